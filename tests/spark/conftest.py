@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater.stack import ensure_jars, java_runtime
-from headwater.stack.lock import LockName
+from headwater.stack.spark import installed_release
 from support.running import QUICK_JVM
+from support.spark_versions import is_locked
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-JARS: tuple[LockName, ...] = ("spark", "tables")
-"""The Kafka connector; Delta, Iceberg and Avro, which do nothing in a session that doesn't name them."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -29,6 +26,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+            if not is_locked():
+                # Of PySpark 3.5 itself.
+                for warning in ("The distutils package is", "is_datetime64tz_dtype is", "distutils Version classes"):
+                    item.add_marker(pytest.mark.filterwarnings(f"ignore:{warning} deprecated:DeprecationWarning"))
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +40,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     # Workers need what the driver has: the first python3 of the PATH may be another.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     home = tmp_path_factory.mktemp("spark")
-    jars = ",".join(str(jar) for name in JARS for jar in ensure_jars(name))
+    # The Kafka connector; Delta, Iceberg and Avro, which do nothing in a session that doesn't name them.
+    jars = ",".join(str(jar) for name in installed_release().modules for jar in ensure_jars(name))
     # derby.log and metastore_db would otherwise be made where the tests were started.
     java = f"-Dderby.system.home={home} -Xss4m {QUICK_JVM}"
     builder = (

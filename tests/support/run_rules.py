@@ -15,8 +15,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-MAY_SKIP_IN_CI: dict[str, str] = {}
-"""Node id, without its parameters ⇒ why CI can't run it. Empty: CI installs all that the tests need."""
+MAY_SKIP_IN_CI: dict[str, str] = {
+    "tests/integration/other_spark/test_spark_3_5.py::test_a_part_of_the_suite_passes": (
+        "needs a PySpark that isn't locked, 300 MB from the package index, which can't be reached everywhere"
+    ),
+}
+"""Node id, without its parameters ⇒ why CI can't run it. All else that the tests need CI installs."""
 
 _WITHOUT = "CI_WITHOUT"
 """System packages that `.ci/run` couldn't install, and reported: tests whose reason is one of them may be skipped."""

@@ -6,10 +6,12 @@ import contextlib
 import importlib.util
 import json
 import os
+import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from pydantic import SecretStr
@@ -20,12 +22,18 @@ from headwater.console import console
 from headwater.errors import ConfigurationError, InputError, NotConfiguredError
 from headwater.settings import environment_name, load_settings, running_stack
 
+if TYPE_CHECKING:
+    from headwater.stack.spark import SparkJars
+
 # All that follows the script is its own.
 CONTEXT = {"allow_interspersed_args": False}
 
 _BOOTSTRAP = "spark/running/headwater_run.py"
 # What capture has in common with the commands.
 _SECTIONS = ("kafka", "topic", "registry")
+# What `--with` takes, by what the locks call it.
+_JARS: Final[dict[str, SparkJars]] = {"kafka": "spark", "delta": "delta", "iceberg": "iceberg", "avro": "avro"}
+_SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
 
 def command(  # noqa: PLR0917  Typer's options are parameters
@@ -46,6 +54,14 @@ def command(  # noqa: PLR0917  Typer's options are parameters
     job_code_version: Annotated[str | None, typer.Option(help="Default: the git commit of the script.")] = None,
     others: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of capture; repeatable.")
+    ] = None,
+    with_jars: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="NAME",
+            help="kafka, delta, iceberg or avro: its jars for the installed PySpark, downloaded once; repeatable.",
+        ),
     ] = None,
     bootstrap: Annotated[
         bool, typer.Option("--bootstrap", help="Print the path of the file to give to spark-submit before the script.")
@@ -75,7 +91,7 @@ def command(  # noqa: PLR0917  Typer's options are parameters
     }
     named = [f"{name}={value}" for name, value in chosen.items() if value is not None] + (others or [])
     options = [word for setting in named for word in ("--set", setting)]
-    environment = {**os.environ, **connection(), **_java()}
+    environment = {**os.environ, **connection(), **_java(), **submit_arguments(with_jars or ())}
     sys.stdout.flush()
     sys.stderr.flush()
     # The process becomes the script's: signals, exit status and standard streams are its own, and nothing of this
@@ -135,3 +151,28 @@ def _java() -> dict[str, str]:
     from headwater.stack import java_runtime
 
     return java_runtime().environment()
+
+
+def submit_arguments(wanted: Sequence[str]) -> dict[str, str]:
+    """PySpark's arguments for spark-submit with the jars added; nothing where none are wanted."""
+    from headwater.stack import ensure_jars
+
+    for name in wanted:
+        if name not in _JARS:
+            raise InputError(f"--with {name}: there are no such jars.", fix=f"Choose of {', '.join(_JARS)}.")
+    jars = [str(jar) for name in dict.fromkeys(wanted) for jar in ensure_jars(_JARS[name])]
+    return {_SUBMIT_ARGUMENTS: jars_added(os.environ.get(_SUBMIT_ARGUMENTS, ""), jars)} if jars else {}
+
+
+def jars_added(arguments: str, jars: Sequence[str]) -> str:
+    """Arguments for spark-submit with these jars before those that they name already; it would take the last alone."""
+    given = shlex.split(arguments) or ["pyspark-shell"]
+    named = list(jars)
+    kept: list[str] = []
+    while given:
+        option, joined, value = given.pop(0).partition("=")
+        if option == "--jars":
+            named += (value if joined else given.pop(0) if given else "").split(",")
+        else:
+            kept.append(option + joined + value)
+    return shlex.join(["--jars", ",".join(filter(None, named)), *kept])

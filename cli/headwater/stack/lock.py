@@ -16,8 +16,9 @@ from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
 from headwater.errors import ConfigurationError
+from headwater.stack.spark import SPARK_JARS, Release, SparkJars, installed_release, lock_file
 
-LockName: TypeAlias = Literal["kafka", "neo4j", "openlineage", "spark", "tables"]
+LockName: TypeAlias = Literal["kafka", "neo4j", "openlineage"] | SparkJars
 
 _LINE = re.compile(r"(?P<coordinates>\S+) sha256:(?P<sha256>[0-9a-f]{64}) (?P<size>[1-9][0-9]*)")
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
@@ -52,10 +53,19 @@ class Jar:
         return PurePosixPath(self.organisation, f"{name}.jar")
 
 
-def read_lock(name: LockName) -> tuple[Jar, ...]:
-    """The jars of one committed lock, in classpath order."""
-    text = resources.files("headwater.stack").joinpath(f"locks/{name}.lock").read_text(encoding="utf-8")
-    return parse_lock(text, where=f"{name}.lock")
+def read_lock(name: LockName, release: Release | None = None) -> tuple[Jar, ...]:
+    """The jars of one committed lock, in classpath order.
+
+    Args:
+        name: Of the lock.
+        release: The Spark that a lock of Spark's is for; default: the installed one.
+
+    Raises:
+        ConfigurationError: There are no such jars for this Spark.
+    """
+    file = lock_file(name, release or installed_release()) if name in SPARK_JARS else f"{name}.lock"
+    text = resources.files("headwater.stack").joinpath(f"locks/{file}").read_text(encoding="utf-8")
+    return parse_lock(text, where=file)
 
 
 def parse_lock(text: str, *, where: str) -> tuple[Jar, ...]:

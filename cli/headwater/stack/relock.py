@@ -1,21 +1,26 @@
 """Write the locks anew: `python -m headwater.stack.relock [NAME …]`, as `lock.LockName` has them. For maintainers.
 
 Ivy resolves each root with everything it depends on (minutes, for Neo4j), and what it found, less the exclusions,
-becomes the flat list. Look at the difference before you commit it.
+becomes the flat list. Look at the difference before you commit it. Spark's locks are written for the PySpark that is
+installed, whose own jars they leave out: `uv run --with pyspark==3.5.7 python -m headwater.stack.relock spark delta`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 from xml.etree import ElementTree as ET
 
 from headwater.console import console
+from headwater.errors import ConfigurationError
 from headwater.stack import ivy
 from headwater.stack.lock import Jar, LockName, render_lock
+from headwater.stack.spark import SPARK_JARS, installed_pyspark, installed_release, lock_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +52,24 @@ ROOTS: dict[LockName, Root] = {
     ),
     # What `headwater bench capture` is compared with.
     "openlineage": Root(modules=("io.openlineage:openlineage-spark_2.13:1.53.0",), bundled=True),
-    "spark": Root(
-        modules=("org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",),
-        # Annotations for compilers; nothing loads them.
-        excluded=("com.google.code.findbugs:jsr305",),
-        bundled=True,
-    ),
-    # The table and file formats whose capture is tested on the real thing.
-    "tables": Root(
-        modules=(
-            "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1",
-            "io.delta:delta-spark_2.13:4.0.0",
-            "org.apache.spark:spark-avro_2.13:4.0.0",
-        ),
-        bundled=True,
-    ),
 }
+
+# Annotations for compilers, which nothing loads.
+_COMPILERS_OWN: Final = ("com.google.code.findbugs:jsr305",)
+
+
+def roots() -> dict[LockName, Root]:
+    """All of this environment: those that are for any Spark, and those of the installed one."""
+    of_spark: dict[LockName, Root] = {
+        name: Root(modules=(module,), excluded=_COMPILERS_OWN, bundled=True)
+        for name, module in installed_release().modules.items()
+    }
+    return {**ROOTS, **of_spark}
 
 
 def resolve(name: LockName) -> list[Jar]:
     """Resolve one root and hash every jar of the result."""
-    root = ROOTS[name]
+    root = roots()[name]
     dependencies = [
         f'<dependency org="{org}" name="{artifact}" rev="{version}" conf="*->master,runtime"/>'
         for org, artifact, version in (module.split(":") for module in root.modules)
@@ -75,14 +77,19 @@ def resolve(name: LockName) -> list[Jar]:
     dependencies += [
         f'<exclude org="{org}" module="{artifact}"/>' for org, artifact in (e.split(":") for e in root.excluded)
     ]
-    bundled = {jar.name for jar in ivy.ivy_jar().parent.glob("*.jar")} if root.bundled else set()
+    bundled = {_artifact(jar) for jar in ivy.ivy_jar().parent.glob("*.jar")} if root.bundled else set()
     with tempfile.TemporaryDirectory(prefix="headwater-relock-") as scratch:
         cache = Path(scratch, "cache")
         with ivy.run(name, "\n".join(dependencies), cache=cache, flat=False, retrieve=Path(scratch, "jars")) as lines:
             for line in lines:
                 console.message(line.rstrip())
         jars = _reported(cache / f"headwater-{name}-default.xml")
-    return sorted(jar for jar in jars if jar.path.name not in bundled)
+    return sorted(jar for jar in jars if jar.artifact not in bundled)
+
+
+def _artifact(jar: Path) -> str:
+    """`slf4j-api-2.0.17.jar` is `slf4j-api`: what PySpark has in one version, a job can't have in another."""
+    return re.split(r"-(?=\d)", jar.stem, maxsplit=1)[0]
 
 
 def _reported(report: Path) -> list[Jar]:
@@ -105,15 +112,29 @@ def _reported(report: Path) -> list[Jar]:
 
 
 def main(names: list[str]) -> None:
-    """Write the named locks, or all of them."""
-    for name, root in ROOTS.items():
+    """Write the named locks, or all of them.
+
+    Raises:
+        ConfigurationError: The installed PySpark isn't the one that its locks are made beside.
+    """
+    release = installed_release()
+    for name, root in roots().items():
         if names and name not in names:
             continue
+        file = f"{name}.lock"
+        if name in SPARK_JARS:
+            if installed_pyspark() != release.pyspark:
+                raise ConfigurationError(
+                    f"PySpark {installed_pyspark()} is installed; {name}.lock is made beside {release.pyspark}.",
+                    fix=f"uv run --with pyspark=={release.pyspark} python -m headwater.stack.relock {name}",
+                )
+            file = lock_file(name, release)
         jars = resolve(name)
         heading = f"Written by python -m headwater.stack.relock from {', '.join(root.modules)}; not by hand."
-        target = Path(__file__).parent / "locks" / f"{name}.lock"
+        target = Path(__file__).parent / "locks" / file
+        target.parent.mkdir(exist_ok=True)
         target.write_text(render_lock(jars, heading=heading), encoding="utf-8")
-        console.message(f"{target.name}: {len(jars)} jars, {sum(jar.size for jar in jars) / 1e6:.0f} MB")
+        console.message(f"{file}: {len(jars)} jars, {sum(jar.size for jar in jars) / 1e6:.0f} MB")
 
 
 if __name__ == "__main__":

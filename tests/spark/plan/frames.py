@@ -34,6 +34,10 @@ def _python(_value: Any, *_more: Any) -> str:
     return "?"
 
 
+# Spark 4.1 warns of hints from which it can't tell how to call the function.
+_python.__annotations__.clear()
+
+
 def _frames(frames: Iterable[Any]) -> Iterable[Any]:
     return frames
 

@@ -9,11 +9,14 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
+from headwater.stack.spark import installed_release
 from headwater_producers.spark.explain import LineageExplanation, LineageSource
 from headwater_schemas.events import ColumnLineage
 from support.run_rules import rewrite, updating
+from support.spark_versions import is_locked
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -56,15 +59,37 @@ def _short(name: str) -> str:
 
 
 def check(golden: str, title: str, found: list[str], *, folder: Path = GOLDEN) -> None:
-    """Compares with the section `title` of a golden file, or writes it."""
+    """Compares with the section `title` of a golden file, or writes it.
+
+    Goldens are of the locked Spark. What another reports otherwise is in the folder `spark-<release>`, alone.
+    """
     path = folder / f"{golden}.txt"
     sections = read_sections(path.read_text()) if path.exists() else {}
-    if updating():
-        sections[title] = found
-        rewrite(path, "\n".join(f"# {name}\n" + "\n".join(body) + "\n" for name, body in sections.items()))
-        return
-    assert title in sections, f"{path.name} has no section {title!r}: run with UPDATE_GOLDENS=1 and read what it adds"
-    assert found == sections[title]
+    others = folder / f"spark-{installed_release().name}" / path.name
+    different = read_sections(others.read_text()) if others.exists() and not is_locked() else {}
+    if updating() and is_locked():
+        _write(path, sections | {title: found})
+    elif updating():
+        if found != sections.get(title):
+            _write(others, different | {title: found})
+        elif different.pop(title, None) is not None:
+            _write(others, different)
+            if not different:
+                others.unlink()
+    else:
+        expected = sections | different
+        assert title in expected, (
+            f"{path.name} has no section {title!r}: run with UPDATE_GOLDENS=1 and read what it adds"
+        )
+        assert found == expected[title], difference(expected[title], found)
+
+
+def difference(expected: list[str], found: list[str]) -> str:
+    return "\n".join(difflib.unified_diff(expected, found, "golden", "found", lineterm=""))
+
+
+def _write(path: Path, sections: dict[str, list[str]]) -> None:
+    rewrite(path, "\n".join(f"# {name}\n" + "".join(f"{line}\n" for line in body) for name, body in sections.items()))
 
 
 def check_table(page: Path, name: str, table: str) -> None:

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pyspark.sql import Row
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's documentation has it
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import StringType, StructType
-from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
 from pyspark.sql.window import Window
 
 from spark.plan.frames import case, pandas_udf
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
 
 # Its overloads have no room for a return type beside a class.
 table_function: Any = F.udtf
@@ -39,17 +38,23 @@ class Totals:
         yield row.city, row.salary
 
 
-class Counting(StatefulProcessor):
-    """Keeps state for each key; never run."""
+def _counting() -> Any:
+    # Spark 3.5 has none.
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-    def init(self, handle: Any) -> None:
-        self.handle = handle
+    class Counting(StatefulProcessor):
+        """Keeps state for each key; never run."""
 
-    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
-        yield pd.DataFrame()
+        def init(self, handle: Any) -> None:
+            self.handle = handle
 
-    def close(self) -> None:
-        pass
+        def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
+            yield pd.DataFrame()
+
+        def close(self) -> None:
+            pass
+
+    return Counting()
 
 
 @case("python table function of values")
@@ -74,11 +79,13 @@ def _(s: SparkSession) -> DataFrame:
 
 @case("python table function that decides its columns")
 def _(s: SparkSession) -> DataFrame:
+    from pyspark.sql.udtf import AnalyzeResult as Result  # Spark 3.5 has none
+
     # Within the function: a worker can't import this module, so the class has to travel whole.
     class AnyShape:
         @staticmethod
         def analyze(_table: AnalyzeArgument) -> AnalyzeResult:
-            return AnalyzeResult(StructType().add("x", StringType()))
+            return Result(StructType().add("x", StringType()))
 
         def eval(self, row: Row) -> Iterator[tuple[str]]:
             yield (str(row),)
@@ -97,13 +104,13 @@ def _(s: SparkSession) -> DataFrame:
 @case("transformWithStateInPandas")
 def _(s: SparkSession) -> DataFrame:
     numbers = s.readStream.format("rate").load()
-    return numbers.groupBy("value").transformWithStateInPandas(Counting(), "n LONG", "append", "None")
+    return numbers.groupBy("value").transformWithStateInPandas(_counting(), "n LONG", "append", "None")
 
 
 @case("transformWithStateInPandas with an initial state")
 def _(s: SparkSession) -> DataFrame:
     numbers, initial = s.readStream.format("rate").load(), s.table("people").groupBy("id")
-    return numbers.groupBy("value").transformWithStateInPandas(Counting(), "n LONG", "append", "None", initial)
+    return numbers.groupBy("value").transformWithStateInPandas(_counting(), "n LONG", "append", "None", initial)
 
 
 @case("applyInPandasWithState of a frame")

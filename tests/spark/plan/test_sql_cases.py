@@ -9,6 +9,7 @@ import pytest
 
 from headwater_producers.spark.explain import explain_lineage
 from spark.plan.goldens import check, lines, read_sections
+from support.spark_versions import where_spark_can
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,8 +26,10 @@ CASES = [
 @pytest.mark.parametrize(("family", "title", "statement"), CASES)
 def test_lineage(tables: SparkSession, family: str, title: str, statement: str) -> None:
     *setup, query = [part for part in statement.split(";") if part.strip()]
-    for part in setup:
-        tables.sql(part)
-    found = lines(explain_lineage(tables.sql(query)))
+    with where_spark_can():
+        for part in setup:
+            tables.sql(part)
+        frame = tables.sql(query)
+    found = lines(explain_lineage(frame))
     assert not any(line.endswith("<- ") for line in found), "a column of nothing: not even a constant"
     check(family, title, found)

@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater.stack.spark import SparkJars, installed_release
 from headwater_producers.spark import attach
+from headwater_producers.spark.jvm.versions import jvm_sessions
 from spark.sources.watching import Watched
 from support.capture import FLUSH_SECONDS, RecordingSink
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-EXTENSIONS = "io.delta.sql.DeltaSparkSessionExtension,org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+EXTENSIONS: dict[SparkJars, str] = {
+    "delta": "io.delta.sql.DeltaSparkSessionExtension",
+    "iceberg": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+}
 
 
 @pytest.fixture(scope="session")
@@ -22,10 +27,11 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Spark
     from pyspark.sql import SparkSession as Session
 
     context: Any = spark.sparkContext
-    classic: Any = context._jvm.org.apache.spark.sql.classic.SparkSession
+    classic = jvm_sessions(context._jvm)
     configuration = context._jsc.sc().conf()
     # Extensions belong to a session from its making on, and the shared one is to stay plain.
-    configuration.set("spark.sql.extensions", EXTENSIONS)
+    present = [name for jars, name in EXTENSIONS.items() if jars in installed_release().modules]
+    configuration.set("spark.sql.extensions", ",".join(present))
     classic.clearActiveSession()
     classic.clearDefaultSession()
     session = Session(spark.sparkContext, classic.builder().getOrCreate())

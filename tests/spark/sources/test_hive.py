@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_producers.spark import attach
+from headwater_producers.spark.jvm.versions import jvm_sessions
 from headwater_schemas.events import DatasetRef
 from spark.sources.cases import Case
 from spark.sources.golden import check
@@ -36,7 +37,7 @@ def hive(spark: SparkSession, folder: Path) -> SparkSession:
     from pyspark.sql import SparkSession as Session
 
     context: Any = spark.sparkContext
-    classic: Any = context._jvm.org.apache.spark.sql.classic.SparkSession
+    classic = jvm_sessions(context._jvm)
     configuration = context._jsc.sc().conf()
     metastore = f"jdbc:derby:;databaseName={folder}/metastore;create=true"
     context._jsc.hadoopConfiguration().set("javax.jdo.option.ConnectionURL", metastore)

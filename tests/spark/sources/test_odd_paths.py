@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater_producers.spark.jvm.versions import jvm_sessions
 from headwater_schemas.events import DatasetRef, DatasetUse, LineageEvent
 from spark.sources.watching import Watched
 
@@ -27,7 +28,7 @@ ODD_TABLE = "a b%20c"
 def _active(lake: SparkSession) -> Iterator[None]:
     # Delta's streaming sink looks at the active session, which is the shared one.
     context: Any = lake.sparkContext
-    sessions = context._jvm.org.apache.spark.sql.classic.SparkSession
+    sessions = jvm_sessions(context._jvm)
     before = sessions.getActiveSession()
     session: Any = lake
     sessions.setActiveSession(session._jsparkSession)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
-from spark.streaming import python_source
 from spark.streaming.sources import do, sql
-from spark.streaming.world import Case, World
+from spark.streaming.world import Case, World, register_python_sources
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -120,6 +119,6 @@ SINKS = (
         "a Python data source, `streamWriter`",
         lambda w: w.files().select(F.col("a").alias("n")).writeStream.format("counting").option("rows", 0),
         TWO,
-        prepare=lambda w: python_source.register(w.spark),
+        prepare=register_python_sources,
     ),
 )

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
-from spark.streaming import python_source
-from spark.streaming.world import Case, World
+from spark.streaming.world import Case, World, register_python_sources
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -158,14 +157,14 @@ SOURCES = (
         "a Python data source, `streamReader`",
         lambda w: noop(w.spark.readStream.format("counting").option("rows", 5).load()),
         (lambda _: None,),
-        prepare=lambda w: python_source.register(w.spark),
+        prepare=register_python_sources,
         again=False,
     ),
     Case(
         "a Python data source, `simpleStreamReader`",
         lambda w: noop(w.spark.readStream.format("simple_counting").option("rows", 5).load()),
         (lambda _: None,),
-        prepare=lambda w: python_source.register(w.spark),
+        prepare=register_python_sources,
         again=False,
     ),
     Case(

@@ -20,6 +20,7 @@ from headwater.reconciling.reconcile import reconcile
 from headwater_producers.spark import Capture, attach
 from headwater_producers.spark.connectors.kafka import end_offsets as kafka_end_offsets
 from headwater_producers.spark.jvm.files import JvmFiles
+from headwater_producers.spark.jvm.versions import jvm_sessions
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas.events import IntervalEntry, JobRef, Provenance
 from spark.plan.goldens import check
@@ -75,7 +76,7 @@ def emitted(lake: SparkSession, stack: StackUnderTest) -> Iterator[Emitted]:
 def active(lake: SparkSession) -> Iterator[None]:
     """Delta's sink and Spark's look-up of Python data sources ask the thread's session, whichever started the query."""
     jvm: Any = lake._jvm
-    sessions, mine = jvm.org.apache.spark.sql.classic.SparkSession, lake._jsparkSession
+    sessions, mine = jvm_sessions(jvm), lake._jsparkSession
     before = sessions.getActiveSession()
     sessions.setActiveSession(mine)
     yield

@@ -161,3 +161,10 @@ class Case:
         query = self.start(world)
         assert query.awaitTermination(120)
         return str(query.id)
+
+
+def register_python_sources(world: World) -> None:
+    """Spark 3.5 has none, and no module for them."""
+    from spark.streaming import python_source
+
+    python_source.register(world.spark)

@@ -6,6 +6,7 @@ import pytest
 
 from headwater.errors import ConfigurationError
 from headwater.stack.lock import Jar, LockName, parse_lock, read_lock, render_lock
+from headwater.stack.spark import RELEASES, Release, release_of
 
 HASH = "a" * 64
 
@@ -45,16 +46,49 @@ def test_what_is_written_is_read_back() -> None:
     assert parse_lock(render_lock(jars, heading="two\nlines"), where="x") == jars
 
 
-@pytest.mark.parametrize("name", ["kafka", "neo4j", "openlineage", "spark", "tables"])
-def test_one_lock_has_each_module_in_one_version_and_each_file_once(name: LockName) -> None:
-    jars = read_lock(name)
+LOCKS: list[tuple[LockName, Release | None]] = [("kafka", None), ("neo4j", None), ("openlineage", None)]
+LOCKS += [(name, release) for release in RELEASES for name in release.modules]
+
+
+@pytest.mark.parametrize(("name", "release"), LOCKS)
+def test_one_lock_has_each_module_in_one_version_and_each_file_once(name: LockName, release: Release | None) -> None:
+    jars = read_lock(name, release)
     versions = {(jar.organisation, jar.artifact): jar.version for jar in jars}
     assert all(versions[jar.organisation, jar.artifact] == jar.version for jar in jars)
     assert len({jar.path for jar in jars}) == len(jars)
 
 
 def test_locks_agree_on_the_jars_they_share() -> None:
-    names: tuple[LockName, ...] = ("kafka", "neo4j", "openlineage", "spark", "tables")
     known: dict[str, str] = {}
-    for jar in (jar for name in names for jar in read_lock(name)):
+    for jar in (jar for name, release in LOCKS for jar in read_lock(name, release)):
         assert known.setdefault(jar.coordinates, jar.sha256) == jar.sha256
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
+def test_the_locks_of_a_spark_are_made_of_what_the_table_has_for_it(release: Release) -> None:
+    for name, module in release.modules.items():
+        assert module in {jar.coordinates for jar in read_lock(name, release)}
+
+
+def test_a_format_without_jars_for_a_spark_is_named_with_the_sparks_that_have_them() -> None:
+    with pytest.raises(ConfigurationError, match=r"no jars of iceberg for Spark 4\.2\.") as refused:
+        read_lock("iceberg", release_of("4.2.0"))
+    assert refused.value.fix == "Use a PySpark of 3.5, 4.0, 4.1 for it."
+
+
+@pytest.mark.parametrize(
+    ("pyspark", "name"), [("3.5.1", "3.5"), ("4.0.0", "4.0"), ("4.1.0.dev2", "4.1"), ("4.2.9", "4.2")]
+)
+def test_a_pyspark_has_the_jars_of_its_minor_version(
+    pyspark: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert release_of(pyspark).name == name
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("pyspark", "name"), [("4.3.0", "4.2"), ("5.0.0", "4.2"), ("3.4.1", "3.5")])
+def test_an_unknown_pyspark_has_those_of_the_nearest_with_a_warning(
+    pyspark: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert release_of(pyspark).name == name
+    assert f"No jars are known for PySpark {pyspark}" in capsys.readouterr().err

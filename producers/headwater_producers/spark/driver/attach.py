@@ -40,6 +40,7 @@ from headwater_producers.spark.events.job_names import application_name
 from headwater_producers.spark.events.parent import PROPERTY_PREFIX, Orchestration, orchestration
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
+from headwater_producers.spark.jvm.versions import warn_of_unknown
 from headwater_producers.spark.plan import PlanSettings
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
@@ -170,6 +171,7 @@ def _wired(
         asked: the settings and the sink that `attach` was given.
     """
     # What is known of the application.
+    warn_of_unknown(spark.version)
     context = event_context(
         settings,
         app_name=spark.sparkContext.appName,

@@ -28,6 +28,7 @@ from typing import Any, Final
 from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.listeners import RUNNING_BATCH, WRAPPED, FrameKept, RddActed, watch
 from headwater_producers.spark.events.run_error import from_exception
+from headwater_producers.spark.jvm import versions
 from headwater_schemas.events import RunError
 
 logger = logging.getLogger(__name__)
@@ -56,19 +57,17 @@ def install() -> None:
 
 
 def _hook_rdds() -> None:
-    from pyspark.core.rdd import RDD
-    from pyspark.sql.classic.dataframe import DataFrame
-
-    if hasattr(DataFrame.checkpoint, WRAPPED):
+    frames, rdds = versions.frame_class(), versions.rdd_class()
+    if hasattr(frames.checkpoint, WRAPPED):
         return
     for name in _KEPT:
-        _replace(DataFrame, name, _keeping(getattr(DataFrame, name)))
-    # Asked for once a frame: PySpark keeps it in the frame itself, which is then asked no more.
-    rdd = functools.cached_property(_becoming(vars(DataFrame)["rdd"].func))
-    rdd.__set_name__(DataFrame, "rdd")
-    setattr(DataFrame, "rdd", rdd)  # noqa: B010 - mypy takes it for a method
+        _replace(frames, name, _keeping(getattr(frames, name)))
+    # Asked for once a frame: it is kept in the frame itself, which is then asked no more.
+    rdd = functools.cached_property(_becoming(versions.frame_rdd(frames)))
+    rdd.__set_name__(frames, "rdd")
+    frames.rdd = rdd
     for name in (*_CONSUMED, *_SAVED, *_SAVED_BY_CONF):
-        _replace(RDD, name, _acting(getattr(RDD, name), name))
+        _replace(rdds, name, _acting(getattr(rdds, name), name))
 
 
 def output_path(action: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:

@@ -41,6 +41,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
+from headwater_producers.spark.jvm.versions import MORE_COMMANDS
 from headwater_schemas.events import RunError
 
 logger = logging.getLogger(__name__)
@@ -205,9 +206,15 @@ def _weight_of_operator(line: str) -> int:
 # A write or DDL, executed as soon as it is analyzed. What only reads is called `collect`, `count` …; and so is a
 # micro-batch of a V2 sink, of which the query itself reports more. Writes of tables have names of their own
 # (QueryExecution.commandExecutionName).
-COMMANDS: Final = frozenset(
-    {"append", "command", "create", "multi-commands", "overwrite", "overwritePartitions", "replace"}
-)
+COMMANDS: Final = MORE_COMMANDS | {
+    "append",
+    "command",
+    "create",
+    "multi-commands",
+    "overwrite",
+    "overwritePartitions",
+    "replace",
+}
 
 
 class SignalTarget(Protocol):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from headwater_producers.spark.jvm.versions import jvm_sessions
+
 
 class ActiveSession:
     """Makes sessions active on the calling thread; to be used by one thread.
@@ -25,4 +27,4 @@ class ActiveSession:
             return
         self._session = session
         if type(session.sparkContext._gateway).__name__ == "ClientServer":
-            session._get_j_spark_session_class(session._jvm).setActiveSession(session._jsparkSession)
+            jvm_sessions(session._jvm).setActiveSession(session._jsparkSession)

@@ -57,6 +57,16 @@ def _created_like(command: JvmCommand) -> Change:
     return (of_v1(name, command.context, LifecycleChange.CREATE),)
 
 
+def _created_like_v2(command: JvmCommand) -> Change:
+    """CREATE TABLE LIKE in a V2 catalog, which has a command of its own since Spark 4.2."""
+    plan, context = command.plan, command.context
+    name = plan.name()
+    table = loaded(name.catalog(), name.identifier())
+    if plan.ifNotExists() and not v2_was_made(context, table):
+        return ()
+    return (_of_table(name.catalog(), name.identifier(), table, context, LifecycleChange.CREATE),)
+
+
 def altered_v2(command: JvmCommand) -> Change:
     """ALTER of a table of a V2 catalog, which the command has as its child."""
     table = command.plan.child()
@@ -204,6 +214,7 @@ DDL: Final[dict[str, Callable[[JvmCommand], Change]]] = {
     **dict.fromkeys(("CreateTable", "ReplaceTable"), _created_v2),
     **dict.fromkeys(("CreateDataSourceTableCommand", "CreateTableCommand"), _created_v1),
     "CreateTableLikeCommand": _created_like,
+    "CreateTableLike": _created_like_v2,
     **dict.fromkeys(
         (
             "AddColumns",

@@ -26,6 +26,7 @@ from headwater_producers.spark.connectors.delta.tables import STORAGE
 from headwater_producers.spark.connectors.files.reads import read_files, whole_schema
 from headwater_producers.spark.connectors.question import JvmLeaf, SourceOffsets
 from headwater_producers.spark.jvm.scala import class_name, kept, option
+from headwater_producers.spark.jvm.versions import if_there
 from headwater_producers.spark.plan.column import Column, Direct, Field
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
@@ -86,7 +87,9 @@ def read_changes(leaf: JvmLeaf) -> Leaf:
     """
     relation = leaf.subject
     snapshot = relation.snapshotWithSchemaMode().snapshot()
-    entry = option(relation.catalogTableOpt())
+    # Delta 3.3 keeps no entry of the catalog: then it is a table by its path alone.
+    found = if_there(relation, "catalogTableOpt")
+    entry = option(found) if found is not None else None
     path = naming.path(str(snapshot.path().getParent().toString()))
     named = leaf.context.catalog_table(entry) if entry is not None else NamedTable(path)
     first, last = option(relation.startingVersion()), option(relation.endingVersion())

@@ -156,13 +156,13 @@ BASIC: dict[str, Rule] = {
         same,
         "Alias KnownNullable KnownNotNull KnownNonNullable KnownFloatingPointNormalized NormalizeNaNAndZero "
         "PromotePrecision CheckOverflow AssertNotNull NamedArgumentExpression TempResolvedColumn "
-        "CommonExpressionDef SQLScalarFunction TryElementAt Get",
+        "CommonExpressionDef SQLScalarFunction TryElementAt",
     ),
     **rules(
         no_input,
         "CurrentTimestamp CurrentTimestampLike CurrentDate CurrentTime Now LocalTimestamp CurrentTimeZone CurrentUser "
         "CurrentDatabase CurrentCatalog CurrentBatchTimestamp Uuid MonotonicallyIncreasingID SparkPartitionID "
-        "SparkVersion Version TypeOf Collation",
+        "SparkVersion Version TypeOf Collation TypedNullLiteral",
     ),
     **rules(random, "Rand Randn RandStr Uniform"),
     **rules(named_constant, "VariableReference ResolvedCollation"),

@@ -110,6 +110,11 @@ def element(call: Call) -> Column:
     return replace(influenced(value, influences([index], Kind.CONDITIONAL)), text=call.text)
 
 
+def got(call: Call) -> Column:
+    """`get(array, i)`: a stand-in for `array[i]`, and since Spark 4.1 itself."""
+    return element(call) if len(call.arguments) > 1 else replace(call.arguments[0], text=call.text)
+
+
 def struct_in_array(call: Call) -> Column:
     """`array_of_structs.field`: an array of that field."""
     (structs,) = call.arguments
@@ -167,4 +172,5 @@ STRUCTURED: dict[str, Rule] = {
     "WithField": with_field,
     "DropField": drop_field,
     **rules(element, "GetArrayItem GetMapValue ElementAt"),
+    "Get": got,
 }

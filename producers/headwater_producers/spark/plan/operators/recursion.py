@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headwater_producers.spark.plan.binding import bind, bind_influences
 from headwater_producers.spark.plan.column import Column, Direct, Variable, clip
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
-from headwater_producers.spark.plan.relation import Relation, side_by_side
+from headwater_producers.spark.plan.relation import Attribute, Relation, side_by_side
 from headwater_producers.spark.plan.structure import merge, same_sources
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -41,8 +43,17 @@ def union_loop(operator: Operator) -> Relation:
             break
         columns = after
     both = side_by_side([anchor, step])
-    output = zip(anchor.output, columns, strict=True)
+    output = zip(_attributes(operator, anchor.output), columns, strict=True)
     return Relation(rows=both.rows, influences=bind_influences(both.influences, variables())).with_output(output)
+
+
+def _attributes(operator: Operator, of_anchor: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    """The anchor's, under ids of the loop's own since Spark 4.1."""
+    given = operator.node.get("outputAttrIds")
+    ids = [int(each["id"]) for each in given] if isinstance(given, list) else []
+    if len(ids) != len(of_anchor):
+        return of_anchor
+    return tuple(replace(attribute, id=number) for attribute, number in zip(of_anchor, ids, strict=True))
 
 
 RECURSION: dict[str, OperatorRule] = {"UnionLoop": union_loop, "UnionLoopRef": loop_reference}

@@ -1,0 +1,86 @@
+"""What differs between the versions of Spark that capture runs on: PySpark's modules, and the JVM's methods.
+
+Everything else of capture is written as Spark 4.0 has it, and asks here. The plan needs no such place: a class of
+operators or expressions that a version doesn't have never comes, and one that isn't known makes a description
+incomplete (`plan.operators`).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import logging
+import re
+from typing import Any, Final
+
+from py4j.protocol import Py4JError, Py4JJavaError
+
+logger = logging.getLogger(__name__)
+
+TRIED: Final = ("3.5", "4.0", "4.1", "4.2")
+"""Minor versions that the tests were run on, oldest first."""
+
+MORE_COMMANDS: Final = frozenset({"file source write"})
+"""Names of commands beside those of 4.0, as listeners get them: what CREATE TABLE AS runs within, since 4.2."""
+
+
+def warn_of_unknown(version: str) -> None:
+    """Logs a warning, once a process, for a Spark that capture was never tried on. It is captured all the same."""
+    found = re.match(r"\d+\.\d+", version)
+    if (name := found[0] if found else version) not in TRIED:
+        _warn(name)
+
+
+@functools.cache
+def _warn(name: str) -> None:
+    logger.warning(
+        "lineage capture was tried on Spark %s, not on %s: what it doesn't know of this version is recorded as "
+        "incomplete, and the job runs as ever",
+        ", ".join(TRIED),
+        name,
+    )
+
+
+def rdd_class() -> Any:
+    """PySpark's RDD: `pyspark.core.rdd` since 4.0, `pyspark.rdd` before."""
+    return importlib.import_module("pyspark").RDD
+
+
+def frame_class() -> Any:
+    """The class of a classic session's frames: since 4.0 `DataFrame` is what it has in common with Spark Connect's."""
+    return _of("pyspark.sql.classic.dataframe", "pyspark.sql.dataframe").DataFrame
+
+
+def frame_rdd(frame_class: Any) -> Any:
+    """What makes `DataFrame.rdd`, which is a `cached_property` since 4.0, and was a `property`."""
+    accessor = vars(frame_class)["rdd"]
+    return accessor.fget if isinstance(accessor, property) else accessor.func
+
+
+def jvm_sessions(jvm: Any) -> Any:
+    """The companion of the JVM's `SparkSession`, which became `classic` in 4.0."""
+    sql = jvm.org.apache.spark.sql
+    return sql.classic.SparkSession if _has("pyspark.sql.classic.dataframe") else sql.SparkSession
+
+
+def if_there(value: Any, accessor: str) -> Any:
+    """What a method without arguments gives; None where this version's class has no such method."""
+    try:
+        return getattr(value, accessor)()
+    except Py4JError as error:
+        if isinstance(error, Py4JJavaError) or "does not exist" not in str(error):
+            raise
+        return None
+
+
+def _of(new: str, old: str) -> Any:
+    return importlib.import_module(new if _has(new) else old)
+
+
+@functools.cache
+def _has(module: str) -> bool:
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError:
+        return False
+    return True

@@ -1,0 +1,61 @@
+"""The Spark that the tests run on, where that isn't the locked one: `support.other_spark`."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.stack.spark import installed_pyspark, installed_release
+
+_LOCK = Path(__file__).parents[2] / "uv.lock"
+# Of what Spark itself refuses: a statement or a function that this version doesn't have.
+_REFUSED = re.compile(
+    r"PARSE_SYNTAX_ERROR|UNRESOLVED_ROUTINE|UNSUPPORTED_FEATURE|UNSUPPORTED_SUBQUERY|AMBIGUOUS_ALIAS_IN_NESTED_CTE|"
+    r"AVRO_NOT_LOADED|Failed to find data source: avro|Cannot find catalog plugin class|"  # no jars for it
+    r"does not support truncate in batch mode"  # Delta 3.3 on the last Spark 3.5
+)
+
+
+def locked_pyspark() -> str:
+    """The version that `uv sync` installs, and that all goldens are of."""
+    found = re.search(r'name = "pyspark"\nversion = "([^"]+)"', _LOCK.read_text(encoding="utf-8"))
+    assert found is not None
+    return found[1]
+
+
+def is_locked() -> bool:
+    return installed_pyspark() == locked_pyspark()
+
+
+@contextlib.contextmanager
+def where_spark_can() -> Iterator[None]:
+    """What is built within needs a newer Spark than the installed one: then the test is skipped, with Spark's reason.
+
+    On the locked Spark nothing is skipped. No code of ours may run within.
+    """
+    try:
+        yield
+    except Exception as error:
+        if is_locked() or not _is_refused(error):
+            raise
+        pytest.skip(f"PySpark {installed_pyspark()} has no such thing: {str(error).strip().splitlines()[0]}")
+
+
+def needs(jars: Any) -> None:
+    """Skips where nothing is published for the installed Spark."""
+    if jars not in installed_release().modules:
+        pytest.skip(f"there are no jars of {jars} for Spark {installed_release().name}")
+
+
+def _is_refused(error: Exception) -> bool:
+    if isinstance(error, ImportError | AttributeError | TypeError):
+        # A module, a method or an argument that this PySpark doesn't have; a Column takes any name for a field's. And
+        # PySpark 3.5 uses what NumPy 2 has removed.
+        known = "pyspark|has no attribute|unexpected keyword|is not callable|removed in the NumPy 2"
+        return re.search(known, str(error)) is not None
+    return _REFUSED.search(str(error)) is not None
