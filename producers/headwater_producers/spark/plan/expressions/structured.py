@@ -112,7 +112,7 @@ def element(call: Call) -> Column:
 
 def got(call: Call) -> Column:
     """`get(array, i)`: a stand-in for `array[i]`, and since Spark 4.1 itself."""
-    return element(call) if len(call.arguments) > 1 else replace(call.arguments[0], text=call.text)
+    return element(call) if len(call.arguments) > 1 else call.arguments[0]
 
 
 def struct_in_array(call: Call) -> Column:
