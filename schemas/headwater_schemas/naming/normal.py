@@ -1,13 +1,127 @@
-"""The one spelling of a name that another producer made by OpenLineage's naming specification."""
+"""The one spelling of a name that another producer made by OpenLineage's naming specification.
+
+Producers spell one dataset in several ways: brokers in another order, a port left out, `s3a` for `s3`, a key with a
+leading slash, a partition's folder for the table's. Headwater's own names have one spelling, and so do these then:
+
+| kind      | platforms                                                | one spelling                                |
+|-----------|----------------------------------------------------------|---------------------------------------------|
+| topics    | Kafka                                                    | brokers sorted, each with its port          |
+| servers   | Postgres, MySQL, SQL Server, Trino, Hive, Cassandra, …   | hosts in lower case, sorted, with ports    |
+| files     | local, S3, GCS, WASBS, ABFSS, HDFS, DBFS                 | as `paths.path` names them                  |
+| services  | Athena, Glue, BigQuery, Snowflake, Pub/Sub, Cosmos DB, … | as they are: they have one spelling         |
+
+https://openlineage.io/docs/spec/naming
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Final, Protocol
+
 from headwater_schemas.events.common import DatasetRef
 from headwater_schemas.naming.kafka import is_declared_cluster, kafka_topic
+from headwater_schemas.naming.paths import path
+
+_URI: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/]*)")
+_HOST: Final = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.%]+\])(?::\d+)?", re.ASCII)
+
+
+class Platform(Protocol):
+    """How the datasets of one technology are spelled."""
+
+    def ref(self, scheme: str, authority: str, name: str) -> DatasetRef:
+        """The dataset of a namespace `scheme://authority`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Topics of a Kafka cluster: `kafka://broker-1:9092,broker-2:9092`, `flights.departed`."""
+
+    def ref(self, scheme: str, authority: str, name: str) -> DatasetRef:
+        """With the brokers sorted; a cluster's chosen name stays."""
+        namespace = f"{scheme}://{authority}"
+        return DatasetRef(namespace, name) if is_declared_cluster(namespace) else kafka_topic(authority, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Tables of a database server: `postgres://db:5432`, `shop.public.orders`.
+
+    Attributes:
+        scheme: of the namespace.
+        port: the product's default.
+    """
+
+    scheme: str
+    port: int
+
+    def ref(self, scheme: str, authority: str, name: str) -> DatasetRef:
+        """With hosts in lower case, sorted, and with their ports. Anything else than hosts stays as it is."""
+        hosts = [host.strip().lower() for host in authority.split(",")]
+        if not all(_HOST.fullmatch(host) for host in hosts):
+            return DatasetRef(f"{scheme}://{authority}", name)
+        named = {host if ":" in host.rpartition("]")[2] else f"{host}:{self.port}" for host in hosts}
+        return DatasetRef(f"{self.scheme}://{','.join(sorted(named))}", name)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Directories and objects: `s3://lake`, `flights`."""
+
+    schemes: ClassVar[tuple[str, ...]] = (
+        "file",
+        "s3",
+        "s3a",
+        "s3n",
+        "gs",
+        "wasb",
+        "wasbs",
+        "abfs",
+        "abfss",
+        "hdfs",
+        "dbfs",
+    )
+
+    def ref(self, scheme: str, authority: str, name: str) -> DatasetRef:
+        """As Headwater's own capture names the path."""
+        return path(f"{scheme}://{authority}{'' if name.startswith('/') else '/'}{name}")
+
+
+PLATFORMS: Final[dict[str, Platform]] = {
+    # scheme of the namespace: platform
+    "kafka": Topics(),
+    "cassandra": Server("cassandra", 9042),
+    "crate": Server("crate", 5432),
+    "db2": Server("db2", 50000),
+    "hive": Server("hive", 9083),
+    "mariadb": Server("mysql", 3306),
+    "mssql": Server("sqlserver", 1433),
+    "mysql": Server("mysql", 3306),
+    "oceanbase": Server("oceanbase", 2881),
+    "oracle": Server("oracle", 1521),
+    "postgres": Server("postgres", 5432),
+    "postgresql": Server("postgres", 5432),
+    "redshift": Server("redshift", 5439),
+    "sqlserver": Server("sqlserver", 1433),
+    "teradata": Server("teradata", 1025),
+    "trino": Server("trino", 8080),
+    **dict.fromkeys(Files.schemes, Files()),
+}
+"""What isn't here has one spelling."""
 
 
 def normal(namespace: str, name: str) -> DatasetRef:
-    """A dataset by its namespace and name in a document, whatever order its brokers are in. Never raises."""
-    if namespace.startswith("kafka://") and not is_declared_cluster(namespace):
-        return kafka_topic(namespace.removeprefix("kafka://"), name)
-    return DatasetRef(namespace, name)
+    """A dataset by its namespace and name in a document, spelled as Headwater's own producers do. Never raises.
+
+    Args:
+        namespace: as the specification has it; a path behind the authority (of a warehouse) leaves both as they are.
+        name: of the dataset, not empty.
+    """
+    if namespace == "file" and name.startswith("/"):
+        return path(f"file://{name}")
+    found = _URI.fullmatch(namespace)
+    platform = PLATFORMS.get(found["scheme"].lower()) if found is not None else None
+    if found is None or platform is None:
+        return DatasetRef(namespace, name)
+    return platform.ref(found["scheme"].lower(), found["authority"], name)
