@@ -238,6 +238,8 @@ class _Reader:
             for subtype, clause in clauses:
                 for column in clause.find_all(exp.Column):
                     source = scope.sources.get(column.table)
+                    if not column.table and len(scope.selected_sources) == 1:
+                        [(_, source)] = scope.selected_sources.values()
                     if isinstance(source, exp.Table) and (table := self._source(source)) is not None:
                         yield ParsedEdge(target, None, table, column.name, subtype, direct=False)
 

@@ -1,6 +1,6 @@
 """The specification's own words: a document → events.
 
-    RunEvent      ⇒ RUN, and what it brings along: JOB, DATASETs, PLAN
+    RunEvent      ⇒ RUN, and what it brings along: JOB, DATASETs, PLAN, INTERVAL
     JobEvent      ⇒ JOB, DATASETs
     DatasetEvent  ⇒ DATASET
 
@@ -17,6 +17,7 @@ from typing import Final
 
 import msgspec
 
+from headwater_openlineage.checkpoints import interval_of
 from headwater_openlineage.datasets import dataset_body
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import kept
@@ -32,6 +33,7 @@ from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,
     DatasetUse,
+    IntervalEvent,
     JobEvent,
     JobRef,
     LineageEvent,
@@ -86,7 +88,11 @@ class _Context:
         )
 
     def part(
-        self, body: ColumnLineage | JobEvent | DatasetEvent, *, job: JobRef | None = None, run: RunRef | None = None
+        self,
+        body: ColumnLineage | JobEvent | DatasetEvent | IntervalEvent,
+        *,
+        job: JobRef | None = None,
+        run: RunRef | None = None,
     ) -> LineageEvent:
         """Another event of the same document."""
         producer = part_producer(self.producer)
@@ -149,6 +155,9 @@ def _run(document: Json, context: _Context) -> list[LineageEvent]:
     events += [context.part(each, job=job_name, run=run_id) for each in _bodies(inputs, outputs)]
     if made.columns is not None:
         events.append(context.part(made.columns, job=job_name, run=run_id))
+    interval = interval_of(events[0], run_facets)
+    if interval is not None:
+        events.append(context.part(interval, job=job_name, run=run_id))
     return events
 
 
