@@ -12,7 +12,7 @@ import msgspec
 
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.merging import difference, merged
-from headwater_openlineage.reading import Json
+from headwater_openlineage.reading import Json, mapping
 from headwater_openlineage.standard import standard_events
 from headwater_schemas.events import EventKind, LineageEvent
 from headwater_schemas.identity import event_id
@@ -61,7 +61,7 @@ def restored(document: Json, *, tenant: str) -> LineageEvent:
         raise Refused(f"{at}/kind", f"must be one of {', '.join(BODY_OF_KIND)}")
     others = {name: value for name, value in document[owner]["facets"].items() if name != HEADWATER_FACET}
     bare = {**document, owner: {**document[owner], "facets": others}}
-    plain = merged(_candidate(bare, kind, tenant), facet.get("event") or {})
+    plain = merged(_candidate(bare, kind, tenant), mapping(facet, "event", at) or {})
     try:
         event = msgspec.convert({**plain, "event_id": "-", "tenant": tenant, "kind": kind}, LineageEvent)
         violation = first_violation(event)
