@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+import msgspec
+
 from headwater_openlineage.reading import Json
 
 CORE: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
@@ -57,7 +59,11 @@ def subset_url(definition: str) -> str:
 
 def kept(facet: Any) -> str:
     """A facet as it is kept in the `facets` of an event."""
-    return json.dumps(facet, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return msgspec.json.encode(facet, order="deterministic").decode()
+    except OverflowError:
+        # A number of more than 64 bits, which only the slower one writes.
+        return json.dumps(facet, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def is_deleted(facet: Json) -> bool:

@@ -42,7 +42,6 @@ from headwater_schemas.events import (
     RunRef,
     build,
 )
-from headwater_schemas.identity import plan_digest
 from headwater_schemas.naming import normal
 
 _SCHEMA_URL: Final = re.compile(
@@ -137,13 +136,14 @@ def _run(document: Json, context: _Context) -> list[LineageEvent]:
     consumed = tuple(use_of(each.ref, each.entry, each.at, each.facets, "inputFacets") for each in inputs)
     produced = tuple(use_of(each.ref, each.entry, each.at, each.facets, "outputFacets") for each in outputs)
     made = made_from(job_name, job_facets, inputs, outputs)
+    plan = None if made.columns is None else context.part(made.columns, job=job_name, run=run_id)
     held_of_run, held_of_job = _held(run_facets), _held(job_facets)
     body = RunEvent(
         type=_type(document),
         processing_type=processing_type(job_facets),
         inputs=_all_consumed(consumed, made),
         outputs=_all_produced(produced, made),
-        plan_digest=plan_digest(made.columns) if made.columns is not None else None,
+        plan_digest=plan.plan_event.digest if plan is not None and plan.plan_event is not None else None,
         run_facets=carrying(held_of_run, _rest(document, run, job, (held_of_run, held_of_job), (consumed, produced))),
         job_facets=held_of_job,
         **run_fields(run_facets),
@@ -153,8 +153,8 @@ def _run(document: Json, context: _Context) -> list[LineageEvent]:
     if declared != JobEvent():
         events.append(context.part(declared, job=job_name))
     events += [context.part(each, job=job_name, run=run_id) for each in _bodies(inputs, outputs)]
-    if made.columns is not None:
-        events.append(context.part(made.columns, job=job_name, run=run_id))
+    if plan is not None:
+        events.append(plan)
     interval = interval_of(events[0], run_facets)
     if interval is not None:
         events.append(context.part(interval, job=job_name, run=run_id))

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Final, Protocol
 
 from headwater_schemas.events.common import DatasetRef
@@ -111,6 +112,7 @@ PLATFORMS: Final[dict[str, Platform]] = {
 """What isn't here has one spelling."""
 
 
+@lru_cache(1 << 12)
 def normal(namespace: str, name: str) -> DatasetRef:
     """A dataset by its namespace and name in a document, spelled as Headwater's own producers do. Never raises.
 
