@@ -189,3 +189,52 @@ def documents() -> st.SearchStrategy[dict[str, Any]]:
 
 def _with_url(events: st.SearchStrategy[dict[str, Any]], urls: list[str]) -> st.SearchStrategy[dict[str, Any]]:
     return st.tuples(events, st.sampled_from(urls)).map(lambda pair: {**pair[0], "schemaURL": pair[1]})
+
+
+def example(reference: str) -> Any:
+    """A value of a schema of the specification, with every member, and the specification's own examples in it."""
+    return _example(_resolve(reference), reference.partition("#")[0], ())
+
+
+def _example(schema: dict[str, Any], id_: str, above: tuple[str, ...]) -> Any:
+    if "$ref" in schema:
+        reference = schema["$ref"] if not schema["$ref"].startswith("#") else id_ + schema["$ref"]
+        # A definition that refers to itself has an end: the simplest that it may be.
+        return (
+            None
+            if above.count(reference) > 1
+            else _example(_resolve(reference), reference.partition("#")[0], (*above, reference))
+        )
+    if "allOf" in schema:
+        return {key: value for each in schema["allOf"] for key, value in _example(each, id_, above).items()}
+    for choice in ("oneOf", "anyOf"):
+        if choice in schema:
+            return next(value for each in reversed(schema[choice]) if (value := _example(each, id_, above)) is not None)
+    if "const" in schema or "enum" in schema:
+        return (schema.get("enum") or [schema["const"]])[0]
+    if schema.get("type") == "array":
+        item = _example(schema.get("items", {}), id_, above)
+        return [] if item is None else [item]
+    if schema.get("type") == "object" or "properties" in schema:
+        members = {
+            key: _example(each, id_, above) for key, each in schema.get("properties", {}).items() if key != "_deleted"
+        }
+        more = schema.get("additionalProperties")
+        if isinstance(more, dict):
+            members["some_name"] = _example(more, id_, above)
+        return {key: value for key, value in members.items() if value is not None}
+    return _plain_example(schema)
+
+
+def _plain_example(schema: dict[str, Any]) -> Any:
+    kind = str(schema.get("type"))
+    if "example" in schema:
+        return str(schema["example"]).split("|")[0] if kind == "string" else schema["example"]
+    formats = {
+        "date-time": "2013-01-01T05:00:00Z",
+        "uri": "https://example.com/x",
+        "uuid": "0197c1de-52f0-7bd1-9d55-1a2b3c4d5e6f",
+    }
+    if schema.get("format") in formats:
+        return formats[schema["format"]]
+    return {"integer": 7, "number": 7, "boolean": True}.get(kind, "some text")
