@@ -7,6 +7,7 @@
 | PLAN     | tenant, job namespace, job name, digest                                             |
 | DATASET  | tenant, dataset namespace, dataset name, event time, producer                       |
 | JOB      | tenant, job namespace, job name, event time, producer                               |
+| RETENTION | tenant, namespace, job name, mode, before                                          |
 
 An interval's tuple has nothing in it that a reconstruction from the checkpoint could not know (time, run, row counts,
 versions, certainty), so that an observed and a reconciled report of the same micro-batch carry the same id.
@@ -112,6 +113,9 @@ def _identity(event: LineageEvent) -> tuple[Part, ...]:
             return (*head, dataset.namespace, dataset.name, micros(event.event_time), event.producer)
         case "JOB" if event.job_event and event.job:
             return (*head, event.job.namespace, event.job.name, micros(event.event_time), event.producer)
+        case "RETENTION" if event.retention_event:
+            retention = event.retention_event
+            return (*head, retention.namespace, retention.job, retention.mode.value, micros(retention.before))
     raise ValueError(f"kind {event.kind!r}: its body, job or run is missing")
 
 
@@ -233,15 +237,21 @@ def _name(dataset: DatasetRef) -> tuple[str, str]:
 def record_key(event: LineageEvent) -> bytes:
     """Kafka record key: tenant and the event's job (a DatasetEvent's: its dataset) as a JSON array in UTF-8.
 
+    A RetentionEvent's is the tenant, its namespace and job, with null for what it doesn't name.
+
     One job's events keep their order in one partition; correctness never depends on it.
 
     Raises:
         ValueError: there is neither a job nor a dataset.
     """
+    parts: list[str | None]
     subject: JobRef | DatasetRef | None = event.job
     if event.dataset_event is not None:
         subject = event.dataset_event.dataset
-    if subject is None:
+    if (retention := event.retention_event) is not None:
+        parts = [event.tenant, retention.namespace, retention.job]
+    elif subject is not None:
+        parts = [event.tenant, subject.namespace, subject.name]
+    else:
         raise ValueError(f"kind {event.kind!r}: neither job nor dataset to key the record by")
-    parts = [event.tenant, subject.namespace, subject.name]
     return json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")

@@ -14,6 +14,8 @@ from headwater_schemas.events import (
     DatasetUse,
     IntervalEvent,
     LineageEvent,
+    RetentionEvent,
+    RetentionMode,
 )
 
 # The body that each kind has. A kind that isn't here belongs to a newer version.
@@ -23,6 +25,7 @@ BODY_OF_KIND = {
     "PLAN": "plan_event",
     "DATASET": "dataset_event",
     "JOB": "job_event",
+    "RETENTION": "retention_event",
 }
 _BODIES = tuple(BODY_OF_KIND.values())
 
@@ -40,6 +43,8 @@ def first_violation(event: LineageEvent) -> Violation | None:
     present = [name for name in _BODIES if getattr(event, name) is not None]
     if present != [body]:
         return _body_violation(body, present)
+    if event.retention_event is not None:
+        return _retention(event.retention_event)
     if event.job is None and event.dataset_event is None:
         return Violation("job", f"an event of kind {event.kind} needs its job")
     if event.run_event is not None:
@@ -76,6 +81,14 @@ def _interval(interval: IntervalEvent) -> Violation | None:
         # Paths are only put together for the rare violation.
         if found := _uses("inputs", entry.inputs) or _uses("outputs", entry.outputs):
             return Violation(f"interval_event.entries[{index}].{found.field}", found.message)
+    return None
+
+
+def _retention(retention: RetentionEvent) -> Violation | None:
+    if retention.mode is RetentionMode.UNKNOWN:
+        return Violation("retention_event.mode", "not a mode that this version knows")
+    if retention.job is not None and retention.namespace is None:
+        return Violation("retention_event.namespace", "a job needs its namespace")
     return None
 
 

@@ -27,6 +27,8 @@ from headwater_schemas.events import (
     LineageEvent,
     OffsetRange,
     Position,
+    RetentionEvent,
+    RetentionMode,
     RunEvent,
     RunRef,
     build,
@@ -145,6 +147,18 @@ def interval_events() -> st.SearchStrategy[LineageEvent]:
     return st.builds(build.lineage_event, interval_bodies(), job=of_type(JobRef), run=run, **_common())
 
 
+def retentions() -> st.SearchStrategy[RetentionEvent]:
+    """Good bodies of retention."""
+    scope = st.just((None, None)) | st.tuples(_TEXT, st.none() | _nonempty())
+    mode = st.sampled_from([RetentionMode.SUMMARIZE, RetentionMode.DROP])
+    return st.builds(
+        lambda before, mode, scope: RetentionEvent(before=before, mode=mode, namespace=scope[0], job=scope[1]),
+        _TIMES,
+        mode,
+        scope,
+    )
+
+
 def events() -> st.SearchStrategy[LineageEvent]:
     """Good events of every kind."""
     common = _common()
@@ -155,4 +169,5 @@ def events() -> st.SearchStrategy[LineageEvent]:
         st.builds(build.lineage_event, lineages(), job=job, run=no_run | run, **common),
         st.builds(build.lineage_event, of_type(DatasetEvent), job=st.none() | job, run=no_run | run, **common),
         st.builds(build.lineage_event, of_type(JobEvent), job=job, **common),
+        st.builds(build.lineage_event, retentions(), **common),
     )

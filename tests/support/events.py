@@ -33,6 +33,8 @@ from headwater_schemas.events import (
     Provenance,
     PublicationState,
     QualityResult,
+    RetentionEvent,
+    RetentionMode,
     RunError,
     RunEvent,
     RunEventType,
@@ -229,10 +231,16 @@ def full_job_event() -> LineageEvent:
     return build.lineage_event(body, job=JOB, producer=PRODUCER, event_time=TIME)
 
 
+def full_retention_event() -> LineageEvent:
+    body = RetentionEvent(before=LATER, mode=RetentionMode.SUMMARIZE, namespace="flights", job="enrich")
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
+
+
 FULL_EVENTS = {
     "run": full_run_event,
     "interval": full_interval_event,
     "plan": full_plan_event,
     "dataset": full_dataset_event,
     "job": full_job_event,
+    "retention": full_retention_event,
 }

@@ -53,6 +53,7 @@ from headwater_schemas.events.position import (
     TableSnapshot,
     TimeRange,
 )
+from headwater_schemas.events.retention import RetentionEvent, RetentionMode
 from headwater_schemas.events.run import (
     ParentRun,
     PublicationState,
@@ -93,6 +94,8 @@ __all__ = [
     "Provenance",
     "PublicationState",
     "QualityResult",
+    "RetentionEvent",
+    "RetentionMode",
     "RunError",
     "RunEvent",
     "RunEventType",

@@ -6,7 +6,7 @@
     )
 
 `event_time` is always given, never taken from a clock here: the same fact emitted twice must be the same event. A RUN,
-DATASET or JOB event's id depends on it; an INTERVAL's or PLAN's does not.
+DATASET or JOB event's id depends on it; an INTERVAL's, PLAN's or RETENTION's does not.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from headwater_schemas.events.event import EventKind, LineageEvent
 from headwater_schemas.events.interval import IntervalEvent
 from headwater_schemas.events.job import JobEvent
 from headwater_schemas.events.plan import ColumnLineage, PlanEvent
+from headwater_schemas.events.retention import RetentionEvent
 from headwater_schemas.events.run import RunEvent
 
 DEFAULT_TENANT = "default"
@@ -33,11 +34,12 @@ _KIND_AND_FIELD: dict[type, tuple[EventKind, str]] = {
     PlanEvent: (EventKind.PLAN, "plan_event"),
     DatasetEvent: (EventKind.DATASET, "dataset_event"),
     JobEvent: (EventKind.JOB, "job_event"),
+    RetentionEvent: (EventKind.RETENTION, "retention_event"),
 }
 
 
 def lineage_event(
-    body: RunEvent | IntervalEvent | ColumnLineage | DatasetEvent | JobEvent,
+    body: RunEvent | IntervalEvent | ColumnLineage | DatasetEvent | JobEvent | RetentionEvent,
     *,
     producer: str,
     event_time: datetime,
@@ -49,11 +51,12 @@ def lineage_event(
 
     Args:
         body: a run's change of state; micro-batches of a streaming query; facts of a dataset; what is declared of a
-            job. A `ColumnLineage` becomes a PLAN event under its digest, which runs and intervals then carry as
-            `plan_digest`; it is put in order first (`identity.canonical_lineage`), so equal lineages give equal bodies.
+            job; how long micro-batches are kept. A `ColumnLineage` becomes a PLAN event under its digest, which runs
+            and intervals then carry as `plan_digest`; it is put in order first (`identity.canonical_lineage`), so equal
+            lineages give equal bodies.
         producer: URI of the code that emits it.
         event_time: when the fact was observed.
-        job: whose it is; None only for a dataset that no job is known of.
+        job: whose it is; None only for a dataset that no job is known of, and for retention.
         run: needed by a run's event. Of an interval the start of the query, None where a reconciliation found it; of a
             plan and a dataset the run that they were observed in, if there was one.
         tenant: whose graph.

@@ -11,9 +11,10 @@ from headwater_schemas.events.dataset import DatasetEvent
 from headwater_schemas.events.interval import IntervalEvent
 from headwater_schemas.events.job import JobEvent
 from headwater_schemas.events.plan import PlanEvent
+from headwater_schemas.events.retention import RetentionEvent
 from headwater_schemas.events.run import RunEvent
 
-Body = RunEvent | IntervalEvent | PlanEvent | DatasetEvent | JobEvent
+Body = RunEvent | IntervalEvent | PlanEvent | DatasetEvent | JobEvent | RetentionEvent
 
 
 class EventKind(StrEnum):
@@ -24,6 +25,7 @@ class EventKind(StrEnum):
     PLAN = "PLAN"
     DATASET = "DATASET"
     JOB = "JOB"
+    RETENTION = "RETENTION"
 
 
 class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,9 +37,9 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
         tenant: whose graph it belongs to.
         producer: URI of the code that made the event, as in OpenLineage.
         kind: one of `EventKind`, or a newer one.
-        job: the job it is about; None only in a DatasetEvent.
+        job: the job it is about; None only in a DatasetEvent and a RetentionEvent.
         run: the run it is about, where there is one.
-        run_event … job_event: the body.
+        run_event … retention_event: the body.
     """
 
     event_id: Text
@@ -52,3 +54,4 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
     plan_event: PlanEvent | None = None
     dataset_event: DatasetEvent | None = None
     job_event: JobEvent | None = None
+    retention_event: RetentionEvent | None = None

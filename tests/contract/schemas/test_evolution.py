@@ -93,6 +93,8 @@ def known_by(event: LineageEvent, version: int) -> LineageEvent:
         entries = datum["interval_event"]["entries"] if datum["interval_event"] else []
         for use in [use for body in (*runs, *entries) for use in body["outputs"]]:
             del use["inputs"]
+    if version < 4:
+        del datum["retention_event"]
     return msgspec.convert(datum, LineageEvent)
 
 

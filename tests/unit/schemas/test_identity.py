@@ -28,6 +28,7 @@ IDS = {
     "plan": "49ef194d-6c9e-524b-8421-5702096c2a9d",
     "dataset": "5a265cac-64bd-5b7f-abac-db356cf9795c",
     "job": "8f692609-a3bc-5195-a560-55d88f43c8bd",
+    "retention": "a5a2e96c-2fa2-5d26-8507-1d9741a5902e",
 }
 KEYS = {
     "run": '["default","flights","enrich"]',
@@ -35,6 +36,7 @@ KEYS = {
     "plan": '["default","flights","enrich"]',
     "dataset": '["acme","kafka://broker-1:9092,broker-2:9092","flights.enriched"]',
     "job": '["default","flights","enrich"]',
+    "retention": '["default","flights","enrich"]',
 }
 
 
@@ -68,6 +70,7 @@ def test_a_time_without_zone_is_refused() -> None:
         ("dataset", "dataset_event"),
         ("job", "job_event"),
         ("job", "job"),
+        ("retention", "retention_event"),
     ],
 )
 def test_an_id_needs_all_of_its_tuple(kind: str, missing: str) -> None:
