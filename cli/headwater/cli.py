@@ -66,6 +66,7 @@ COMMANDS: dict[str, Command] = {
     "outbox": Command("headwater.commands.outbox", extra="spark"),
     "topic": Command("headwater.commands.topic"),
     "graph": Command("headwater.commands.graph", extra="materializer"),
+    "retention": Command("headwater.commands.retention", extra="materializer"),
     "upstream": Command("headwater.commands.upstream", extra="materializer"),
     "downstream": Command("headwater.commands.downstream", extra="materializer"),
     "runs": Command("headwater.commands.runs", extra="materializer"),

@@ -15,6 +15,7 @@ def chain(
         query_id=name,
         name=name,
         intervals=intervals,
+        retired=0,
         first_batch=0,
         last_batch=intervals + missing - 1,
         missing_batches=missing,

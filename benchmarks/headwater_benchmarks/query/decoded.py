@@ -12,8 +12,7 @@ from typing import Any
 
 from headwater_benchmarks.estate.starts import Record
 from headwater_benchmarks.query.statements import Statements
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import UseKey
+from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.registers import Props
 from headwater_consumers.graph.segments.segment import PLACES, Place, Stored, at
 from headwater_consumers.graph.segments.slots import Slot, positions

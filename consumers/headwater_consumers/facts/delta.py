@@ -13,6 +13,7 @@ from headwater_consumers.facts.nodes import (
     NodeFacts,
     PlanFacts,
     QueryFacts,
+    RetentionFacts,
     RunFacts,
     TimeSpan,
     VersionFacts,
@@ -28,7 +29,7 @@ class GraphDelta:
     `join` is associative, commutative and idempotent, and `fold(a + b) == fold(a).join(fold(b))`, but for the counts.
 
     Attributes:
-        jobs, datasets, aliases, queries, runs, plans, versions, intervals: by key of the node.
+        jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions: by key of the node.
         links: relationships that only have a span.
         events: how many events were folded.
         duplicates: how many of them had come before in the same fold, as they were.
@@ -43,6 +44,7 @@ class GraphDelta:
     plans: dict[str, PlanFacts] = field(default_factory=dict)
     versions: dict[str, VersionFacts] = field(default_factory=dict)
     intervals: dict[str, IntervalFacts] = field(default_factory=dict)
+    retentions: dict[str, RetentionFacts] = field(default_factory=dict)
     links: dict[Link, TimeSpan] = field(default_factory=dict)
     events: int = field(default=0, compare=False)
     duplicates: int = field(default=0, compare=False)
@@ -67,6 +69,8 @@ class GraphDelta:
                 if key not in joined.intervals:
                     joined.intervals[key] = IntervalFacts(theirs.identity, theirs.query, theirs.batch_id)
                 joined.intervals[key].join(theirs)
+            for key, retention in delta.retentions.items():
+                joined.retentions.setdefault(key, RetentionFacts(retention.identity)).join(retention)
             for link, span in delta.links.items():
                 joined.links.setdefault(link, TimeSpan()).see(span.first, span.last)
         return joined

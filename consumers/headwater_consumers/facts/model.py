@@ -7,6 +7,7 @@ They are those of a dump's lines. The database has no node for an interval or a 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Label(StrEnum):
@@ -22,10 +23,14 @@ class Label(StrEnum):
     PLAN = "Plan"
     INTERVAL = "Interval"
     CONFLICT = "Conflict"
+    RETENTION = "Retention"
+    SUMMARY = "Summary"
 
 
 IN_SEGMENTS = frozenset({Label.INTERVAL, Label.CONFLICT})
 """Labels that no node in the database has."""
+BY_QUERY = IN_SEGMENTS | {Label.SUMMARY}
+"""Labels of a dump's lines that are made query by query."""
 SEGMENT = "Segment"
 STORED_LABELS: frozenset[str] = frozenset({label.value for label in Label if label not in IN_SEGMENTS} | {SEGMENT})
 """Every label that nodes in the database have."""
@@ -54,6 +59,14 @@ class RelType(StrEnum):
     USED = "USED"
     WRITES = "WRITES"
     WROTE = "WROTE"
+
+
+class UseKey(NamedTuple):
+    """One use of a dataset by a run or micro-batch: CONSUMED or PRODUCED, and which of several of the same dataset."""
+
+    type: RelType
+    dataset: str
+    ordinal: int
 
 
 KEYED = frozenset(

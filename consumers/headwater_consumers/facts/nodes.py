@@ -9,20 +9,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.registers import Cell, Props, Registers, join
+from headwater_consumers.facts.reports import keep_reports, reports, same_report
 from headwater_schemas.events import ColumnLineage
 
 MADE_FROM = "inputs"
 """Register of a PRODUCED: keys of the datasets that it was made from; not there: all that its owner consumed."""
-
-
-class UseKey(NamedTuple):
-    """One use of a dataset by a run or micro-batch: CONSUMED or PRODUCED, and which of several of the same dataset."""
-
-    type: RelType
-    dataset: str
-    ordinal: int
 
 
 class Link(NamedTuple):
@@ -177,6 +170,30 @@ class VersionFacts(NodeFacts):
 
 
 @dataclass(slots=True)
+class RetentionFacts:
+    """From which day on micro-batches of a scope are kept one by one; a later day replaces an earlier one.
+
+    Attributes:
+        identity: properties that follow from the key: tenant, and namespace and job where the scope has them.
+        summarize_before: those of earlier days are in summaries.
+        drop_before: those of earlier days are gone.
+    """
+
+    identity: Props
+    summarize_before: datetime | None = None
+    drop_before: datetime | None = None
+
+    def join(self, other: RetentionFacts) -> None:
+        """Join what another record states of the same scope."""
+        self.summarize_before = _later(self.summarize_before, other.summarize_before)
+        self.drop_before = _later(self.drop_before, other.drop_before)
+
+    def properties(self) -> dict[str, datetime | None]:
+        """Both, as properties of the node."""
+        return {"summarize_before": self.summarize_before, "drop_before": self.drop_before}
+
+
+@dataclass(slots=True)
 class Variant:
     """What is reported of a micro-batch with one set of source end positions."""
 
@@ -185,8 +202,17 @@ class Variant:
 
     def join(self, other: Variant) -> None:
         """Join another report of the same."""
+        found = None
+        if not same_report(self.registers, self.uses, other.registers, other.uses):
+            found = reports(self.registers, self.uses) | reports(other.registers, other.uses)
         join(self.registers, other.registers)
         join_uses(self.uses, other.uses)
+        if found is not None:
+            keep_reports(self.registers, self.uses, found)
+
+    def copy(self) -> Variant:
+        """The same, to be joined with others."""
+        return Variant(dict(self.registers), {use: dict(registers) for use, registers in self.uses.items()})
 
     @property
     def rank(self) -> tuple[str, str]:
@@ -208,13 +234,18 @@ class IntervalFacts:
         """Join the facts of another record of the same micro-batch."""
         for digest, theirs in other.variants.items():
             if (mine := self.variants.get(digest)) is None:
-                self.variants[digest] = mine = Variant()
-            mine.join(theirs)
+                self.variants[digest] = theirs.copy()
+            else:
+                mine.join(theirs)
 
     @property
     def winner(self) -> str:
         """The digest of the variant that is the Interval; the others are its Conflicts."""
         return max(self.variants, key=lambda digest: (self.variants[digest].rank, digest))
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max((time for time in (one, other) if time is not None), default=None)
 
 
 def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> None:

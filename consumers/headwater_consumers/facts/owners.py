@@ -13,9 +13,10 @@ from headwater_consumers.facts import registers
 from headwater_consumers.facts.model import Label
 from headwater_consumers.facts.nodes import MADE_FROM
 from headwater_consumers.facts.properties import ENTRY_REGISTERS, owner_properties
+from headwater_consumers.facts.reports import REPORTS
 
 _VERSIONS = ("code_version", "config_version", "engine", "capture_version")
-_MICRO_BATCH = owner_properties("provenance", "reason", "run", *_VERSIONS, *ENTRY_REGISTERS, "quality")
+_MICRO_BATCH = owner_properties("provenance", "reason", "run", *_VERSIONS, *ENTRY_REGISTERS, "quality", REPORTS)
 REGISTERS: Mapping[Label, Mapping[str, str]] = {
     Label.JOB: owner_properties(
         *("processing_type", "integration", "job_type", "description", "owners", "tags", "criticality", "source"),

@@ -20,10 +20,11 @@ class Chain:
         tenant: whose it is.
         query_id: Spark's.
         name: for people: the query's name, else its id.
-        intervals: how many batches are known.
+        intervals: how many batches are known one by one.
+        retired: how many are no longer kept one by one; they aren't missing, and aren't compared with their neighbours.
         first_batch: the lowest batch id known; None without intervals.
         last_batch: the highest.
-        missing_batches: batches from 0 to `last_batch` that aren't known.
+        missing_batches: batches from 0 to `last_batch` that aren't known and never were.
         offset_gaps: partitions of neighbouring batches with offsets between them that neither read.
         overlaps: partitions of neighbouring batches with offsets that both read.
         conflicts: reports of a batch with other offsets than the interval's.
@@ -34,6 +35,7 @@ class Chain:
     query_id: str
     name: str
     intervals: int
+    retired: int
     first_batch: int | None
     last_batch: int | None
     missing_batches: int
@@ -78,9 +80,10 @@ def _chains(tx: ManagedTransaction) -> list[Chain]:
                 query_id=row["query_id"],
                 name=row["name"],
                 intervals=row["intervals"],
+                retired=row["retired"],
                 first_batch=row["first_batch"],
                 last_batch=last,
-                missing_batches=0 if last is None else last + 1 - row["intervals"],
+                missing_batches=0 if last is None else last + 1 - row["intervals"] - row["retired"],
                 offset_gaps=fault["gaps"] if fault else 0,
                 overlaps=fault["overlaps"] if fault else 0,
                 conflicts=row["conflicts"],

@@ -22,17 +22,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import (
-    ColumnFacts,
-    IntervalFacts,
-    Link,
-    NodeFacts,
-    PlanFacts,
-    RunFacts,
-    UseKey,
-    made_from,
-)
+from headwater_consumers.facts.model import RelType, UseKey
+from headwater_consumers.facts.nodes import ColumnFacts, IntervalFacts, Link, NodeFacts, PlanFacts, RunFacts, made_from
 from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.graph import keys
 from headwater_schemas.events import Certainty, RunEventType

@@ -21,15 +21,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from headwater_consumers.facts.model import IN_SEGMENTS, Label
+from headwater_consumers.facts.model import BY_QUERY, Label
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.facts.owners import without_stamps_of_the_schema
 from headwater_consumers.graph.derive import neighbour_of
 from headwater_consumers.graph.lines import node_line, relationship_key, relationship_line, segment_line
 from headwater_consumers.graph.oracle import micro_batch_lines
+from headwater_consumers.graph.retired import Retired, native
 from headwater_consumers.graph.segments.derived import differences
 from headwater_consumers.graph.segments.segment import Place, SegmentDamagedError, Stored
 from headwater_consumers.graph.statements import statement
+from headwater_consumers.graph.summaries import RETIRED
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session
@@ -52,15 +54,21 @@ def dump(
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database, default_access_mode="READ") as session, SortedLines() as micro_batches:
-        for lines in _micro_batches(session, internal=internal):
+        retired = Retired(session, internal=internal)
+        for lines in _micro_batches(session, retired, internal=internal):
             micro_batches.add(lines)
-        pages = [_label(session, label, page_nodes, internal=internal) for label in Label if label not in IN_SEGMENTS]
+        micro_batches.add(retired.rest())
+        pages = [
+            _label(session, label, page_nodes, retired, internal=internal) for label in Label if label not in BY_QUERY
+        ]
         yield from (line for _, line in heapq.merge(*pages, *micro_batches.sorted()))
 
 
-def _micro_batches(session: Session, *, internal: bool) -> Iterator[list[tuple[str, str]]]:
-    """The lines of the micro-batches of each segment, query by query in batch order."""
+def _micro_batches(session: Session, retired: Retired, *, internal: bool) -> Iterator[list[tuple[str, str]]]:
+    """The lines of the micro-batches of each segment, query by query in batch order; of summaries where one ends."""
     query, start = "", -1
+    # The last micro-batch of the segments before; and the last that is kept one by one, from which NEXT leads on.
+    last: IntervalFacts | None = None
     before: IntervalFacts | None = None
     # Of the one before: whether its NEXT is right shows with this one.
     earlier: tuple[str, dict[str, Any], list[int]] | None = None
@@ -74,10 +82,13 @@ def _micro_batches(session: Session, *, internal: bool) -> Iterator[list[tuple[s
             if faults:
                 yield [(key, segment_line(key, faults))]
         if record is None:
+            yield retired.end()
             return
-        stored = _native(record["properties"])
+        stored = native(record["properties"])
         if stored["query"] != query:
-            before = None
+            before = last = None
+            yield retired.end()
+            retired.begin(stored["query"])
         query, start = stored["query"], stored["start"]
         place = Place.of(stored)
         try:
@@ -85,13 +96,15 @@ def _micro_batches(session: Session, *, internal: bool) -> Iterator[list[tuple[s
         except SegmentDamagedError as error:
             if not internal:
                 raise
-            earlier, before = (place.key, {"damaged": str(error)}, record["next"]), None
+            earlier, before, last = (place.key, {"damaged": str(error)}, record["next"]), None, None
             continue
-        lines = micro_batch_lines(list(intervals.values()), before, internal=internal)
+        kept = retired.leave_out(intervals)
+        lines = micro_batch_lines(kept, before, internal=internal)
         if internal:
-            earlier = place.key, _differences(place, record, stored, intervals, before), record["next"]
+            earlier = place.key, _differences(place, record, stored, intervals, last), record["next"]
         yield lines
-        before = intervals[max(intervals)]
+        last = intervals[max(intervals)]
+        before = kept[-1] if kept else before
 
 
 def _differences(
@@ -154,15 +167,19 @@ def _lines_of(file: IO[str]) -> Iterator[tuple[str, str]]:
         yield key, line
 
 
-def _label(session: Session, label: Label, page_nodes: int, *, internal: bool) -> Iterator[tuple[str, str]]:
+def _label(
+    session: Session, label: Label, page_nodes: int, retired: Retired, *, internal: bool
+) -> Iterator[tuple[str, str]]:
     # Keys are hexadecimal, so Neo4j's order of strings is that of code points.
     after = ""
     while True:
         result = session.run(statement("read", f"dump_{label.value.lower()}"), after=after, page=page_nodes)
         rows = list(result)
         for row in rows:
-            node = _native(row["properties"])
+            node = native(row["properties"])
             after = node["key"]
+            if internal and label is Label.QUERY:
+                node[RETIRED] = retired.of(after, node.get(RETIRED))
             if internal and row.get("current"):
                 node = without_stamps_of_the_schema(node)
             yield after, node_line(label, node, internal=internal)
@@ -177,13 +194,9 @@ def _label(session: Session, label: Label, page_nodes: int, *, internal: bool) -
 def _relationship(
     start: str, type_: str, end: str, stored: Mapping[str, Any], *, stamp: str | None, internal: bool
 ) -> tuple[str, str]:
-    properties = _native(stored)
+    properties = native(stored)
     key = relationship_key(type_, start, end, properties.get("key"))
     return key, relationship_line(type_, start, end, properties, stamp=stamp, internal=internal)
-
-
-def _native(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value.to_native() if hasattr(value, "to_native") else value for name, value in properties.items()}
 
 
 SAMPLES = 20

@@ -12,6 +12,8 @@
 | Plan         | "plan", job key, digest                                                                   |
 | Interval     | "interval", query key, batch id                                                           |
 | Segment      | "segment", query key, number (batch ids 0 to 511: 0)                                      |
+| Summary      | "summary", query key, run key or null, days from the epoch or null                        |
+| Retention    | "retention", namespace or null, job's name or null                                         |
 | Conflict     | "conflict", query key, batch id, source end digest                                        |
 | CONSUMED, PRODUCED | type, key of the node it leaves, dataset key, how many times it used that dataset before |
 | FEEDS        | "FEEDS", job key, key of the dataset fed from, key of the dataset fed                     |
@@ -25,7 +27,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from headwater_consumers.facts.nodes import IntervalFacts, Link, UseKey
+from headwater_consumers.facts.model import UseKey
+from headwater_consumers.facts.nodes import IntervalFacts, Link
 from headwater_consumers.facts.properties import flatten
 from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.graph.words import column_words
@@ -94,6 +97,16 @@ def segment_key(tenant: str, query: str, number: int) -> str:
 def conflict_key(tenant: str, query: str, batch_id: int, digest: str) -> str:
     """Key of what was reported of a micro-batch with other source end positions than the interval's."""
     return graph_key(tenant, "conflict", query, batch_id, digest)
+
+
+def summary_key(tenant: str, query: str, run: str | None, day: int | None) -> str:
+    """Key of the summary of a day of a run of the query with that key; days count from the epoch."""
+    return graph_key(tenant, "summary", query, run, day)
+
+
+def retention_key(tenant: str, namespace: str | None, job: str | None) -> str:
+    """Key of how long micro-batches are kept one by one, of all jobs, those of a namespace, or one."""
+    return graph_key(tenant, "retention", namespace, job)
 
 
 def use_key(tenant: str, type_: str, owner: str, dataset: str, ordinal: int) -> str:

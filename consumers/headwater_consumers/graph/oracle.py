@@ -9,18 +9,27 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.model import Label, RelType
-from headwater_consumers.facts.nodes import IntervalFacts, Link, NodeFacts, TimeSpan, UseKey, Variant
+from headwater_consumers.facts.model import Label, RelType, UseKey
+from headwater_consumers.facts.nodes import IntervalFacts, Link, NodeFacts, TimeSpan, Variant
 from headwater_consumers.facts.owners import without_stamps_of_the_schema
 from headwater_consumers.facts.properties import flatten, stamped
 from headwater_consumers.facts.registers import Props, Registers
+from headwater_consumers.facts.summaries import Of, SummaryFacts, summarize
 from headwater_consumers.graph import derive, keys
 from headwater_consumers.graph.derive import plan_edges, versions_used
 from headwater_consumers.graph.keys import column_identity, conflict_identity, feeds_identity, use_properties
 from headwater_consumers.graph.lines import USES, node_line, relationship_key, relationship_line
+from headwater_consumers.graph.summaries import (
+    RETIRED,
+    GraphVisitor,
+    batches_of,
+    horizon_of,
+    retired_property,
+    visit_summaries,
+)
 
 
 def oracle(delta: GraphDelta, *, internal: bool = False) -> Iterator[str]:
@@ -34,6 +43,15 @@ def oracle(delta: GraphDelta, *, internal: bool = False) -> Iterator[str]:
     visit(delta, lines)
     for _, line in lines.sorted():
         yield line
+
+
+def summary_lines(
+    tenant: str, query_id: str, summaries: Mapping[Of, SummaryFacts], *, internal: bool = False
+) -> list[tuple[str, str]]:
+    """The lines of summaries of one query, each behind its key, in order of key."""
+    lines = _Lines(internal=internal)
+    visit_summaries(tenant, query_id, summaries, lines)
+    return lines.sorted()
 
 
 def micro_batch_lines(
@@ -52,16 +70,6 @@ def micro_batch_lines(
         graph.interval(interval)
     graph.chain(intervals if before is None else (before, *intervals))
     return lines.sorted()
-
-
-class GraphVisitor(Protocol):
-    """Receives every node and relationship. Properties are as they are stored, those that begin with `_` included."""
-
-    def node(self, label: Label, properties: Mapping[str, Any]) -> None:
-        """One node; a property that is None isn't stored."""
-
-    def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any]) -> None:
-        """One relationship between nodes with these keys, which may come later."""
 
 
 def visit(delta: GraphDelta, visitor: GraphVisitor) -> None:
@@ -120,6 +128,7 @@ class _Lines:
 class _Graph:
     def __init__(self, visitor: GraphVisitor) -> None:
         self._visitor = visitor
+        self._retired: dict[str, list[IntervalFacts]] = {}
 
     def node(self, label: Label, node: NodeFacts, **more: object) -> None:
         properties = {**node.identity, **flatten(node.registers), **stamped(node.registers), **more}
@@ -138,6 +147,7 @@ class _Graph:
             self.relationship(type_, owner, version)
 
     def derive(self, delta: GraphDelta) -> None:
+        kept = self._split(delta)
         for job in delta.jobs.values():
             self.node(Label.JOB, job)
         for key, dataset in delta.datasets.items():
@@ -148,7 +158,8 @@ class _Graph:
         for alias_facts in delta.aliases.values():
             self.node(Label.ALIAS, alias_facts)
         for key, query in delta.queries.items():
-            self.node(Label.QUERY, query, **query.batches.properties())
+            retired = {RETIRED: retired_property(batches_of(self._retired.get(key, ())))}
+            self.node(Label.QUERY, query, **query.batches.properties(), **retired)
             for job_key in query.jobs:
                 self.relationship(RelType.OF, key, job_key)
         for key, version in delta.versions.items():
@@ -156,7 +167,7 @@ class _Graph:
             self.relationship(RelType.OF, key, version.dataset)
         self._runs(delta)
         self._plans(delta)
-        self._intervals(delta)
+        self._intervals(kept)
         self._links(delta)
 
     def _columns(self, dataset: str, identity: Props, delta: GraphDelta) -> None:
@@ -189,13 +200,32 @@ class _Graph:
             for edge in plan_edges(plan):
                 self.relationship(edge.type, edge.start, edge.end, edge.properties)
 
-    def _intervals(self, delta: GraphDelta) -> None:
+    def _split(self, delta: GraphDelta) -> list[list[IntervalFacts]]:
+        """Micro-batches that are kept one by one, by query in batch order; of the others, the summaries."""
         chains: dict[str, list[IntervalFacts]] = defaultdict(list)
         for interval in delta.intervals.values():
-            self.interval(interval)
             chains[interval.query].append(interval)
-        for chain in chains.values():
-            self.chain(sorted(chain, key=lambda interval: interval.batch_id))
+        kept = []
+        for key, chain in chains.items():
+            query = delta.queries[key]
+            tenant, query_id = str(query.identity["tenant"]), str(query.identity["query_id"])
+            jobs = [delta.jobs[job].identity for job in query.jobs]
+            names = [(str(job["namespace"]), str(job["name"])) for job in jobs]
+            horizon = horizon_of(tenant, names, delta.retentions)
+            chain.sort(key=lambda interval: interval.batch_id)
+            kept.append([interval for interval in chain if horizon.keeps(interval)])
+            if len(kept[-1]) < len(chain):
+                self._retired[key] = [interval for interval in chain if not horizon.keeps(interval)]
+                visit_summaries(tenant, query_id, summarize(self._retired[key], horizon), self._visitor)
+        for retention in delta.retentions.values():
+            self._visitor.node(Label.RETENTION, {**retention.identity, **retention.properties()})
+        return kept
+
+    def _intervals(self, chains: Sequence[Sequence[IntervalFacts]]) -> None:
+        for chain in chains:
+            for interval in chain:
+                self.interval(interval)
+            self.chain(chain)
 
     def interval(self, interval: IntervalFacts) -> None:
         """A micro-batch and its conflicts, with what leaves them but NEXT."""

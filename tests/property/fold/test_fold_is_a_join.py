@@ -30,6 +30,8 @@ POOLS = st.builds(
     times=st.integers(1, 6),
     columns=st.integers(1, 4),
     plans=st.integers(1, 3),
+    days=st.integers(1, 3),
+    retentions=st.integers(0, 3),
 )
 
 

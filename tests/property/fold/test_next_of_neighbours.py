@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import UseKey
+from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.registers import Props
 from headwater_consumers.graph.derive import Neighbour, next_properties
 

@@ -31,6 +31,8 @@ POOLS = st.builds(
     times=st.integers(1, 12),
     columns=st.integers(1, 4),
     plans=st.integers(1, 3),
+    days=st.integers(1, 3),
+    retentions=st.integers(0, 3),
 )
 SEEDS = st.integers(0, 1 << 32)
 

@@ -29,6 +29,7 @@ _BODIES = {
     "plan_event": "PLAN",
     "dataset_event": "DATASET",
     "job_event": "JOB",
+    "retention_event": "RETENTION",
 }
 
 

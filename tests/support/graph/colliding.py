@@ -35,6 +35,8 @@ from headwater_schemas.events import (
     Provenance,
     PublicationState,
     QualityResult,
+    RetentionEvent,
+    RetentionMode,
     RunError,
     RunEvent,
     RunEventType,
@@ -62,7 +64,7 @@ PRODUCER = "https://headwater.example/test"
 
 @dataclass(frozen=True)
 class Pools:
-    """How many of each there are. The smaller, the more collisions."""
+    """How many of each there are. The smaller, the more collisions; of retentions, the weight among the other kinds."""
 
     tenants: int = 2
     jobs: int = 3
@@ -73,6 +75,8 @@ class Pools:
     times: int = 12
     columns: int = 4
     plans: int = 3
+    days: int = 1
+    retentions: int = 0
 
 
 def colliding_events(random: random.Random, count: int, pools: Pools | None = None) -> list[LineageEvent]:
@@ -92,8 +96,8 @@ class _Maker:
         self.lineages = [self._lineage() for _ in range(pools.plans)]
 
     def event(self) -> LineageEvent:
-        kinds = (self._run, self._interval, self._plan, self._dataset, self._job)
-        return self.random.choices(kinds, weights=(4, 6, 2, 3, 2))[0]()
+        kinds = (self._run, self._interval, self._plan, self._dataset, self._job, self._retention)
+        return self.random.choices(kinds, weights=(4, 6, 2, 3, 2, self.pools.retentions))[0]()
 
     # What the pools hold.
 
@@ -119,7 +123,8 @@ class _Maker:
         return f"5b1fb1d4-7d4b-4c0f-8d8a-00000000000{self.random.randrange(self.pools.queries)}"
 
     def _time(self) -> datetime:
-        return START + timedelta(seconds=self.random.randrange(self.pools.times))
+        days = self.random.randrange(self.pools.days) if self.pools.days > 1 else 0
+        return START + timedelta(days, seconds=self.random.randrange(self.pools.times))
 
     def _path(self) -> str:
         return f"c{self.random.randrange(self.pools.columns)}"
@@ -343,6 +348,16 @@ class _Maker:
         return build.lineage_event(
             body, job=self._job_ref(), producer=PRODUCER, event_time=self._time(), tenant=self._tenant()
         )
+
+    def _retention(self) -> LineageEvent:
+        job = self._maybe(self._job_ref())
+        body = RetentionEvent(
+            before=self._time(),
+            mode=self.random.choice([RetentionMode.SUMMARIZE, RetentionMode.SUMMARIZE, RetentionMode.DROP]),
+            namespace=self._maybe("flights") if job is None else job.namespace,
+            job=None if job is None else job.name,
+        )
+        return build.lineage_event(body, producer=PRODUCER, event_time=self._time(), tenant=self._tenant())
 
 
 def ending_events(random: random.Random, count: int) -> list[LineageEvent]:

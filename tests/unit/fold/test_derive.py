@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import UseKey
+from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.registers import Props
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.derive import FILES, Neighbour, marked, neighbour, next_properties, versions_used

@@ -172,5 +172,5 @@ def test_the_times() -> None:
     assert {
         *("first_seen", "last_seen", "started_at", "ended_at", "nominal_start", "nominal_end", "dropped_at"),
         *("emptied_at", "inferred_ended_at", "_inferred_before", "from_time", "to_time_exclusive"),
-        *("first_time", "last_time"),
+        *("first_time", "last_time", "summarize_before", "drop_before"),
     } == TIMES - ENTRY_TIMES

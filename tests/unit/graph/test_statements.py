@@ -72,8 +72,9 @@ RETURNED = {
     "runs": Label.RUN,
     "plans": Label.PLAN,
     "whole_segments": None,
+    "summaries": None,
 }
-"""Label of the node that a statement returns; None: a Segment, which has no registers of its own."""
+"""Label of the node that a statement returns; None: a Segment or Summary, which has no registers of its own."""
 
 
 @pytest.mark.parametrize("name", RETURNED)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from headwater.confirming import confirm
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.consuming import consume, totals_table
@@ -51,7 +52,7 @@ def rebuild(
     with asking_kafka(require_servers(settings.kafka), doing=f"looking at group {group}"):
         if running := members(client, group):
             raise InputError(f"Group {group} has consumers: {', '.join(running)}.", fix="Stop them first.")
-        _confirm(
+        confirm(
             f"Delete the graph in {settings.neo4j.require_uri()} and make it again from "
             f"{without_user_info(archive or topic)}?",
             yes=yes,
@@ -96,8 +97,3 @@ def _from_archive(settings: Settings, source: ArchiveSource) -> ConsumerTotals:
         commit(client, group, {kept.partition: kept.end for kept in source.kept if kept.partition in there})
     console.message(f"{totals.applied:,} events from the archive")
     return totals
-
-
-def _confirm(question: str, *, yes: bool) -> None:
-    if not yes and not (console.err.is_terminal and typer.confirm(question, err=True)):
-        raise InputError("Nothing was changed.", fix="--yes does it without asking.")

@@ -17,7 +17,8 @@ from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.follow import follow
 from headwater_consumers.analysis.trace.parts import Datasets, is_empty, join
 from headwater_consumers.analysis.trace.question import Offsets, check, parts_of_start
-from headwater_consumers.analysis.trace.spans import difference, offsets, spans_of
+from headwater_consumers.analysis.trace.spans import offsets, spans_of
+from headwater_consumers.facts.spans import difference
 from headwater_schemas.events import Certainty
 
 LIMIT = 1_000

@@ -23,9 +23,10 @@ from headwater_consumers.analysis.trace.indexed import indexed_users
 from headwater_consumers.analysis.trace.locate import Located, Want, locate
 from headwater_consumers.analysis.trace.match import PartMatch, described, matched, spans_of_part
 from headwater_consumers.analysis.trace.parts import given, is_empty, join
-from headwater_consumers.analysis.trace.spans import Spans, difference, flat, offsets, spans_of, union
+from headwater_consumers.analysis.trace.spans import offsets, spans_of
 from headwater_consumers.analysis.trace.steps import group_drafts, missing_draft
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Missing, Pending, Taken, merged, overall, run_step
+from headwater_consumers.facts.spans import Spans, difference, flat, union
 from headwater_consumers.graph.words import canonical_path
 from headwater_schemas.events import Certainty
 

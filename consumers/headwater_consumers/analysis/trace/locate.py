@@ -26,9 +26,9 @@ from headwater_consumers.analysis.trace.batches import (
     stretches,
 )
 from headwater_consumers.analysis.trace.search import Row, Search, narrow, run
-from headwater_consumers.analysis.trace.spans import Spans, difference, intersection, union
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import IntervalFacts
+from headwater_consumers.facts.spans import Spans, difference, intersection, union
 from headwater_schemas.events import Certainty
 
 FEW = 4

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind
 from headwater_consumers.analysis.trace.batches import Batch, Run, same_topic
-from headwater_consumers.analysis.trace.spans import Spans, intersection, offsets, spans_of, union
+from headwater_consumers.analysis.trace.spans import offsets, spans_of
 from headwater_consumers.analysis.trace.uses import (
     VERSIONS,
     StoredUse,
@@ -16,6 +16,7 @@ from headwater_consumers.analysis.trace.uses import (
     version_range,
     version_spans,
 )
+from headwater_consumers.facts.spans import Spans, intersection, union
 from headwater_consumers.graph.words import canonical_path, is_within
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import range_text

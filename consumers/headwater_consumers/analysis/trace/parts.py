@@ -11,8 +11,9 @@ from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.answer import Part, PartKind, weakest
 from headwater_consumers.analysis.trace.batches import Batch, Run
-from headwater_consumers.analysis.trace.spans import offsets, spans_of, union
+from headwater_consumers.analysis.trace.spans import offsets, spans_of
 from headwater_consumers.analysis.trace.uses import StoredUse, made_from, made_into, part_of
+from headwater_consumers.facts.spans import union
 from headwater_schemas.events import Certainty
 
 MOST_FILES = 1_000

@@ -12,7 +12,7 @@ from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import MOST_BATCHES, Hole
 from headwater_consumers.analysis.trace.match import described
 from headwater_consumers.analysis.trace.parts import between, given, join
-from headwater_consumers.analysis.trace.spans import Spans, intersection, offsets, union
+from headwater_consumers.analysis.trace.spans import offsets
 from headwater_consumers.analysis.trace.state import State, StateSpread, spread_backward, spread_forward, state_of
 from headwater_consumers.analysis.trace.taken import (
     Draft,
@@ -24,6 +24,7 @@ from headwater_consumers.analysis.trace.taken import (
     overall,
 )
 from headwater_consumers.analysis.trace.uses import StoredUse, part_of, sources_of, union_of_known
+from headwater_consumers.facts.spans import Spans, intersection, union
 from headwater_consumers.graph.keys import run_key
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text

@@ -10,7 +10,8 @@ from headwater_consumers.analysis.trace.answer import Hop, Part, RunBrief, Step,
 from headwater_consumers.analysis.trace.batches import Batch, Query, Run
 from headwater_consumers.analysis.trace.locate import Hole
 from headwater_consumers.analysis.trace.parts import join
-from headwater_consumers.analysis.trace.spans import Spans, flat, intersection, spans_of, union
+from headwater_consumers.analysis.trace.spans import spans_of
+from headwater_consumers.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 
 # Micro-batches this far apart are one step: those between had nothing of what is asked about.

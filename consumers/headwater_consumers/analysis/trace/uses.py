@@ -11,7 +11,8 @@ from typing import Any
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.moments import written
 from headwater_consumers.analysis.trace.answer import Part, PartKind
-from headwater_consumers.analysis.trace.spans import Spans, offsets, union
+from headwater_consumers.analysis.trace.spans import offsets
+from headwater_consumers.facts.spans import Spans, union
 from headwater_consumers.graph.words import canonical_path
 from headwater_schemas.events import Certainty
 

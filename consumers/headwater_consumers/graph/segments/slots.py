@@ -24,8 +24,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import UseKey, Variant
+from headwater_consumers.facts.model import RelType, UseKey
+from headwater_consumers.facts.nodes import Variant
 from headwater_consumers.facts.registers import Cell, Props, Registers
 from headwater_consumers.graph.keys import dataset_key
 from headwater_schemas.identity import end_digest, from_micros, identity_id, micros

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import IntervalFacts, UseKey, Variant
+from headwater_consumers.facts.model import RelType, UseKey
+from headwater_consumers.facts.nodes import IntervalFacts, Variant
 from headwater_consumers.facts.registers import Cell, Registers
 from headwater_consumers.graph.derive import Neighbour, neighbour_of, next_properties, versions_used
 from headwater_consumers.graph.segments import segment

@@ -18,6 +18,7 @@ from headwater_consumers.facts.nodes import (
     NodeFacts,
     PlanFacts,
     QueryFacts,
+    RetentionFacts,
     RunFacts,
     TimeSpan,
     VersionFacts,
@@ -118,6 +119,17 @@ class Builder:
             identity = keys.interval_identity(key, tenant, query_key, query_id, batch_id)
             node = IntervalFacts(identity, query_key, batch_id)
             self.delta.intervals[key] = node
+        return node
+
+    def retention(self, tenant: str, namespace: str | None, job: str | None) -> RetentionFacts:
+        """How long micro-batches are kept one by one, of all jobs, those of a namespace, or one."""
+        key = keys.retention_key(tenant, namespace, job)
+        node = self.delta.retentions.get(key)
+        if node is None:
+            scope = {name: value for name, value in (("namespace", namespace), ("job", job)) if value is not None}
+            shown = "all jobs" if namespace is None else f"{namespace}.{job}" if job is not None else namespace
+            node = RetentionFacts({"key": key, "name": shown, "tenant": tenant, **scope})
+            self.delta.retentions[key] = node
         return node
 
     def link(self, type_: RelType, start: str, end: str, time: datetime | None, via: str = "") -> None:

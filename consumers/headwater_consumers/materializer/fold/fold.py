@@ -12,6 +12,7 @@ from headwater_consumers.materializer.fold.dataset import fold_dataset
 from headwater_consumers.materializer.fold.interval import fold_interval
 from headwater_consumers.materializer.fold.job import fold_job
 from headwater_consumers.materializer.fold.plan import fold_plan
+from headwater_consumers.materializer.fold.retention import fold_retention
 from headwater_consumers.materializer.fold.run import fold_run
 from headwater_schemas.events import LineageEvent
 
@@ -56,5 +57,7 @@ def fold_event(into: Builder, event: LineageEvent) -> None:
         fold_job(into, event, event.job_event, event.job, mark)
     elif event.dataset_event is not None:
         fold_dataset(into, event, event.dataset_event, mark)
+    elif event.retention_event is not None:
+        fold_retention(into, event, event.retention_event)
     else:
         raise ValueError(f"kind {event.kind!r} without its body, job or run")

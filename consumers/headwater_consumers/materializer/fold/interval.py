@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import UseKey, Variant, made_from
+from headwater_consumers.facts.model import RelType, UseKey
+from headwater_consumers.facts.nodes import Variant, made_from
 from headwater_consumers.facts.properties import ENTRY_REGISTERS
 from headwater_consumers.facts.registers import Cell, Props, Registers, join
 from headwater_consumers.materializer.fold.builder import Builder, job_cell, known, put, put_versions

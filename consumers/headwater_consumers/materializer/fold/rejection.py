@@ -28,6 +28,7 @@ from headwater_schemas.events import (
     LineageEvent,
     OffsetRange,
     Position,
+    RetentionMode,
 )
 from headwater_schemas.identity import event_id, plan_digest
 
@@ -228,6 +229,14 @@ def _job(event: LineageEvent) -> None:
         _check_lineage(body.lineage, "job_event.lineage")
 
 
+def _retention(event: LineageEvent) -> None:
+    body = event.retention_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    need(body.mode is not RetentionMode.UNKNOWN, "retention_event.mode", "not one of this version's")
+    need(body.job is None or body.namespace is not None, "retention_event.namespace", "missing, with a job")
+    need(body.job != "", "retention_event.job", "empty")
+
+
 def _check_datasets(datasets: Iterable[DatasetRef], field: str) -> None:
     for index, dataset in enumerate(datasets):
         check_dataset(dataset, f"{field}[{index}]")
@@ -251,6 +260,7 @@ CHECKS: Mapping[str, tuple[str, Callable[[LineageEvent], None]]] = {
     EventKind.PLAN.value: ("plan_event", _plan),
     EventKind.DATASET.value: ("dataset_event", _dataset),
     EventKind.JOB.value: ("job_event", _job),
+    EventKind.RETENTION.value: ("retention_event", _retention),
 }
 """Kind to the field of its body and the body's check."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import MADE_FROM, UseKey
+from headwater_consumers.facts.model import RelType, UseKey
+from headwater_consumers.facts.nodes import MADE_FROM
 from headwater_consumers.facts.registers import FACET, Props, Registers, join
 from headwater_consumers.graph.derive import FILES
 from headwater_consumers.graph.words import path_marks

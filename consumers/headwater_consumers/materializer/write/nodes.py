@@ -10,6 +10,8 @@ from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label
 from headwater_consumers.facts.nodes import DatasetFacts, NodeFacts
 from headwater_consumers.facts.registers import Registers, join
+from headwater_consumers.facts.spans import Ranges
+from headwater_consumers.graph.summaries import RETIRED, retired_of
 from headwater_consumers.materializer.write.bolt import from_bolt, to_bolt
 from headwater_consumers.materializer.write.state import batch_changes, created, node_changes, read_node
 from headwater_consumers.materializer.write.transaction import Index, WriteTransaction
@@ -88,12 +90,15 @@ class QueryRows:
         ]
         self._jobs = [{"start": key, "end": job} for key, query in queries for job in sorted(query.jobs)]
 
-    def write(self, tx: WriteTransaction) -> None:
-        """Create or join them."""
+    def write(self, tx: WriteTransaction) -> dict[str, Ranges]:
+        """Create or join them; of those that don't keep all micro-batches one by one, the batch ids, by key."""
         updates = []
+        retired: dict[str, Ranges] = {}
         for found in tx.find_rows("queries", self._rows):
             stored = from_bolt(found)
             key = str(stored["key"])
+            if RETIRED in stored:
+                retired[key] = retired_of(stored[RETIRED])
             query = self._queries[key]
             before = read_node(Label.QUERY, stored)
             changed = node_changes(stored, before, _joined(before, query))
@@ -101,6 +106,7 @@ class QueryRows:
             updates += _update(key, changed)
         tx.send_rows("update_queries", updates)
         tx.send_rows("query_jobs", self._jobs)
+        return retired
 
 
 def job_rows(delta: GraphDelta) -> NodeRows:

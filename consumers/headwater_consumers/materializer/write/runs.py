@@ -20,8 +20,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.model import Label
-from headwater_consumers.facts.nodes import Link, RunFacts, TimeSpan, UseKey
+from headwater_consumers.facts.model import Label, UseKey
+from headwater_consumers.facts.nodes import Link, RunFacts, TimeSpan
 from headwater_consumers.facts.registers import Registers
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.derive import (

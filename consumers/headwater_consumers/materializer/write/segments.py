@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Any
 
 from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import IntervalFacts, UseKey
+from headwater_consumers.facts.model import RelType, UseKey
+from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.derive import Neighbour, neighbour_of
 from headwater_consumers.graph.keys import use_key
 from headwater_consumers.graph.segments import segment

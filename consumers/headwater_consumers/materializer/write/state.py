@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from headwater_consumers.facts.model import Label, RelType
-from headwater_consumers.facts.nodes import Batches, NodeFacts, TimeSpan, UseKey, Variant
+from headwater_consumers.facts.model import Label, RelType, UseKey
+from headwater_consumers.facts.nodes import Batches, NodeFacts, TimeSpan, Variant
 from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS
 from headwater_consumers.facts.properties import changes, exceptions, flatten, parse, stamped
 from headwater_consumers.facts.registers import Props, Registers

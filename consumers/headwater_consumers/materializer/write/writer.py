@@ -25,6 +25,7 @@ from headwater_consumers.materializer.write.nodes import NodeRows, QueryRows, Ve
 from headwater_consumers.materializer.write.plans import plan_rows, write_edges, write_plans
 from headwater_consumers.materializer.write.runs import RunRows, run_rows, write_runs
 from headwater_consumers.materializer.write.segments import SegmentRows, segment_rows, write_segments
+from headwater_consumers.materializer.write.summaries import without_retired, write_late, write_retentions
 from headwater_consumers.materializer.write.transaction import WriteCounters, WriteTransaction
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
     # Step 1: anchors that other nodes refer to, with their registers.
     jobs = rows.jobs.write(run)
     datasets = rows.datasets.write(run)
-    rows.queries.write(run)
+    retired = rows.queries.write(run)
 
     # Step 2: nodes that belong to datasets.
     write_aliases(run, delta, datasets)
@@ -161,7 +162,10 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
     # Step 3: the other anchors, and nodes that belong to queries.
     run_links, job_names = write_runs(run, delta, rows.runs)
     new_plans = write_plans(run, delta, rows.plans)
-    write_segments(run, rows.segments)
+    segments, late = without_retired(rows.segments, retired)
+    write_segments(run, segments)
+    write_late(run, late)
+    write_retentions(run, delta.retentions)
 
     # Step 4: relationships that only have a span; edges of plans.
     rows.links.write(run, run_links, job_names)

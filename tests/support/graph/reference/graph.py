@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from headwater_schemas.events import ColumnLineage, LineageEvent
-from support.graph.reference.reports import Batch, Reports
+from support.graph.reference.reports import Batch
+from support.graph.reference.retention import Retained
 from support.graph.reference.values import (
     ENDS,
     Node,
@@ -33,10 +34,11 @@ def reference_lines(events: Iterable[LineageEvent]) -> list[str]:
     return graph.lines()
 
 
-class _Graph(Reports):
+class _Graph(Retained):
     """The graph of the reports."""
 
     def lines(self) -> list[str]:
+        self.retain()
         self.settle_batches()
         found: dict[tuple[str, str, str, str | None], Props] = {}
 
@@ -45,6 +47,8 @@ class _Graph(Reports):
 
         for start, type_, end in self.links:
             relate(start, type_, end, {})
+        for (start, type_, end, _), props in self.summary_uses.items():
+            relate(start, type_, end, props)
         self.relate_uses(relate)
         self.relate_assets(relate)
         self.relate_columns(relate)

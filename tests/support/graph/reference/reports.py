@@ -58,6 +58,8 @@ class Reports:
         self.observed: dict[tuple[str, str, str], set[datetime]] = {}
         self.feeds: dict[tuple[str, str, str], set[datetime]] = {}
         self.known_batches: dict[str, set[int]] = defaultdict(set)
+        self.retentions: list[LineageEvent] = []
+        self.summary_uses: dict[tuple[str, str, str, str], Props] = {}
         self.seen_plans: dict[str, set[datetime]] = defaultdict(set)
 
     # Nodes.
@@ -129,6 +131,8 @@ class Reports:
             self.add_dataset(event, stamp)
         elif event.kind == "JOB":
             self.add_job(event, stamp)
+        elif event.kind == "RETENTION":
+            self.retentions.append(event)
 
     def add_run(self, event: LineageEvent, stamp: Stamp) -> None:
         body, tenant, time = event.run_event, event.tenant, event.event_time

@@ -1,0 +1,59 @@
+"""Ranges of integers: half-open, ascending, apart from each other; by partition, `{partition: [(start, end), …]}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Ranges = list[tuple[int, int]]
+Spans = dict[int, Ranges]
+
+
+def ranges_of(pieces: Iterable[tuple[int, int]]) -> Ranges:
+    """Starts and ends in any order, some of them overlapping, as Ranges; empty ones are left out."""
+    return union((0, start, end) for start, end in pieces).get(0, [])
+
+
+def union(pieces: Iterable[tuple[int, int, int]]) -> Spans:
+    """Partition, start and end of each ⇒ Spans; empty ranges are left out."""
+    out: Spans = {}
+    for partition, start, end in sorted(pieces):
+        if start >= end:
+            continue
+        spans = out.setdefault(partition, [])
+        if spans and start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((start, end))
+    return out
+
+
+def flat(spans: Spans) -> list[tuple[int, int, int]]:
+    """Partition, start and end of each."""
+    return [(partition, start, end) for partition in sorted(spans) for start, end in spans[partition]]
+
+
+def intersection(one: Spans, other: Spans) -> Spans:
+    """What is in both."""
+    return union(
+        (partition, max(a, c), min(b, d))
+        for partition in one.keys() & other.keys()
+        for a, b in one[partition]
+        for c, d in other[partition]
+    )
+
+
+def difference(one: Spans, other: Spans) -> Spans:
+    """What is in the first alone."""
+    out: Spans = {}
+    for partition, spans in one.items():
+        rest = spans
+        for c, d in other.get(partition, ()):
+            rest = [piece for a, b in rest for piece in ((a, min(b, c)), (max(a, d), b)) if piece[0] < piece[1]]
+        if rest:
+            out[partition] = rest
+    return out
+
+
+def has(ranges: Ranges, number: int) -> bool:
+    """Whether a number is in one of them."""
+    return any(start <= number < end for start, end in ranges)

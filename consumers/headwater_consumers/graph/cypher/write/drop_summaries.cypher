@@ -1,0 +1,5 @@
+// Summaries of days of which nothing is kept
+MATCH (n:Summary)
+WHERE n.query = $batch.query AND n.first_batch >= 0 AND (n.day < $batch.before OR n.day IS NULL)
+DETACH DELETE n
+RETURN [count(*)] AS found

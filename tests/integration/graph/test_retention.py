@@ -1,0 +1,88 @@
+"""Retention: the graph is the same whenever it is moved, whatever comes late, and whoever writes meanwhile."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.oracle import oracle
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_consumers.materializer.write.retention import Moved, retire
+from headwater_schemas.events import LineageEvent
+from support.graph.colliding import Pools, colliding_events
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = pytest.mark.stack
+
+POOLS = Pools(tenants=1, jobs=2, queries=2, runs=3, batches=14, times=40, days=4, retentions=2)
+
+
+@pytest.fixture(params=["8 blocks of 64", "2 blocks of 2"], autouse=True)
+def layout(request: pytest.FixtureRequest) -> None:
+    """Segments as they are, and smaller ones."""
+    if request.param == "2 blocks of 2":
+        request.getfixturevalue("small_segments")
+
+
+def lines(events: list[LineageEvent]) -> list[str]:
+    return list(oracle(fold(events), internal=True))
+
+
+def move(driver: Driver) -> Moved:
+    return retire(driver, None, lambda _moved, _left: None)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_order_and_moved_at_any_time(graph: Driver, writer: GraphWriter, seed: int) -> None:
+    dice = random.Random(f"retention {seed}")
+    events = colliding_events(dice, 90, POOLS)
+    dice.shuffle(events)
+    done = moved = 0
+    while done < len(events):
+        size = dice.choice([1, 2, 5, 20])
+        writer.apply(fold(events[done : done + size]))
+        done += size
+        if dice.random() < 0.4:
+            moved += move(graph).micro_batches
+        if dice.random() < 0.5:
+            assert list(dump(graph, internal=True)) == lines(events[:done])
+    move(graph)
+    assert list(dump(graph, internal=True)) == lines(events)
+    assert move(graph) == Moved()
+    assert move(graph).micro_batches == 0
+    # Applied again, in one, whatever was moved.
+    writer.apply(fold(events))
+    assert list(dump(graph, internal=True)) == lines(events)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", range(4))
+def test_two_writers_and_one_who_moves_at_once(graph: Driver, writer: GraphWriter, seed: int) -> None:
+    dice = random.Random(f"retention at once {seed}")
+    events = colliding_events(dice, 120, POOLS)
+
+    def consume(number: int) -> None:
+        mine = random.Random(seed * 10 + number)
+        share = [event for at, event in enumerate(events) if at % 2 == number or mine.random() < 0.3]
+        mine.shuffle(share)
+        while share:
+            size = mine.choice([1, 2, 5, 20])
+            writer.apply(fold(share[:size]))
+            share = share[size:]
+
+    with ThreadPoolExecutor(3) as pool:
+        writers = [pool.submit(consume, number) for number in range(2)]
+        while not all(future.done() for future in writers):
+            move(graph)
+        for future in writers:
+            future.result()
+    assert list(dump(graph, internal=True)) == lines(events)
+    move(graph)
+    assert list(dump(graph, internal=True)) == lines(events)

@@ -1,0 +1,97 @@
+"""`headwater retention` on a real Kafka and Neo4j: set, list, apply; late reports; a graph that is rebuilt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater import cli
+from headwater_schemas.codec import encode
+from support.materializer import events
+from support.materializer.process import run_until_caught_up
+from support.materializer.worlds import RealWorld
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    Command = Callable[..., Any]
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+
+DAY_AFTER = "2026-01-02"  # of all micro-batches of `events.interval`
+COUNT = "MATCH (n:{label}) RETURN count(n) AS count"
+
+
+@pytest.fixture
+def headwater(settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: str, status: int = 0) -> Any:
+        capsys.readouterr()
+        assert cli.main([*arguments, "--json"]) == status
+        return json.loads(capsys.readouterr().out or "null")
+
+    return run
+
+
+def count(driver: Driver, label: str) -> int:
+    return int(driver.execute_query(COUNT.format(label=label)).records[0]["count"])
+
+
+def test_what_is_old_leaves_a_summary_and_verify_and_rebuild_hold(
+    world: RealWorld, settings: dict[str, str], headwater: Command, neo4j_driver: Driver
+) -> None:
+    world.put_many([encode(events.interval(batch)) for batch in range(600)])
+    run_until_caught_up(settings)
+    assert (count(neo4j_driver, "Segment"), headwater("retention", "list")["retentions"]) == (2, [])
+
+    said = headwater("retention", "set", "--before", DAY_AFTER, "--namespace", "tests", "--yes")
+    assert (said["before"], said["mode"]) == (DAY_AFTER, "SUMMARIZE")
+    run_until_caught_up(settings)
+    [found] = headwater("retention", "list")["retentions"]
+    assert found == {
+        "tenant": "default",
+        "namespace": "tests",
+        "job": None,
+        "summarize_before": DAY_AFTER,
+        "drop_before": None,
+    }
+    # Before it is moved, and after.
+    assert count(neo4j_driver, "Segment") == 2
+    assert headwater("graph", "verify")["holds"]
+    assert headwater("retention", "apply") == {"queries": 1, "micro_batches": 600, "summaries_dropped": 0}
+    assert (count(neo4j_driver, "Segment"), count(neo4j_driver, "Summary")) == (0, 1)
+    assert headwater("graph", "verify")["holds"]
+
+    # A report that comes late, and one again.
+    world.put_many([encode(events.interval(batch)) for batch in (599, 600)])
+    run_until_caught_up(settings)
+    summary = neo4j_driver.execute_query("MATCH (s:Summary)-[r:CONSUMED]->() RETURN s, r").records[0]
+    assert (summary["s"]["batches"], summary["s"]["day"]) == (600, "2026-01-01")
+    assert (summary["r"]["from"], summary["r"]["to_exclusive"], summary["r"]["offsets"]) == ([0], [6000], 6000)
+    # One that wasn't known when the others were moved is moved with the next.
+    assert count(neo4j_driver, "Segment") == 1
+    assert headwater("graph", "verify")["holds"]
+    assert headwater("retention", "apply")["micro_batches"] == 1
+    assert headwater("graph", "verify")["holds"]
+
+    headwater("graph", "rebuild", "--yes")
+    assert headwater("retention", "apply")["micro_batches"] == 601
+    assert headwater("graph", "verify")["holds"]
+
+    headwater("retention", "set", "--before", DAY_AFTER, "--drop", "--yes")
+    run_until_caught_up(settings)
+    assert headwater("retention", "apply")["summaries_dropped"] == 1
+    assert (count(neo4j_driver, "Segment"), count(neo4j_driver, "Summary")) == (0, 0)
+    assert count(neo4j_driver, "Query") == 1
+    assert headwater("graph", "verify")["holds"]
+
+
+def test_what_cannot_be_meant(headwater: Command) -> None:
+    headwater("retention", "set", "--before", DAY_AFTER, "--job", "enrich", "--yes", status=2)
+    headwater("retention", "set", "--before", "2999-01-01", "--yes", status=2)
+    headwater("retention", "set", "--before", DAY_AFTER, status=2)  # nobody can be asked
