@@ -32,13 +32,19 @@ def _patch(wanted: Any, given: Any) -> Any:
         return difference(wanted, given) or _SAME
     if isinstance(wanted, list) and isinstance(given, list) and len(wanted) == len(given):
         if not all(isinstance(item, dict) for item in (*wanted, *given)):
-            return wanted
+            return _without_nulls(wanted)
         return {
             str(index): patch
             for index, (value, other) in enumerate(zip(wanted, given, strict=True))
             if (patch := _patch(value, other)) is not _SAME
         } or _SAME
-    return wanted
+    return _without_nulls(wanted)
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def merged(given: Any, patch: Any) -> Any:

@@ -99,10 +99,12 @@ def _candidate(document: Json, kind: str, tenant: str) -> Json:
 def _drop_facets(body: Json) -> None:
     """Verbatim facets aren't among a candidate's: those of an event of Headwater's own are in the patch."""
     for name in ("facets", "run_facets", "job_facets"):
-        body.pop(name, None)
+        if name in body:
+            body[name] = {}
     uses: list[Any] = [*(body.get("inputs") or ()), *(body.get("outputs") or ())]
     for use in uses:
-        use.pop("facets", None)
+        if "facets" in use:
+            use["facets"] = {}
 
 
 def headwater_facet(event: LineageEvent, document: Json, producer: str) -> Json:

@@ -18,6 +18,7 @@ from typing import Final
 
 import msgspec
 
+from headwater_openlineage.coalescing import joined
 from headwater_openlineage.facets import CORE
 from headwater_openlineage.native import HEADWATER_FACET, headwater_facet
 from headwater_openlineage.origin import document_of, is_part
@@ -43,12 +44,13 @@ _EMISSION: Final = {"eventTrigger": "EVENT_BASED", "eventContentMode": "COMPLETE
 _INTEGRATION: Final = "SPARK"
 
 
-def documents_of(event: LineageEvent, plans: Plans) -> list[Json]:
+def documents_of(event: LineageEvent, plans: Plans, *, coalesced: bool = False) -> list[Json]:
     """The documents of one event.
 
     Args:
         event: of any kind.
         plans: the column lineage of the event's job by its digest; None where it isn't known.
+        coalesced: micro-batches that share an event share a document, where their offsets go on from one to the next.
     """
     document = document_of(event)
     if document is not None:
@@ -60,7 +62,17 @@ def documents_of(event: LineageEvent, plans: Plans) -> list[Json]:
         return [_with_facet(event, _run(event, event.run_event, event.job, plans, writer), "run", writer)]
     if event.interval_event is not None and event.job is not None:
         interval = event.interval_event
-        return [_interval(event, interval, entry, event.job, plans, writer) for entry in interval.entries]
+        if coalesced and (whole := joined(interval.entries)) is not None:
+            return [_with_facet(event, _interval(event, interval, whole, event.job, plans, writer), "run", writer)]
+        return [
+            _with_facet(
+                _alone(event, interval, entry),
+                _interval(event, interval, entry, event.job, plans, writer),
+                "run",
+                writer,
+            )
+            for entry in interval.entries
+        ]
     if event.plan_event is not None and event.job is not None:
         body = JobEvent(lineage=event.plan_event.lineage)
         return [_with_facet(event, _job(event.event_time, body, event.job, writer), "job", writer)]
@@ -94,13 +106,16 @@ def _run(event: LineageEvent, body: RunEvent, job: JobRef, plans: Plans, writer:
     }
 
 
+def _alone(event: LineageEvent, interval: IntervalEvent, entry: IntervalEntry) -> LineageEvent:
+    return msgspec.structs.replace(event, interval_event=msgspec.structs.replace(interval, entries=(entry,)))
+
+
 def _interval(
     event: LineageEvent, interval: IntervalEvent, entry: IntervalEntry, job: JobRef, plans: Plans, writer: Writer
 ) -> Json:
     lineage = plans(entry.plan_digest) if entry.plan_digest is not None else None
-    alone = msgspec.structs.replace(event, interval_event=msgspec.structs.replace(interval, entries=(entry,)))
     job_type = writer.job_type(ProcessingType.STREAMING, _INTEGRATION, emissionPattern=_EMISSION)
-    document = {
+    return {
         **_head("RunEvent", entry.processing_time or event.event_time, writer),
         "eventType": RunEventType.RUNNING.value,
         "run": run_of(event.run, interval.query_id, writer.engine(interval.versions)),
@@ -108,7 +123,6 @@ def _interval(
         "inputs": writer.uses(entry.inputs, "inputFacets", None),
         "outputs": writer.uses(entry.outputs, "outputFacets", lineage),
     }
-    return _with_facet(alone, document, "run", writer)
 
 
 def _job(time: datetime, body: JobEvent, job: JobRef, writer: Writer) -> Json:

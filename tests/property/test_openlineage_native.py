@@ -16,7 +16,7 @@ from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import event_id
 from support.event_strategies import events
-from support.openlineage_spec import check_official
+from support.openlineage_spec import check_official, graph_of
 
 FIRST, LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9998, 12, 31, tzinfo=UTC)
 
@@ -45,14 +45,21 @@ def alone(event: LineageEvent) -> list[LineageEvent]:
     return found
 
 
+def there_and_back(event: LineageEvent, *, coalesced: bool) -> list[LineageEvent]:
+    """What the event's documents, as bytes, give."""
+    documents = documents_of(event, lambda _: None, coalesced=coalesced)
+    for document in documents:
+        check_official(document)
+    data = [json.dumps(document).encode() for document in documents]
+    return [one for each in data for one in events_of(decode(each), tenant=event.tenant)]
+
+
 @given(events())
 @settings(max_examples=100, deadline=None, phases=[Phase.explicit, Phase.generate])
 def test_an_event_comes_back_from_its_documents(drawn: LineageEvent) -> None:
     event = in_time(drawn)
     event = msgspec.structs.replace(event, event_id=event_id(event))
-    documents = documents_of(event, lambda _: None)
-    for document in documents:
-        check_official(document)
-    data = [json.dumps(document).encode() for document in documents]
-    back = [one for each in data for one in events_of(decode(each), tenant=event.tenant)]
+    back = there_and_back(event, coalesced=False)
     assert back == alone(event)
+    assert graph_of(back) == graph_of([event])
+    assert there_and_back(event, coalesced=True) in (back, [event])
