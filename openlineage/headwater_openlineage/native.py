@@ -20,6 +20,10 @@ from headwater_schemas.rules import BODY_OF_KIND, first_violation
 
 HEADWATER_FACET: Final = "headwater"
 SCHEMA_URL: Final = "https://headwater/openlineage/1-0-0/HeadwaterFacet.json#/$defs/HeadwaterFacet"
+_KINDS: Final = tuple(
+    kind.value for kind in (EventKind.RUN, EventKind.INTERVAL, EventKind.PLAN, EventKind.DATASET, EventKind.JOB)
+)
+"""Of events that leave as documents."""
 _OWNERS: Final = ("run", "job", "dataset")
 _ENVELOPE: Final = ("event_id", "tenant", "kind")
 """What isn't in a patch: it follows from the rest, or is the reader's to decide."""
@@ -57,8 +61,8 @@ def restored(document: Json, *, tenant: str) -> LineageEvent:
     facet, owner = found
     at = f"/{owner}/facets/{HEADWATER_FACET}"
     kind = facet.get("kind")
-    if kind not in BODY_OF_KIND:
-        raise Refused(f"{at}/kind", f"must be one of {', '.join(BODY_OF_KIND)}")
+    if kind not in _KINDS:
+        raise Refused(f"{at}/kind", f"must be one of {', '.join(_KINDS)}")
     others = {name: value for name, value in document[owner]["facets"].items() if name != HEADWATER_FACET}
     bare = {**document, owner: {**document[owner], "facets": others}}
     plain = merged(_candidate(bare, kind, tenant), mapping(facet, "event", at) or {})

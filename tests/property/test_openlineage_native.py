@@ -60,6 +60,10 @@ def test_an_event_comes_back_from_its_documents(drawn: LineageEvent) -> None:
     event = in_time(drawn)
     event = msgspec.structs.replace(event, event_id=event_id(event))
     back = there_and_back(event, coalesced=False)
+    if event.retention_event is not None:
+        # What is kept for how long is no lineage: OpenLineage has no word for it, nor would its readers want it.
+        assert back == []
+        return
     assert back == alone(event)
     assert graph_of(back) == graph_of([event])
     assert there_and_back(event, coalesced=True) in (back, [event])
