@@ -63,6 +63,7 @@ COMMANDS: dict[str, Command] = {
     "events": Command("headwater.commands.events", extra="materializer"),
     "emit": Command("headwater.commands.emit"),
     "dlq": Command("headwater.commands.dlq", extra="materializer"),
+    "forward": Command("headwater.commands.forward", extra="materializer"),
     "outbox": Command("headwater.commands.outbox", extra="spark"),
     "topic": Command("headwater.commands.topic"),
     "graph": Command("headwater.commands.graph", extra="materializer"),

@@ -44,6 +44,7 @@ from headwater.errors import InputError
 from headwater.logs import LogSettings
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.settings import ServeSettings
+from headwater_consumers.forward.settings import ForwardSettings
 from headwater_consumers.materializer.settings import MaterializerSettings
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
@@ -75,6 +76,7 @@ class Settings(BaseSettings):
     materializer: MaterializerSettings = MaterializerSettings()
     analysis: AnalysisSettings = AnalysisSettings()
     serve: ServeSettings = ServeSettings()
+    forward: ForwardSettings = ForwardSettings()
     log: LogSettings = LogSettings()
 
     _origin: dict[str, str] = PrivateAttr(default_factory=dict)

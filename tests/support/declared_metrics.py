@@ -9,6 +9,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from headwater_consumers.api.metrics import ServeMetrics
 from headwater_consumers.bridge.metrics import BridgeMetrics
+from headwater_consumers.forward.metrics import ForwardMetrics
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_producers.outbox.metrics import OutboxMetrics
 from headwater_producers.publisher.metrics import PublisherMetrics
@@ -39,7 +40,7 @@ def registries() -> list[CollectorRegistry]:
     BridgeMetrics(bridge)
     serve = ServeMetrics()
     serve.declare(["/livez"])
-    return [Metrics().registry, publisher, capture, bridge, serve.registry]
+    return [Metrics().registry, publisher, capture, bridge, ForwardMetrics().registry, serve.registry]
 
 
 def declared() -> dict[str, set[str]]:

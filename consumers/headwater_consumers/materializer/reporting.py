@@ -9,7 +9,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from headwater_consumers.materializer.checkpoint import Checkpoint
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
@@ -34,6 +34,14 @@ class _Trouble:
     reported: bool
 
 
+class TroubleCause(Protocol):
+    """What trouble is with. Hashable; there are few of them."""
+
+    @property
+    def label(self) -> str:
+        """For people, as the subject of a sentence."""
+
+
 class Notices:
     """One line for each kind of trouble at a time. Trouble that comes and goes is reported once a minute, too.
 
@@ -55,10 +63,10 @@ class Notices:
         self._info = info or warn
         self._clock = clock
         self._every = every_seconds
-        self._troubles: dict[RetryCause, _Trouble] = {}
-        self._last_reported: dict[RetryCause, float] = {}
+        self._troubles: dict[TroubleCause, _Trouble] = {}
+        self._last_reported: dict[TroubleCause, float] = {}
 
-    def trouble(self, cause: RetryCause, message: str) -> None:
+    def trouble(self, cause: TroubleCause, message: str) -> None:
         """It is (still) there. Logged unless it was within `every_seconds`."""
         now = self._clock()
         new = cause not in self._troubles
@@ -72,7 +80,7 @@ class Notices:
             self._warn(f"{message} Still retrying after {_duration(now - known.since)}.")
         known.reported = True
 
-    def over(self, *causes: RetryCause) -> None:
+    def over(self, *causes: TroubleCause) -> None:
         """They aren't there, or not any more."""
         for cause in causes:
             known = self._troubles.pop(cause, None)

@@ -1,0 +1,177 @@
+"""`headwater forward`: events of the topic, to others."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from headwater.connection import client_config, require_servers
+from headwater.console import JsonOption, console
+from headwater.decoding import event_decoder
+from headwater.errors import InputError
+from headwater.kafka_errors import asking_kafka
+from headwater.lean_imports import without
+from headwater.logs import LogFormatOption, start_logging
+from headwater.options import TenantOption
+from headwater.settings import Settings, connected_settings
+from headwater.stopping import stopped_by_signals
+from headwater_schemas.codec import Decoder
+from headwater_schemas.kafka.client import quiet
+from headwater_schemas.topics import is_legal_name
+
+with without("numpy", "pandas"):
+    from headwater_consumers.forward.collectors import Collector, FileCollector, KafkaCollector, RefusedFile
+    from headwater_consumers.forward.forwarder import Forwarder, ForwardParts, ForwardTotals
+    from headwater_consumers.forward.http import HttpCollector
+    from headwater_consumers.forward.metrics import ForwardMetrics
+    from headwater_consumers.forward.plans import Plans
+    from headwater_consumers.materializer.backoff import BackoffPolicy
+    from headwater_consumers.materializer.health import HealthServer
+    from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
+    from headwater_consumers.materializer.reporting import Notices
+    from headwater_consumers.materializer.topic_reader import records_to_end
+
+app = typer.Typer(help="Events of the topic, to others.", no_args_is_help=True)
+app.callback()(lambda: None)
+
+log = logging.getLogger("headwater.forward")
+
+_TOPIC = "kafka:"
+_LOOPBACK = "127.0.0.1"
+
+
+@app.command()
+def openlineage(
+    to: Annotated[
+        str, typer.Option(help="Where to: a URL of a collector, kafka:TOPIC on the same cluster, or a file.")
+    ],
+    refused: Annotated[
+        Path, typer.Option(help="A file for documents that the collector refuses for good, one a line with the reason.")
+    ] = Path("openlineage-refused.jsonl"),
+    group: Annotated[str | None, typer.Option(help="The consumer group; one for each collector.")] = None,
+    until_caught_up: Annotated[
+        bool, typer.Option("--until-caught-up", help="Stop once what is on the topic now is delivered.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(help="Serve /metrics, /livez and /readyz on this port of loopback; 0 takes a free one."),
+    ] = None,
+    tenant: TenantOption = None,
+    log_format: LogFormatOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Send events to another OpenLineage consumer, and go on until stopped.
+
+    Kafka's offsets say how far it came: they are committed once the collector has a document, and while it is away
+    nothing is lost. A collector that a crash interrupts may get documents twice. The token and the certificates are
+    settings (HEADWATER_FORWARD_…), never arguments. Ctrl-C or SIGTERM ends after the document under way and exits 0.
+    Exit status 6: the collector refuses the token, or isn't where --to says.
+    """
+    settings = connected_settings(
+        {"forward.group": group, "analysis.tenant": tenant, "log.format": log_format}, kafka=True, silently=True
+    )
+    start_logging(settings.log)
+    with asking_kafka(require_servers(settings.kafka), doing=f"forwarding {settings.topic.names().events}"):
+        totals = _forward(settings, to, refused, port, until_caught_up=until_caught_up)
+    console.result(totals.document(), _table(totals))
+
+
+def _forward(settings: Settings, to: str, refused: Path, port: int | None, *, until_caught_up: bool) -> ForwardTotals:
+    names, client = settings.topic.names(), quiet(client_config(settings.kafka))
+    notices = Notices(_warn, time.monotonic, info=_info)
+    metrics = ForwardMetrics()
+    with contextlib.ExitStack() as stack:
+        collector = _collector(settings, to)
+        stack.callback(collector.close)
+        decoder: Decoder = stack.enter_context(event_decoder(settings))
+        forwarder = Forwarder(
+            ForwardParts(
+                source=KafkaSource(
+                    SourceConfig(client, names.events, settings.forward.group), clock=time.monotonic, notices=notices
+                ),
+                decoder=decoder,
+                plans=Plans(settings.forward.plans_max_bytes, metrics.unknown_plans.inc),
+                collector=collector,
+                refused=RefusedFile(refused),
+                metrics=metrics,
+                notices=notices,
+                warn=_warn,
+                tenant=settings.analysis.tenant,
+                backoff=BackoffPolicy(cap_seconds=settings.forward.retry_max_seconds),
+                clock=time.monotonic,
+                random=random.random,
+            ),
+            until_caught_up=until_caught_up,
+        )
+        # Signals first: who waits for the line may end it at once.
+        with stopped_by_signals(forwarder.stop), _served(forwarder, metrics, port) as where:
+            log.info("Forwarding %s to %s, as group %s.%s", names.events, _shown(to), settings.forward.group, where)
+            if newest := settings.forward.plans_newest_offsets:
+                forwarder.remember(records_to_end(client, names.events, newest=newest))
+            try:
+                return forwarder.run()
+            finally:
+                done = forwarder.totals
+                log.info("Stopped: %d documents delivered, %d refused.", done.delivered, done.refused)
+
+
+def _collector(settings: Settings, to: str) -> Collector:
+    if to.startswith(("http://", "https://")):
+        return HttpCollector(to, settings.forward)
+    if not to.startswith(_TOPIC):
+        if "://" in to:
+            raise InputError(f"{_shown(to)} is no collector.", fix="Write a URL, kafka:TOPIC or a file's name.")
+        return FileCollector(Path(to))
+    topic, names = to.removeprefix(_TOPIC), settings.topic.names()
+    if not is_legal_name(topic):
+        raise InputError(f"{topic} is no name of a Kafka topic.", fix="Write --to kafka:TOPIC.")
+    if topic in {names.events, names.dead_letters, names.schemas, settings.materializer.openlineage_topic}:
+        raise InputError(
+            f"Headwater reads {topic} itself: events would go round in circles.", fix="Choose another topic."
+        )
+    return KafkaCollector(client_config(settings.kafka), topic)
+
+
+@contextlib.contextmanager
+def _served(forwarder: Forwarder, metrics: ForwardMetrics, port: int | None) -> Iterator[str]:
+    """Metrics and health, if a port is given; where, for the log."""
+    if port is None:
+        yield ""
+        return
+    try:
+        server = HealthServer(forwarder, metrics.registry, port=port, host=_LOOPBACK)
+    except OSError as error:
+        raise InputError(
+            f"Metrics and health can't be served on {_LOOPBACK}:{port}: {error.strerror}.",
+            fix="Choose another --port; 0 takes a free one.",
+        ) from error
+    with contextlib.closing(server):
+        yield f" Metrics and health on http://{_LOOPBACK}:{server.port}."
+
+
+def _shown(to: str) -> str:
+    """Without a query, which may hold a secret."""
+    return to.partition("?")[0]
+
+
+def _table(totals: ForwardTotals) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, count in totals.document().items():
+        table.add_row(name, f"{count:,}")
+    return table
+
+
+def _warn(text: str) -> None:
+    log.warning("%s", text)
+
+
+def _info(text: str) -> None:
+    log.info("%s", text)

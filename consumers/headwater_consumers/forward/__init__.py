@@ -1,0 +1,10 @@
+"""Headwater's events, forwarded to others as OpenLineage documents.
+
+forwarder   the loop: poll, map, deliver, commit
+collectors  where documents go: a URL, a file, a Kafka topic
+http        a collector behind a URL
+plans       the column lineages that events cite, within bounds
+refused     what a collector refuses for good, kept in a file
+settings    of all that
+metrics     what it counts
+"""

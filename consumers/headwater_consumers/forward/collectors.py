@@ -1,0 +1,245 @@
+"""Where documents go. A collector has one when `deliver` and then `flush` returned."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from headwater_schemas.errors import BrokerUnavailableError, FatalError, TransientError
+from headwater_schemas.kafka.client import quiet
+from headwater_schemas.kafka.errors import kafka_failure
+from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered
+
+_DELIVERY_SECONDS = 30.0
+_ROOM_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingDocument:
+    """A document on its way.
+
+    Attributes:
+        data: JSON in UTF-8, on one line.
+        key: what documents of one job have in common, as OpenLineage's Kafka transport has it.
+    """
+
+    data: bytes
+    key: str
+
+
+class CollectorUnavailableError(TransientError):
+    """The collector doesn't take documents now.
+
+    Attributes:
+        after_seconds: how long it asks to be left alone; None: it doesn't say.
+    """
+
+    def __init__(self, message: str, *, after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.after_seconds = after_seconds
+
+
+class CollectorUnusableError(FatalError):
+    """The collector takes nothing from us until a person changes a setting."""
+
+
+class DocumentRefusedError(Exception):
+    """The collector refuses this document for good.
+
+    Attributes:
+        status: its answer's, in words.
+        answer: the beginning of what it answered.
+    """
+
+    def __init__(self, status: str, answer: str = "") -> None:
+        super().__init__(status)
+        self.status = status
+        self.answer = answer
+
+
+class Collector(Protocol):
+    """Takes documents."""
+
+    def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
+        """Take a document, in order.
+
+        Args:
+            document: what to take.
+            refused: called for a document that is refused for good, at the latest within `flush`.
+
+        Raises:
+            CollectorUnavailableError: not now; try again.
+            FatalError: a person has to change a setting.
+        """
+
+    def flush(self) -> None:
+        """Return once it has everything that was delivered.
+
+        Raises:
+            CollectorUnavailableError: it hasn't; deliver everything since the last flush again.
+            FatalError: a person has to change a setting.
+        """
+
+    def close(self) -> None:
+        """Close the connections. Never raises."""
+
+
+class FileCollector:
+    """Appends documents to a file, one a line.
+
+    Args:
+        path: of the file; it is created where it isn't there.
+
+    Raises:
+        CollectorUnusableError: it can't be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines: list[bytes] = []
+        try:
+            with path.open("ab"):
+                pass
+        except OSError as error:
+            raise CollectorUnusableError(f"File {path} can't be written: {error.strerror}", setting="--to") from error
+
+    def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:  # noqa: ARG002
+        """Keep it for `flush`."""
+        self._lines.append(document.data + b"\n")
+
+    def flush(self) -> None:
+        """Return once all is on the disk; where that fails, nothing of it is left in the file.
+
+        Raises:
+            CollectorUnavailableError: it can't be written now.
+        """
+        lines, self._lines = self._lines, []
+        _append(self._path, b"".join(lines))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class KafkaCollector:
+    """Produces documents to a topic, as OpenLineage's Kafka transport does.
+
+    Args:
+        client: librdkafka settings with the bootstrap servers and the credentials.
+        topic: where to.
+        make_producer: what makes the producer of its settings.
+    """
+
+    def __init__(
+        self,
+        client: Mapping[str, Any],
+        topic: str,
+        make_producer: Callable[[dict[str, Any]], AcknowledgedProducer] = AcknowledgedProducer,
+    ) -> None:
+        self._topic = topic
+        self._config = {
+            **quiet(client),
+            "client.id": "headwater-forward",
+            "compression.type": "zstd",
+            "linger.ms": 5,
+            "delivery.timeout.ms": round(_DELIVERY_SECONDS * 1000),
+            "queue.buffering.max.kbytes": 65_536,
+        }
+        self._servers = str(client.get("bootstrap.servers", ""))
+        self._make_producer = make_producer
+        self._producer = make_producer(self._config)
+        self._failure: Undelivered | None = None
+
+    def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
+        """Put it into the producer's queue, once there is room. What fails of it is raised by `flush`."""
+        record = ProducerRecord(self._topic, document.key.encode(), document.data)
+
+        def settled(failure: Undelivered | None) -> None:
+            if failure is not None and failure.too_large:
+                refused(DocumentRefusedError(failure.error.name(), f"{len(document.data):,} bytes are too large"))
+            elif failure is not None:
+                self._failure = failure
+
+        while True:
+            try:
+                self._producer.send(record, settled)
+            except BufferError:
+                self._producer.poll(_ROOM_SECONDS)
+            else:
+                break
+        self._producer.poll(0)
+
+    def flush(self) -> None:
+        """Return once all in-sync replicas have everything."""
+        left = self._producer.flush(_DELIVERY_SECONDS + 5)
+        self._raise_failure()
+        if left:
+            raise CollectorUnavailableError(
+                f"Topic {self._topic} at {self._servers} didn't acknowledge {left} documents"
+            )
+
+    def close(self) -> None:
+        """Drop what isn't acknowledged."""
+        self._producer.discard(0)
+
+    def _raise_failure(self) -> None:
+        failure, self._failure = self._failure, None
+        if failure is None:
+            return
+        if failure.producer_lost:
+            self._producer.discard(0)
+            self._producer = self._make_producer(self._config)
+        error = kafka_failure(failure.error, servers=self._servers, doing=f"writing to {self._topic}")
+        if isinstance(error, BrokerUnavailableError):
+            raise CollectorUnavailableError(str(error))
+        raise error
+
+
+class RefusedFile:
+    """Documents that the collector refuses for good, one a line with the reason.
+
+    Args:
+        path: of the file; it is created with the first of them.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def add(self, document: OutgoingDocument, error: DocumentRefusedError, *, source: str, event_id: str) -> None:
+        """Append one; it is on the disk when this returns.
+
+        Raises:
+            CollectorUnavailableError: the file can't be written now.
+        """
+        line = {
+            "source": source,
+            "event_id": event_id,
+            "status": error.status,
+            "answer": error.answer,
+            "document": json.loads(document.data),
+        }
+        _append(self._path, json.dumps(line, ensure_ascii=False).encode() + b"\n")
+
+
+def _append(path: Path, data: bytes) -> None:
+    """Append to a file, and return once it is on the disk.
+
+    Raises:
+        CollectorUnavailableError: the file can't be written now; it is as long as it was.
+    """
+    try:
+        with path.open("ab", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            try:
+                left = memoryview(data)
+                while left:
+                    left = left[file.write(left) :]
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(size)
+                raise
+    except OSError as failure:
+        raise CollectorUnavailableError(f"File {path} can't be written: {failure.strerror}") from failure

@@ -1,0 +1,371 @@
+"""Forwarder: events of the topic become OpenLineage documents at a collector, at least once and in order.
+
+For each batch of records, in this order:
+
+1. Each event becomes documents; column lineages that it brings are remembered for the events that cite them.
+2. Deliver the documents. While the collector is away, wait: Kafka keeps what comes meanwhile.
+3. Flush the collector. Documents that it refuses for good go to a file, which is on the disk before the next step.
+4. Commit the offsets.
+
+A crash anywhere before step 4 has the batch delivered again.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from headwater_consumers.forward.collectors import (
+    Collector,
+    CollectorUnavailableError,
+    DocumentRefusedError,
+    OutgoingDocument,
+    RefusedFile,
+)
+from headwater_consumers.forward.metrics import ForwardMetrics
+from headwater_consumers.forward.plans import Plans, holds_plan
+from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
+from headwater_consumers.materializer.records import Partition, Record, next_offsets
+from headwater_consumers.materializer.reporting import Notices
+from headwater_consumers.materializer.source import RecordSource
+from headwater_openlineage.outgoing import documents_of
+from headwater_schemas.codec import Decoder
+from headwater_schemas.errors import BrokerUnavailableError, DecodeError, TransientError
+
+BATCH_RECORDS = 200
+BATCH_BYTES = 4 * 1024 * 1024
+_POLL_SECONDS = 0.2
+_POSITIONS_SECONDS = 1.0
+# As long as a collector may ask to be left alone; after that it is tried again all the same.
+_LONGEST_PAUSE_SECONDS = 300.0
+
+
+class ForwardCause(StrEnum):
+    """What a retry waits for."""
+
+    BROKER = "Kafka"
+    SCHEMAS = "The look-up of schemas"
+    COLLECTOR = "The collector"
+
+    @property
+    def label(self) -> str:
+        """For people, as the subject of a sentence."""
+        return self.value
+
+
+@dataclass(slots=True)
+class ForwardTotals:
+    """What a forwarder did.
+
+    Attributes:
+        consumed: records read.
+        skipped: those of them that are no events, or of another tenant.
+        delivered: documents that the collector has.
+        refused: documents that it refuses for good.
+    """
+
+    consumed: int = 0
+    skipped: int = 0
+    delivered: int = 0
+    refused: int = 0
+
+    def document(self) -> dict[str, int]:
+        """As `headwater forward --json` prints it."""
+        return {
+            "consumed": self.consumed,
+            "skipped": self.skipped,
+            "delivered": self.delivered,
+            "refused": self.refused,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardParts:
+    """What a forwarder is made of.
+
+    Attributes:
+        source: of the events topic's records.
+        decoder: of them.
+        plans: column lineages.
+        collector: where documents go.
+        refused: where those go that it refuses.
+        metrics: what it counts on.
+        notices: logs trouble.
+        warn: logs a line.
+        tenant: whose events are forwarded.
+        backoff: between attempts.
+        clock: monotonic seconds.
+        random: gives [0, 1).
+    """
+
+    source: RecordSource
+    decoder: Decoder
+    plans: Plans
+    collector: Collector
+    refused: RefusedFile
+    metrics: ForwardMetrics
+    notices: Notices
+    warn: Callable[[str], None]
+    tenant: str
+    backoff: BackoffPolicy
+    clock: Callable[[], float]
+    random: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outgoing:
+    """A document, and where it comes from."""
+
+    document: OutgoingDocument
+    record: Record
+    event_id: str
+
+
+class Forwarder:
+    """One member of the forwarder's consumer group. `run` blocks; `stop` ends it."""
+
+    def __init__(self, parts: ForwardParts, *, until_caught_up: bool = False) -> None:
+        self._parts = parts
+        self._until_caught_up = until_caught_up
+        self._stopping = threading.Event()
+        self._assigned: frozenset[Partition] = frozenset()
+        self._uncommitted: dict[Partition, int] = {}
+        self._committed: dict[Partition, int] = {}
+        self._ends: dict[Partition, int] | None = None
+        self._next_look = 0.0
+        self._moved = parts.clock()
+        self._delivering = False
+        self.totals = ForwardTotals()
+
+    def stop(self) -> None:
+        """Have `run` end after the document under way. Safe from a signal handler."""
+        self._stopping.set()
+
+    def document(self) -> dict[str, Any]:
+        """For `/livez` and `/readyz`."""
+        reachable = self._parts.source.reachable
+        return {
+            "alive": self._parts.clock() - self._moved < _LONGEST_PAUSE_SECONDS,
+            "ready": bool(self._assigned) and reachable and self._delivering,
+            "partitions_assigned": len(self._assigned),
+            "kafka_reachable": reachable,
+            "collector_reachable": self._delivering,
+        }
+
+    # What the source calls back, within `poll` and `close`.
+
+    def assigned(self, partitions: frozenset[Partition]) -> None:
+        """These are ours now."""
+        self._assigned |= partitions
+
+    def revoked(self, partitions: frozenset[Partition]) -> None:
+        """These are another's soon, who delivers again what isn't committed of them."""
+        self.lost(partitions)
+
+    def lost(self, partitions: frozenset[Partition]) -> None:
+        """These are another's."""
+        self._assigned -= partitions
+        for partition in partitions:
+            self._uncommitted.pop(partition, None)
+            self._committed.pop(partition, None)
+
+    def committed(self, error: BrokerUnavailableError | None) -> None:
+        """Offsets are committed by `commit_now` alone."""
+
+    # The loop
+
+    def remember(self, records: Iterable[Record]) -> None:
+        """Remember the column lineages in records that were forwarded before."""
+        for record in records:
+            if self._stopping.is_set():
+                return
+            if not holds_plan(record.headers):
+                continue
+            try:
+                self._parts.plans.remember(self._parts.decoder.decode(record.value))
+            except (DecodeError, TransientError):
+                continue
+
+    def run(self) -> ForwardTotals:
+        """Forward until stopped, or until what was on the topic at the start is committed.
+
+        Raises:
+            FatalError: a person has to change a setting.
+        """
+        self._parts.source.subscribe(self)
+        try:
+            while not self._stopping.is_set() and not self._caught_up():
+                self._run_once()
+        finally:
+            self._parts.source.close()
+            self._parts.collector.close()
+        return self.totals
+
+    def _run_once(self) -> None:
+        parts = self._parts
+        self._moved = parts.clock()
+        polled = parts.source.poll(max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES, timeout_seconds=_POLL_SECONDS)
+        parts.metrics.lag(parts.source.lag())
+        if parts.source.reachable:
+            parts.notices.over(ForwardCause.BROKER)
+        if polled.records:
+            parts.source.pause()
+            try:
+                if not self._forwarded(polled.records):
+                    return
+            finally:
+                parts.source.resume()
+        reached = next_offsets(polled.records, polled.reached)
+        self._uncommitted.update(
+            {p: offset for p, offset in reached.items() if p in self._assigned and offset != self._committed.get(p, 0)}
+        )
+        if self._uncommitted:
+            self._commit()
+
+    def _forwarded(self, records: Sequence[Record]) -> bool:
+        """Steps 1 to 3. False: the forwarder is being stopped, and nothing of it may be committed."""
+        outgoing: list[_Outgoing] = []
+        for record in records:
+            found = self._documents(record)
+            if found is None:
+                return False
+            outgoing += found
+        self.totals.consumed += len(records)
+        self._parts.metrics.consumed.inc(len(records))
+        return self._delivered(outgoing)
+
+    def _documents(self, record: Record) -> list[_Outgoing] | None:
+        """Step 1; None: the forwarder is being stopped."""
+        backoff = Backoff(self._parts.backoff, self._parts.clock, self._parts.random)
+        while True:
+            try:
+                event = self._parts.decoder.decode(record.value)
+            except DecodeError:
+                return self._skipped()  # the materializer has made a dead letter of it
+            except TransientError as error:
+                if not self._waited(ForwardCause.SCHEMAS, error, backoff):
+                    return None
+                continue
+            self._parts.notices.over(ForwardCause.SCHEMAS)
+            break
+        if event.tenant != self._parts.tenant:
+            return self._skipped()
+        self._parts.plans.remember(event)
+        return [
+            _Outgoing(OutgoingDocument(_bytes(document), _key(document)), record, event.event_id)
+            for document in documents_of(event, self._parts.plans.cited_by(event))
+        ]
+
+    def _skipped(self) -> list[_Outgoing]:
+        self.totals.skipped += 1
+        self._parts.metrics.skipped.inc()
+        return []
+
+    def _delivered(self, outgoing: Sequence[_Outgoing]) -> bool:
+        """Steps 2 and 3. False: the forwarder is being stopped."""
+        parts = self._parts
+        backoff = Backoff(parts.backoff, parts.clock, parts.random)
+        refusals: dict[int, DocumentRefusedError] = {}
+        position = 0
+        while True:
+            try:
+                while position < len(outgoing):
+                    if self._stopping.is_set():
+                        return False
+                    refused = partial(refusals.__setitem__, position)
+                    parts.collector.deliver(outgoing[position].document, refused)
+                    position += 1
+                    backoff.succeeded()
+                    self._moved = parts.clock()
+            except CollectorUnavailableError as error:
+                if not self._waited(ForwardCause.COLLECTOR, error, backoff):
+                    return False
+                continue
+            try:
+                parts.collector.flush()
+                self._set_aside([(outgoing[number], error) for number, error in sorted(refusals.items())])
+            except CollectorUnavailableError as error:
+                if not self._waited(ForwardCause.COLLECTOR, error, backoff):
+                    return False
+                position = 0
+                refusals.clear()
+                continue
+            break
+        parts.notices.over(ForwardCause.COLLECTOR)
+        self._up(up=True)
+        self.totals.delivered += len(outgoing) - len(refusals)
+        parts.metrics.delivered.inc(len(outgoing) - len(refusals))
+        return True
+
+    def _set_aside(self, refusals: Sequence[tuple[_Outgoing, DocumentRefusedError]]) -> None:
+        for each, error in refusals:
+            self._parts.refused.add(each.document, error, source=str(each.record), event_id=each.event_id)
+        for each, error in refusals:
+            self._parts.warn(
+                f"The collector refuses a document of event {each.event_id}, at {each.record}: {error.status}. "
+                "It is in the file of refused documents."
+            )
+        self.totals.refused += len(refusals)
+        self._parts.metrics.refused.inc(len(refusals))
+
+    def _commit(self) -> None:
+        """Step 4. What can't be committed now is committed with what follows it."""
+        try:
+            self._parts.source.commit_now(self._uncommitted)
+        except BrokerUnavailableError as error:
+            self._parts.notices.trouble(ForwardCause.BROKER, f"{str(error).rstrip('.')}.")
+        else:
+            self._committed.update(self._uncommitted)
+            self._uncommitted = {}
+
+    def _waited(self, cause: ForwardCause, error: TransientError, backoff: Backoff) -> bool:
+        """Wait before another attempt, and remain in the group. False: the forwarder is being stopped."""
+        parts = self._parts
+        parts.metrics.retries.inc()
+        parts.notices.trouble(cause, f"{str(error).rstrip('.')}.")
+        if cause is ForwardCause.COLLECTOR:
+            self._up(up=False)
+        backoff.failed()
+        asked = error.after_seconds if isinstance(error, CollectorUnavailableError) else None
+        until = parts.clock() + max(backoff.remaining_seconds, min(asked or 0.0, _LONGEST_PAUSE_SECONDS))
+        while not self._stopping.is_set():
+            if (left := until - parts.clock()) <= 0:
+                return True
+            parts.source.poll(max_records=1, max_bytes=1, timeout_seconds=min(left, _POLL_SECONDS))
+            self._moved = parts.clock()
+        return False
+
+    def _up(self, *, up: bool) -> None:
+        self._delivering = up
+        self._parts.metrics.collector_up.set(up)
+
+    def _caught_up(self) -> bool:
+        if not self._until_caught_up or self._parts.clock() < self._next_look:
+            return False
+        self._next_look = self._parts.clock() + _POSITIONS_SECONDS
+        try:
+            positions = self._parts.source.positions()
+        except BrokerUnavailableError as error:
+            self._parts.notices.trouble(ForwardCause.BROKER, f"{str(error).rstrip('.')}.")
+            return False
+        if self._ends is None:
+            self._ends = {position.partition: position.end for position in positions if position.pending}
+        committed = {position.partition: position.committed or 0 for position in positions}
+        return all(committed.get(partition, end) >= end for partition, end in self._ends.items())
+
+
+def _bytes(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def _key(document: dict[str, Any]) -> str:
+    """As OpenLineage's Kafka transport has it, without the parent's: documents of one job stay in order."""
+    if "run" in document or "job" in document:
+        kind = "run" if "run" in document else "job"
+        return f"{kind}:{document['job']['namespace']}/{document['job']['name']}"
+    return f"dataset:{document['dataset']['namespace']}/{document['dataset']['name']}"

@@ -1,0 +1,45 @@
+"""Every metric of the forwarder. Labels come from the partition number alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+from headwater_consumers.materializer.records import Partition
+
+_PREFIX = "headwater_forward"
+
+
+class ForwardMetrics:
+    """The metrics of one forwarder, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+
+        def counter(name: str, text: str) -> Counter:
+            return Counter(f"{_PREFIX}_{name}", text, registry=self.registry)
+
+        self.consumed = counter("records_consumed", "Records read from the events topic.")
+        self.skipped = counter("records_skipped", "Those that are no events, or of another tenant.")
+        self.delivered = counter("documents_delivered", "Documents that the collector has accepted.")
+        self.refused = counter("documents_refused", "Documents that the collector refuses for good.")
+        self.retries = counter("retries", "Attempts to deliver that failed for a passing reason.")
+        self.unknown_plans = counter(
+            "unknown_plans", "Citations of a column lineage that isn't remembered: the document goes without it."
+        )
+        self.collector_up = Gauge(
+            f"{_PREFIX}_collector_up", "1 while the collector took the last document.", registry=self.registry
+        )
+        self._lag = Gauge(
+            f"{_PREFIX}_offset_lag",
+            "Offsets of a partition that aren't committed.",
+            ["partition"],
+            registry=self.registry,
+        )
+
+    def lag(self, behind: Mapping[Partition, int]) -> None:
+        """How far behind each of our partitions is."""
+        self._lag.clear()
+        for partition, offsets in behind.items():
+            self._lag.labels(str(partition.number)).set(offsets)

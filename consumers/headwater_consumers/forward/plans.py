@@ -1,0 +1,75 @@
+"""The column lineages that events cite by digest, within a bound of memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from headwater_schemas.events import ColumnLineage, LineageEvent
+
+# What a column edge takes as objects, besides its texts, and a dataset's name.
+_EDGE_BYTES = 600
+_DATASET_BYTES = 300
+
+Key = tuple[str, str, str, str]
+"""Tenant, namespace and name of the job, and the digest: a digest is cited within its job."""
+
+
+class Plans:
+    """Remembers column lineages; the least recently cited are forgotten first.
+
+    Args:
+        max_bytes: how much memory they may take, estimated.
+        unknown: called for a citation of one that isn't remembered.
+    """
+
+    def __init__(self, max_bytes: int, unknown: Callable[[], None] = lambda: None) -> None:
+        self._max_bytes = max_bytes
+        self._unknown = unknown
+        self._bytes = 0
+        self._plans: OrderedDict[Key, tuple[ColumnLineage, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def remember(self, event: LineageEvent) -> None:
+        """The plan of an event that has one."""
+        plan = event.plan_event
+        if plan is None or event.job is None:
+            return
+        key = _key(event, plan.digest)
+        if key in self._plans:
+            self._plans.move_to_end(key)
+            return
+        lineage = plan.lineage
+        size = len(lineage.edges) * _EDGE_BYTES + len(lineage.datasets) * _DATASET_BYTES
+        self._plans[key] = (lineage, size)
+        self._bytes += size
+        while self._bytes > self._max_bytes and self._plans:
+            _, (_, gone) = self._plans.popitem(last=False)
+            self._bytes -= gone
+
+    def cited_by(self, event: LineageEvent) -> Callable[[str], ColumnLineage | None]:
+        """Finds what this event cites."""
+
+        def find(digest: str) -> ColumnLineage | None:
+            key = _key(event, digest)
+            found = self._plans.get(key)
+            if found is None:
+                self._unknown()
+                return None
+            self._plans.move_to_end(key)
+            return found[0]
+
+        return find
+
+
+def _key(event: LineageEvent, digest: str) -> Key:
+    job = event.job
+    return (event.tenant, "" if job is None else job.namespace, "" if job is None else job.name, digest)
+
+
+def holds_plan(headers: tuple[tuple[str, bytes | None], ...]) -> bool:
+    """Whether a record holds a PLAN event, by its headers; True where they don't say."""
+    kinds = [value for name, value in headers if name == "headwater.kind"]
+    return not kinds or kinds[0] == b"PLAN"

@@ -1,0 +1,49 @@
+"""Settings of forwarding, section `forward` (`HEADWATER_FORWARD_…`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+
+class ForwardSettings(BaseModel):
+    """Forwarding of events as OpenLineage documents. The section `kafka` has the cluster that they are on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    group: Annotated[str, Field(min_length=1, max_length=255)] = "headwater-forward-openlineage"
+    """The consumer group, whose offsets say how far it came. Give each collector a group of its own."""
+
+    token: SecretStr = SecretStr("")
+    """The bearer token for the collector's URL. Put it into the environment rather than into a file that others can
+    read."""
+
+    token_file: Path | None = None
+    """A file with the bearer token, read again with each connection. It wins over `token`."""
+
+    ca_location: Path | None = None
+    """PEM file of the certificate authorities to trust for the URL; None: the system's."""
+
+    certificate_location: Path | None = None
+    """PEM file of this client's certificate, for mutual TLS."""
+
+    key_location: Path | None = None
+    """PEM file of its private key, where it isn't in the certificate's."""
+
+    key_password: SecretStr = SecretStr("")
+    """The password of the private key."""
+
+    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
+    """How long the collector may take to accept a connection, and to answer a document."""
+
+    retry_max_seconds: Annotated[float, Field(ge=0.1, le=300)] = 30.0
+    """The longest wait between two attempts while the collector is away or asks for time (`Retry-After`)."""
+
+    plans_max_bytes: Annotated[int, Field(ge=0, le=17_179_869_184)] = 67_108_864
+    """Memory for column lineages, which events cite that come later. The least recently cited are forgotten first."""
+
+    plans_newest_offsets: Annotated[int, Field(ge=0)] = 100_000
+    """So many offsets of each partition before the committed one are read at the start, for the column lineages in
+    them."""

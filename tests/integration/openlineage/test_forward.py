@@ -1,0 +1,124 @@
+"""`headwater forward openlineage` from a real Kafka: to a collector, a file, a topic, and back into a graph."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater_benchmarks.soak.process import CommandProcess
+from headwater_consumers.materializer.topic_reader import records_to_end
+from support.collector import collecting
+from support.materializer import events
+from support.materializer.process import run_until_caught_up
+from support.materializer.worlds import RealWorld
+from support.stack import StackUnderTest
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+
+COUNT = 20
+
+
+class ForwardProcess(CommandProcess):
+    def __init__(self, settings: dict[str, str], folder: Path, *arguments: str) -> None:
+        folder.mkdir(exist_ok=True)
+        refused = ("--refused", str(folder / "refused.jsonl"))
+        super().__init__(settings, folder, "forward", "openlineage", *refused, *arguments)
+
+
+@pytest.fixture
+def forwarding(settings: dict[str, str], world: RealWorld) -> dict[str, str]:
+    world.put_many(map(events.good, range(COUNT)))
+    return {name: value for name, value in settings.items() if "NEO4J" not in name}
+
+
+def test_to_a_collector_that_goes_away_refuses_and_comes_back(forwarding: dict[str, str], tmp_path: Path) -> None:
+    with collecting() as server:
+        server.answers.extend([(201, {}), (503, {"Retry-After": "1"}), (0, {}), (0, {}), (422, {})])
+        given = {**forwarding, "HEADWATER_FORWARD_TOKEN": "a-secret-token"}
+        process = ForwardProcess(given, tmp_path / "one", "--to", server.url, "--port", "0")
+        try:
+            process.until(lambda: len(server.bodies) == COUNT - 1, "all but one", seconds=60)
+            port = re.findall(r"on http://127.0.0.1:(\d+)", process.stderr)
+            assert port
+            assert process.stop(signal.SIGTERM) == 0
+        finally:
+            process.end()
+        assert process.document == {"consumed": COUNT, "skipped": 0, "delivered": COUNT - 1, "refused": 1}
+        (refused,) = map(json.loads, (tmp_path / "one" / "refused.jsonl").read_text().splitlines())
+        assert refused["status"] == "422"
+        assert {headers["Authorization"] for _, headers in server.requests} == {"Bearer a-secret-token"}
+        assert "a-secret-token" not in process.stderr
+        bodies = [json.loads(body) for body in server.bodies]
+        assert len({body["run"]["runId"] for body in bodies}) == COUNT - 1
+        # The offsets are committed: nothing is left.
+        again = ForwardProcess(forwarding, tmp_path / "two", "--to", server.url, "--until-caught-up")
+        try:
+            assert again.wait(60) == 0, again.stderr
+        finally:
+            again.end()
+        assert again.document["consumed"] == 0
+        assert len(server.bodies) == COUNT - 1
+
+
+def test_a_refused_token_ends_it_and_nothing_is_committed(forwarding: dict[str, str], tmp_path: Path) -> None:
+    with collecting() as server:
+        server.answers.append((401, {}))
+        process = ForwardProcess(forwarding, tmp_path / "one", "--to", server.url)
+        try:
+            assert process.wait(60) == 6
+        finally:
+            process.end()
+        assert "HEADWATER_FORWARD_TOKEN" in process.document["error"]["fix"]
+        again = ForwardProcess(forwarding, tmp_path / "two", "--to", server.url, "--until-caught-up")
+        try:
+            assert again.wait(60) == 0, again.stderr
+        finally:
+            again.end()
+        assert len(server.bodies) == COUNT
+
+
+def test_to_a_topic_and_from_there_into_the_same_graph(
+    forwarding: dict[str, str],
+    settings: dict[str, str],
+    world: RealWorld,
+    topic: str,
+    stack: StackUnderTest,
+    tmp_path: Path,
+    neo4j_driver: Driver,
+) -> None:
+    file = tmp_path / "out.jsonl"
+    for name, to in (("topic", f"kafka:{topic}"), ("file", str(file))):
+        process = ForwardProcess(forwarding, tmp_path / name, "--to", to, "--group", name + topic, "--until-caught-up")
+        try:
+            assert process.wait(90) == 0, process.stderr
+        finally:
+            process.end()
+        assert process.document["delivered"] == COUNT
+    records = list(records_to_end({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2}, topic))
+    assert len(records) == COUNT
+    assert sorted(file.read_bytes().splitlines()) == sorted(record.value or b"" for record in records)
+    assert all((record.key or b"").startswith(b"run:") for record in records)
+    before = run_until_caught_up(settings)
+    (runs,) = neo4j_driver.execute_query("MATCH (r:Run) RETURN count(r)").records[0]
+    totals = run_until_caught_up(settings, "--openlineage-topic", topic)
+    assert before["applied"] == COUNT
+    assert totals["openlineage"]["dead_lettered"] == 0
+    assert neo4j_driver.execute_query("MATCH (r:Run) RETURN count(r)").records[0][0] == runs
+
+
+def test_what_would_go_round_in_circles_is_refused(
+    forwarding: dict[str, str], world: RealWorld, tmp_path: Path
+) -> None:
+    process = ForwardProcess(forwarding, tmp_path / "one", "--to", f"kafka:{world.topics.events}")
+    try:
+        assert process.wait(60) == 2
+    finally:
+        process.end()
