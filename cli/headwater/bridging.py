@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.connection import client_config
 from headwater.errors import InputError
+from headwater.lean_imports import without
 from headwater.publishing import PublisherSink, publisher_settings
 from headwater.settings import Settings
-from headwater_consumers.bridge.bridge import Bridge, BridgeParts, BridgeThread
-from headwater_consumers.bridge.metrics import BridgeMetrics
-from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
-from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
-from headwater_consumers.materializer.reporting import Notices
 from headwater_producers.publisher import Publisher
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.kafka.errors import making_clients
+
+with without("numpy", "pandas"):
+    from headwater_consumers.bridge.bridge import Bridge, BridgeParts, BridgeThread
+    from headwater_consumers.bridge.metrics import BridgeMetrics
+    from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
+    from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
+    from headwater_consumers.materializer.reporting import Notices
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
