@@ -25,8 +25,8 @@ _KINDS: Final = tuple(
 )
 """Of events that leave as documents."""
 _OWNERS: Final = ("run", "job", "dataset")
-_ENVELOPE: Final = ("event_id", "tenant", "kind")
-"""What isn't in a patch: it follows from the rest, or is the reader's to decide."""
+_ENVELOPE: Final = ("event_id", "tenant", "kind", "document")
+"""What isn't in a patch: it follows from the rest, or is the reader's to decide; an event of ours has no document."""
 
 
 def native_facet(document: Json) -> Json | None:
@@ -67,7 +67,9 @@ def restored(document: Json, *, tenant: str) -> LineageEvent:
     bare = {**document, owner: {**document[owner], "facets": others}}
     plain = merged(_candidate(bare, kind, tenant), mapping(facet, "event", at) or {})
     try:
-        event = msgspec.convert({**plain, "event_id": "-", "tenant": tenant, "kind": kind}, LineageEvent)
+        event = msgspec.convert(
+            {**plain, "event_id": "-", "tenant": tenant, "kind": kind, "document": None}, LineageEvent
+        )
         violation = first_violation(event)
         if violation is not None:
             raise Refused(f"{at}/event", f"makes no event: {violation.field} {violation.message}")

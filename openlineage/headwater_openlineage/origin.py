@@ -1,8 +1,8 @@
 """How a document comes back from the events that were made of it.
 
-One of them, the RUN, DATASET or JOB that the document is about, carries what its own fields and facets don't hold: the
-document without the facets that it keeps verbatim anyway, a null in the place of each. The others were made of the same
-document and give none of their own; their producer shows that, as `git+https://…` does.
+One of them, the RUN, DATASET or JOB that the document is about, has the rest of it in `LineageEvent.document`: the
+document with a null in the place of each facet that the event holds word for word. The others were made of the same
+document and give none of their own; theirs is empty.
 """
 
 from __future__ import annotations
@@ -11,25 +11,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
-
-from headwater_openlineage.facets import kept
 from headwater_openlineage.reading import Json
 from headwater_schemas.events import DatasetUse, LineageEvent
 
-DOCUMENT_FACET: Final = "headwater_openlineage"
-"""The facet with what else was in the document."""
-_PART: Final = "openlineage+"
-
-
-def part_producer(producer: str) -> str:
-    """Producer of an event whose document another event carries."""
-    return _PART + producer
-
-
-def is_part(event: LineageEvent) -> bool:
-    """Whether another event carries the document that this one was made of."""
-    return event.producer.startswith(_PART) and carried(event) is None
+PART: Final = ""
+"""`document` of an event whose document another event has."""
 
 
 def without(source: Json, name: str, held: Mapping[str, str]) -> Json:
@@ -43,26 +29,15 @@ def without(source: Json, name: str, held: Mapping[str, str]) -> Json:
     }
 
 
-def carried(event: LineageEvent) -> str | None:
-    """What an event carries of its document; None where it is of none, or another carries it."""
-    body = event.run_event or event.job_event or event.dataset_event
-    if body is None:
-        return None
-    facets = body.run_facets if event.run_event is not None else body.facets  # type: ignore[union-attr]
-    return facets.get(DOCUMENT_FACET)
-
-
-def carrying(held: Mapping[str, str], rest: Json) -> dict[str, str]:
-    """Facets of the event that carries the document."""
-    return {**held, DOCUMENT_FACET: kept(rest)}
-
-
 def document_of(event: LineageEvent) -> Json | None:
-    """The document that an event carries; None where it carries none."""
-    text = carried(event)
-    if text is None:
+    """The document that an event has; None where it has none.
+
+    Raises:
+        ValueError: the event's text isn't JSON; nothing of Headwater's writes such a one.
+    """
+    if not event.document:
         return None
-    document: Json = json.loads(text)
+    document: Json = json.loads(event.document)
     if (run := event.run_event) is not None:
         _fill(document.get("run"), "facets", run.run_facets)
         _fill(document.get("job"), "facets", run.job_facets)
@@ -87,8 +62,3 @@ def _fill_uses(entries: Any, name: str, uses: Sequence[DatasetUse]) -> None:
     if isinstance(entries, list):
         for entry, use in zip(entries, uses, strict=False):
             _fill(entry, name, use.facets)
-
-
-def as_part(event: LineageEvent) -> LineageEvent:
-    """The same event, of a document that another carries."""
-    return msgspec.structs.replace(event, producer=part_producer(event.producer))

@@ -21,7 +21,7 @@ import msgspec
 from headwater_openlineage.coalescing import joined
 from headwater_openlineage.facets import CORE
 from headwater_openlineage.native import HEADWATER_FACET, headwater_facet
-from headwater_openlineage.origin import document_of, is_part
+from headwater_openlineage.origin import PART, document_of
 from headwater_openlineage.reading import Json
 from headwater_openlineage.times import time_text
 from headwater_openlineage.writing import PRODUCER, Writer, run_of
@@ -55,7 +55,7 @@ def documents_of(event: LineageEvent, plans: Plans, *, coalesced: bool = False) 
     document = document_of(event)
     if document is not None:
         return [document]
-    if is_part(event):
+    if event.document == PART:
         return []
     writer = Writer(event.producer or PRODUCER)
     if event.run_event is not None and event.job is not None:

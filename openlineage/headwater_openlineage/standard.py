@@ -23,7 +23,7 @@ from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import kept
 from headwater_openlineage.jobs import job_fields, processing_type
 from headwater_openlineage.lineage import DatasetFacets, Made, made_from, with_pairs
-from headwater_openlineage.origin import DOCUMENT_FACET, carrying, part_producer, without
+from headwater_openlineage.origin import PART, without
 from headwater_openlineage.reading import Json, given_text, need_mapping, need_text, text
 from headwater_openlineage.runs import job_ref, run_fields, run_ref
 from headwater_openlineage.times import need_time
@@ -79,11 +79,22 @@ class _Context:
     tenant: str
 
     def event(
-        self, body: RunEvent | JobEvent | DatasetEvent, *, job: JobRef | None = None, run: RunRef | None = None
+        self,
+        body: RunEvent | JobEvent | DatasetEvent,
+        rest: Json,
+        *,
+        job: JobRef | None = None,
+        run: RunRef | None = None,
     ) -> LineageEvent:
-        """The event that carries the document."""
+        """The event that the document is about, with what else is in it."""
         return build.lineage_event(
-            body, producer=self.producer, event_time=self.time, tenant=self.tenant, job=job, run=run
+            body,
+            producer=self.producer,
+            event_time=self.time,
+            tenant=self.tenant,
+            job=job,
+            run=run,
+            document=kept(rest),
         )
 
     def part(
@@ -94,8 +105,15 @@ class _Context:
         run: RunRef | None = None,
     ) -> LineageEvent:
         """Another event of the same document."""
-        producer = part_producer(self.producer)
-        return build.lineage_event(body, producer=producer, event_time=self.time, tenant=self.tenant, job=job, run=run)
+        return build.lineage_event(
+            body,
+            producer=self.producer,
+            event_time=self.time,
+            tenant=self.tenant,
+            job=job,
+            run=run,
+            document=PART,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +162,12 @@ def _run(document: Json, context: _Context) -> list[LineageEvent]:
         inputs=_all_consumed(consumed, made),
         outputs=_all_produced(produced, made),
         plan_digest=plan.plan_event.digest if plan is not None and plan.plan_event is not None else None,
-        run_facets=carrying(held_of_run, _rest(document, run, job, (held_of_run, held_of_job), (consumed, produced))),
+        run_facets=held_of_run,
         job_facets=held_of_job,
         **run_fields(run_facets),
     )
-    events = [context.event(body, job=job_name, run=run_id)]
+    rest = _rest(document, run, job, (held_of_run, held_of_job), (consumed, produced))
+    events = [context.event(body, rest, job=job_name, run=run_id)]
     declared = JobEvent(**job_fields(job_facets))
     if declared != JobEvent():
         events.append(context.part(declared, job=job_name))
@@ -176,11 +195,11 @@ def _job(document: Json, context: _Context) -> list[LineageEvent]:
         inputs=declared_inputs,
         outputs=declared_outputs,
         lineage=made.columns,
-        facets=carrying(held, rest),
+        facets=held,
         **job_fields(facets),
     )
     return [
-        context.event(body, job=name),
+        context.event(body, rest, job=name),
         *(context.part(each, job=name) for each in _bodies(inputs, outputs)),
     ]
 
@@ -188,9 +207,9 @@ def _job(document: Json, context: _Context) -> list[LineageEvent]:
 def _dataset(document: Json, context: _Context) -> list[LineageEvent]:
     entry = need_mapping(document, "dataset", "")
     dataset = _read_dataset(entry, "/dataset")
-    body = dataset_body(dataset.ref, dataset.facets, {DOCUMENT_FACET})
+    body = dataset_body(dataset.ref, dataset.facets, ())
     rest = {**document, "dataset": without(entry, "facets", body.facets)}
-    return [context.event(msgspec.structs.replace(body, facets=carrying(body.facets, rest)))]
+    return [context.event(body, rest)]
 
 
 def _type(document: Json) -> RunEventType:
@@ -258,17 +277,17 @@ def _bodies(inputs: list[_Dataset], outputs: list[_Dataset]) -> Iterator[Dataset
         found.setdefault(each.ref, {}).update(each.facets)
     written = {each.ref for each in outputs}
     for ref, facets in found.items():
-        body = dataset_body(ref, facets, _ELSEWHERE if ref in written else {DOCUMENT_FACET})
+        body = dataset_body(ref, facets, _ELSEWHERE if ref in written else ())
         if body != DatasetEvent(dataset=ref):
             yield body
 
 
-_ELSEWHERE: Final = frozenset({"columnLineage", DOCUMENT_FACET})
+_ELSEWHERE: Final = ("columnLineage",)
 
 
 def _held(facets: Facets) -> dict[str, str]:
     """Facets of a run or job as the event holds them."""
-    return {name: kept(facet) for name, (facet, _) in facets.items() if name != DOCUMENT_FACET}
+    return {name: kept(facet) for name, (facet, _) in facets.items()}
 
 
 def _rest(

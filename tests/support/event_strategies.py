@@ -138,7 +138,7 @@ def _not_none(kind: Any) -> Any:
 
 
 def _common() -> dict[str, Any]:
-    return {"producer": _TEXT, "event_time": _TIMES, "tenant": _nonempty()}
+    return {"producer": _TEXT, "event_time": _TIMES, "tenant": _nonempty(), "document": st.none() | _TEXT}
 
 
 def interval_events() -> st.SearchStrategy[LineageEvent]:

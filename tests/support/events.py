@@ -228,7 +228,7 @@ def full_job_event() -> LineageEvent:
         ),
         facets={"custom": "null"},
     )
-    return build.lineage_event(body, job=JOB, producer=PRODUCER, event_time=TIME)
+    return build.lineage_event(body, job=JOB, producer=PRODUCER, event_time=TIME, document='{"eventTime":null}')
 
 
 def full_retention_event() -> LineageEvent:

@@ -46,6 +46,7 @@ def lineage_event(
     job: JobRef | None = None,
     run: RunRef | None = None,
     tenant: str = DEFAULT_TENANT,
+    document: str | None = None,
 ) -> LineageEvent:
     """The event of a body, with its id.
 
@@ -60,6 +61,7 @@ def lineage_event(
         run: needed by a run's event. Of an interval the start of the query, None where a reconciliation found it; of a
             plan and a dataset the run that they were observed in, if there was one.
         tenant: whose graph.
+        document: the OpenLineage document that it came from (`LineageEvent.document`).
     """
     if isinstance(body, ColumnLineage):
         lineage = identity.canonical_lineage(body)
@@ -75,6 +77,7 @@ def lineage_event(
         kind=kind.value,
         job=job,
         run=run,
+        document=document,
         **{field: body_struct},
     )
     return msgspec.structs.replace(event, event_id=identity.event_id(event))

@@ -40,6 +40,8 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
         job: the job it is about; None only in a DatasetEvent and a RetentionEvent.
         run: the run it is about, where there is one.
         run_event … retention_event: the body.
+        document: the OpenLineage document that the event came from, as JSON text with null for each facet that the
+            event holds word for word; empty: another event of the same document has it; None: it came from none.
     """
 
     event_id: Text
@@ -55,3 +57,4 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
     dataset_event: DatasetEvent | None = None
     job_event: JobEvent | None = None
     retention_event: RetentionEvent | None = None
+    document: str | None = None

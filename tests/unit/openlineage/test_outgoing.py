@@ -47,7 +47,7 @@ def plans(_: str) -> ColumnLineage | None:
 
 @pytest.mark.parametrize("kind", FULL)
 def test_an_event_leaves_in_standard_words(kind: str) -> None:
-    documents = documents_of(FULL[kind](), plans)
+    documents = documents_of(msgspec.structs.replace(FULL[kind](), document=None), plans)
     golden = GOLDENS / f"{kind}.json"
     text = json.dumps(documents, indent=1, ensure_ascii=False) + "\n"
     if updating():

@@ -70,7 +70,7 @@ SEQUENCES = {
             ),
         ],
         {
-            RUN: {"facet_names": "[headwater_openlineage, spark_properties, tags]"},
+            RUN: {"facet_names": "[spark_properties, tags]"},
             f'{RUN} -PRODUCED-> Dataset "totals"': {"rows": "7", "bytes": "70", "files": "1"},
         },
     ),
@@ -137,7 +137,7 @@ SEQUENCES = {
             )
         ],
         {
-            'Run "dbt-run.shop.test 00000001"': {"facet_names": "[headwater_openlineage, test]"},
+            'Run "dbt-run.shop.test 00000001"': {"facet_names": "[test]"},
             'Run "dbt-run.shop.test 00000001" -CONSUMED-> Dataset "orders"': {"facet_names": "[dataQualityAssertions]"},
         },
     ),
