@@ -121,12 +121,12 @@ def replay(
     document = show_dlq.census_document(found.census) | {"dry_run": dry_run, "sent": sent, "refused": refused}
     console.result(document, show_dlq.census_view(found.census))
     if not console.json_mode:
-        console.message("Nothing was sent (--dry-run)." if dry_run else f"{sent:,} sent to {topics.events}.")
+        console.message("Nothing was sent (--dry-run)." if dry_run else f"{sent:,} sent back.")
     if refused:
         place, error = next(iter(refused.items()))
         raise CheckFailedError(
             f"{len(refused)} letters were refused, the one at {place} with: {error}.",
-            fix=f"Raise max.message.bytes of {topics.events}.",
+            fix=f"Raise max.message.bytes of {topics.events}, or of the topic that the letter came from.",
         )
 
 

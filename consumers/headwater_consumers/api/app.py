@@ -26,7 +26,7 @@ from headwater_consumers.api.middleware.requests import Admission, Measure, Path
 from headwater_consumers.api.page import page_routes
 from headwater_consumers.api.parameters import query_names
 from headwater_consumers.api.reference import reference_page
-from headwater_consumers.api.routes import ROUTERS
+from headwater_consumers.api.routes import ROUTERS, intake
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -80,7 +80,8 @@ def create_app(graph: Graph) -> FastAPI:
         ],
     )
     add_handlers(app)
-    for router in ROUTERS:
+    # That of events first: routes are tried one by one, and it has the most requests.
+    for router in (intake.router, *(router for router in ROUTERS if router is not intake.router)):
         # Their routes themselves, so that a request's scope has the route with its whole path.
         app.router.routes.extend(router.routes)
     app.state.graph = graph

@@ -67,6 +67,16 @@ class IntakeMetrics:
             registry=registry,
         )
 
+        self._kafka = Gauge(
+            f"{_PREFIX}_intake_kafka_up",
+            "1 while events are accepted and nothing is known to hold them up on their way to Kafka.",
+            registry=registry,
+        )
+
+    def kafka_up(self, *, up: bool) -> None:
+        """Nothing holds events up, or something does."""
+        self._kafka.set(up)
+
     def unauthorized(self) -> None:
         """A sender had no token, or a wrong one."""
         self._rejected.labels(Rejection.TOKEN.value).inc()

@@ -197,7 +197,9 @@ def test_a_kafka_that_doesnt_answer_is_503_and_is_tried_again() -> None:
             assert int(answer.headers["retry-after"]) > 0
             assert "broker-1" not in answer.text, "addresses of ours are for the log"
         assert metric(client, "intake_accepted_total") == 0
+        assert metric(client, "intake_kafka_up") == 0
         sink.holding = False
+        assert metric(client, "intake_kafka_up") == 1
         assert client.post(ONE, json=run_event()).status_code == 201
 
 

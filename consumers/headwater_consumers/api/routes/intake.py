@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from fastapi import Request as HttpRequest
+from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from headwater_consumers.api.asking import BELOW, Graph, answered
@@ -48,7 +50,20 @@ _LONGEST_MESSAGE = 600
 # What is larger is decoded in a thread, so that no other request waits for it.
 _INLINE_BYTES = 65_536
 
-router = APIRouter(prefix=BELOW, tags=["intake"], dependencies=[Depends(known_only)], responses=_PROBLEMS)
+
+class _PlainRoute(APIRoute):
+    """Calls its function with the request alone. What FastAPI finds out first costs a fifth of taking an event."""
+
+    def get_route_handler(self) -> Callable[[HttpRequest], Coroutine[Any, Any, Response]]:
+        async def handle(request: HttpRequest) -> Response:
+            await known_only(request)
+            answer: Response = await self.endpoint(request)
+            return answer
+
+        return handle
+
+
+router = APIRouter(prefix=BELOW, tags=["intake"], responses=_PROBLEMS, route_class=_PlainRoute)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,8 @@ async def readyz(request: Request) -> Response:
 async def metrics(request: Request) -> Response:
     """In Prometheus's text format."""
     exposed: ServeMetrics = request.app.state.metrics
+    graph: Graph = request.app.state.graph
+    exposed.intake.kafka_up(up=graph.serve.intake and graph.sink is not None and graph.sink.problem() is None)
     return Response(generate_latest(exposed.registry), media_type=CONTENT_TYPE_LATEST, headers=_NOT_KEPT)
 
 
