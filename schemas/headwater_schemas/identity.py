@@ -254,4 +254,13 @@ def record_key(event: LineageEvent) -> bytes:
         parts = [event.tenant, subject.namespace, subject.name]
     else:
         raise ValueError(f"kind {event.kind!r}: neither job nor dataset to key the record by")
+    return _record_key(parts)
+
+
+def job_record_key(tenant: str, job: JobRef) -> bytes:
+    """Kafka record key of the events of a job."""
+    return _record_key([tenant, job.namespace, job.name])
+
+
+def _record_key(parts: list[str | None]) -> bytes:
     return json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated
 
@@ -14,7 +16,7 @@ from headwater.show.diagram import DiagramFormat, drawn, trace_diagram
 from headwater.show.pages import Fitted
 from headwater.show.trace import summary, tree
 from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_records
-from headwater_consumers.analysis.trace import Offsets, Path, Times, TraceDirection, VersionOf, trace
+from headwater_consumers.analysis.trace import Archived, Offsets, Path, Times, TraceDirection, VersionOf, trace
 
 
 class TraceFormat(StrEnum):
@@ -59,6 +61,14 @@ def command(
         str | None, typer.Option("--topic-id", help="The incarnation of the topic that is meant, by Kafka's id.")
     ] = None,
     horizon: HorizonOption = None,
+    archive: Annotated[
+        str | None,
+        typer.Option(
+            help="Where spark_jobs/lineage/archive.py kept the events: summarized micro-batches are found there "
+            "one by one.",
+            show_default=False,
+        ),
+    ] = None,
     format_: Annotated[
         TraceFormat, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
     ] = TraceFormat.TREE,
@@ -70,20 +80,33 @@ def command(
     headwater trace --back --path file:/lake/delays/part-0.parquet
     """
     start = _start(topic, partition, records, path, version, topic_id)
-    found = ask(
-        lambda reader: trace(
-            reader,
-            start,
-            direction=TraceDirection.BACKWARD if back else TraceDirection.FORWARD,
-            depth=parse_hops(depth),
-            limit=ask.limit,
-            horizon=parse_duration(horizon),
+    with _archived(archive, ask.tenant) as find:
+        found = ask(
+            lambda reader: trace(
+                reader,
+                start,
+                direction=TraceDirection.BACKWARD if back else TraceDirection.FORWARD,
+                depth=parse_hops(depth),
+                limit=ask.limit,
+                horizon=parse_duration(horizon),
+                archive=find,
+            )
         )
-    )
     if format_ is TraceFormat.TREE:
         return Shown(found, Fitted(tree(found)), summary(found))
     drawing = drawn(trace_diagram(found), DiagramFormat(format_.value))
     return Shown(found, summary=summary(found), drawing=drawing)
+
+
+@contextlib.contextmanager
+def _archived(location: str | None, tenant: str | None) -> Iterator[Archived | None]:
+    if location is None:
+        yield None
+        return
+    from headwater.archives import archived  # Kafka and Avro, which few traces need
+
+    with archived(location, tenant) as find:
+        yield find
 
 
 def _start(

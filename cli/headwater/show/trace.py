@@ -61,7 +61,11 @@ def step_name(step: Step) -> str:
     job = _job(step.job) if step.job is not None else "a job"
     if step.kind is StepKind.RUN:
         return job
-    notes = {StepKind.CONFLICT: " before it ran again", StepKind.MISSING: ", of which nothing is known"}
+    notes = {
+        StepKind.CONFLICT: " before it ran again",
+        StepKind.SUMMARY: ", summarized",
+        StepKind.MISSING: ", of which nothing is known",
+    }
     return f"{job}{_batches(step)}{notes.get(step.kind, '')}"
 
 

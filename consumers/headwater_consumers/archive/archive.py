@@ -86,17 +86,22 @@ class Archive:
             key=lambda kept: kept.partition,
         )
 
-    def records(self) -> Iterator[Record]:
+    def records(self, *, key: bytes | None = None, since: str = "") -> Iterator[Record]:
         """Every record, day by day; within a day by partition and offset.
+
+        Args:
+            key: of the records; None: any.
+            since: without the days before this one, as ISO 8601 has it.
 
         Raises:
             ArchiveError: it can't be read.
         """
         import pyarrow.compute as pc
 
-        days = sorted(set(self._read(["day"])["day"].to_pylist()))
+        days = sorted(day for day in set(self._read(["day"])["day"].to_pylist()) if day >= since)
         for day in days:
-            table = self._read(_COLUMNS, only=pc.field("day") == day)
+            only = pc.field("day") == day
+            table = self._read(_COLUMNS, only=only if key is None else only & (pc.field("key") == key))
             for batch in table.sort_by([(name, "ascending") for name in _COORDINATES]).to_batches():
                 yield from map(_record, batch.to_pylist())
 

@@ -12,6 +12,7 @@ from headwater import cli
 from headwater_consumers.archive import Archive
 from headwater_consumers.graph.dump import dump
 from headwater_schemas.codec import encode
+from headwater_schemas.identity import record_key
 from support.materializer import events
 from support.materializer.process import run_until_caught_up
 from support.materializer.worlds import RealWorld
@@ -67,6 +68,42 @@ def test_a_graph_is_made_again_from_an_archive_and_what_the_topic_has_since(
     assert reported["consumed"] == 5, "the topic is read from where the archive ends"
     assert list(dump(neo4j_driver)) == before
     assert cli.main(["graph", "verify", "--json"]) == 0
+
+
+def test_what_the_graph_only_summarizes_is_found_in_the_archive_one_by_one(
+    world: RealWorld,
+    settings: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+    def headwater(*arguments: str) -> Any:
+        capsys.readouterr()
+        assert cli.main([*arguments, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    for batch in range(30):
+        event = events.interval(batch)
+        time = round(event.event_time.timestamp() * 1_000) + 86_400_000 * (batch % 2)  # some published a day later
+        world.put(encode(event), key=record_key(event), timestamp_ms=time)
+    world.put(encode(events.interval(7, query=1)), key=record_key(events.interval(7, query=1)))
+    submit(JOB, "--output", (tmp_path / "archive").as_uri(), environment=settings)
+    run_until_caught_up(settings)
+    before = headwater("trace", "flights", "0", "77")
+    headwater("retention", "set", "--before", "2026-01-02", "--yes")
+    run_until_caught_up(settings)
+    headwater("retention", "apply")
+
+    summarized = headwater("trace", "flights", "0", "77")
+    assert [hop["step"]["kind"] for hop in summarized["hops"]] == ["SUMMARY", "SUMMARY"]
+    exact = headwater("trace", "flights", "0", "77", "--archive", str(tmp_path / "archive"))
+    assert len(exact["hops"]) == 2
+    for hop, known in zip(exact["hops"], before["hops"], strict=True):
+        assert hop["why"].endswith("It is from the archive.")
+        assert {**hop, "why": ""} == {**known, "why": ""}
 
 
 def test_what_is_no_archive_is_refused_before_anything_is_deleted(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from headwater import cli
 from headwater_schemas.codec import encode
@@ -89,6 +91,37 @@ def test_what_is_old_leaves_a_summary_and_verify_and_rebuild_hold(
     assert (count(neo4j_driver, "Segment"), count(neo4j_driver, "Summary")) == (0, 0)
     assert count(neo4j_driver, "Query") == 1
     assert headwater("graph", "verify")["holds"]
+
+
+def test_a_trace_ends_in_a_day_that_is_summarized(
+    world: RealWorld, settings: dict[str, str], headwater: Command
+) -> None:
+    world.put_many([encode(events.interval(batch)) for batch in range(10)])
+    run_until_caught_up(settings)
+    headwater("retention", "set", "--before", DAY_AFTER, "--yes")
+    run_until_caught_up(settings)
+    assert [hop["step"]["kind"] for hop in headwater("trace", "flights", "0", "55")["hops"]] == ["MICRO_BATCHES"]
+    headwater("retention", "apply")
+    # What comes later is kept, and is no hole before which something is missing.
+    later = events.interval(10)
+    assert later.interval_event is not None
+    entry = replace(later.interval_event.entries[0], processing_time=events.START + timedelta(days=1))
+    world.put(encode(replace(later, interval_event=replace(later.interval_event, entries=(entry,)))))
+    run_until_caught_up(settings)
+
+    found = headwater("trace", "flights", "0", "55")
+    [hop] = found["hops"]
+    step = hop["step"]
+    assert (step["kind"], step["first_batch"], step["last_batch"]) == ("SUMMARY", 0, 9)
+    assert hop["inputs"][0]["offsets"] == [{"partition": 0, "start": 55, "end": 56}]
+    assert hop["certainty"] == hop["overall"] == "UPPER_BOUND"
+    assert hop["outputs"][0]["dataset"]["name"] == "/tests/out"
+    assert "10 micro-batches of 2026-01-01 are summarized" in hop["why"]
+    assert [hop["step"]["kind"] for hop in headwater("trace", "flights", "0", "105")["hops"]] == ["MICRO_BATCHES"]
+    beyond = headwater("trace", "flights", "0", "500")
+    assert (beyond["hops"], len(beyond["notes"])) == ([], 1)
+    back = headwater("trace", "--back", "--path", "/tests/out")
+    assert any("no longer kept one by one" in note for note in back["notes"])
 
 
 def test_what_cannot_be_meant(headwater: Command) -> None:

@@ -6,17 +6,17 @@ from typing import Annotated
 
 import typer
 
+from headwater.archives import reading_archive
 from headwater.confirming import confirm
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.consuming import consume, totals_table
 from headwater.errors import CheckFailedError, InputError
 from headwater.graph_driver import graph_driver
-from headwater.invocation import install_command
 from headwater.kafka_errors import asking_kafka
 from headwater.logs import LogFormat
 from headwater.settings import Settings, connected_settings
-from headwater_consumers.archive import Archive, ArchiveError, ArchiveSource
+from headwater_consumers.archive import Archive, ArchiveSource
 from headwater_consumers.graph.schema import wipe
 from headwater_consumers.materializer.group import commit, forget, members
 from headwater_consumers.materializer.reporting import ConsumerTotals
@@ -76,12 +76,8 @@ def rebuild(
 
 
 def _opened(location: str) -> ArchiveSource:
-    try:
+    with reading_archive():
         source = ArchiveSource(Archive(location))
-    except ArchiveError as error:
-        raise InputError(str(error), fix="--archive is the --output of spark_jobs/lineage/archive.py.") from error
-    except ModuleNotFoundError as error:
-        raise InputError("Reading Parquet needs pyarrow.", fix=f"Install it: {install_command('archive')}") from error
     for kept in source.kept:
         if kept.missing:
             console.warning(f"{kept.missing:,} offsets of {kept.partition} are not in the archive.")

@@ -13,6 +13,7 @@ match       whether a CONSUMED or PRODUCED concerns a part
 parts       the parts that a batch read or wrote
 state       which micro-batches a record can reach through a query's state
 steps       micro-batches ⇒ hops
+summarized  micro-batches that are no longer kept one by one
 taken       a hop before it is numbered, and what it is made of
 follow      follows parts hop by hop
 context     what the hops of one trace share
@@ -31,9 +32,11 @@ from headwater_consumers.analysis.trace.answer import (
     Trace,
     TraceDirection,
 )
+from headwater_consumers.analysis.trace.context import Archived
 from headwater_consumers.analysis.trace.question import Offsets, Path, Times, VersionOf, trace, trace_in
 
 __all__ = [
+    "Archived",
     "Hop",
     "OffsetSpan",
     "Offsets",

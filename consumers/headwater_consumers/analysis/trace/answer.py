@@ -34,12 +34,14 @@ class StepKind(StrEnum):
     - MICRO_BATCHES: micro-batches of one run of a query, or of an unknown run.
     - RUN: a batch run.
     - CONFLICT: the first execution of a micro-batch that ran again later with other offsets.
+    - SUMMARY: micro-batches of one day and run that are no longer kept one by one; some of them used the part.
     - MISSING: micro-batches between known ones that are not in the graph; one of them may have used the part.
     """
 
     MICRO_BATCHES = "MICRO_BATCHES"
     RUN = "RUN"
     CONFLICT = "CONFLICT"
+    SUMMARY = "SUMMARY"
     MISSING = "MISSING"
 
 

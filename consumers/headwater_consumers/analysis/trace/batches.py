@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A streaming query, by its key; `job` is the one it is of."""
+    """A streaming query, by its key; `job` is the one it is of; `summarized`: not all micro-batches are kept."""
 
     key: str
     query_id: str
@@ -28,6 +28,7 @@ class Query:
     first_batch: int
     last_batch: int
     job: Asset | None
+    summarized: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,7 @@ def read_query(row: Record) -> Query | None:
         row["first_batch"],
         row["last_batch"],
         job_asset(job) if job is not None else None,
+        row["summarized"],
     )
 
 

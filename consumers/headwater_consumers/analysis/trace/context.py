@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any, TypeAlias
 
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace import locate
 from headwater_consumers.analysis.trace.batches import Batch, Query, Run, before, read_query, read_run
 from headwater_consumers.analysis.trace.parts import Datasets
+from headwater_consumers.facts.nodes import IntervalFacts
+
+Archived: TypeAlias = Callable[[Query, Mapping[str, Any]], Sequence[IntervalFacts]]
+"""Of a query and the properties of a summary, its micro-batches in an archive."""
 
 
 @dataclass(slots=True)
@@ -22,6 +27,7 @@ class Context:
         backward: which way it goes.
         horizon: how long a query's state keeps a record, as the person who asks has it.
         limit: most runs and micro-batches that one look-up returns.
+        archive: where micro-batches are found that are no longer kept one by one; None: nowhere.
         notes: what else is worth knowing.
         cut: whether something was left out.
     """
@@ -31,6 +37,7 @@ class Context:
     backward: bool
     horizon: timedelta | None
     limit: int
+    archive: Archived | None = None
     notes: dict[str, None] = field(default_factory=dict)
     cut: bool = False
     _queries: dict[str, Query | None] = field(default_factory=dict)

@@ -25,6 +25,7 @@ from headwater_consumers.analysis.trace.match import PartMatch, described, match
 from headwater_consumers.analysis.trace.parts import given, is_empty, join
 from headwater_consumers.analysis.trace.spans import offsets, spans_of
 from headwater_consumers.analysis.trace.steps import group_drafts, missing_draft
+from headwater_consumers.analysis.trace.summarized import summarized, summary_draft, taken_from_archive
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Missing, Pending, Taken, merged, overall, run_step
 from headwater_consumers.facts.spans import Spans, difference, flat, union
 from headwater_consumers.graph.words import canonical_path
@@ -178,10 +179,11 @@ def expand(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
     taken: list[Taken] = []
     missing: list[Missing] = []
     whole: list[tuple[Query, Pending, str]] = []
-    _by_offsets(context, pendings, queries, taken, missing, whole)
+    of_days = _by_offsets(context, pendings, queries, taken, missing, whole)
     _by_index(context, pendings, queries, taken, whole)
     _conflicts(context, pendings, queries, taken)
     drafts = group_drafts(context, taken)
+    drafts += of_days
     drafts += [missing_draft(context, each) for each in missing]
     drafts += whole_drafts(context, whole)
     drafts += run_drafts(context, pendings)
@@ -195,7 +197,7 @@ def _by_offsets(
     taken: list[Taken],
     missing: list[Missing],
     whole: list[tuple[Query, Pending, str]],
-) -> None:
+) -> list[Draft]:
     wants, owners = [], []
     for pending in pendings:
         if spans := spans_of_part(pending.part):
@@ -204,8 +206,13 @@ def _by_offsets(
                     Want(query, pending.part.dataset.key, spans, pending.part.topic_id, produced=context.backward)
                 )
                 owners.append(pending)
-    for pending, located in zip(owners, locate(context.tx, wants), strict=True):
+    found = list(zip(owners, locate(context.tx, wants), strict=True))
+    summaries = summarized(context, found)
+    for pending, located in found:
         _take(context, pending, located, taken, missing, whole)
+    archived, left = taken_from_archive(context, summaries)
+    taken += archived
+    return [summary_draft(context, each) for each in left]
 
 
 def _take(
@@ -219,8 +226,11 @@ def _take(
     query, verb = located.want.query, "wrote" if context.backward else "read"
     if not located.recorded:
         # No batch records offsets of this dataset, so time alone bounds the batches. Versions are found by index.
-        if pending.part.kind is PartKind.OFFSETS:
-            whole.append((query, pending, f"Its micro-batches don't record what they {verb} of it."))
+        if pending.part.kind is PartKind.OFFSETS and located.left:
+            if query.summarized:
+                context.notes[_not_summarized(query, _narrowed(pending.part, located.left), verb)] = None
+            else:
+                whole.append((query, pending, f"Its micro-batches don't record what they {verb} of it."))
         return
     for hit in located.hits:
         part = _narrowed(pending.part, hit.spans)
@@ -239,6 +249,11 @@ def _take(
         missing.append(Missing(query, hole, _narrowed(pending.part, hole.spans), pending))
     if left and not located.guesses and pending.after == 0 and pending.part.kind is PartKind.OFFSETS:
         context.notes[_not_used(context, query, _narrowed(pending.part, left), verb)] = None
+
+
+def _not_summarized(query: Query, left: Part, verb: str) -> str:
+    name = query.name or query.query_id
+    return f"{name} {verb} {described(left)} in no micro-batch that is known, kept or summarized."
 
 
 def _records_incarnation(located: Located) -> bool:
@@ -313,6 +328,12 @@ def _by_index(
         for query in queries[part.dataset.key]:
             if (query.key, pending.number) in found or _lists_all(context, query, part):
                 continue
+            if query.summarized:
+                name = query.name or query.query_id
+                context.notes[
+                    f"Micro-batches of {name} of earlier days are no longer kept one by one, and their summaries don't "
+                    f"list what they {verb} of {part.dataset.name}: the archive of the events topic does."
+                ] = None
             why = (
                 "Which part is meant isn't known." if part.kind is PartKind.UNKNOWN else f"What it {verb} isn't listed."
             )

@@ -13,7 +13,7 @@ from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind, Trace, TraceDirection
 from headwater_consumers.analysis.trace.batches import Batch, Run, read_run
 from headwater_consumers.analysis.trace.by_time import ends, first_after, running_at
-from headwater_consumers.analysis.trace.context import Context
+from headwater_consumers.analysis.trace.context import Archived, Context
 from headwater_consumers.analysis.trace.follow import follow
 from headwater_consumers.analysis.trace.indexed import path_users
 from headwater_consumers.analysis.trace.parts import Datasets, between, join, joined
@@ -92,6 +92,7 @@ def trace(
     depth: int | None = 1,
     limit: int = LIMIT,
     horizon: timedelta | None = None,
+    archive: Archived | None = None,
 ) -> Trace:
     """Where a part of a dataset went, or what it came from.
 
@@ -103,6 +104,7 @@ def trace(
         limit: most steps.
         horizon: how long behind its watermark the state of a query keeps a record, the watermark's delay and the length
             of a window together; the graph may not have it. None: as long as there are batches.
+        archive: where micro-batches are found that are no longer kept one by one; None: their summaries will do.
 
     Raises:
         NotFoundError: no such dataset, file or version.
@@ -111,7 +113,9 @@ def trace(
         AnalysisError: as in the tree of `errors`.
     """
     check(start, depth, limit)
-    return reader.read(lambda tx: trace_in(tx, start, direction=direction, depth=depth, limit=limit, horizon=horizon))
+    return reader.read(
+        lambda tx: trace_in(tx, start, direction=direction, depth=depth, limit=limit, horizon=horizon, archive=archive)
+    )
 
 
 def trace_in(
@@ -122,10 +126,11 @@ def trace_in(
     depth: int | None = 1,
     limit: int = LIMIT,
     horizon: timedelta | None = None,
+    archive: Archived | None = None,
 ) -> Trace:
     """The same within a question that asks for more than a trace; see `trace`."""
     check(start, depth, limit)
-    context = Context(tx, Datasets(tx), direction is TraceDirection.BACKWARD, horizon, max(limit, 1))
+    context = Context(tx, Datasets(tx), direction is TraceDirection.BACKWARD, horizon, max(limit, 1), archive)
     return follow(context, parts_of_start(context, start), depth=depth, limit=limit)
 
 

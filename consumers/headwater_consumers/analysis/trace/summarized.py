@@ -1,0 +1,162 @@
+"""Micro-batches that are no longer kept one by one: which day's used a part, by their summaries, or by an archive.
+
+A summary has the offsets of a day exactly, and no more: a record went into some part of what was written that day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headwater_consumers.analysis.micro_batches import conflicts, row
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.trace.answer import Part, PartKind, RunBrief, Step, StepKind
+from headwater_consumers.analysis.trace.batches import Query, read_batch
+from headwater_consumers.analysis.trace.context import Context
+from headwater_consumers.analysis.trace.locate import Located
+from headwater_consumers.analysis.trace.match import described, matched
+from headwater_consumers.analysis.trace.spans import offsets
+from headwater_consumers.analysis.trace.taken import Draft, Pending, Taken, overall
+from headwater_consumers.analysis.trace.uses import kafka_spans
+from headwater_consumers.facts.spans import Spans, difference, flat, intersection
+from headwater_schemas.events import Certainty
+
+
+@dataclass(frozen=True, slots=True)
+class Summarized:
+    """Micro-batches of a day that used a part.
+
+    Attributes:
+        query: whose.
+        summary: properties of the node.
+        run: of its run, beside the id.
+        uses: type, key of the dataset, and properties of each.
+        part: what they used of the part that was asked about.
+        pending: what was asked about.
+    """
+
+    query: Query
+    summary: Mapping[str, Any]
+    run: Mapping[str, Any]
+    uses: Sequence[tuple[str, str, Mapping[str, Any]]]
+    part: Part
+    pending: Pending
+
+
+def summarized(context: Context, asked: Sequence[tuple[Pending, Located]]) -> list[Summarized]:
+    """The summaries that have offsets which no micro-batch has that is kept; these are left no longer."""
+    type_ = "PRODUCED" if context.backward else "CONSUMED"
+    open_ = [(pending, located) for pending, located in asked if located.left and located.want.query.summarized]
+    if not open_:
+        return []
+    wants = [
+        {
+            "n": n,
+            "query": located.want.query.key,
+            "dataset": located.want.dataset,
+            "type": type_,
+            "spans": [list(span) for span in flat(located.left)],
+        }
+        for n, (_, located) in enumerate(open_)
+    ]
+    rows = context.tx.rows("trace/summaries", wants=wants, limit=context.limit)
+    context.cut |= len(rows) >= context.limit
+    out = []
+    covered: dict[int, list[Spans]] = {}
+    for found in rows:
+        pending, located = open_[found["n"]]
+        for of_type, dataset, properties in found["uses"]:
+            if (of_type, dataset) != (type_, located.want.dataset) or "from" not in properties:
+                continue
+            if spans := intersection(located.left, kafka_spans(properties)):
+                part = _narrowed(pending.part, spans)
+                out.append(
+                    Summarized(located.want.query, found["summary"], found["run"] or {}, found["uses"], part, pending)
+                )
+                covered.setdefault(found["n"], []).append(spans)
+    for n, spans_of_one in covered.items():
+        located = open_[n][1]
+        for spans in spans_of_one:
+            located.left = difference(located.left, spans)
+            located.holes = [
+                replace(hole, spans=left) for hole in located.holes if (left := difference(hole.spans, spans))
+            ]
+        if not located.left:
+            located.guesses = []
+    return out
+
+
+def taken_from_archive(context: Context, found: Sequence[Summarized]) -> tuple[list[Taken], list[Summarized]]:
+    """The micro-batches themselves, where the archive has them; and the summaries of which it has none."""
+    archive = context.archive
+    if archive is None:
+        return [], list(found)
+    verb = "wrote" if context.backward else "read"
+    taken: list[Taken] = []
+    left = []
+    for each in found:
+        intervals = archive(each.query, each.summary)
+        batches = [read_batch(report) for one in intervals for report in (row(one), *conflicts(one))]
+        hits = [
+            Taken(each.query, batch, match.part, match.certainty, "It is from the archive.", each.pending)
+            for batch in batches
+            for use in (batch.writes if context.backward else batch.reads)(each.part.dataset.key)
+            if (match := matched(each.part, use, batch, verb=verb)) is not None
+            and (match.certainty is not Certainty.UNKNOWN or use.kind is PartKind.OFFSETS)
+        ]
+        taken += hits
+        if not hits:
+            left.append(each)
+    return list({(each.batch.key, each.pending.number): each for each in taken}.values()), left
+
+
+def summary_draft(context: Context, found: Summarized) -> Draft:
+    """The hop that the micro-batches of a day are."""
+    query, summary = found.query, found.summary
+    began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))
+    others = []
+    for type_, dataset, properties in found.uses:
+        if (type_ == "CONSUMED") is not context.backward:
+            continue
+        asset = context.datasets[dataset]
+        if "from" in properties:
+            spans = offsets(kafka_spans(properties))
+            others.append(Part(dataset=asset, kind=PartKind.OFFSETS, certainty=Certainty.UPPER_BOUND, offsets=spans))
+        else:
+            others.append(
+                Part(dataset=asset, kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN, since=began, until=ended)
+            )
+    verb, went = ("wrote", "made from some of") if context.backward else ("read", "some of")
+    run_id = summary.get("run_id")
+    runs = () if run_id is None else (RunBrief(run_id=run_id, **found.run),)
+    why = (
+        f"{summary['batches']:,} micro-batches of {summary.get('day') or 'an unknown day'} are summarized; one or more "
+        f"of them {verb} {described(found.part)}, and it is {went} what they "
+        f"{'read' if context.backward else 'wrote'}. The archive of the events topic has them one by one."
+    )
+    certainty = Certainty.UPPER_BOUND
+    return Draft(
+        key=(f"{query.key} summary {summary['key']}", summary["first_batch"], summary["last_batch"]),
+        step=Step(
+            kind=StepKind.SUMMARY,
+            job=query.job,
+            runs=runs,
+            query_id=query.query_id,
+            query_name=query.name,
+            first_batch=summary["first_batch"],
+            last_batch=summary["last_batch"],
+            started_at=began,
+            ended_at=ended,
+        ),
+        inputs=tuple(others) if context.backward else (found.part,),
+        outputs=(found.part,) if context.backward else tuple(others),
+        certainty=certainty,
+        overall=overall(certainty, [found.pending]),
+        why=why,
+        pendings=(found.pending,),
+    )
+
+
+def _narrowed(part: Part, spans: Spans) -> Part:
+    return replace(part, offsets=offsets(spans), rows=None) if part.kind is PartKind.OFFSETS else part
