@@ -12,7 +12,6 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from headwater.bridging import Bridging
 from headwater.connection import client_config
 from headwater.console import console
 from headwater.errors import ConfigurationError, InputError
@@ -24,6 +23,7 @@ from headwater_consumers.materializer.errors import DeadLetterLimitError
 from headwater_schemas.errors import FatalError
 
 with without("numpy", "pandas"):
+    from headwater.bridging import Bridging
     from headwater_consumers.graph.connection import Neo4jTarget
     from headwater_consumers.materializer.app import Target, assemble
     from headwater_consumers.materializer.metrics import Metrics
