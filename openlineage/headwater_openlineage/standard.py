@@ -27,7 +27,7 @@ from headwater_openlineage.origin import PART, without
 from headwater_openlineage.reading import Json, given_text, need_mapping, need_text, text
 from headwater_openlineage.runs import job_ref, run_fields, run_ref
 from headwater_openlineage.times import need_time
-from headwater_openlineage.uses import entries, facets_of, use_of
+from headwater_openlineage.uses import LIFECYCLE, entries, facets_of, use_of
 from headwater_schemas.events import (
     ColumnLineage,
     DatasetEvent,
@@ -171,7 +171,7 @@ def _run(document: Json, context: _Context) -> list[LineageEvent]:
     declared = JobEvent(**job_fields(job_facets))
     if declared != JobEvent():
         events.append(context.part(declared, job=job_name))
-    events += [context.part(each, job=job_name, run=run_id) for each in _bodies(inputs, outputs)]
+    events += [context.part(each, job=job_name, run=run_id) for each in _bodies(inputs, outputs, body.type)]
     if plan is not None:
         events.append(plan)
     interval = interval_of(events[0], run_facets)
@@ -200,7 +200,7 @@ def _job(document: Json, context: _Context) -> list[LineageEvent]:
     )
     return [
         context.event(body, rest, job=name),
-        *(context.part(each, job=name) for each in _bodies(inputs, outputs)),
+        *(context.part(each, job=name) for each in _bodies(inputs, outputs, None)),
     ]
 
 
@@ -270,19 +270,22 @@ def _explicitly_declared(inputs: Declared, outputs: Declared, made: Made) -> tup
     return (), all_outputs, made
 
 
-def _bodies(inputs: list[_Dataset], outputs: list[_Dataset]) -> Iterator[DatasetEvent]:
-    """Each dataset once that anything is stated of. What an output has goes before the same dataset as an input."""
-    found: dict[DatasetRef, Facets] = {}
+def _bodies(inputs: list[_Dataset], outputs: list[_Dataset], type_: RunEventType | None) -> Iterator[DatasetEvent]:
+    """Each dataset once that anything is stated of. Of one that is both read and written, what the output states wins.
+
+    What a run does to a dataset has happened when the run is complete: what its other events announce may still fail.
+    """
+    announced = () if type_ is RunEventType.COMPLETE else (LIFECYCLE,)
+    found: dict[DatasetRef, dict[str, tuple[Json, str]]] = {}
     for each in (*inputs, *outputs):
         found.setdefault(each.ref, {}).update(each.facets)
     written = {each.ref for each in outputs}
     for ref, facets in found.items():
-        body = dataset_body(ref, facets, _ELSEWHERE if ref in written else ())
+        # Of an output these are in the plan and the run.
+        elsewhere = ("columnLineage", "lineage") if ref in written else ()
+        body = dataset_body(ref, facets, (*announced, *elsewhere))
         if body != DatasetEvent(dataset=ref):
             yield body
-
-
-_ELSEWHERE: Final = ("columnLineage",)
 
 
 def _held(facets: Facets) -> dict[str, str]:

@@ -12,6 +12,7 @@ from support.openlineage_sequences import Json, columns, dataset, explicit, face
 from support.openlineage_spec import CORE, graph_of, received
 
 ORDERS, CUSTOMERS, TOTALS, NAMES = (dataset(name) for name in ("orders", "customers", "totals", "names"))
+DROPPED = {"lifecycleStateChange": facet(lifecycleStateChange="DROP")}
 RUN = 'Run "totals 00000001"'
 FEEDS = 'Dataset "{}" -FEEDS-> Dataset "{}"'
 
@@ -91,6 +92,18 @@ SEQUENCES = {
             ),
         ],
         {RUN: {"state": "FAIL", "error_message": "'no disk'", "error_stack": "'at x'"}},
+    ),
+    "a table that a failed run was to drop, and another did": Sequence(
+        [
+            run("START", "05:00:00", outputs=[{**TOTALS, "facets": DROPPED}, {**NAMES, "facets": DROPPED}]),
+            run("FAIL", "05:10:00", outputs=[{**TOTALS, "facets": DROPPED}]),
+            run("START", "05:20:00", "clean", 2, outputs=[{**NAMES, "facets": DROPPED}]),
+            run("COMPLETE", "05:30:00", "clean", 2, outputs=[{**NAMES, "facets": DROPPED}]),
+        ],
+        {
+            'Dataset "totals"': {"dropped": None, "lifecycle": None},
+            'Dataset "names"': {"dropped": "true", "dropped_at": "05:30:00", "lifecycle": "DROP"},
+        },
     ),
     "one run id under two jobs": Sequence(
         [run("START", "05:00:00", job="extract"), run("COMPLETE", "05:10:00", job="totals")],
