@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 from headwater_openlineage.errors import Refused
-from headwater_openlineage.reading import Json, kind_of
+from headwater_openlineage.reading import Json, kind_of, step
 
 DEFAULT_MAX_BYTES: Final = 1 << 20
 """As large as a record on Kafka is by default."""
@@ -23,6 +25,7 @@ _STRING = re.compile(rb'"[^"]*"?')
 _NO_BRACKETS_OR_QUOTES = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _MAX_DIGITS: Final = 4_000
+_HALF: Final = "half of a surrogate pair (\\ud800 to \\udfff by itself), which is no character"
 
 
 def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, max_depth: int = DEFAULT_MAX_DEPTH) -> Json:
@@ -41,23 +44,45 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, max_depth: int = 
         raise Refused("", f"has {len(data):,} bytes: at most {max_bytes:,} are taken")
     if _deeper(data, max_depth):
         raise Refused("", f"is nested deeper than {max_depth} levels: at most that many are taken")
+    faults: list[_Fault] = []
+
+    def fault(reason: str, name: str | None = None) -> Any:
+        faults.append(_Fault(reason, name))
+        return faults[-1]
+
     try:
         document = json.loads(
             data.decode("utf-8-sig"),
-            object_pairs_hook=_object,
-            parse_constant=_constant,
-            parse_float=_float,
-            parse_int=_integer,
+            object_pairs_hook=lambda pairs: _object(pairs, fault),
+            parse_constant=lambda name: fault(f"is {name}, which JSON doesn't know: leave it out or write null"),
+            parse_float=lambda digits: _float(digits, fault),
+            parse_int=lambda digits: _integer(digits, fault),
         )
     except UnicodeDecodeError as error:
         raise Refused("", f"must be UTF-8: byte {error.start} isn't") from None
     except json.JSONDecodeError as error:
         raise Refused("", f"must be JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    if faults or _SURROGATE.search(data):
+        _refuse_first_fault(document)
     if not isinstance(document, dict):
         raise Refused("", f"must be an object, not {kind_of(document)}")
-    if _SURROGATE.search(data):
-        _check_text(document)
     return document
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fault:
+    """Stands in a document for what isn't taken; only when all is parsed its pointer is known.
+
+    Attributes:
+        reason: why it isn't.
+        name: the member at fault, where the fault stands for the whole object.
+    """
+
+    reason: str
+    name: str | None
+
+
+_Report: TypeAlias = Callable[..., Any]
 
 
 def _deeper(data: bytes, limit: int) -> bool:
@@ -74,43 +99,40 @@ def _deeper(data: bytes, limit: int) -> bool:
     return False
 
 
-def _object(pairs: list[tuple[str, Any]]) -> Json:
+def _object(pairs: list[tuple[str, Any]], fault: _Report) -> Any:
     found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise Refused("", f"has the name {twice[:100]!r} twice in one object: give it once")
-    return found
+    if len(found) == len(pairs):
+        return found
+    names = [name for name, _ in pairs]
+    return fault("is there twice in one object: give it once", next(name for name in names if names.count(name) > 1))
 
 
-def _constant(name: str) -> float:
-    raise Refused("", f"has the number {name}, which JSON doesn't know: leave it out or write null")
-
-
-def _float(digits: str) -> float:
+def _float(digits: str, fault: _Report) -> Any:
     value = float(digits)
-    if not math.isfinite(value):
-        raise Refused("", "has a number that no 64-bit float holds")
-    return value
+    return value if math.isfinite(value) else fault("is a number that no 64-bit float holds")
 
 
-def _integer(digits: str) -> int:
+def _integer(digits: str, fault: _Report) -> Any:
     if len(digits) > _MAX_DIGITS:
-        raise Refused("", f"has a whole number of {len(digits):,} digits: at most {_MAX_DIGITS:,} are taken")
+        return fault(f"is a whole number of {len(digits):,} digits: at most {_MAX_DIGITS:,} are taken")
     return int(digits)
 
 
-def _check_text(value: Any) -> None:
-    waiting = [value]
+def _refuse_first_fault(document: Any) -> None:
+    """Raise for the first fault, or half of a surrogate pair, in the order of the text."""
+    waiting: list[tuple[str, Any]] = [("", document)]
     while waiting:
-        current = waiting.pop()
-        if isinstance(current, dict):
-            waiting += current
-            waiting += current.values()
-        elif isinstance(current, list):
-            waiting += current
-        elif isinstance(current, str) and not _is_text(current):
-            raise Refused("", "has half of a surrogate pair (\\ud800 to \\udfff by itself), which is no character")
+        at, value = waiting.pop()
+        if isinstance(value, _Fault):
+            raise Refused(at if value.name is None else step(at, value.name), value.reason)
+        if isinstance(value, dict):
+            if not all(map(_is_text, value)):
+                raise Refused(at, f"has a name with {_HALF}")
+            waiting += [(step(at, name), item) for name, item in reversed(value.items())]
+        elif isinstance(value, list):
+            waiting += [(step(at, index), item) for index, item in reversed(list(enumerate(value)))]
+        elif isinstance(value, str) and not _is_text(value):
+            raise Refused(at, f"has {_HALF}")
 
 
 def _is_text(value: str) -> bool:

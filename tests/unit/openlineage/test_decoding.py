@@ -24,20 +24,35 @@ def test_a_document_is_decoded() -> None:
         (b"3", "must be an object, not a number"),
         (b'{"a": "\xff"}', "must be UTF-8: byte 7 isn't"),
         ('{"a": 1}'.encode("utf-16"), "must be UTF-8: byte 0 isn't"),
-        (b'{"a": {"b": 1, "c": 2, "b": 3}}', "has the name 'b' twice in one object"),
-        (b'{"a": NaN}', "has the number NaN"),
-        (b'{"a": [-Infinity]}', "has the number -Infinity"),
-        (b'{"a": 1e999}', "has a number that no 64-bit float holds"),
-        (b'{"a": ' + b"9" * 5000 + b"}", "has a whole number of 5,000 digits"),
-        (b'{"a": "\\ud800"}', "has half of a surrogate pair"),
-        (b'{"a": {"\\udfff": 1}}', "has half of a surrogate pair"),
-        (b'{"a": "\\ude00\\ud83d"}', "has half of a surrogate pair"),
     ],
 )
 def test_what_is_no_document_is_refused(data: bytes, reason: str) -> None:
     with pytest.raises(Refused) as refused:
         decode(data)
     assert refused.value.pointer == ""
+    assert reason in refused.value.reason
+
+
+@pytest.mark.parametrize(
+    ("data", "pointer", "reason"),
+    [
+        (b'{"a": {"b": 1, "c": 2, "b": 3}}', "/a/b", "is there twice in one object: give it once"),
+        (b'{"a": [0, {"x/y": 1, "x/y": 1}]}', "/a/1/x~1y", "is there twice"),
+        (b'{"a": 1, "a": {"b": NaN}}', "/a", "is there twice"),
+        (b'{"a": NaN}', "/a", "is NaN, which JSON doesn't know"),
+        (b'{"a": [1, -Infinity]}', "/a/1", "is -Infinity"),
+        (b"NaN", "", "is NaN"),
+        (b'{"a": 1e999}', "/a", "is a number that no 64-bit float holds"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "/a", "is a whole number of 5,000 digits"),
+        (b'{"b": 1, "a": "\\ud800"}', "/a", "has half of a surrogate pair"),
+        (b'{"a": {"\\udfff": 1}}', "/a", "has a name with half of a surrogate pair"),
+        (b'{"a": ["\\ude00\\ud83d"]}', "/a/0", "has half of a surrogate pair"),
+    ],
+)
+def test_a_member_at_fault_is_named(data: bytes, pointer: str, reason: str) -> None:
+    with pytest.raises(Refused) as refused:
+        decode(data)
+    assert refused.value.pointer == pointer
     assert reason in refused.value.reason
 
 
