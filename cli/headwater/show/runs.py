@@ -62,7 +62,7 @@ def table(runs: Sequence[RunItem]) -> Table:
 def open_table(runs: Sequence[OpenRun], now: datetime) -> Table:
     """A row for each run without an end, and for how long nothing was seen of it."""
     out = Table(box=None, pad_edge=False)
-    for heading in ("last seen", "ago", "state", "job", "run", "began", "batches"):
+    for heading in ("last seen", "ago", "state", "heartbeat", "job", "run", "began", "batches"):
         out.add_column(heading, overflow="fold", justify="right" if heading == "ago" else "left")
     for each in runs:
         run = each.run
@@ -70,12 +70,20 @@ def open_table(runs: Sequence[OpenRun], now: datetime) -> Table:
             moment_text(each.last_seen),
             duration_text(each.last_seen, max(each.last_seen, now)),
             _state(run),
+            _heartbeat(each, now),
             "" if run.job is None else shortened(run.job.name),
             shortened(run.run_id),
             moment_text(run.began),
             batches_text(run),
         )
     return out
+
+
+def _heartbeat(run: OpenRun, now: datetime) -> str:
+    has_stopped = run.has_stopped(now)
+    if has_stopped is None:
+        return ""
+    return "stopped" if has_stopped else f"every {run.heartbeat_seconds:g} s"
 
 
 def details(found: RunDetails) -> Table:

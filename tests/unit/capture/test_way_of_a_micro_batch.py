@@ -144,6 +144,7 @@ def test_a_micro_batch_goes_through_few_files(
         failed=published.failed,
         dedup=dedup,
         settings=PlanSettings(),
+        heartbeat_seconds=60.0,
     )
     inbox: Inbox[Signal | DrainRequest] = Inbox(10)
     worker = Worker(inbox, published, MagicMock(), dispatch, streams)

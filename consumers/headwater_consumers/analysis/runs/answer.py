@@ -11,6 +11,9 @@ from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 
+# A heartbeat that comes late is none that has stopped: it waits in an outbox while Kafka is away, or for a consumer.
+_MISSED = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
@@ -225,10 +228,18 @@ class OpenRun:
     Attributes:
         run: it.
         last_seen: when it, or a run that it started, was last seen: an event of it, or a micro-batch.
+        heartbeat_seconds: how often it has reported that it is running; None: it never did.
     """
 
     run: RunItem
     last_seen: datetime
+    heartbeat_seconds: float | None = None
+
+    def has_stopped(self, now: datetime) -> bool | None:
+        """Whether its heartbeat has: none for three times as long as it takes; None where it never had one."""
+        if self.heartbeat_seconds is None:
+            return None
+        return (now - self.last_seen).total_seconds() > _MISSED * self.heartbeat_seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_job
 from headwater_consumers.analysis.runs.answer import OpenRun, OpenRunPage, Role, RunItem, RunPage
 from headwater_consumers.analysis.runs.resolve import resolve_owner
-from headwater_consumers.analysis.runs.rows import run_item
+from headwater_consumers.analysis.runs.rows import heartbeat, run_item
 from headwater_schemas.events import RunEventType
 
 PROBED = 100
@@ -108,7 +108,10 @@ def open_runs(
         after, key = paging.decode_moment(cursor, question=asked)
         common = {"of": of, "before": _EVER if before is None else before}
         rows = tx.rows("runs/open", seen=after, key=key, limit=limit + 1, **common)
-        found = [OpenRun(run_item(tx.tenant, row["run"]), row["seen"].to_native()) for row in rows]
+        found = [
+            OpenRun(run_item(tx.tenant, row["run"]), row["seen"].to_native(), heartbeat(row["heartbeat"]))
+            for row in rows
+        ]
         total = tx.rows("runs/count_open", **common)[0]["total"]
         last = found[limit - 1] if len(found) > limit else None
         following = paging.encode_moment(last.last_seen, last.run.key, question=asked) if last else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,6 +44,15 @@ def run_item(tenant: str, row: Mapping[str, Any]) -> RunItem:
         },
         **{name: row[name] for name in ("query_id", "first_batch", "last_batch")},
     )
+
+
+def heartbeat(facets: Sequence[str]) -> float | None:
+    """Seconds between the heartbeats of a run, by its facet; None without one, or where it has another form."""
+    for text in facets:
+        seconds = json.loads(text).get("seconds")
+        if isinstance(seconds, int | float):
+            return float(seconds)
+    return None
 
 
 def job_of(tenant: str, namespace: str | None, name: str | None, type_: str | None = None) -> Asset | None:

@@ -99,6 +99,8 @@ class CaptureSettings(BaseSettings):
         capture_stall_seconds: how long it waits at most while Kafka acknowledges nothing, if there is an outbox.
         capture_foreach_batch_wait_seconds: how long an interval waits for the writes inside its foreachBatch function
             to be reported by Spark; a later one is sent as an addition to the same interval.
+        capture_heartbeat_seconds: how often the application, its streaming queries and its running writes are reported
+            to be running; 0: never.
         capture_literals: whether the texts of expressions contain the literals of the job's code.
         capture_errors: how much a failed run reports of its error: `type`, the class alone; `message`, the message as
             well; `stack`, the stack trace as well. Credentials and lines of code are in none of them.
@@ -146,6 +148,7 @@ class CaptureSettings(BaseSettings):
     capture_drain_timeout_seconds: float = Field(default=15.0, ge=0)
     capture_stall_seconds: float = Field(default=3.0, ge=0)
     capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)
+    capture_heartbeat_seconds: float = Field(default=60.0, ge=0)
     capture_literals: bool = True
     capture_errors: ErrorDetail = "stack"
     capture_max_plan_bytes: int = Field(default=32 * 1024 * 1024, ge=1)

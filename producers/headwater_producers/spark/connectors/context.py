@@ -25,6 +25,7 @@ class Context:
         topics: of sources subscribed by pattern, by their index in the progress, as far as known.
         frames: those that live on as RDDs, as far as known.
         execution: the JVM's `QueryExecution` of the plan, where it has run.
+        declared: of a running query in Spark 3.5, see `jvm.versions.declared_streams`.
     """
 
     session: Any
@@ -32,6 +33,7 @@ class Context:
     topics: Mapping[int, Collection[str]] = field(default_factory=dict)
     frames: KnownFrames | None = None
     execution: Any = None
+    declared: Mapping[int, Any] = field(default_factory=dict)
     _conf: dict[str, str | None] = field(default_factory=dict)
 
     def conf(self, key: str) -> str | None:

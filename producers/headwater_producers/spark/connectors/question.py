@@ -71,6 +71,8 @@ class JvmLeaf:
     @cached_property
     def relation(self) -> Any:
         """The leaf, or the relation that a scan stands for."""
+        if self.first is not None and (declared := self.context.declared.get(self.first)) is not None:
+            return declared
         return kept(self.plan, "relation") if class_name(self.plan) in _SCANNED else self.plan
 
     @cached_property

@@ -241,6 +241,7 @@ def _wired(
         failed=publisher.failed,
         dedup=dedup,
         settings=plan_settings,
+        heartbeat_seconds=settings.capture_heartbeat_seconds,
     )
     engine = Engine(
         context=context,

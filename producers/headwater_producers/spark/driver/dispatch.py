@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,8 +27,10 @@ from headwater_producers.spark.driver.listeners import (
 )
 from headwater_producers.spark.driver.procedures import Procedures
 from headwater_producers.spark.driver.rdd_actions import RddDispatch
+from headwater_producers.spark.driver.running_writes import RunningWrites
 from headwater_producers.spark.driver.sessions import UntrackedQueries
 from headwater_producers.spark.driver.wrapped_writes import WrappedWrites
+from headwater_producers.spark.events.application import application_running
 from headwater_producers.spark.events.batch import BatchRun, batch_events, corrected_events
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.datasets import change_body
@@ -44,7 +47,7 @@ from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
-from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import LineageEvent, RunError
 from headwater_schemas.redaction import redact
 
 logger = logging.getLogger(__name__)
@@ -63,6 +66,7 @@ class Dispatch:
         failed: takes a sentence about what couldn't be read of a callback that became events all the same.
         dedup: job, dataset and plan events that were emitted already.
         settings: for reading plans.
+        heartbeat_seconds: how often what runs is reported to run; 0: never.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class Dispatch:
         failed: Callable[[str], None],
         dedup: DedupCache,
         settings: PlanSettings,
+        heartbeat_seconds: float,
     ) -> None:
         self._spark = spark
         self._context = context
@@ -92,6 +97,9 @@ class Dispatch:
         self._active = ActiveSession()
         self._untracked = UntrackedQueries(spark, streams)
         self._procedures = Procedures(spark, settings)
+        self._running = RunningWrites(spark, self._attributor, context, emit, dedup)
+        self._heartbeat_seconds = heartbeat_seconds
+        self._beat_at = time.monotonic() + heartbeat_seconds
 
     def look_around(self, *, at_once: bool = False) -> None:
         """Looks for streaming queries that no listener has reported; `at_once`: however long ago the last look was."""
@@ -99,6 +107,19 @@ class Dispatch:
             self._attached(Attached(session, datetime.now(UTC)))
         if at_once:
             self._called(self._procedures.left())
+        else:
+            self._running.look()
+            self._beat()
+
+    def _beat(self) -> None:
+        """Reports the application, its queries and its writes as running, when that is due."""
+        if not self._heartbeat_seconds or time.monotonic() < self._beat_at:
+            return
+        self._beat_at = time.monotonic() + self._heartbeat_seconds
+        now, seconds = datetime.now(UTC), self._heartbeat_seconds
+        self._emit(application_running(self._context, now, seconds))
+        self._running.beat(now, seconds)
+        self._streams.beat(now, seconds)
 
     def handle(self, signal: Signal) -> None:
         """Makes events out of one signal."""
@@ -132,6 +153,9 @@ class Dispatch:
             # It has failed so early that it has no plan to read: the job's own error, and no lineage lost.
             text = redact(first_line(error), max_chars=_MAX_ERROR_CHARS)
             logger.info("lineage capture: a failed statement is not recorded as a run: %s", text)
+        finally:
+            if self._running.announced(signal.query_execution) is not None:
+                self._running.ended_otherwise(signal.query_execution, self._error(signal), signal.at)
 
     def _command(self, signal: CommandEnded) -> None:
         execution = signal.query_execution
@@ -146,17 +170,28 @@ class Dispatch:
         if attribution.batch is None:
             self._called(self._procedures.of_plan(execution.analyzed(), description))
         started_at, ended_at = execution_times(execution, signal.duration_ns, signal.at)
-        error = from_java_text(self._printed(signal.error)) if signal.error is not None else None
         if signal.function not in COMMANDS:
             # What a foreachBatch function looks at is no run.
             if description.inputs and attribution.batch is None:
                 read = executed_read(execution, replace(description, command=signal.function))
-                self._ran(BatchRun(write=read, started_at=started_at, ended_at=ended_at, error=error), None, signal.at)
+                run = BatchRun(write=read, started_at=started_at, ended_at=ended_at, error=self._error(signal))
+                self._ran(run, None, signal.at)
             return
         if signal.error is None:
             self._changes(description, signal.at)
-        if not description.outputs and not description.writes_unknown:
-            return
+        if description.outputs or description.writes_unknown:
+            self._executed(signal, description, attribution.batch, started_at, ended_at)
+
+    def _executed(
+        self,
+        signal: CommandEnded,
+        description: PlanDescription,
+        batch: MicroBatch | None,
+        started_at: datetime,
+        ended_at: datetime,
+    ) -> None:
+        """The end of a command that writes."""
+        execution = signal.query_execution
         staged = self._wrapped.rows_of(description, started_at, ended_at)
         write = executed_write(
             execution,
@@ -170,22 +205,30 @@ class Dispatch:
         if description.staged:
             self._wrapped.stage(description, StagedWrite(write.written, write.scans, started_at))
             return
-        if error is None and wrote_nothing(write, staged):
+        if signal.error is None and wrote_nothing(write, staged):
             return
-        self._wrote(
-            BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=error), attribution.batch, signal.at
-        )
+        run = BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=self._error(signal))
+        if (known := self._running.announced(execution)) is not None:
+            run = replace(run, run_id=known.run_id, started_at=known.started_at, is_announced=True)
+        if self._wrote(run, batch, signal.at):
+            self._running.ended(execution)
+
+    def _error(self, signal: CommandEnded) -> RunError | None:
+        return from_java_text(self._printed(signal.error)) if signal.error is not None else None
 
     def _called(self, procedures: Iterable[BatchRun]) -> None:
         for run in procedures:
             self._ran(run, None, run.ended_at)
 
-    def _wrote(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
+    def _wrote(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> bool:
+        """Whether it is a run of its own, whose end was emitted."""
         if not self._wrapped.is_wrapper(run):
             self._ran(run, batch, at)
-        elif batch is None and (inner := self._wrapped.corrected(run)) is not None:
+            return True
+        if batch is None and (inner := self._wrapped.corrected(run)) is not None:
             for event in corrected_events(self._context, inner, self._dedup):
                 self._emit(event)
+        return False
 
     def _ran(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
         # A failed write inside foreachBatch fails its query, whose run records that.

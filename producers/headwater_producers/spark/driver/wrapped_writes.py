@@ -30,14 +30,14 @@ class WrappedWrites:
 
     def stage(self, description: PlanDescription, write: StagedWrite) -> None:
         """A write into a table that isn't there before the command around it ends."""
-        self._staged.append((_names(description), write))
+        self._staged.append((names_of(description), write))
 
     def rows_of(self, description: PlanDescription, started_at: datetime, ended_at: datetime) -> StagedWrite | None:
         """The staged write that a command ran inside; by its table, or where nothing else was written meanwhile."""
-        if not _makes_a_table(description):
+        if not makes_a_table(description):
             return None
         during = [each for each in self._staged if started_at <= each[1].started_at <= ended_at]
-        mine = [each for each in during if each[0] & _names(description)] or (during if len(during) == 1 else [])
+        mine = [each for each in during if each[0] & names_of(description)] or (during if len(during) == 1 else [])
         if not mine:
             return None
         self._staged.remove(mine[0])
@@ -50,7 +50,7 @@ class WrappedWrites:
         """
         is_wrapper = self._inner(run) is not None
         if not is_wrapper:
-            self._done.append((_names(run.write.description), run))
+            self._done.append((names_of(run.write.description), run))
         return is_wrapper
 
     def corrected(self, run: BatchRun) -> BatchRun | None:
@@ -68,8 +68,8 @@ class WrappedWrites:
         return replace(inner, write=replace(inner.write, description=description), ended_at=run.ended_at)
 
     def _inner(self, run: BatchRun) -> BatchRun | None:
-        names = _names(run.write.description)
-        if not _makes_a_table(run.write.description):
+        names = names_of(run.write.description)
+        if not makes_a_table(run.write.description):
             return None
         found = (done for inner, done in self._done if inner & names)
         during = (done for done in found if run.started_at <= done.started_at <= run.ended_at)
@@ -85,11 +85,13 @@ def _named(inner: PlanOutput, table: PlanOutput) -> PlanOutput:
     return replace(inner, kind=table.kind, type=table.type, symlinks=table.symlinks, lifecycle=lifecycle)
 
 
-def _makes_a_table(description: PlanDescription) -> bool:
+def makes_a_table(description: PlanDescription) -> bool:
+    """Whether it is a CREATE TABLE AS, or a REPLACE."""
     return "AsSelect" in (description.command or "")
 
 
-def _names(description: PlanDescription) -> Names:
+def names_of(description: PlanDescription) -> Names:
+    """What is written, by all its names."""
     names = [(output.dataset.namespace, output.dataset.name) for output in description.outputs]
     links = [(link.namespace, link.name) for output in description.outputs for link in output.symlinks]
     return frozenset([*names, *links])

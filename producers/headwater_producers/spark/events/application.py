@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from headwater_producers.spark.events.batch import job_events
+from headwater_producers.spark.events.batch import heartbeat_facet, job_events
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_schemas.events import LineageEvent, ProcessingType, RunError, RunEvent, RunEventType
@@ -27,6 +27,18 @@ def application_started(context: EventContext, at: datetime, dedup: DedupCache) 
         root=context.started_by.root,
     )
     yield context.run(start, job=context.app_job, run_id=context.app_run_id, at=at)
+
+
+def application_running(context: EventContext, at: datetime, seconds: float) -> LineageEvent:
+    """RUNNING of its run, which is due again after so many seconds."""
+    body = RunEvent(
+        type=RunEventType.RUNNING,
+        versions=context.versions,
+        parent=context.started_by.parent,
+        root=context.started_by.root,
+        run_facets=heartbeat_facet(seconds, context.producer),
+    )
+    return context.run(body, job=context.app_job, run_id=context.app_run_id, at=at)
 
 
 def application_ended(

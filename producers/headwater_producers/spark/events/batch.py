@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+import msgspec
+
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.dedup_cache import DedupCache
@@ -16,6 +18,7 @@ from headwater_producers.spark.events.job_names import batch_name
 from headwater_producers.spark.events.plans import new_plan_event
 from headwater_producers.spark.events.writes import Write
 from headwater_schemas.events import (
+    DatasetUse,
     JobEvent,
     JobRef,
     LineageEvent,
@@ -29,6 +32,9 @@ from headwater_schemas.events import (
 UNKNOWN_OUTPUTS: Final = "headwater_unknownOutputs"
 """The run facet of a write of which isn't known where to; `reason` names what is missing."""
 
+HEARTBEAT: Final = "headwater_heartbeat"
+"""The run facet of a run that reports that it is running: `{"seconds": 60}`, until it does so again."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRun:
@@ -41,24 +47,80 @@ class BatchRun:
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     facets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Of the run, beside those that every run has."""
+    is_announced: bool = False
+    """Whether its START was emitted while it ran."""
 
 
 def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """The events of a write: its job, plan and datasets where they are new, then its run.
+    """The events of a write that is over: its job, plan and datasets where they are new, then its run.
 
-    Spark reports a write when it is over, so START and the end come together; START carries the time it began.
+    START, with the time it began, comes together with the end, unless it was announced while it ran. Of a write that
+    failed the plan was only tried: no data has flowed by it, and it isn't emitted.
     """
-    description = run.write.description
-    job = context.job(batch_name(context.app_name, description.outputs, description.command))
+    job = _job(context, run)
     run_id = run.run_id
     yield from job_events(context, job, ProcessingType.BATCH, "COMMAND", run.started_at, dedup)
 
-    digest, plan = _plan(context, run, job, dedup)
+    digest, plan = _plan(context, run, job, dedup) if run.error is None else (None, None)
     if plan is not None:
         yield plan
     yield from _datasets(context, run, job, dedup)
-    start = RunEvent(
-        type=RunEventType.START,
+    if not run.is_announced:
+        start = _state(context, run, RunEventType.START, digest)
+        yield context.run(start, job=job, run_id=run_id, at=run.started_at)
+    yield _end(context, run, job, digest)
+
+
+def batch_started(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
+    """The events of a write that runs: its job where it is new, and START with what it reads.
+
+    Its outputs and its plan follow when they are committed.
+    """
+    job = _job(context, run)
+    yield from job_events(context, job, ProcessingType.BATCH, "COMMAND", run.started_at, dedup)
+    start = msgspec.structs.replace(_state(context, run, RunEventType.START, None), inputs=_reads(run))
+    yield context.run(start, job=job, run_id=run.run_id, at=run.started_at)
+
+
+def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: float) -> LineageEvent:
+    """RUNNING of a write that was announced.
+
+    Args:
+        context: of the application.
+        run: which.
+        at: when this was seen.
+        seconds: until the next is due.
+    """
+    body = _state(context, run, RunEventType.RUNNING, None)
+    body = msgspec.structs.replace(body, run_facets=heartbeat_facet(seconds, context.producer))
+    return context.run(body, job=_job(context, run), run_id=run.run_id, at=at)
+
+
+def batch_ended_otherwise(context: EventContext, run: BatchRun) -> LineageEvent:
+    """The end of a write that was announced and then wrote nothing, or can't be read any more."""
+    body = RunEvent(
+        type=RunEventType.COMPLETE if run.error is None else RunEventType.FAIL,
+        processing_type=ProcessingType.BATCH,
+        inputs=_reads(run),
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+        versions=context.versions,
+        parent=context.parent,
+        root=context.root,
+        error=run.error,
+        publication=PublicationState.UNKNOWN,
+    )
+    return context.run(body, job=_job(context, run), run_id=run.run_id, at=run.ended_at)
+
+
+def heartbeat_facet(seconds: float, producer: str) -> dict[str, str]:
+    """The run facet of a heartbeat: after how many seconds the next one is due."""
+    return {HEARTBEAT: json.dumps({"_producer": producer, "seconds": seconds}, sort_keys=True)}
+
+
+def _state(context: EventContext, run: BatchRun, kind: RunEventType, digest: str | None) -> RunEvent:
+    return RunEvent(
+        type=kind,
         processing_type=ProcessingType.BATCH,
         started_at=run.started_at,
         versions=context.versions,
@@ -66,8 +128,16 @@ def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Ite
         root=context.root,
         plan_digest=digest,
     )
-    yield context.run(start, job=job, run_id=run_id, at=run.started_at)
-    yield _end(context, run, job, digest)
+
+
+def _job(context: EventContext, run: BatchRun) -> JobRef:
+    description = run.write.description
+    return context.job(batch_name(context.app_name, description.outputs, description.command))
+
+
+def _reads(run: BatchRun) -> tuple[DatasetUse, ...]:
+    """What it reads, each dataset once; which part of it is known at its end."""
+    return tuple(DatasetUse(dataset=each) for each in dict.fromkeys(use.dataset for use in run.write.inputs()))
 
 
 def corrected_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
@@ -75,8 +145,7 @@ def corrected_events(context: EventContext, run: BatchRun, dedup: DedupCache) ->
 
     It has to have ended later than was reported: of two ends of a run the later one holds.
     """
-    description = run.write.description
-    job = context.job(batch_name(context.app_name, description.outputs, description.command))
+    job = _job(context, run)
     digest, plan = _plan(context, run, job, dedup)
     if plan is not None:
         yield plan

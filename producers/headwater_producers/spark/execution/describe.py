@@ -23,6 +23,7 @@ from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.execution.leaves import JvmLeaves
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.jvm.size import estimated_bytes
+from headwater_producers.spark.jvm.versions import declared_streams
 from headwater_producers.spark.plan.column import Column, DataType
 from headwater_producers.spark.plan.copied import copied
 from headwater_producers.spark.plan.description import (
@@ -98,11 +99,13 @@ def describe_streaming(
         topics: of sources that subscribe to a pattern, by source index; by default those of the last progress.
     """
     try:
-        plan = streaming_query._jsq.streamingQuery().logicalPlan()
+        query = streaming_query._jsq.streamingQuery()
+        plan, declared = query.logicalPlan(), declared_streams(query)
         known = topics_read(streaming_query.lastProgress) if topics is None else topics
     except Exception as error:
         return _nothing(error)
-    return describe_plan(plan, session=session, settings=settings, topics=known)
+    context = Context(session, settings or PlanSettings(), known, declared=declared)
+    return _described(plan, context, None)
 
 
 def describe_plan(

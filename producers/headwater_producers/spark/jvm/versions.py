@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
+from headwater_producers.spark.jvm.scala import class_name, items, private, statics
+
 logger = logging.getLogger(__name__)
 
 TRIED: Final = ("3.5", "4.0", "4.1", "4.2")
@@ -22,6 +24,9 @@ TRIED: Final = ("3.5", "4.0", "4.1", "4.2")
 
 MORE_COMMANDS: Final = frozenset({"file source write"})
 """Names of commands beside those of 4.0, as listeners get them: what CREATE TABLE AS runs within, since 4.2."""
+
+
+_EXECUTIONS: Final = "org.apache.spark.sql.execution.SQLExecution$"
 
 
 def warn_of_unknown(version: str) -> None:
@@ -61,6 +66,24 @@ def jvm_sessions(jvm: Any) -> Any:
     """The companion of the JVM's `SparkSession`, which became `classic` in 4.0."""
     sql = jvm.org.apache.spark.sql
     return sql.classic.SparkSession if _has("pyspark.sql.classic.dataframe") else sql.SparkSession
+
+
+def running_executions(session: Any) -> Any:
+    """Spark's own map of the queries that run: `QueryExecution` by number. Its accessor is private in 3.5."""
+    companion = getattr(statics(session, _EXECUTIONS), "MODULE$")
+    return private(companion, "executionIdToQueryExecution")
+
+
+def declared_streams(query: Any) -> dict[int, Any]:
+    """In 3.5: a running query's V2 sources as they were declared, by the expression id of their first column.
+
+    The leaves of its plan don't have the table that is read, as they do since 4.0.
+    """
+    if _has("pyspark.sql.classic.dataframe"):
+        return {}
+    leaves = (leaf for leaf in items(query.analyzedPlan().collectLeaves()) if not leaf.output().isEmpty())
+    declared = (leaf for leaf in leaves if class_name(leaf) == "StreamingRelationV2")
+    return {int(leaf.output().head().exprId().id()): leaf for leaf in declared}
 
 
 def if_there(value: Any, accessor: str) -> Any:

@@ -18,7 +18,7 @@ from typing import Final, Protocol
 
 from headwater_producers.spark.common.run_all import run_all
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
-from headwater_producers.spark.events.batch import hash_of, job_events
+from headwater_producers.spark.events.batch import hash_of, heartbeat_facet, job_events
 from headwater_producers.spark.events.context import Emit, EventContext, fitting
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.dedup_cache import DedupCache
@@ -58,6 +58,7 @@ from headwater_schemas.events import (
     LineageEvent,
     ProcessingType,
     Provenance,
+    PublicationState,
     RunError,
     RunEvent,
     RunEventType,
@@ -183,7 +184,13 @@ class StreamEmitter:
             _, written = self._writes(run, writes, ending.at)
             run.plan_digest = run.plan_digest or written
             facets[UNCOMMITTED_FACET] = uncommitted_facet(left, self._context.producer)
-        self.state(run, ending.kind, ending.at, ending.error, facets)
+        # Committed, though the micro-batch wasn't.
+        some = PublicationState.PARTIAL if left and ending.kind is RunEventType.FAIL else PublicationState.UNKNOWN
+        self.state(run, ending.kind, ending.at, ending.error, facets, publication=some)
+
+    def heartbeat(self, seconds: float) -> dict[str, str]:
+        """The facet of a RUNNING that is due again after so many seconds."""
+        return heartbeat_facet(seconds, self._context.producer)
 
     def send(self, run: StreamRun, due: Iterable[ReadyInterval]) -> None:
         """Emits the intervals that are due."""
@@ -199,6 +206,7 @@ class StreamEmitter:
         at: datetime,
         error: RunError | None = None,
         facets: Mapping[str, str] | None = None,
+        publication: PublicationState = PublicationState.UNKNOWN,
     ) -> None:
         """A change of the run's state, with the datasets seen and the gaps met so far."""
         run.gaps_emitted = len(run.gaps)
@@ -213,6 +221,7 @@ class StreamEmitter:
             parent=self._context.parent,
             root=self._context.root,
             error=error,
+            publication=publication,
             plan_digest=run.plan_digest,
             query_id=run.query_id,
             checkpoint_location=run.checkpoint.location if run.checkpoint is not None else None,
@@ -412,6 +421,18 @@ class StreamFlow:
         for run in list(self._runs.values()):
             if run.job is None and run.query is not None and run.query.is_planned():
                 self._announce(run)
+
+    def beat(self, at: datetime, seconds: float) -> None:
+        """Emits RUNNING of each run that was announced.
+
+        Args:
+            at: when it was seen to run.
+            seconds: until the next is due.
+        """
+        facet = self._emitter.heartbeat(seconds)
+        for run in list(self._runs.values()):
+            if run.job is not None:
+                self._emitter.state(run, RunEventType.RUNNING, at, facets=facet)
 
     @property
     def unannounced(self) -> bool:

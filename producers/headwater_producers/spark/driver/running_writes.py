@@ -1,0 +1,187 @@
+"""Batch writes that are running: found while they run, so that a driver that is killed leaves a run that is open.
+
+Spark calls a QueryExecutionListener when a query is over. While it runs it is in a map of Spark's own, by which its UI
+finds it. The worker looks there once a second: one round trip to the JVM where nothing runs, and none on the query's
+thread. A write that has run for a second is announced; a shorter one is reported when it is over, as ever.
+
+Not announced is what ends as part of something else: a write inside foreachBatch, which its micro-batch reports; a
+CREATE TABLE AS around a write that Spark reports apart, and a write into a table that the command around it reports.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from headwater_producers.spark.driver import sessions
+from headwater_producers.spark.driver.attribution import Attributor
+from headwater_producers.spark.driver.wrapped_writes import makes_a_table, names_of
+from headwater_producers.spark.events.batch import BatchRun, batch_ended_otherwise, batch_running, batch_started
+from headwater_producers.spark.events.context import EventContext
+from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.events.run_error import first_line
+from headwater_producers.spark.events.writes import Counts, Write
+from headwater_producers.spark.execution.executions import execution_times
+from headwater_producers.spark.jvm.scala import class_name
+from headwater_producers.spark.jvm.versions import running_executions
+from headwater_producers.spark.plan import PlanDescription
+from headwater_schemas.events import LineageEvent, RunError
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 1.0
+"""How often it looks, and how long a write has to run to be announced."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """An execution that runs: since when it is known, and what it writes, once it was read."""
+
+    since: float
+    session: Any
+    description: PlanDescription | None = None
+    decided: bool = False
+
+
+class RunningWrites:
+    """Announces the writes that run, and hands each over when it has ended. The worker's alone.
+
+    Args:
+        spark: a session of the application.
+        attributor: reads their plans.
+        context: of the application.
+        emit: takes each event.
+        dedup: job, dataset and plan events that were emitted already.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        spark: Any,
+        attributor: Attributor,
+        context: EventContext,
+        emit: Callable[[LineageEvent], object],
+        dedup: DedupCache,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._spark = spark
+        self._attributor = attributor
+        self._context = context
+        self._emit = emit
+        self._dedup = dedup
+        self._clock = clock
+        self._look_at = clock() + LOOK_SECONDS
+        self._running: Any = None
+        self._is_there = True
+        # By the number of the query execution.
+        self._seen: dict[int, _Seen] = {}
+        self._open: dict[int, BatchRun] = {}
+
+    def look(self) -> None:
+        """Announces what has run for long enough. Never raises."""
+        if self._clock() < self._look_at or not self._is_there:
+            return
+        self._look_at = self._clock() + LOOK_SECONDS
+        try:
+            self._look()
+        except Exception as error:
+            # Spark is on its way down, or of a version that keeps no such map: ends are reported all the same.
+            logger.debug("lineage capture can't look for running writes (%s)", first_line(error), exc_info=True)
+            self._is_there = self._running is not None
+
+    def beat(self, at: datetime, seconds: float) -> None:
+        """Reports that the writes which were announced, and still run, are running."""
+        for number, run in self._open.items():
+            if number in self._seen:
+                self._emit(batch_running(self._context, run, at, seconds))
+
+    def announced(self, execution: Any) -> BatchRun | None:
+        """The run that was announced for an execution; None where none was. Costs nothing where none is open."""
+        return self._open.get(int(execution.id())) if self._open else None
+
+    def ended(self, execution: Any) -> None:
+        """An execution is over, and its end was emitted."""
+        if self._open:
+            self._open.pop(int(execution.id()), None)
+
+    def ended_otherwise(self, execution: Any, error: RunError | None, at: datetime) -> None:
+        """An announced execution is over, and no end was emitted: it wrote nothing, or can't be read."""
+        run = self._open.pop(int(execution.id()))
+        self._emit(batch_ended_otherwise(self._context, replace(run, error=error, ended_at=at)))
+
+    def _look(self) -> None:
+        if self._running is None:
+            self._running = running_executions(self._spark)
+        running = {int(each.id()): each for each in self._executions()}
+        self._seen = {number: seen for number, seen in self._seen.items() if number in running}
+        now = self._clock()
+        for number, execution in running.items():
+            if number not in self._seen:
+                self._seen[number] = _Seen(now, self._session_of(execution))
+        due = {
+            number: seen
+            for number, seen in self._seen.items()
+            if not seen.decided and seen.session is not None and now - seen.since >= LOOK_SECONDS
+        }
+        if not due:
+            return
+        for number, seen in self._seen.items():
+            if seen.session is not None and seen.description is None:
+                self._describe(seen, running[number])
+        for number, seen in due.items():
+            seen.decided = True
+            if seen.description is not None and not self._is_part(number, seen.description):
+                self._announce(number, running[number], seen.description)
+
+    def _executions(self) -> Iterator[Any]:
+        # By its own iterator: py4j would ask for each value by its key, an Integer where the map has a Long.
+        if not self._running.isEmpty():
+            elements = self._running.elements()
+            while elements.hasMoreElements():
+                yield elements.nextElement()
+
+    def _session_of(self, execution: Any) -> Any:
+        """The session whose listeners will be called; None for a copy that a streaming query runs in, or a stranger."""
+        application = sessions.known_application(self._spark.sparkContext)
+        found = application.sessions.get(str(execution.sparkSession().sessionUUID())) if application else None
+        if found is None or class_name(execution) == "IncrementalExecution":
+            return None
+        return found.session
+
+    def _describe(self, seen: _Seen, execution: Any) -> None:
+        try:
+            attribution, description = self._attributor.described(execution, seen.session)
+        except Exception as error:
+            # One that isn't analyzed, or is over by now.
+            logger.debug("lineage capture can't read a running execution (%s)", first_line(error))
+            seen.session = None
+            return
+        writes = bool(description.outputs) and not description.is_streaming and attribution.batch is None
+        seen.description = description if writes else None
+        if not writes:
+            seen.session = None
+
+    def _is_part(self, number: int, description: PlanDescription) -> bool:
+        if description.staged:
+            return True
+        if not makes_a_table(description):
+            return False
+        names = names_of(description)
+        return any(
+            other.description is not None and not other.description.staged and names & names_of(other.description)
+            for key, other in self._seen.items()
+            if key != number
+        )
+
+    def _announce(self, number: int, execution: Any, description: PlanDescription) -> None:
+        now = datetime.now(UTC)
+        started_at, _ = execution_times(execution, None, now)
+        write = Write(description=description, written=Counts())
+        run = BatchRun(write=write, started_at=started_at, ended_at=now, is_announced=True)
+        self._open[number] = run
+        for event in batch_started(self._context, run, self._dedup):
+            self._emit(event)
