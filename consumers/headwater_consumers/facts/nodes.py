@@ -16,6 +16,8 @@ from headwater_schemas.events import ColumnLineage
 
 MADE_FROM = "inputs"
 """Register of a PRODUCED: keys of the datasets that it was made from; not there: all that its owner consumed."""
+UNCOMMITTED = "uncommitted"
+"""Register of a PRODUCED: True of what a failed run names as its output, and of which nothing is known to be there."""
 
 
 class Link(NamedTuple):
@@ -253,14 +255,18 @@ def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> 
 
     What an output was made from is the one register that doesn't go by stamps: reports add up, and one that lists none
     stands for everything. So it only ever grows, and so do the FEEDS that follow: of a run everything takes in what was
-    listed (`fold_run`), and of a micro-batch they follow from each report by itself.
+    listed (`fold_run`), and of a micro-batch they follow from each report by itself. That an output wasn't committed
+    is another one: it holds as long as every report has it.
     """
     for use, theirs in other.items():
         if (mine := into.get(use)) is None:
             into[use] = dict(theirs)
             continue
         old, new = mine.get(MADE_FROM), theirs.get(MADE_FROM)
+        is_uncommitted = UNCOMMITTED in mine and UNCOMMITTED in theirs
         join(mine, theirs)
+        if not is_uncommitted:
+            mine.pop(UNCOMMITTED, None)
         if old is not None and new is not None:
             mine[MADE_FROM] = (max(old[0], new[0]), sorted({*_keys(old[1]), *_keys(new[1])}))
         else:

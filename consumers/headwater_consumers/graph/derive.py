@@ -23,7 +23,16 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from headwater_consumers.facts.model import RelType, UseKey
-from headwater_consumers.facts.nodes import ColumnFacts, IntervalFacts, Link, NodeFacts, PlanFacts, RunFacts, made_from
+from headwater_consumers.facts.nodes import (
+    UNCOMMITTED,
+    ColumnFacts,
+    IntervalFacts,
+    Link,
+    NodeFacts,
+    PlanFacts,
+    RunFacts,
+    made_from,
+)
 from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.graph import keys
 from headwater_schemas.events import Certainty, RunEventType
@@ -47,10 +56,15 @@ class NamedVersion(NamedTuple):
 def run_links(run_jobs: Iterable[str], uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
     """READS, WRITES and FEEDS of a run's jobs that follow from its uses, within the run's span.
 
-    What goes into a run feeds what comes out of it: all of it, but an output that is known to be made from less.
+    What goes into a run feeds what comes out of it: all of it, but an output that is known to be made from less. An
+    output of a run that failed is none, unless something of it was committed.
     """
     consumed = {use.dataset for use in uses if use.type is RelType.CONSUMED}
-    outputs = [(use, registers) for use, registers in uses.items() if use.type is RelType.PRODUCED]
+    outputs = [
+        (use, registers)
+        for use, registers in uses.items()
+        if use.type is RelType.PRODUCED and UNCOMMITTED not in registers
+    ]
     produced = [(use.dataset, made_from(registers, consumed)) for use, registers in outputs]
     for job in run_jobs:
         for source in consumed:

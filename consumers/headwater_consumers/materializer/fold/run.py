@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headwater_consumers.facts.model import RelType, UseKey
-from headwater_consumers.facts.nodes import join_uses, made_from
+from headwater_consumers.facts.nodes import UNCOMMITTED, join_uses, made_from
 from headwater_consumers.facts.registers import Props, Registers, join
 from headwater_consumers.materializer.fold.builder import (
     Builder,
@@ -18,7 +18,7 @@ from headwater_consumers.materializer.fold.builder import (
     query_cell,
 )
 from headwater_consumers.materializer.fold.uses import fold_uses
-from headwater_schemas.events import JobRef, LineageEvent, ParentRun, RunError, RunEvent, RunEventType
+from headwater_schemas.events import JobRef, LineageEvent, ParentRun, PublicationState, RunError, RunEvent, RunEventType
 
 
 def fold_run(into: Builder, event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, stamp: str) -> None:
@@ -49,7 +49,9 @@ def fold_run(into: Builder, event: LineageEvent, body: RunEvent, job: JobRef, ru
         of_query: Registers = {}
         put(of_query, stamp, checkpoint_location=body.checkpoint_location)
         join(query.registers, of_query)
-        for use in uses:
+        for use, registers in uses.items():
+            if UNCOMMITTED in registers:
+                continue
             type_ = RelType.READS if use.type is RelType.CONSUMED else RelType.WRITES
             into.link(type_, query_key, use.dataset, time)
     if body.plan_digest is not None:
@@ -75,9 +77,17 @@ def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[UseKey
     inputs = fold_uses(into, tenant, RelType.CONSUMED, body.inputs, stamp)
     outputs = fold_uses(into, tenant, RelType.PRODUCED, body.outputs, stamp)
     for registers in outputs.values():
+        if _is_uncommitted(body, registers):
+            registers[UNCOMMITTED] = (stamp, True)
         for source in made_from(registers, set()):
             inputs.setdefault(UseKey(RelType.CONSUMED, source, 0), {})
     return inputs | outputs
+
+
+def _is_uncommitted(body: RunEvent, registers: Registers) -> bool:
+    """Whether a report of an output claims nothing: of a run that failed, with no word of what was committed."""
+    committed = body.publication in {PublicationState.PUBLISHED, PublicationState.PARTIAL}
+    return body.type is RunEventType.FAIL and not committed and "position" not in registers
 
 
 def _registers(event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, stamp: str) -> Registers:

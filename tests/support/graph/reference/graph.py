@@ -199,7 +199,22 @@ class _Graph(Retained):
                         props[name] = max(values)[1]
                 if type_ == "PRODUCED" and reports and all(use.inputs is not None for _, use in reports):
                     props["inputs"] = sorted({self.dataset(tenant, r) for _, use in reports for r in use.inputs or ()})
+                if type_ == "PRODUCED" and self.is_uncommitted(owner, dataset, ordinal):
+                    props["uncommitted"] = True
                 relate(owner, type_, dataset, props)
+
+    def is_uncommitted(self, owner: str, dataset: str, ordinal: int) -> bool:
+        """Whether it is an output that only failed reports of its run name, none of them with a commit."""
+        claims = self.claims.get((owner, dataset, ordinal))
+        return bool(claims) and not any(claims or ())
+
+    def flowing(self, run: str) -> list[tuple[str, str]]:
+        """Its uses that count as flow."""
+        return [
+            (type_, dataset)
+            for type_, dataset, ordinal in self.uses[run]
+            if type_ == "CONSUMED" or not self.is_uncommitted(run, dataset, ordinal)
+        ]
 
     def made_from(self, owner: str) -> list[tuple[str, str]]:
         """Pairs of datasets, source and target, of one run or micro-batch."""
@@ -207,8 +222,8 @@ class _Graph(Retained):
         tenant = self.nodes[owner].fixed["tenant"]
         consumed = {dataset for type_, dataset, _ in uses if type_ == "CONSUMED"}
         pairs = []
-        for (type_, dataset, _), reports in uses.items():
-            if type_ == "PRODUCED":
+        for (type_, dataset, ordinal), reports in uses.items():
+            if type_ == "PRODUCED" and not self.is_uncommitted(owner, dataset, ordinal):
                 listed = all(use.inputs is not None for _, use in reports)
                 sources = (
                     {self.dataset(tenant, r) for _, use in reports for r in use.inputs or ()} if listed else consumed
@@ -224,7 +239,7 @@ class _Graph(Retained):
             if node.label != "Run" or run not in self.uses:
                 continue
             for job in self.run_jobs[run]:
-                for type_, dataset, _ in self.uses[run]:
+                for type_, dataset in self.flowing(run):
                     link = {"CONSUMED": "READS", "PRODUCED": "WRITES"}[type_]
                     observed.setdefault((job, link, dataset), set()).update(node.seen)
                 for source, target in self.made_from(run):

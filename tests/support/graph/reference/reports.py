@@ -18,7 +18,17 @@ from headwater_schemas.events import (
     RunEvent,
     Versions,
 )
-from support.graph.reference.values import PROVENANCES, Node, Props, Stamp, given, key_of, or_empty, position_props
+from support.graph.reference.values import (
+    PROVENANCES,
+    Node,
+    Props,
+    Stamp,
+    claims_nothing,
+    given,
+    key_of,
+    or_empty,
+    position_props,
+)
 
 
 class Batch:
@@ -47,6 +57,8 @@ class Reports:
             lambda: defaultdict(list)
         )
         self.batches: dict[tuple[str, int], dict[str, Batch]] = defaultdict(dict)
+        # Of an output of a run: whether each report of it counts.
+        self.claims: dict[tuple[str, str, int], list[bool]] = defaultdict(list)
         self.plan_uses: dict[str, list[tuple[str, datetime | None]]] = defaultdict(list)
         self.lineages: dict[str, tuple[str, ColumnLineage]] = {}
         self.schemas: dict[str, list[tuple[Stamp, datetime, list[str]]]] = defaultdict(list)
@@ -171,12 +183,20 @@ class Reports:
             query = self.query(tenant, body.query_id)
             location = given("checkpoint_location", body.checkpoint_location)
             self.nodes[query].report("checkpoint_location", stamp, location)
-            self.flow((), query, tenant, body.inputs, body.outputs, time)
+            # What an output lists was read, whatever became of the output.
+            read = [*body.inputs, *(DatasetUse(dataset=ref) for use in body.outputs for ref in use.inputs or ())]
+            written = [use for use in body.outputs if not claims_nothing(body, use)]
+            self.flow((), query, tenant, read, written, time)
         if body.plan_digest is not None:
             plan = self.plan(tenant, job, body.plan_digest)
             self.plan_uses[plan].append((run, time))
             self.nodes[plan].seen.add(time)
         self.add_uses(tenant, run, body.inputs, body.outputs, stamp, of_run=True)
+        times_used: dict[str, int] = defaultdict(int)
+        for use in body.outputs:
+            dataset = self.dataset(tenant, use.dataset)
+            self.claims[run, dataset, times_used[dataset]].append(not claims_nothing(body, use))
+            times_used[dataset] += 1
 
     def add_above(self, tenant: str, run: str, body: RunEvent, stamp: Stamp) -> None:
         """The parent and the root: runs that are there because another names them."""

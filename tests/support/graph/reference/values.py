@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from headwater_schemas.events import DatasetUse
+from headwater_schemas.events import DatasetUse, RunEvent
 
 Props = dict[str, Any]
 Stamp = tuple[Any, ...]
@@ -118,3 +118,9 @@ def position_props(use: DatasetUse) -> Props:
     elif (opaque := position.opaque) is not None:
         props.update(position="opaque", from_json=opaque.from_json, to_json=opaque.to_json)
     return {**props, "certainty": use.certainty.value} if props else props
+
+
+def claims_nothing(body: RunEvent, output: DatasetUse) -> bool:
+    """Whether it is an output of a failed run, and the report knows of nothing that was committed."""
+    known = body.publication.value in {"PUBLISHED", "PARTIAL"} or bool(position_props(output))
+    return body.type.value == "FAIL" and not known
