@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ import pytest
 from headwater.stack import ensure_jars, java_runtime
 from headwater.stack.spark import installed_release
 from support.running import QUICK_JVM
-from support.spark_versions import is_locked
+from support.spark_versions import is_locked, where_spark_agrees
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,6 +30,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 # Of PySpark 3.5 itself.
                 for warning in ("The distutils package is", "is_datetime64tz_dtype is", "distutils Version classes"):
                     item.add_marker(pytest.mark.filterwarnings(f"ignore:{warning} deprecated:DeprecationWarning"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    """A test of what another version of Spark doesn't have is skipped there, with Spark's reason."""
+    with where_spark_agrees():
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,10 @@ import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from headwater.stack.spark import installed_pyspark, installed_release
+from headwater.stack.spark import installed_pyspark
 
 _LOCK = Path(__file__).parents[2] / "uv.lock"
 # Of what Spark itself refuses: a statement or a function that this version doesn't have.
@@ -46,10 +45,15 @@ def where_spark_can() -> Iterator[None]:
         pytest.skip(f"PySpark {installed_pyspark()} has no such thing: {str(error).strip().splitlines()[0]}")
 
 
-def needs(jars: Any) -> None:
-    """Skips where nothing is published for the installed Spark."""
-    if jars not in installed_release().modules:
-        pytest.skip(f"there are no jars of {jars} for Spark {installed_release().name}")
+@contextlib.contextmanager
+def where_spark_agrees() -> Iterator[None]:
+    """The same, by what Spark itself refuses with an error of its own, whoever calls it within."""
+    try:
+        yield
+    except Exception as error:
+        if is_locked() or not _REFUSED.search(str(error)):
+            raise
+        pytest.skip(f"PySpark {installed_pyspark()} refuses it: {str(error).strip().splitlines()[0]}")
 
 
 def _is_refused(error: Exception) -> bool:

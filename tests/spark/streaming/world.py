@@ -18,6 +18,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from headwater_producers.spark import Capture
 from support.capture import FLUSH_SECONDS, RecordingSink
 from support.outbox import until
+from support.spark_versions import where_spark_can
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -165,6 +166,7 @@ class Case:
 
 def register_python_sources(world: World) -> None:
     """Spark 3.5 has none, and no module for them."""
-    from spark.streaming import python_source
+    with where_spark_can():
+        from spark.streaming import python_source
 
     python_source.register(world.spark)
