@@ -17,6 +17,7 @@ from confluent_kafka.admin import AdminClient
 
 from headwater.reconciling.knowledge import Knowledge
 from headwater.reconciling.reconcile import reconcile
+from headwater.stack.spark import installed_release
 from headwater_producers.spark import Capture, attach
 from headwater_producers.spark.connectors.kafka import end_offsets as kafka_end_offsets
 from headwater_producers.spark.jvm.files import JvmFiles
@@ -59,13 +60,16 @@ class Emitted:
 def emitted(lake: SparkSession, stack: StackUnderTest) -> Iterator[Emitted]:
     """Afterwards no topic and no table is left."""
     emitted = Emitted()
-    lake.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
+    schemas = ["default"]
+    if "iceberg" in installed_release().modules:
+        lake.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
+        schemas.append("ice.db")
     yield emitted
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     if made := [name for name in admin.list_topics(timeout=10).topics if name.startswith(PREFIX)]:
         for deleted in admin.delete_topics(made, operation_timeout=10).values():
             deleted.result()
-    for schema in ("default", "ice.db"):
+    for schema in schemas:
         for table in lake.sql(f"SHOW TABLES IN {schema}").collect():
             if table.tableName.startswith(PREFIX):
                 kind = "VIEW" if table.isTemporary else "TABLE"
