@@ -138,7 +138,7 @@ def test_what_is_no_event_is_refused_with_its_pointer(body: bytes, pointer: str)
         assert document["errors"][0]["message"]
         assert not sink.taken
         assert metric(client, "intake_accepted_total") == 0
-        kind = "not_an_event" if pointer else "not_json"
+        kind = "not_an_event" if pointer.startswith("/run") else "not_json"
         assert f'headwater_serve_intake_refused_total{{reason="{kind}"}} 1.0' in client.get("/metrics").text
         assert client.post(ONE, json=run_event()).status_code == 201
 
