@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -172,7 +173,11 @@ def intervals(
             raise errors.NotFoundError(shortened(str(error), 600), fix=fix) from error
 
     page = ask(question)
-    return _shown(page, show_batches.table(page.items), "micro-batch", plural="micro-batches")
+    shown = _shown(page, show_batches.table(page.items), "micro-batch", plural="micro-batches")
+    if not page.summarized:
+        return shown
+    more = f"{page.summarized:,} more are no longer kept one by one: see `headwater retention list`."
+    return replace(shown, summary=f"{shown.summary} {more}")
 
 
 @app.command()

@@ -3,6 +3,7 @@
 following   those from a batch id on, in batch order
 preceding   those before a batch id, the latest first
 befores     the one before each
+retired     which aren't kept one by one
 count       how many there are in a span of time
 row         one of them as a node's properties and its uses, as rows of runs are
 conflicts   other reports of it, likewise
@@ -21,6 +22,7 @@ from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.facts.nodes import IntervalFacts, Variant
 from headwater_consumers.facts.properties import flatten
 from headwater_consumers.facts.registers import Props
+from headwater_consumers.facts.spans import Ranges
 from headwater_consumers.graph.derive import neighbour_of, next_properties
 from headwater_consumers.graph.keys import conflict_identity, use_properties
 from headwater_consumers.graph.segments import segment
@@ -32,6 +34,7 @@ from headwater_consumers.graph.segments.segment import (
     put_slot_together,
 )
 from headwater_consumers.graph.segments.slots import Slot, predictor
+from headwater_consumers.graph.summaries import retired_of
 from headwater_schemas.identity import from_micros
 
 NO_LIMIT = 2**63 - 1
@@ -319,6 +322,12 @@ def processing_time(interval: IntervalFacts) -> datetime | None:
     """When it began, where that is known."""
     _, time = interval.variants[interval.winner].registers.get("processing_time", ("", None))
     return time if isinstance(time, datetime) else None
+
+
+def retired(tx: Transaction, queries: Iterable[str]) -> dict[str, Ranges]:
+    """Batch ids that aren't kept one by one, by key of the query; only of queries that have any."""
+    rows = tx.rows("micro_batches/retired", queries=sorted(set(queries)))
+    return {row["query"]: retired_of(row["retired"]) for row in rows}
 
 
 def at_batches(tx: Transaction, wanted: Iterable[tuple[str, int]]) -> list[IntervalFacts]:

@@ -109,6 +109,11 @@ def test_a_trace_ends_in_a_day_that_is_summarized(
     world.put(encode(replace(later, interval_event=replace(later.interval_event, entries=(entry,)))))
     run_until_caught_up(settings)
 
+    listed = headwater("runs", "intervals", "enrich", "--job")
+    assert (listed["total"], listed["summarized"]) == (1, 10)
+    assert [(item["batch_id"], item["missing"]) for item in listed["items"]] == [(10, 0)]
+    assert headwater("runs", "intervals", listed["items"][0]["run_id"])["summarized"] == 10
+
     found = headwater("trace", "flights", "0", "55")
     [hop] = found["hops"]
     step = hop["step"]

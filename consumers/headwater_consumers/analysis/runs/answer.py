@@ -102,7 +102,8 @@ class IntervalItem:
         code_version, plan_digest: what it ran.
         inputs, outputs: the parts of datasets.
         quality: assertions on it.
-        missing: batches right before it that aren't known; of a query's first one, those since batch 0.
+        missing: batches right before it that aren't known; of a query's first one, those since batch 0 but for those
+            that are no longer kept one by one.
         gaps: offsets between the one before and this that neither read.
         overlaps: offsets that both read.
         rewinds: whether positions go back here.
@@ -147,11 +148,13 @@ class IntervalPage:
         items: of this page.
         total: how many there are.
         next_cursor: where the next page begins; None on the last.
+        summarized: how many more there were, that are no longer kept one by one.
     """
 
     items: tuple[IntervalItem, ...]
     total: int
     next_cursor: str | None
+    summarized: int = 0
 
 
 class Role(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis import micro_batches, paging
@@ -47,11 +48,14 @@ def intervals(
             item = resolve_run(tx, run)
             queries = tx.rows("runs/queries_of_run", of=item.key)
             total = tx.rows("runs/count_of_run", run=item.key)[0]["total"]
-            return _page(tx, item.run_id, queries, total, ("run", item.key))
+            summarized = tx.rows("runs/summarized_of_run", run=item.key)[0]["total"]
+            return replace(_page(tx, item.run_id, queries, total, ("run", item.key)), summarized=summarized)
         asset = resolve_job(tx, str(job)).asset
         queries = tx.rows("runs/queries_of_job", of=asset.key)
         total = tx.rows("runs/count_of_queries", queries=[query["key"] for query in queries])[0]["total"]
-        return _page(tx, None, queries, total, ("job", asset.key))
+        gone = micro_batches.retired(tx, [query["key"] for query in queries])
+        summarized = sum(end - start for ranges in gone.values() for start, end in ranges)
+        return replace(_page(tx, None, queries, total, ("job", asset.key)), summarized=summarized)
 
     def _page(
         tx: Transaction, run_id: str | None, queries: list[Record], total: int, of: tuple[str, str]

@@ -14,6 +14,7 @@ from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.runs.answer import IntervalItem, Joint, Quality, RunItem, Use
 from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_consumers.facts.nodes import IntervalFacts
+from headwater_consumers.facts.spans import Ranges
 from headwater_consumers.graph.derive import Because
 from headwater_consumers.graph.keys import job_key
 from headwater_schemas.events import Certainty, Provenance, RunEventType
@@ -104,14 +105,24 @@ def interval_items(tx: Transaction, found: Sequence[IntervalFacts], *, every: bo
     datasets = {
         row["properties"]["key"]: row["properties"] for row in tx.rows("micro_batches/datasets", keys=sorted(keys))
     }
-    return [_interval_item(row, joint, conflicts, datasets) for row, joint, conflicts in rows]
+    firsts = [row["properties"] for row, joint, _ in rows if joint is None]
+    gone = micro_batches.retired(tx, [first["query"] for first in firsts]) if firsts else {}
+    return [_interval_item(row, joint, conflicts, datasets, gone) for row, joint, conflicts in rows]
 
 
 def _interval_item(
-    row: Mapping[str, Any], joint: Mapping[str, Any] | None, conflicts: int, datasets: Mapping[str, Mapping[str, Any]]
+    row: Mapping[str, Any],
+    joint: Mapping[str, Any] | None,
+    conflicts: int,
+    datasets: Mapping[str, Mapping[str, Any]],
+    gone: Mapping[str, Ranges],
 ) -> IntervalItem:
     own: Mapping[str, Any] = row["properties"]
-    missing = own["batch_id"] if joint is None else joint.get("missing", 0)
+    if joint is None:
+        before = (min(end, own["batch_id"]) - start for start, end in gone.get(own["query"], ()))
+        missing = own["batch_id"] - sum(max(0, count) for count in before)
+    else:
+        missing = joint.get("missing", 0)
     joint = joint or {}
     parts = sorted(((type_, use(datasets[dataset], part)) for type_, dataset, part in row["uses"]), key=_order)
     stored = stored_values(IntervalItem, own)
