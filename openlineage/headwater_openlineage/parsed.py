@@ -8,8 +8,8 @@ like it; a table that could be several of them, or none, gives no edge.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 PARSED: Final = "parsed from the text of the sql facet, not reported by the producer"
 """Why such a lineage is incomplete."""
-_MOST_CHARACTERS: Final = 100_000
+_MOST_CHARACTERS: Final = 50_000
 """Of a longer text the parser would take seconds."""
+_MOST_STEPS: Final = 100_000
+"""sqlglot goes from each column up to its SELECT several times: a sum of thousands of them would take it minutes."""
 
 _DIALECTS: Final = {
     # scheme of a namespace or name in a facet: sqlglot's dialect
@@ -133,6 +135,8 @@ class _Reader:
         from sqlglot.optimizer import build_scope
         from sqlglot.optimizer.qualify import qualify
 
+        if _is_costly(statement):
+            return
         target, names, query = self._written(statement)
         if target is None or not isinstance(query, exp.Query):
             return
@@ -191,8 +195,8 @@ class _Reader:
 
     def _columns(self, root: Scope, target: Table, names: Sequence[str]) -> Iterator[ParsedEdge]:
         from sqlglot import exp
-        from sqlglot.lineage import lineage
 
+        values = _Values(self._source)
         selects = root.expression.selects  # type: ignore[attr-defined]
         if any(select.is_star for select in selects):
             for scope in root.traverse():
@@ -204,18 +208,9 @@ class _Reader:
             name = _column_of(target, names[index] if index < len(names) else select.alias_or_name)
             if name is None:
                 continue
-            node = lineage(
-                select.alias_or_name, root.expression, {}, scope=root, dialect=self.dialect, trim_selects=False
-            )
-            steps = list(node.walk())
-            computed = [step.expression.unalias() for step in steps if not isinstance(step.source, exp.Table)]
-            subtype = _subtype(computed)
-            for leaf in steps:
-                if leaf.downstream or not isinstance(leaf.source, exp.Table):
-                    continue
-                table = self._source(leaf.source)
-                if table is not None:
-                    yield ParsedEdge(target, name, table, exp.to_column(leaf.name).name, subtype)
+            value = values.of(root, index)
+            for table, column in value.leaves:
+                yield ParsedEdge(target, name, table, column, value.subtype)
 
     def _influences(self, root: Scope, target: Table) -> Iterator[ParsedEdge]:
         from sqlglot import exp
@@ -247,6 +242,16 @@ class _Reader:
         return self.inputs[int(table.name)] if table.name.isdigit() and int(table.name) < len(self.inputs) else None
 
 
+def _is_costly(statement: exp.Expr) -> bool:
+    """Whether the depths of all nodes of a statement add up to more than `_MOST_STEPS`."""
+    waiting, steps = [(statement, 0)], 0
+    while waiting and steps <= _MOST_STEPS:
+        node, depth = waiting.pop()
+        steps += depth
+        waiting += [(inner, depth + 1) for inner in node.iter_expressions()]
+    return steps > _MOST_STEPS
+
+
 def _column_of(table: Table, name: str) -> str | None:
     """A column as the table's schema spells it; None where the schema is known and doesn't have it."""
     if not table.columns:
@@ -254,9 +259,81 @@ def _column_of(table: Table, name: str) -> str | None:
     return next((column for column in table.columns if column.lower() == name.lower()), None)
 
 
-def _subtype(expressions: Sequence[exp.Expr]) -> str:
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What a column of a query is made of: columns of tables, and the strongest thing done to them."""
+
+    leaves: tuple[tuple[Table, str], ...]
+    subtype: str
+
+
+_IDENTITY: Final = _Value((), "IDENTITY")
+_STRENGTH: Final = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
+
+
+@dataclass(slots=True)
+class _Values:
+    """Columns of queries within queries, each looked at once.
+
+    Attributes:
+        source: the dataset that a table of the query stands for.
+    """
+
+    source: Callable[[Any], Table | None]
+    _known: dict[tuple[int, int], _Value] = field(default_factory=dict)
+    _names: dict[int, dict[str, int]] = field(default_factory=dict)
+
+    def of(self, scope: Scope, index: int) -> _Value:
+        """The column at an index of what a scope selects."""
+        key = (id(scope), index)
+        if key not in self._known:
+            self._known[key] = _IDENTITY  # a recursive query ends here
+            branches = scope.set_operation_scopes
+            if branches:
+                self._known[key] = _merged([self.of(branch, index) for branch in branches], "IDENTITY")
+            else:
+                self._known[key] = self._selected(scope, index)
+        return self._known[key]
+
+    def _selected(self, scope: Scope, index: int) -> _Value:
+        from sqlglot import exp
+
+        selects = scope.expression.selects  # type: ignore[attr-defined]
+        if index >= len(selects):
+            return _IDENTITY
+        expression = selects[index].unalias()
+        below = [self._column(scope, column) for column in expression.find_all(exp.Column)]
+        return _merged(below, _subtype(expression))
+
+    def _column(self, scope: Scope, column: exp.Column) -> _Value:
+        from sqlglot import exp
+
+        source = scope.sources.get(column.table)
+        if not column.table and len(scope.selected_sources) == 1:
+            [(_, source)] = scope.selected_sources.values()
+        if isinstance(source, exp.Table):
+            table = self.source(source)
+            return _IDENTITY if table is None else _Value(((table, column.name),), "IDENTITY")
+        if source is None:
+            return _IDENTITY
+        index = self._index(source, column.name)
+        return _IDENTITY if index is None else self.of(source, index)
+
+    def _index(self, scope: Scope, name: str) -> int | None:
+        if id(scope) not in self._names:
+            named = scope.expression.named_selects  # type: ignore[attr-defined]
+            self._names[id(scope)] = {each: index for index, each in reversed(list(enumerate(named)))}
+        return self._names[id(scope)].get(name)
+
+
+def _merged(values: Sequence[_Value], subtype: str) -> _Value:
+    leaves = tuple(dict.fromkeys(leaf for value in values for leaf in value.leaves))
+    return _Value(leaves, max((subtype, *(value.subtype for value in values)), key=_STRENGTH.index))
+
+
+def _subtype(expression: exp.Expr) -> str:
     from sqlglot import exp
 
-    if any(each.find(exp.AggFunc) is not None for each in expressions):
+    if expression.find(exp.AggFunc) is not None:
         return "AGGREGATION"
-    return "IDENTITY" if all(isinstance(each, exp.Column) for each in expressions) else "TRANSFORMATION"
+    return "IDENTITY" if isinstance(expression, exp.Column) else "TRANSFORMATION"
