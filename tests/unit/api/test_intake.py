@@ -335,6 +335,15 @@ def test_a_large_event_holds_nobody_else_up() -> None:
     assert len(set(ids(sink))) == 40
 
 
+@pytest.mark.parametrize(
+    "path", ["/api/v1/line%61ge", "/api/v1/lineage/", "/api//v1/lineage", "/api/v1/lineage%2Fbatch"]
+)
+def test_no_spelling_of_the_path_gets_around_the_token(path: str) -> None:
+    with door(intake_token="secret") as (client, sink):
+        assert client.post(path, json=run_event()).status_code in {401, 404}
+        assert not sink.taken
+
+
 def test_get_is_no_way_to_send() -> None:
     with door() as (client, _):
         answer = client.get(ONE)

@@ -24,6 +24,7 @@ from starlette.responses import Response
 from headwater_consumers.api.asking import BELOW, Graph, answered
 from headwater_consumers.api.documented import problem_responses
 from headwater_consumers.api.metrics import IntakeMetrics
+from headwater_consumers.api.middleware.bodies import READ
 from headwater_consumers.api.middleware.intake import BATCH, ONE
 from headwater_consumers.api.parameters import known_only
 from headwater_consumers.api.problems import FieldProblem, ProblemType, problem
@@ -193,8 +194,8 @@ async def _taken(request: HttpRequest, body: bytes, split: Callable[[], list[Doc
     """
     graph: Graph = request.app.state.graph
     metrics: IntakeMetrics = request.app.state.metrics.intake
-    if graph.sink is None:
-        raise RuntimeError("middleware.intake lets nothing in where there is no sink")
+    if graph.sink is None or not request.scope.get(READ):
+        raise RuntimeError("nothing comes here but through middleware.intake, which asks who may send")
     loop, settled = asyncio.get_running_loop(), asyncio.Event()
 
     def done() -> None:
