@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from headwater_consumers.materializer.fold import reject, reject_decoded
+from headwater_schemas import identity
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, Decoder, encode
 from headwater_schemas.errors import DecodeError, TruncatedError
@@ -62,3 +65,10 @@ def test_damaged_events_raise_nothing_but_drawn_errors(value: bytes, data: st.Da
 def test_left_over_bytes_are_an_error(value: bytes, tail: bytes) -> None:
     with pytest.raises(DecodeError, match="left over"):
         DECODER.decode(value + tail)
+
+
+@given(events())
+def test_what_is_decoded_needs_no_look_at_what_can_be_stored(made: LineageEvent) -> None:
+    event = msgspec.structs.replace(made, event_id=identity.event_id(made))
+    decoded = Decoder().decode(encode(event))
+    assert reject_decoded(decoded) == reject(decoded)

@@ -65,6 +65,8 @@ class GeneratedSource:
             self._answered = False
             self._listener.committed(None)
         if self._paused or self._next == self._count:
+            # As Kafka's poll does. Without the wait the loop's thread would spin while the database is written to.
+            time.sleep(timeout_seconds)
             return Polled()
         if not self._waiting:
             if not self._connection.poll(timeout_seconds):

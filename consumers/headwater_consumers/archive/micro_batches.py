@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from headwater_consumers.archive.archive import Archive
 from headwater_consumers.facts.nodes import IntervalFacts
-from headwater_consumers.materializer.fold import fold, reject
+from headwater_consumers.materializer.fold import fold, reject_decoded
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import JobRef, LineageEvent
@@ -55,7 +55,7 @@ def archived_micro_batches(
         except DecodeError:
             continue
         body = event.interval_event
-        if body is None or body.query_id != query_id or reject(event) is not None:
+        if body is None or body.query_id != query_id or reject_decoded(event) is not None:
             continue
         if found := {entry.batch_id for entry in body.entries}.intersection(batches):
             events.append(event)

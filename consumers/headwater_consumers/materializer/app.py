@@ -13,7 +13,7 @@ from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
-from headwater_consumers.materializer.fold import fold, reject
+from headwater_consumers.materializer.fold import fold, reject_decoded
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.health import Beside, Health, HealthServer
 from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
@@ -140,7 +140,7 @@ def assemble(
         )
     schemas = SchemaStore(kafka, target.topics.schemas)
     registry = RegistryClient(target.registry) if target.registry.url else None
-    preparation = Preparation(Decoder(schemas, registry), reject, _folded, timed=metrics.timed, clock=clock)
+    preparation = Preparation(Decoder(schemas, registry), reject_decoded, _folded, timed=metrics.timed, clock=clock)
     driver = writing_driver(target.neo4j)
     graph = Neo4jGraph(
         target.neo4j,

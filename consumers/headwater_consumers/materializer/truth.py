@@ -12,7 +12,7 @@ from headwater_consumers.materializer.dead_letters.letter import REPLAYED_FROM, 
 from headwater_consumers.materializer.dead_letters.topic import letters as stored_letters
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.fold import fold_event
-from headwater_consumers.materializer.fold.rejection import reject
+from headwater_consumers.materializer.fold.rejection import reject_decoded
 from headwater_consumers.materializer.offsets import OffsetReader
 from headwater_consumers.materializer.records import Partition, Record
 from headwater_consumers.materializer.topic_reader import records_to_end
@@ -107,7 +107,7 @@ def _readable(record: Record, decoder: Decoder) -> LineageEvent | None:
         event = decoder.decode(record.value)
     except DecodeError:
         return None
-    return event if reject(event) is None else None
+    return event if reject_decoded(event) is None else None
 
 
 def _folds(event: LineageEvent) -> bool:

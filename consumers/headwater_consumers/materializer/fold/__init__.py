@@ -6,6 +6,6 @@ result is the same. What follows from base facts (NEXT, FEEDS of a run, READS of
 
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.fold.fold import fold
-from headwater_consumers.materializer.fold.rejection import Rejection, reject
+from headwater_consumers.materializer.fold.rejection import Rejection, reject, reject_decoded
 
-__all__ = ["GraphDelta", "Rejection", "fold", "reject"]
+__all__ = ["GraphDelta", "Rejection", "fold", "reject", "reject_decoded"]

@@ -271,6 +271,20 @@ def reject(event: LineageEvent) -> Rejection | None:
     An event of which this returns None never makes `fold` raise, nor the database refuse its values.
     """
     try:
+        check_storable(event)
+        _check(event)
+    except Rejected as rejected:
+        return rejected.rejection
+    return None
+
+
+def reject_decoded(event: LineageEvent) -> Rejection | None:
+    """The same of an event that `Decoder` decoded, in half of the time.
+
+    Avro has no integer over 64 bits and no text with a lone surrogate, so no value of it is unstorable but numbers that
+    are none, which are looked for all the same.
+    """
+    try:
         _check(event)
     except Rejected as rejected:
         return rejected.rejection
@@ -278,7 +292,6 @@ def reject(event: LineageEvent) -> Rejection | None:
 
 
 def _check(event: LineageEvent) -> None:
-    check_storable(event)
     need(event.tenant, "tenant", "empty")
     need(event.kind in CHECKS, "kind", "not one of this version's")
     for kind, (name, _) in CHECKS.items():
