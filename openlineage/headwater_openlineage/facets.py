@@ -15,7 +15,6 @@ CORE: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 _FACETS: Final = "https://openlineage.io/spec/facets/"
 SCHEMAS: Final = {
     # name in a document: version and name of the schema
-    "catalog": "1-1-0/CatalogDatasetFacet",
     "columnLineage": "1-2-0/ColumnLineageDatasetFacet",
     "datasetType": "1-0-1/DatasetTypeDatasetFacet",
     "documentation": "1-1-0/DocumentationDatasetFacet",
