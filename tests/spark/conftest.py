@@ -39,6 +39,13 @@ def pytest_pyfunc_call() -> Generator[None, object, object]:
         return (yield)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Generator[None, object, object]:
+    """So is what needs a fixture that can't be made there."""
+    with where_spark_agrees():
+        return (yield)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession

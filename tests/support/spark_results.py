@@ -1,19 +1,20 @@
 """What the tests under tests/spark found on each Spark: recorded by `support.other_spark`, shown in docs.
 
-One JSON file for each minor version in `tests/recordings/spark-versions/`. A run replaces what it tried of a feature,
-and leaves the rest as it was.
+One JSON file for each minor version in `tests/recordings/spark-versions/`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "recordings" / "spark-versions"
+
+RESULTS = ("passed", "absent", "failed")
+"""Of a test; absent: it couldn't be tried on this Spark."""
 
 # By the beginning of a test's path below tests/spark and its name; the first that fits.
 FEATURES: tuple[tuple[str, str], ...] = (
@@ -38,47 +39,35 @@ FEATURES: tuple[tuple[str, str], ...] = (
 )
 
 
-@dataclass(slots=True)
-class Found:
-    """The tests of one feature: how many passed, which couldn't be tried on this Spark, and which failed."""
-
-    passed: int
-    absent: list[str]
-    failed: list[str]
-
-
 def record(version: str, junit: Path) -> None:
-    """Takes the results of a run from pytest's report.
+    """Takes the results of a run from pytest's report: each test's, in place of what was known of it.
 
     Args:
         version: of PySpark.
         junit: as `--junitxml` writes it.
     """
-    found: dict[str, Found] = {}
+    path = FOLDER / f"{'.'.join(version.split('.')[:2])}.json"
+    known: dict[str, str] = {}
+    if path.exists():
+        features = json.loads(path.read_text(encoding="utf-8"))["features"].values()
+        known = {name: result for feature in features for result in RESULTS for name in feature[result]}
     for case in ET.parse(junit).iter("testcase"):
         where = case.attrib["classname"].removeprefix("tests.spark.")
-        name = f"{where}: {case.attrib['name']}"
-        feature = next((title for shape, title in FEATURES if re.match(shape, name)), None)
-        if feature is None:
-            continue
-        of_feature = found.setdefault(feature, Found(0, [], []))
-        if case.find("failure") is not None or case.find("error") is not None:
-            of_feature.failed.append(name)
-        elif case.find("skipped") is not None:
-            of_feature.absent.append(name)
-        else:
-            of_feature.passed += 1
-    release = ".".join(version.split(".")[:2])
-    path = FOLDER / f"{release}.json"
-    before = json.loads(path.read_text(encoding="utf-8"))["features"] if path.exists() else {}
-    made = {
-        title: {"passed": each.passed, "absent": sorted(each.absent), "failed": sorted(each.failed)}
-        for title, each in found.items()
-    }
-    features = {title: (before | made)[title] for _, title in FEATURES if title in before | made}
+        known[f"{where}: {case.attrib['name']}"] = _result(case)
+    features = {title: {result: [] for result in RESULTS} for _, title in FEATURES}
+    for name, result in sorted(known.items()):
+        title = next((title for shape, title in FEATURES if re.match(shape, name)), None)
+        if title is not None:
+            features[title][result].append(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"pyspark": version, "features": features}, indent=1, ensure_ascii=False)
     path.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _result(case: ET.Element) -> str:
+    if case.find("failure") is not None or case.find("error") is not None:
+        return "failed"
+    return "absent" if case.find("skipped") is not None else "passed"
 
 
 def table() -> str:
@@ -86,7 +75,7 @@ def table() -> str:
     results = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}
     lines = [f"\n| | {' | '.join(each['pyspark'] for each in results.values())} |\n|---|{'---|' * len(results)}\n"]
     for title in dict.fromkeys(title for _, title in FEATURES):
-        cells = [_cell(each["features"].get(title)) for each in results.values()]
+        cells = [_cell(each["features"][title]) for each in results.values()]
         lines.append(f"| {title} | {' | '.join(cells)} |\n")
     return "".join([*lines, "\n"])
 
@@ -101,13 +90,6 @@ def failures() -> str:
     return "\n" + ("".join(lines) or "None.\n") + "\n"
 
 
-def _cell(found: dict[str, object] | None) -> str:
-    if found is None:
-        return "not tried"
-    failed, absent = found["failed"], found["absent"]
-    assert isinstance(failed, list)
-    assert isinstance(absent, list)
-    parts = [str(found["passed"])] if found["passed"] else []
-    parts += [f"{len(absent)} absent"] if absent else []
-    parts += [f"{len(failed)} fail"] if failed else []
-    return ", ".join(parts)
+def _cell(found: dict[str, list[str]]) -> str:
+    words = {"passed": "", "absent": " absent", "failed": " fail"}
+    return ", ".join(f"{len(found[result])}{words[result]}" for result in RESULTS if found[result]) or "not tried"
