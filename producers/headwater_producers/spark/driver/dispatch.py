@@ -42,6 +42,7 @@ from headwater_producers.spark.execution.query import JvmQuery
 from headwater_producers.spark.execution.writes import StagedWrite, executed_read, executed_write, wrote_nothing
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
 from headwater_producers.spark.jvm.session import ActiveSession
+from headwater_producers.spark.jvm.versions import WRAPPING_COMMANDS
 from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanSettings
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
@@ -161,7 +162,7 @@ class Dispatch:
         execution = signal.query_execution
         self._active.become(signal.session)
         attribution, description = self._attributor.described(execution, signal.session)
-        if description.is_streaming:
+        if description.is_streaming or description.command in WRAPPING_COMMANDS:
             return
         # What a failed statement was about is often not there to be read: that is no lineage lost.
         for failure in description.failures if signal.error is None else ():

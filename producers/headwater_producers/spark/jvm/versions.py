@@ -26,6 +26,9 @@ MORE_COMMANDS: Final = frozenset({"file source write"})
 """Names of commands beside those of 4.0, as listeners get them: what CREATE TABLE AS runs within, since 4.2."""
 
 
+WRAPPING_COMMANDS: Final = frozenset({"SaveAsV1TableCommand"})
+"""Commands that only run another one, which is reported by itself: `saveAsTable`, since 4.2."""
+
 _EXECUTIONS: Final = "org.apache.spark.sql.execution.SQLExecution$"
 
 
