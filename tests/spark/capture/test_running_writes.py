@@ -49,6 +49,8 @@ def held(gate: Path, *, fails: bool = False) -> Any:
             raise ValueError("no such day")
         return value
 
+    # Spark 4.1 warns of hints from which it can't tell how to call the function.
+    wait.__annotations__.clear()
     return F.udf(wait, "long")(F.col("id"))
 
 
