@@ -52,8 +52,9 @@ def record(version: str, junit: Path) -> None:
         features = json.loads(path.read_text(encoding="utf-8"))["features"].values()
         known = {name: result for feature in features for result in RESULTS for name in feature[result]}
     for case in ET.parse(junit).iter("testcase"):
-        # One without a class is no test: a module that wasn't collected, a run that was interrupted.
-        where = case.attrib.get("classname", "").removeprefix("tests.spark.")
+        if not case.attrib.get("classname"):
+            continue  # no test: a module that wasn't collected, a run that was interrupted
+        where = case.attrib["classname"].removeprefix("tests.spark.")
         known[f"{where}: {case.attrib['name']}"] = _result(case)
     features = {title: {result: [] for result in RESULTS} for _, title in FEATURES}
     for name, result in sorted(known.items()):
