@@ -11,10 +11,9 @@ pytestmark = pytest.mark.spark
 VERSION = "3.5.7"
 PART = (
     "tests/spark/plan/test_sql_cases.py",
-    "tests/spark/plan/test_inserts.py",
-    "tests/spark/capture/test_batch_runs.py",
-    "tests/spark/capture/test_streaming_runs.py",
     "tests/spark/capture/test_foreach_batch_runs.py",
+    "tests/spark/capture/test_streaming_runs.py",
+    "tests/spark/capture/test_triggers.py",
 )
 
 
