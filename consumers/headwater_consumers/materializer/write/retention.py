@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction
 
 SEGMENTS = 16
-"""Segments that one transaction takes apart: at most 8,192 micro-batches, about half a second."""
+"""Segments that one transaction takes apart: at most 8,192 micro-batches, one or two seconds."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
