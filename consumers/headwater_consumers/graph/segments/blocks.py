@@ -237,13 +237,13 @@ def _by_row(data: bytes, count: int) -> Iterable[tuple[int, ...]]:
     """
     if not data:
         return [()] * count
-    columns = []
-    for at in range(0, len(data), 8 * count):
-        raw = bytearray(8 * count)
-        for byte in range(8):
-            raw[byte::8] = data[at + byte * count : at + (byte + 1) * count]
-        values = array("q", bytes(raw))
-        if sys.byteorder == "big":
-            values.byteswap()
-        columns.append(values)
-    return zip(*columns, strict=True)
+    # The lowest bytes of all columns at once, then the next: a step for each column takes eight times as long.
+    raw = bytearray(len(data))
+    for byte in range(8):
+        raw[byte::8] = b"".join(
+            [data[at : at + count] for at in range(byte * count, len(data), 8 * count)],
+        )
+    values = array("q", bytes(raw))
+    if sys.byteorder == "big":
+        values.byteswap()
+    return zip(*(values[at : at + count] for at in range(0, len(values), count)), strict=True)
