@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import os
 import signal
 import sys
@@ -180,9 +181,18 @@ def _load(name: str) -> ModuleType:
 
 def _register(app: typer.Typer, name: str, module: ModuleType) -> None:
     if hasattr(module, "app"):
+        for info in module.app.registered_commands:
+            info.help = info.help or _paragraphs(info.callback)
         app.add_typer(module.app, name=name)
     else:
-        app.command(name=name, context_settings=getattr(module, "CONTEXT", None))(module.command)
+        context = getattr(module, "CONTEXT", None)
+        app.command(name=name, help=_paragraphs(module.command), context_settings=context)(module.command)
+
+
+def _paragraphs(command: object) -> str:
+    """A docstring as the help: each paragraph in one line, for Typer to break where the terminal ends."""
+    text = inspect.getdoc(command) or ""
+    return "\n\n".join(" ".join(paragraph.split("\n")) for paragraph in text.split("\n\n"))
 
 
 def _register_for_completion(app: typer.Typer, named: str) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
 from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -230,3 +232,17 @@ def test_a_path_that_is_wider_than_its_cell_is_whole() -> None:
     PlainConsole(printed, width=40).print(Group(table))
     assert "…" not in printed.getvalue()
     assert path in "".join(line[4:].strip() for line in printed.getvalue().splitlines())
+
+
+@pytest.mark.parametrize("command", [("graph", "rebuild"), ("reconcile",)])
+def test_help_is_broken_where_the_terminal_ends(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.main([*command, "--help"]) == 0
+    text = capsys.readouterr().out.split("╭")[0]
+    [*paragraphs, _] = [part.splitlines() for part in re.split(r"\n *\n", text)][2:]
+    for lines in paragraphs:
+        for line, following in pairwise(lines):
+            word = following.split()[0]
+            assert len(line.rstrip()) + 1 + len(word) > 79, line
