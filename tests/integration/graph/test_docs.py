@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
+from headwater_consumers.materializer.write.retention import retire
 from support.graph.cases import load_cases
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def test_the_queries_of_the_page(graph: Driver, writer: GraphWriter) -> None:
     for case in load_cases():
         # A tenant for each: in one graph, a case would fill in the micro-batches that another is about the lack of.
         writer.apply(fold([replace(event, tenant=case.path.stem) for event in case.events]))
+    retire(graph, None, lambda _moved, _left: None)  # so that there are summaries
     assert len(QUERIES) >= 4
     for text, title in QUERIES:
         with graph.session() as session:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +23,7 @@ from headwater_consumers.graph.statements import names
 from headwater_consumers.materializer.fold import GraphDelta, fold
 from headwater_consumers.materializer.write import transaction
 from headwater_consumers.materializer.write.links import OBSERVED
+from headwater_consumers.materializer.write.retention import move_some, retire
 from headwater_consumers.materializer.write.writer import write
 from support.graph.cases import Case, load_cases
 from support.graph.colliding import Pools, colliding_events
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.stack
 
 CASES = load_cases()
+RETAINED = [case for case in CASES if any(event.kind == "RETENTION" for event in case.events)]
 STREAMS = [case for case in CASES if any(event.kind == "INTERVAL" for event in case.events)]
 TINY = Pools(tenants=1, jobs=2, datasets=2, runs=2, queries=1, batches=3, times=4, columns=2, plans=2)
 NOT_RACED = {
@@ -58,6 +62,11 @@ def _remember_statements(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def race(driver: Driver, first: GraphDelta, second: GraphDelta) -> None:
     """Write both, the second beginning before the first is committed."""
+    race_steps(driver, partial(write, what=first), partial(write, what=second))
+
+
+def race_steps(driver: Driver, first: Callable[[Any], object], second: Callable[[Any], object]) -> None:
+    """Run both in a transaction, the second beginning before the first is committed."""
     done = threading.Event()
     failures: list[Exception] = []
 
@@ -68,7 +77,7 @@ def race(driver: Driver, first: GraphDelta, second: GraphDelta) -> None:
                 while True:
                     with session.begin_transaction(metadata={"race": "second"}) as tx:
                         try:
-                            write(tx, second)  # type: ignore[arg-type]  # the same `run`
+                            second(tx)
                             tx.commit()
                         except TransientError:
                             continue
@@ -79,7 +88,7 @@ def race(driver: Driver, first: GraphDelta, second: GraphDelta) -> None:
             done.set()
 
     with driver.session() as session, session.begin_transaction() as tx:
-        write(tx, first)  # type: ignore[arg-type]  # the same `run`
+        first(tx)
         thread = threading.Thread(target=write_second)
         thread.start()
         wait_until_blocked(driver, done)
@@ -125,6 +134,28 @@ def race_every_cut(graph: Driver, case: Case) -> None:
         for first, second in (parts, parts[::-1]):
             empty(graph)
             race(graph, first, second)
+            assert list(dump(graph, internal=True)) == expected
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("case", RETAINED, ids=lambda case: case.path.stem)
+def test_every_cut_of_a_golden_with_what_is_old_being_moved(graph: Driver, case: Case) -> None:
+    delta = fold(case.events)
+    expected = list(oracle(delta, internal=True))
+
+    def move(tx: Any) -> None:
+        for query in sorted(delta.queries):
+            move_some(tx, query)
+
+    for cut in range(1, len(case.events) + 1):
+        there, late = fold(case.events[:cut]), partial(write, what=fold(case.events[cut - 1 :]))
+        for first, second in ((late, move), (move, late)):
+            empty(graph)
+            with graph.session() as session:
+                session.execute_write(write, there)
+            race_steps(graph, first, second)
+            assert list(dump(graph, internal=True)) == expected
+            retire(graph, None, lambda _moved, _left: None)
             assert list(dump(graph, internal=True)) == expected
 
 

@@ -75,19 +75,23 @@ def retire(driver: Driver, database: str | None, progress: Callable[[Moved, int]
         queries = [record["key"] for record in session.run(statement("read", "retained_queries"))]
         for number, query in enumerate(queries):
             progress(moved, len(queries) - number)
-            batches, dropped = session.execute_write(_retire, query)
+            batches, dropped = session.execute_write(move_some, query)
             moved.queries += bool(batches)
             moved.summaries_dropped += dropped
             while batches:
                 moved.micro_batches += batches
                 progress(moved, len(queries) - number)
-                batches, _ = session.execute_write(_retire, query)
+                batches, _ = session.execute_write(move_some, query)
     progress(moved, 0)
     return moved
 
 
-def _retire(tx: ManagedTransaction, query: str) -> tuple[int, int]:
-    """Move the micro-batches of some segments; returns how many, and how many summaries were dropped."""
+def move_some(tx: ManagedTransaction, query: str) -> tuple[int, int]:
+    """Move the micro-batches of some segments of a query, in the caller's transaction.
+
+    Returns:
+        How many micro-batches were moved, 0 where none are left, and how many summaries were dropped.
+    """
     writing = WriteTransaction(tx)
     writing.send_rows("lock_queries", [query])
     keeping = Keeping(writing, [query])
