@@ -1,6 +1,7 @@
 // The first segments of a query with micro-batches before a time, each with the one behind it, with all of their blocks
 CALL () {
   MATCH (n:Segment)
+  USING INDEX n:Segment(query, start)
   WHERE n.query = $batch.query AND n.start >= 0 AND n.first_time < $batch.before
   RETURN n ORDER BY n.query, n.start LIMIT $batch.limit
 }

@@ -1,6 +1,7 @@
 // Queries with their jobs, and all retentions there are: few
 CALL () {
   MATCH (n:Retention)
+  USING INDEX n:Retention(key)
   WHERE n.key >= ''
   RETURN collect(n {.key, summarize_before: n.summarize_before.epochMillis * 1000 + n.summarize_before.microsecond % 1000,
     drop_before: n.drop_before.epochMillis * 1000 + n.drop_before.microsecond % 1000}) AS retentions
