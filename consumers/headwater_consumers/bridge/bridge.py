@@ -38,6 +38,7 @@ BATCH_BYTES = 4 * 1024 * 1024
 _POLL_SECONDS = 0.2
 _RETRY_SECONDS = 1.0
 _POSITIONS_SECONDS = 1.0
+_LAST_COMMIT_SECONDS = 10.0
 
 _REASONS = {
     RefusalReason.NOT_JSON: DeadLetterReason.NOT_AN_EVENT,
@@ -175,6 +176,7 @@ class Bridge:
         try:
             while not self._stopping.is_set() and not self._caught_up():
                 self._run_once()
+            self._commit_the_last()
         finally:
             source.close()
             self._parts.dead_letters.close()
@@ -312,6 +314,17 @@ class Bridge:
         else:
             self._committed.update(self._uncommitted)
             self._uncommitted = {}
+
+    def _commit_the_last(self) -> None:
+        """Commit what a commit failed of while other members of the group left, as they all do at a stop."""
+        until = self._parts.clock() + min(self._parts.drain_seconds, _LAST_COMMIT_SECONDS)
+        self._parts.source.pause()
+        while self._uncommitted:
+            self._commit()
+            if not self._uncommitted or self._parts.clock() >= until:
+                return
+            # The group is settled within polls; what it takes from us is no longer ours to commit.
+            self._parts.source.poll(max_records=1, max_bytes=1, timeout_seconds=_POLL_SECONDS)
 
     def _waited(self, error: LineageError) -> bool:
         self._parts.metrics.retries.inc()

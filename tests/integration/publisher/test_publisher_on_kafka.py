@@ -90,9 +90,15 @@ def test_every_kind_arrives_with_key_headers_and_time_of_publishing(
     decoder = Decoder()
     assert {decoder.decode(message.value()).event_id for message in arrived} == {one.event_id for one in events}
     of_job = [message for message in arrived if message.key() == b'["default","flights","enrich"]']
-    assert len(of_job) == 4
+    assert len(of_job) == 5
     assert len({message.partition() for message in of_job}) == 1, "a job's events keep their order"
-    assert [decoder.decode(message.value()).kind for message in of_job] == ["RUN", "INTERVAL", "PLAN", "JOB"]
+    assert [decoder.decode(message.value()).kind for message in of_job] == [
+        "RUN",
+        "INTERVAL",
+        "PLAN",
+        "JOB",
+        "RETENTION",
+    ]
     for message in arrived:
         headers = dict(message.headers() or [])
         decoded = decoder.decode(message.value())
