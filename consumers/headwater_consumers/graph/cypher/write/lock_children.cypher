@@ -1,5 +1,6 @@
 // Runs that others started, locked
 UNWIND $batch.keys AS key
-MATCH (:Run {key: key})<-[:CHILD_OF]-(c:Run)
+MATCH (r:Run {key: key})<-[:CHILD_OF]-(c:Run)
+USING INDEX SEEK r:Run(key)
 WITH DISTINCT c ORDER BY c.key
 SET c._l = true

@@ -1,4 +1,6 @@
 // Expressions of INFLUENCES edges, reported again with another text
 UNWIND $batch.rows AS row
-MATCH ()-[r:INFLUENCES {key: row.key}]->()
+MATCH ()-[r:INFLUENCES]->()
+USING INDEX SEEK r:INFLUENCES(key)
+WHERE r.key = row.key
 SET r += row.properties
