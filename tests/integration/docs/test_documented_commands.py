@@ -14,6 +14,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,6 @@ from confluent_kafka import Producer
 from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_schemas.topics import TopicNames
 from support.demo_graph import demo_events
-from collections.abc import Iterator
 from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ class Documented:
 
 
 def pages() -> list[Path]:
-    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "ops").rglob("*.md")]
+    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    found += [*(ROOT / "docs").rglob("*.md"), *(ROOT / "ops").rglob("*.md")]
     return sorted(page for page in found if "decisions" not in page.parts)
 
 
@@ -173,9 +174,10 @@ def environment(stack: StackUnderTest, demo_graph: Driver, tmp_path: Path) -> di
     }
 
 
-# One process that has imported the commands, and a child of it for each: a start of Python costs seconds on a busy core.
+# One process that has imported the commands, and a child of it for each: a start of Python costs seconds on a busy
+# core.
 RUNNER = """
-import json, os, sys, tempfile
+import json, os, signal, sys, tempfile
 from headwater import cli
 for name in ("upstream", "impact", "trace", "events"):
     cli._load(name)
@@ -183,6 +185,7 @@ answers = []
 for arguments in json.load(sys.stdin):
     with tempfile.TemporaryFile() as printed:
         if (child := os.fork()) == 0:
+            signal.alarm(150)  # ends one that goes on for ever, which is then named
             os.dup2(printed.fileno(), 1), os.dup2(printed.fileno(), 2)
             status = 99
             try:
