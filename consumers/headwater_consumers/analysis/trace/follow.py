@@ -21,7 +21,7 @@ from headwater_consumers.analysis.trace.by_time import whole_drafts
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.indexed import indexed_users
 from headwater_consumers.analysis.trace.locate import Located, Want, locate
-from headwater_consumers.analysis.trace.match import PartMatch, described, matched, spans_of_part
+from headwater_consumers.analysis.trace.match import PartMatch, described, matched, narrowed, spans_of_part
 from headwater_consumers.analysis.trace.parts import given, is_empty, join
 from headwater_consumers.analysis.trace.spans import offsets, spans_of
 from headwater_consumers.analysis.trace.steps import group_drafts, missing_draft
@@ -228,27 +228,27 @@ def _take(
         # No batch records offsets of this dataset, so time alone bounds the batches. Versions are found by index.
         if pending.part.kind is PartKind.OFFSETS and located.left:
             if query.summarized:
-                context.notes[_not_summarized(query, _narrowed(pending.part, located.left), verb)] = None
+                context.notes[_not_summarized(query, narrowed(pending.part, located.left), verb)] = None
             else:
                 whole.append((query, pending, f"Its micro-batches don't record what they {verb} of it."))
         return
     for hit in located.hits:
-        part = _narrowed(pending.part, hit.spans)
+        part = narrowed(pending.part, hit.spans)
         piece = sum(first <= hit.batch.first for first in located.rewinds)
         taken.append(Taken(query, hit.batch, part, hit.certainty, _rewound(located, piece), pending, piece))
     if pending.after == 0 and pending.part.topic_id is not None and not _records_incarnation(located):
         name = query.name or query.query_id
         context.notes[f"{name} doesn't record which incarnation of the topic it {verb}."] = None
     for guess in located.guesses:
-        part = _narrowed(pending.part, located.left)
+        part = narrowed(pending.part, located.left)
         why = f"It doesn't record what it {verb}; those around it leave these to it."
         taken.append(Taken(query, guess, part, Certainty.UPPER_BOUND, why, pending))
     left = located.left
     for hole in located.holes:
         left = difference(left, hole.spans)
-        missing.append(Missing(query, hole, _narrowed(pending.part, hole.spans), pending))
+        missing.append(Missing(query, hole, narrowed(pending.part, hole.spans), pending))
     if left and not located.guesses and pending.after == 0 and pending.part.kind is PartKind.OFFSETS:
-        context.notes[_not_used(context, query, _narrowed(pending.part, left), verb)] = None
+        context.notes[_not_used(context, query, narrowed(pending.part, left), verb)] = None
 
 
 def _not_summarized(query: Query, left: Part, verb: str) -> str:
@@ -263,10 +263,6 @@ def _records_incarnation(located: Located) -> bool:
         for use in (hit.batch.writes if located.want.produced else hit.batch.reads)(located.want.dataset)
     ]
     return all(use.topic_id is not None for use in uses)
-
-
-def _narrowed(part: Part, spans: dict[int, list[tuple[int, int]]]) -> Part:
-    return replace(part, offsets=offsets(spans), rows=None) if part.kind is PartKind.OFFSETS else part
 
 
 def _rewound(located: Located, piece: int) -> str:

@@ -43,6 +43,11 @@ def spans_of_part(part: Part) -> Spans:
     return {}
 
 
+def narrowed(part: Part, spans: Spans) -> Part:
+    """Of a part of a topic, these offsets alone; of any other, all."""
+    return replace(part, offsets=offsets(spans), rows=None) if part.kind is PartKind.OFFSETS else part
+
+
 def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read") -> PartMatch | None:
     """What `use` has of `part`; None where it certainly has nothing.
 
@@ -54,7 +59,7 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
     """
     spans = spans_of_part(part)
     if spans and use.spans and same_topic(part.topic_id, use.topic_id) and (both := intersection(spans, use.spans)):
-        found = replace(part, offsets=offsets(both), rows=None) if part.kind is PartKind.OFFSETS else part
+        found = narrowed(part, both)
         return PartMatch(found, use.certainty, f"It {verb} {described(found)}.")
     if not _in_time(part, use, owner):
         return None

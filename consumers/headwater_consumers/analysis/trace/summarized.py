@@ -15,7 +15,7 @@ from headwater_consumers.analysis.trace.answer import Part, PartKind, RunBrief, 
 from headwater_consumers.analysis.trace.batches import Query, read_batch
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import Located
-from headwater_consumers.analysis.trace.match import described, matched
+from headwater_consumers.analysis.trace.match import described, matched, narrowed
 from headwater_consumers.analysis.trace.spans import offsets
 from headwater_consumers.analysis.trace.taken import Draft, Pending, Taken, overall
 from headwater_consumers.analysis.trace.uses import kafka_spans
@@ -70,7 +70,7 @@ def summarized(context: Context, asked: Sequence[tuple[Pending, Located]]) -> li
             if (of_type, dataset) != (type_, located.want.dataset) or "from" not in properties:
                 continue
             if spans := intersection(located.left, kafka_spans(properties)):
-                part = _narrowed(pending.part, spans)
+                part = narrowed(pending.part, spans)
                 out.append(
                     Summarized(located.want.query, found["summary"], found["run"] or {}, found["uses"], part, pending)
                 )
@@ -156,7 +156,3 @@ def summary_draft(context: Context, found: Summarized) -> Draft:
         why=why,
         pendings=(found.pending,),
     )
-
-
-def _narrowed(part: Part, spans: Spans) -> Part:
-    return replace(part, offsets=offsets(spans), rows=None) if part.kind is PartKind.OFFSETS else part
