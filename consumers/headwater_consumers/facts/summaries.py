@@ -48,6 +48,14 @@ class Horizon(NamedTuple):
             day is None or day >= self.kept for variant in interval.variants.values() for day in days(variant.registers)
         )
 
+    def split(self, intervals: Iterable[IntervalFacts]) -> tuple[list[IntervalFacts], list[IntervalFacts]]:
+        """Those that are kept, and the others, each in the order given."""
+        kept: list[IntervalFacts] = []
+        old: list[IntervalFacts] = []
+        for interval in intervals:
+            (kept if self.keeps(interval) else old).append(interval)
+        return kept, old
+
     def has_summary(self, day: int | None) -> bool:
         """Whether a day has a summary; what states no time has one until anything is dropped."""
         return self.summarized is None or (day is not None and day >= self.summarized)

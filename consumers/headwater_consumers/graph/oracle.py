@@ -213,10 +213,11 @@ class _Graph:
             names = [(str(job["namespace"]), str(job["name"])) for job in jobs]
             horizon = horizon_of(tenant, names, delta.retentions)
             chain.sort(key=lambda interval: interval.batch_id)
-            kept.append([interval for interval in chain if horizon.keeps(interval)])
-            if len(kept[-1]) < len(chain):
-                self._retired[key] = [interval for interval in chain if not horizon.keeps(interval)]
-                visit_summaries(tenant, query_id, summarize(self._retired[key], horizon), self._visitor)
+            mine, old = horizon.split(chain)
+            kept.append(mine)
+            if old:
+                self._retired[key] = old
+                visit_summaries(tenant, query_id, summarize(old, horizon), self._visitor)
         for retention in delta.retentions.values():
             self._visitor.node(Label.RETENTION, {**retention.identity, **retention.properties()})
         return kept

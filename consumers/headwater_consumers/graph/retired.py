@@ -62,9 +62,8 @@ class Retired:
 
     def leave_out(self, intervals: Mapping[int, IntervalFacts]) -> list[IntervalFacts]:
         """Those of a segment of the query that are kept one by one, in batch order."""
-        kept = [interval for interval in intervals.values() if self._horizon.keeps(interval)]
-        if len(kept) < len(intervals):
-            old = [interval for interval in intervals.values() if not self._horizon.keeps(interval)]
+        kept, old = self._horizon.split(intervals.values())
+        if old:
             self._batches[self._query] = ranges_of([*self._batches[self._query], *batches_of(old)])
             for of, facts in summarize(old, self._horizon).items():
                 self._summaries.setdefault(of, SummaryFacts()).join(facts)

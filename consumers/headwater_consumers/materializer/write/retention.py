@@ -111,9 +111,10 @@ def move_some(tx: ManagedTransaction, query: str) -> tuple[int, int]:
         stored = from_bolt(properties)
         place = Place.of(stored)
         intervals = Stored.of(stored).read(place, left.names)
-        old += [interval for interval in intervals.values() if not horizon.keeps(interval)]
-        if kept := {batch_id: interval for batch_id, interval in intervals.items() if horizon.keeps(interval)}:
-            left.add(place, kept)
+        kept, gone = horizon.split(intervals.values())
+        old += gone
+        if kept:
+            left.add(place, {interval.batch_id: interval for interval in kept})
     if old:
         keeping.summarize(writing, old)
         retired: Any = retired_property(ranges_of([*keeping.retired[query], *batches_of(old)]))
