@@ -27,7 +27,8 @@ from headwater_consumers.intake.sink import EventSink, SinkFullError, Undelivera
 from headwater_consumers.materializer.dead_letters.letter import BRIDGE, DeadLetter, Stage
 from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import DeadLetterReason, RetryCause
-from headwater_consumers.materializer.records import Partition, Record, next_offsets
+from headwater_consumers.materializer.membership import POLL_SECONDS, Membership
+from headwater_consumers.materializer.records import Record, next_offsets
 from headwater_consumers.materializer.reporting import Notices
 from headwater_consumers.materializer.source import RecordSource
 from headwater_schemas.errors import BrokerUnavailableError, EncodeError, LineageError
@@ -35,9 +36,7 @@ from headwater_schemas.events import LineageEvent
 
 BATCH_RECORDS = 500
 BATCH_BYTES = 4 * 1024 * 1024
-_POLL_SECONDS = 0.2
 _RETRY_SECONDS = 1.0
-_POSITIONS_SECONDS = 1.0
 _LAST_COMMIT_SECONDS = 10.0
 
 _REASONS = {
@@ -97,13 +96,11 @@ class _Batch:
     """Records under way.
 
     Attributes:
-        offsets: to be committed once all is settled.
         outstanding: events not settled yet.
         again: events that Kafka didn't take for a passing reason, with their record.
         letters: of records that aren't taken, by record.
     """
 
-    offsets: dict[Partition, int]
     outstanding: int = 0
     again: deque[tuple[LineageEvent, Record]] = field(default_factory=deque)
     letters: dict[Record, DeadLetter] = field(default_factory=dict)
@@ -119,11 +116,12 @@ class Bridge:
         self._parts = parts
         self._until_caught_up = until_caught_up
         self._stopping = threading.Event()
-        self._assigned: frozenset[Partition] = frozenset()
-        self._uncommitted: dict[Partition, int] = {}
-        self._committed: dict[Partition, int] = {}
-        self._ends: dict[Partition, int] | None = None
-        self._next_look = 0.0
+        self._member = Membership(
+            parts.source,
+            parts.clock,
+            not_committed=self._not_committed,
+            trouble=lambda error: self._trouble(str(error)),
+        )
         self._deadline: float | None = None
         self.totals = BridgeTotals()
 
@@ -138,30 +136,7 @@ class Bridge:
 
     def document(self) -> dict[str, Any]:
         """For `/livez` and `/readyz`."""
-        return {"partitions_assigned": len(self._assigned), "kafka_reachable": self.ready}
-
-    # What the source calls back, within `poll` and `close`.
-
-    def assigned(self, partitions: frozenset[Partition]) -> None:
-        """These are ours now."""
-        self._assigned |= partitions
-
-    def revoked(self, partitions: frozenset[Partition]) -> None:
-        """These are another's soon, who reads again what isn't committed of them."""
-        self._forget(partitions)
-
-    def lost(self, partitions: frozenset[Partition]) -> None:
-        """These are another's."""
-        self._forget(partitions)
-
-    def _forget(self, partitions: frozenset[Partition]) -> None:
-        self._assigned -= partitions
-        for partition in partitions:
-            self._uncommitted.pop(partition, None)
-            self._committed.pop(partition, None)
-
-    def committed(self, error: BrokerUnavailableError | None) -> None:
-        """Offsets are committed by `commit_now` alone."""
+        return {"partitions_assigned": len(self._member.partitions), "kafka_reachable": self.ready}
 
     # The loop
 
@@ -172,11 +147,11 @@ class Bridge:
             FatalError: a person has to change a setting.
         """
         source = self._parts.source
-        source.subscribe(self)
+        source.subscribe(self._member)
         try:
-            while not self._stopping.is_set() and not self._caught_up():
+            while not self._stopping.is_set() and not (self._until_caught_up and self._member.caught_up()):
                 self._run_once()
-            self._commit_the_last()
+            self._member.commit_the_last(min(self._parts.drain_seconds, _LAST_COMMIT_SECONDS))
         finally:
             source.close()
             self._parts.dead_letters.close()
@@ -184,7 +159,7 @@ class Bridge:
 
     def _run_once(self) -> None:
         parts = self._parts
-        polled = parts.source.poll(max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES, timeout_seconds=_POLL_SECONDS)
+        polled = parts.source.poll(max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES, timeout_seconds=POLL_SECONDS)
         parts.metrics.up.set(parts.source.reachable)
         parts.metrics.lag(parts.source.lag())
         if parts.source.reachable:
@@ -192,24 +167,16 @@ class Bridge:
         if polled.records:
             parts.source.pause()
             try:
-                if not self._bridged(polled.records, next_offsets(polled.records, polled.reached)):
+                if not self._bridged(polled.records):
                     return
             finally:
                 parts.source.resume()
         # Behind the last record there may be offsets that hold none: a transaction's marker.
-        self._uncommitted.update(
-            {
-                partition: end
-                for partition, end in polled.reached.items()
-                if end and self._committed.get(partition) != end
-            }
-        )
-        if self._uncommitted:
-            self._commit()
+        self._member.dealt_with(next_offsets(polled.records, polled.reached))
 
-    def _bridged(self, records: Sequence[Record], offsets: dict[Partition, int]) -> bool:
+    def _bridged(self, records: Sequence[Record]) -> bool:
         """Steps 1 to 3. False: the bridge is being stopped, and nothing may be committed of it."""
-        batch = _Batch(offsets)
+        batch = _Batch()
         self.totals.consumed += len(records)
         self._parts.metrics.consumed.inc(len(records))
         for record in records:
@@ -217,10 +184,7 @@ class Bridge:
                 return False
         if not self._settled(batch):
             return False
-        if batch.letters and not self._dead_lettered(list(batch.letters.values())):
-            return False
-        self._uncommitted.update({p: offset for p, offset in batch.offsets.items() if p in self._assigned})
-        return True
+        return not batch.letters or self._dead_lettered(list(batch.letters.values()))
 
     def _events(self, batch: _Batch, record: Record) -> list[LineageEvent]:
         if not record.value:
@@ -281,7 +245,7 @@ class Bridge:
                         return False
             elif not outstanding:
                 return True
-            elif not self._kept_in_group(_POLL_SECONDS / 10):
+            elif not self._kept_in_group(POLL_SECONDS / 10):
                 return False
             elif (problem := self._parts.sink.problem()) is not None:
                 self._trouble(problem)
@@ -304,27 +268,9 @@ class Bridge:
         self.totals.dead_lettered += len(letters)
         return True
 
-    def _commit(self) -> None:
-        """Step 4. What can't be committed now is committed with what follows it."""
-        try:
-            self._parts.source.commit_now(self._uncommitted)
-        except BrokerUnavailableError as error:
-            self._parts.metrics.retries.inc()
-            self._trouble(str(error))
-        else:
-            self._committed.update(self._uncommitted)
-            self._uncommitted = {}
-
-    def _commit_the_last(self) -> None:
-        """Commit what a commit failed of while other members of the group left, as they all do at a stop."""
-        until = self._parts.clock() + min(self._parts.drain_seconds, _LAST_COMMIT_SECONDS)
-        self._parts.source.pause()
-        while self._uncommitted:
-            self._commit()
-            if not self._uncommitted or self._parts.clock() >= until:
-                return
-            # The group is settled within polls; what it takes from us is no longer ours to commit.
-            self._parts.source.poll(max_records=1, max_bytes=1, timeout_seconds=_POLL_SECONDS)
+    def _not_committed(self, error: BrokerUnavailableError) -> None:
+        self._parts.metrics.retries.inc()
+        self._trouble(str(error))
 
     def _waited(self, error: LineageError) -> bool:
         self._parts.metrics.retries.inc()
@@ -339,7 +285,7 @@ class Bridge:
         until = self._parts.clock() + seconds
         while True:
             left = until - self._parts.clock()
-            self._parts.source.poll(max_records=1, max_bytes=1, timeout_seconds=max(0.0, min(left, _POLL_SECONDS)))
+            self._parts.source.poll(max_records=1, max_bytes=1, timeout_seconds=max(0.0, min(left, POLL_SECONDS)))
             if self._stopping.is_set():
                 if self._deadline is None:
                     self._deadline = self._parts.clock() + self._parts.drain_seconds
@@ -347,20 +293,6 @@ class Bridge:
                     return False
             if self._parts.clock() >= until:
                 return True
-
-    def _caught_up(self) -> bool:
-        if not self._until_caught_up or self._parts.clock() < self._next_look:
-            return False
-        self._next_look = self._parts.clock() + _POSITIONS_SECONDS
-        try:
-            positions = self._parts.source.positions()
-        except BrokerUnavailableError as error:
-            self._trouble(str(error))
-            return False
-        if self._ends is None:
-            self._ends = {position.partition: position.end for position in positions if position.pending}
-        committed = {position.partition: position.committed or 0 for position in positions}
-        return all(committed.get(partition, end) >= end for partition, end in self._ends.items())
 
 
 def _refused(record: Record, refusal: Refusal) -> DeadLetter:

@@ -30,7 +30,8 @@ from headwater_consumers.forward.collectors import (
 from headwater_consumers.forward.metrics import ForwardMetrics
 from headwater_consumers.forward.plans import Plans, holds_plan
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
-from headwater_consumers.materializer.records import Partition, Record, next_offsets
+from headwater_consumers.materializer.membership import POLL_SECONDS, Membership
+from headwater_consumers.materializer.records import Record, next_offsets
 from headwater_consumers.materializer.reporting import Notices
 from headwater_consumers.materializer.source import RecordSource
 from headwater_openlineage.outgoing import documents_of
@@ -39,8 +40,7 @@ from headwater_schemas.errors import BrokerUnavailableError, DecodeError, Transi
 
 BATCH_RECORDS = 200
 BATCH_BYTES = 4 * 1024 * 1024
-_POLL_SECONDS = 0.2
-_POSITIONS_SECONDS = 1.0
+_LAST_COMMIT_SECONDS = 10.0
 # As long as a collector may ask to be left alone; after that it is tried again all the same.
 _LONGEST_PAUSE_SECONDS = 300.0
 
@@ -133,11 +133,9 @@ class Forwarder:
         self._parts = parts
         self._until_caught_up = until_caught_up
         self._stopping = threading.Event()
-        self._assigned: frozenset[Partition] = frozenset()
-        self._uncommitted: dict[Partition, int] = {}
-        self._committed: dict[Partition, int] = {}
-        self._ends: dict[Partition, int] | None = None
-        self._next_look = 0.0
+        self._member = Membership(
+            parts.source, parts.clock, not_committed=self._broker_trouble, trouble=self._broker_trouble
+        )
         self._moved = parts.clock()
         self._delivering = False
         self.totals = ForwardTotals()
@@ -151,31 +149,11 @@ class Forwarder:
         reachable = self._parts.source.reachable
         return {
             "alive": self._parts.clock() - self._moved < _LONGEST_PAUSE_SECONDS,
-            "ready": bool(self._assigned) and reachable and self._delivering,
-            "partitions_assigned": len(self._assigned),
+            "ready": bool(self._member.partitions) and reachable and self._delivering,
+            "partitions_assigned": len(self._member.partitions),
             "kafka_reachable": reachable,
             "collector_reachable": self._delivering,
         }
-
-    # What the source calls back, within `poll` and `close`.
-
-    def assigned(self, partitions: frozenset[Partition]) -> None:
-        """These are ours now."""
-        self._assigned |= partitions
-
-    def revoked(self, partitions: frozenset[Partition]) -> None:
-        """These are another's soon, who delivers again what isn't committed of them."""
-        self.lost(partitions)
-
-    def lost(self, partitions: frozenset[Partition]) -> None:
-        """These are another's."""
-        self._assigned -= partitions
-        for partition in partitions:
-            self._uncommitted.pop(partition, None)
-            self._committed.pop(partition, None)
-
-    def committed(self, error: BrokerUnavailableError | None) -> None:
-        """Offsets are committed by `commit_now` alone."""
 
     # The loop
 
@@ -197,10 +175,11 @@ class Forwarder:
         Raises:
             FatalError: a person has to change a setting.
         """
-        self._parts.source.subscribe(self)
+        self._parts.source.subscribe(self._member)
         try:
-            while not self._stopping.is_set() and not self._caught_up():
+            while not self._stopping.is_set() and not (self._until_caught_up and self._member.caught_up()):
                 self._run_once()
+            self._member.commit_the_last(_LAST_COMMIT_SECONDS)
         finally:
             self._parts.source.close()
             self._parts.collector.close()
@@ -209,7 +188,7 @@ class Forwarder:
     def _run_once(self) -> None:
         parts = self._parts
         self._moved = parts.clock()
-        polled = parts.source.poll(max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES, timeout_seconds=_POLL_SECONDS)
+        polled = parts.source.poll(max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES, timeout_seconds=POLL_SECONDS)
         parts.metrics.lag(parts.source.lag())
         if parts.source.reachable:
             parts.notices.over(ForwardCause.BROKER)
@@ -220,12 +199,7 @@ class Forwarder:
                     return
             finally:
                 parts.source.resume()
-        reached = next_offsets(polled.records, polled.reached)
-        self._uncommitted.update(
-            {p: offset for p, offset in reached.items() if p in self._assigned and offset != self._committed.get(p, 0)}
-        )
-        if self._uncommitted:
-            self._commit()
+        self._member.dealt_with(next_offsets(polled.records, polled.reached))
 
     def _forwarded(self, records: Sequence[Record]) -> bool:
         """Steps 1 to 3. False: the forwarder is being stopped, and nothing of it may be committed."""
@@ -313,15 +287,8 @@ class Forwarder:
         self.totals.refused += len(refusals)
         self._parts.metrics.refused.inc(len(refusals))
 
-    def _commit(self) -> None:
-        """Step 4. What can't be committed now is committed with what follows it."""
-        try:
-            self._parts.source.commit_now(self._uncommitted)
-        except BrokerUnavailableError as error:
-            self._parts.notices.trouble(ForwardCause.BROKER, f"{str(error).rstrip('.')}.")
-        else:
-            self._committed.update(self._uncommitted)
-            self._uncommitted = {}
+    def _broker_trouble(self, error: BrokerUnavailableError) -> None:
+        self._parts.notices.trouble(ForwardCause.BROKER, f"{str(error).rstrip('.')}.")
 
     def _waited(self, cause: ForwardCause, error: TransientError, backoff: Backoff) -> bool:
         """Wait before another attempt, and remain in the group. False: the forwarder is being stopped."""
@@ -336,27 +303,13 @@ class Forwarder:
         while not self._stopping.is_set():
             if (left := until - parts.clock()) <= 0:
                 return True
-            parts.source.poll(max_records=1, max_bytes=1, timeout_seconds=min(left, _POLL_SECONDS))
+            parts.source.poll(max_records=1, max_bytes=1, timeout_seconds=min(left, POLL_SECONDS))
             self._moved = parts.clock()
         return False
 
     def _up(self, *, up: bool) -> None:
         self._delivering = up
         self._parts.metrics.collector_up.set(up)
-
-    def _caught_up(self) -> bool:
-        if not self._until_caught_up or self._parts.clock() < self._next_look:
-            return False
-        self._next_look = self._parts.clock() + _POSITIONS_SECONDS
-        try:
-            positions = self._parts.source.positions()
-        except BrokerUnavailableError as error:
-            self._parts.notices.trouble(ForwardCause.BROKER, f"{str(error).rstrip('.')}.")
-            return False
-        if self._ends is None:
-            self._ends = {position.partition: position.end for position in positions if position.pending}
-        committed = {position.partition: position.committed or 0 for position in positions}
-        return all(committed.get(partition, end) >= end for partition, end in self._ends.items())
 
 
 def _bytes(document: dict[str, Any]) -> bytes:

@@ -13,6 +13,7 @@ from headwater_consumers.bridge import bridge as module
 from headwater_consumers.bridge.bridge import Bridge, BridgeParts, BridgeThread
 from headwater_consumers.bridge.metrics import BridgeMetrics
 from headwater_consumers.intake.sink import Undeliverable
+from headwater_consumers.materializer import membership
 from headwater_consumers.materializer.dead_letters.letter import BRIDGE, letter_of
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import DeadLetterReason
@@ -62,7 +63,7 @@ class World:
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_RETRY_SECONDS", 0.01)
-    monkeypatch.setattr(module, "_POSITIONS_SECONDS", 0.0)
+    monkeypatch.setattr(membership, "_POSITIONS_SECONDS", 0.0)
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -206,7 +207,7 @@ def test_a_crash_before_the_commit_has_the_batch_read_again() -> None:
     again = World()
     again.broker = world.broker
     again.source = FakeSource(world.broker)
-    again.bridge._parts = module.BridgeParts(
+    parts = BridgeParts(
         again.source,
         again.sink,
         again.letters,
@@ -216,6 +217,7 @@ def test_a_crash_before_the_commit_has_the_batch_read_again() -> None:
         1.0,
         time.monotonic,
     )
+    again.bridge = Bridge(parts, until_caught_up=True)
     again.bridge.run()
     assert [event.event_id for event in again.sink.taken] == [event.event_id for event in world.sink.taken]
     assert again.committed() == 1
