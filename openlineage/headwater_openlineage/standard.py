@@ -87,15 +87,7 @@ class _Context:
         run: RunRef | None = None,
     ) -> LineageEvent:
         """The event that the document is about, with what else is in it."""
-        return build.lineage_event(
-            body,
-            producer=self.producer,
-            event_time=self.time,
-            tenant=self.tenant,
-            job=job,
-            run=run,
-            document=kept(rest),
-        )
+        return self._made(body, job, run, kept(rest))
 
     def part(
         self,
@@ -105,6 +97,15 @@ class _Context:
         run: RunRef | None = None,
     ) -> LineageEvent:
         """Another event of the same document."""
+        return self._made(body, job, run, PART)
+
+    def _made(
+        self,
+        body: RunEvent | ColumnLineage | JobEvent | DatasetEvent | IntervalEvent,
+        job: JobRef | None,
+        run: RunRef | None,
+        document: str,
+    ) -> LineageEvent:
         return build.lineage_event(
             body,
             producer=self.producer,
@@ -112,7 +113,7 @@ class _Context:
             tenant=self.tenant,
             job=job,
             run=run,
-            document=PART,
+            document=document,
         )
 
 
