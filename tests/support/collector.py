@@ -1,4 +1,4 @@
-"""An OpenLineage collector for tests: keeps what it is sent, and answers as it is told to."""
+"""An OpenLineage collector for tests: keeps what it is sent, and answers as it is set to."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TestCollector(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that isn't let in is no news."""
+        """A client that is turned away is not logged."""
 
 
 class _Handler(BaseHTTPRequestHandler):

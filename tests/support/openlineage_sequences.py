@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 def run_id(number: int) -> str:
-    """Always the same for a number; runs are told apart by its beginning."""
+    """Always the same for a number; its beginning distinguishes runs."""
     return f"{number:08x}-52f0-7bd1-9d55-1a2b3c4d5e6f"
 
 

@@ -21,7 +21,7 @@ class RefusalReason(StrEnum):
     """JSON, but no OpenLineage event: a field is missing or wrong."""
 
     BREAKS_CONTRACT = "breaks_contract"
-    """What it says can't be said in Headwater's events."""
+    """Headwater's events can't hold what it states."""
 
     TOO_LARGE = "too_large"
     """Its event is larger than what the events topic takes."""

@@ -51,8 +51,8 @@ def test_what_is_old_leaves_a_summary_and_verify_and_rebuild_hold(
     run_until_caught_up(settings)
     assert (count(neo4j_driver, "Segment"), headwater("retention", "list")["retentions"]) == (2, [])
 
-    said = headwater("retention", "set", "--before", DAY_AFTER, "--namespace", "tests", "--yes")
-    assert (said["before"], said["mode"]) == (DAY_AFTER, "SUMMARIZE")
+    published = headwater("retention", "set", "--before", DAY_AFTER, "--namespace", "tests", "--yes")
+    assert (published["before"], published["mode"]) == (DAY_AFTER, "SUMMARIZE")
     run_until_caught_up(settings)
     [found] = headwater("retention", "list")["retentions"]
     assert found == {

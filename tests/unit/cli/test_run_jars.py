@@ -1,4 +1,4 @@
-"""`headwater run --with`: the jars of a format join what PySpark is told already."""
+"""`headwater run --with`: the jars of a format join those that PySpark has already."""
 
 from __future__ import annotations
 
