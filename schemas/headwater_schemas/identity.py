@@ -8,6 +8,8 @@
 | DATASET  | tenant, dataset namespace, dataset name, event time, producer                       |
 | JOB      | tenant, job namespace, job name, event time, producer                               |
 | RETENTION | tenant, namespace, job name, mode, before                                          |
+| DECLARATION | tenant, set, digest of the content                                               |
+| DECLARATION_SET | tenant, set, revision, digest of the content                                 |
 
 An interval's tuple has nothing in it that a reconstruction from the checkpoint could not know (time, run, row counts,
 versions, certainty), so that an observed and a reconciled report of the same micro-batch carry the same id.
@@ -21,6 +23,7 @@ import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 
@@ -28,6 +31,8 @@ from headwater_schemas.events import (
     ColumnLineage,
     DatasetRef,
     DatasetUse,
+    DeclarationEvent,
+    DeclarationSetEvent,
     IntervalEntry,
     JobRef,
     LineageEvent,
@@ -116,7 +121,29 @@ def _identity(event: LineageEvent) -> tuple[Part, ...]:
         case "RETENTION" if event.retention_event:
             retention = event.retention_event
             return (*head, retention.namespace, retention.job, retention.mode.value, micros(retention.before))
+        case "DECLARATION" if event.declaration_event:
+            return (*head, event.declaration_event.set, declaration_digest(event.declaration_event))
+        case "DECLARATION_SET" if event.declaration_set_event:
+            revision = event.declaration_set_event
+            return (*head, revision.set, revision.revision, declaration_digest(revision))
     raise ValueError(f"kind {event.kind!r}: its body, job or run is missing")
+
+
+def declaration_digest(body: DeclarationEvent | DeclarationSetEvent) -> str:
+    """Digest of a declaration, or of a revision of a set: 32 hex digits over all of its fields that aren't None.
+
+    A field that a later version adds is None in what was declared before, and so doesn't change the digest of it.
+    """
+    content = json.dumps(_given(msgspec.to_builtins(body)), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _given(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _given(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_given(item) for item in value]
+    return value
 
 
 def manifest_digest(paths: Iterable[str]) -> str:
@@ -237,7 +264,8 @@ def _name(dataset: DatasetRef) -> tuple[str, str]:
 def record_key(event: LineageEvent) -> bytes:
     """Kafka record key: tenant and the event's job (a DatasetEvent's: its dataset) as a JSON array in UTF-8.
 
-    A RetentionEvent's is the tenant, its namespace and job, with null for what it doesn't name.
+    A RetentionEvent's is the tenant, its namespace and job, with null for what it doesn't name. Of declarations and
+    revisions it is the tenant and the set, so that a set's are in one partition: a revision behind what it lists.
 
     One job's events keep their order in one partition; correctness never depends on it.
 
@@ -250,6 +278,8 @@ def record_key(event: LineageEvent) -> bytes:
         subject = event.dataset_event.dataset
     if (retention := event.retention_event) is not None:
         parts = [event.tenant, retention.namespace, retention.job]
+    elif (declared := event.declaration_event or event.declaration_set_event) is not None:
+        parts = [event.tenant, declared.set]
     elif subject is not None:
         parts = [event.tenant, subject.namespace, subject.name]
     else:

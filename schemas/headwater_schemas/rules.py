@@ -6,18 +6,22 @@ there by msgspec. Here is what ties fields together. All of it costs about a mic
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from headwater_schemas.events import (
     ColumnLineage,
     DatasetUse,
+    DeclarationEvent,
+    DeclarationSetEvent,
     IntervalEvent,
     LineageEvent,
     RetentionEvent,
     RetentionMode,
 )
 
+_DIGEST = re.compile("[0-9a-f]{32}")
 # The body that each kind has. A kind that isn't here belongs to a newer version.
 BODY_OF_KIND = {
     "RUN": "run_event",
@@ -26,8 +30,17 @@ BODY_OF_KIND = {
     "DATASET": "dataset_event",
     "JOB": "job_event",
     "RETENTION": "retention_event",
+    "DECLARATION": "declaration_event",
+    "DECLARATION_SET": "declaration_set_event",
 }
 _BODIES = tuple(BODY_OF_KIND.values())
+_OF_NO_JOB = frozenset({"RETENTION", "DECLARATION", "DECLARATION_SET"})
+_OF_ONE_SUBJECT = {
+    "dataset": ("keep_days", "reference", "columns"),
+    "job": ("inputs", "outputs", "lineage", "partitions"),
+    "consumer": ("type", "reads"),
+}
+"""Fields of a declaration that only one kind of subject has."""
 
 
 class Violation(NamedTuple):
@@ -43,8 +56,8 @@ def first_violation(event: LineageEvent) -> Violation | None:
     present = [name for name in _BODIES if getattr(event, name) is not None]
     if present != [body]:
         return _body_violation(body, present)
-    if event.retention_event is not None:
-        return _retention(event.retention_event)
+    if event.kind in _OF_NO_JOB:
+        return _of_no_job(event)
     if event.job is None and event.dataset_event is None:
         return Violation("job", f"an event of kind {event.kind} needs its job")
     if event.run_event is not None:
@@ -59,6 +72,15 @@ def first_violation(event: LineageEvent) -> Violation | None:
     if event.job_event is not None and event.job_event.lineage is not None:
         return _lineage("job_event.lineage", event.job_event.lineage)
     return None
+
+
+def _of_no_job(event: LineageEvent) -> Violation | None:
+    if event.retention_event is not None:
+        return _retention(event.retention_event)
+    if event.declaration_event is not None:
+        return _declaration(event.declaration_event)
+    assert event.declaration_set_event is not None  # noqa: S101 - checked before; for the type checker
+    return _declaration_set(event.declaration_set_event)
 
 
 def _body_violation(wanted: str, present: list[str]) -> Violation:
@@ -89,6 +111,33 @@ def _retention(retention: RetentionEvent) -> Violation | None:
         return Violation("retention_event.mode", "not a mode that this version knows")
     if retention.job is not None and retention.namespace is None:
         return Violation("retention_event.namespace", "a job needs its namespace")
+    return None
+
+
+def _declaration(declaration: DeclarationEvent) -> Violation | None:
+    subjects = [name for name in _OF_ONE_SUBJECT if getattr(declaration, name) is not None]
+    if len(subjects) != 1:
+        return Violation("declaration_event", "declares exactly one of dataset, job and consumer")
+    for subject, fields in _OF_ONE_SUBJECT.items():
+        for field in fields:
+            if subject not in subjects and getattr(declaration, field) is not None:
+                return Violation(f"declaration_event.{field}", f"only a {subject} has it")
+    paths = [column.path for column in declaration.columns or ()]
+    if len(set(paths)) < len(paths):
+        return Violation("declaration_event.columns", "a path is there twice")
+    return None if declaration.lineage is None else _lineage("declaration_event.lineage", declaration.lineage)
+
+
+def _declaration_set(revision: DeclarationSetEvent) -> Violation | None:
+    if revision.revision == 0:
+        return Violation("declaration_set_event.revision", "revisions begin with 1")
+    before = ""
+    for index, item in enumerate(revision.items):
+        if not _DIGEST.fullmatch(item):
+            return Violation(f"declaration_set_event.items[{index}]", "not the digest of a declaration")
+        if item <= before:
+            return Violation(f"declaration_set_event.items[{index}]", "digests must be ascending, each once")
+        before = item
     return None
 
 

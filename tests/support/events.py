@@ -10,9 +10,14 @@ from headwater_schemas.events import (
     Certainty,
     ColumnEdge,
     ColumnLineage,
+    ConsumerType,
     DatasetEvent,
+    DatasetRead,
     DatasetRef,
     DatasetUse,
+    DeclarationEvent,
+    DeclarationSetEvent,
+    DeclaredColumn,
     EmissionReason,
     EngineRef,
     Expression,
@@ -28,6 +33,7 @@ from headwater_schemas.events import (
     OpaqueRange,
     Owner,
     ParentRun,
+    PartitionMapping,
     Position,
     ProcessingType,
     Provenance,
@@ -41,6 +47,7 @@ from headwater_schemas.events import (
     RunRef,
     SchemaDefinition,
     SchemaField,
+    Sensitivity,
     SourceLocation,
     Storage,
     Symlink,
@@ -53,6 +60,7 @@ from headwater_schemas.events import (
     Versions,
     build,
 )
+from headwater_schemas.identity import declaration_digest
 
 PRODUCER = "https://headwater.example/test"
 TIME = datetime(2013, 1, 1, 5, 15, 0, 123456, tzinfo=UTC)
@@ -236,6 +244,81 @@ def full_retention_event() -> LineageEvent:
     return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
 
 
+def full_declaration_event() -> LineageEvent:
+    body = DeclarationEvent(
+        set="flights",
+        dataset=ENRICHED,
+        description="Flights with their airline and plane",
+        owners=(Owner("team:flights", "MAINTAINER"),),
+        tags=(Tag(key="domain", value="travel"),),
+        glossary=("flight",),
+        classification="operations",
+        sensitivity=Sensitivity.INTERNAL,
+        criticality="tier-1",
+        certified=True,
+        freshness_seconds=900,
+        deadline="06:00 Europe/Berlin",
+        notice_days=14,
+        on_call="#flights-on-call",
+        contact="flights@example.com",
+        url="https://wiki.example/flights",
+        keep_days=400,
+        reference=False,
+        columns=(
+            DeclaredColumn(
+                path="value.tailnum",
+                description="Registration of the plane",
+                classification="asset",
+                sensitivity=Sensitivity.PII,
+                tags=(Tag(key="mask", value="hash"),),
+                glossary=("tail number",),
+            ),
+        ),
+    )
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME, tenant="acme")
+
+
+def full_declaration_of_a_job() -> LineageEvent:
+    body = DeclarationEvent(
+        set="flights",
+        job=JOB,
+        inputs=(DEPARTED,),
+        outputs=(ENRICHED,),
+        lineage=LINEAGE,
+        partitions=(
+            PartitionMapping(
+                input=DEPARTED, output=ENRICHED, input_field="day", output_field="month", transform="month"
+            ),
+        ),
+    )
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
+
+
+def full_declaration_of_a_consumer() -> LineageEvent:
+    body = DeclarationEvent(
+        set="flights",
+        consumer="delay board",
+        owners=(Owner("team:operations"),),
+        type=ConsumerType.DASHBOARD,
+        reads=(DatasetRead(AIRLINES), DatasetRead(ENRICHED, ("value.dep_delay",))),
+    )
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
+
+
+def full_declaration_set_event() -> LineageEvent:
+    declared = (full_declaration_event(), full_declaration_of_a_job(), full_declaration_of_a_consumer())
+    bodies = [event.declaration_event for event in declared]
+    body = DeclarationSetEvent(
+        set="flights",
+        revision=3,
+        items=tuple(sorted(declaration_digest(body) for body in bodies if body is not None)),
+        format="odcs",
+        source="contracts/flights.yaml at 4f2c9e1",
+        document="{}",
+    )
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
+
+
 FULL_EVENTS = {
     "run": full_run_event,
     "interval": full_interval_event,
@@ -243,4 +326,8 @@ FULL_EVENTS = {
     "dataset": full_dataset_event,
     "job": full_job_event,
     "retention": full_retention_event,
+    "declaration": full_declaration_event,
+    "declaration_of_a_job": full_declaration_of_a_job,
+    "declaration_of_a_consumer": full_declaration_of_a_consumer,
+    "declaration_set": full_declaration_set_event,
 }

@@ -21,7 +21,13 @@ from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import record_key
 from support.events import FULL_EVENTS
 
-SINCE = {"retention": 4}
+SINCE = {
+    "retention": 4,
+    "declaration": 4,
+    "declaration_of_a_job": 4,
+    "declaration_of_a_consumer": 4,
+    "declaration_set": 4,
+}
 """The version that a kind came with, where that wasn't the first."""
 FOLDER = Path(__file__).parents[1] / "contract" / "schemas" / "golden"
 

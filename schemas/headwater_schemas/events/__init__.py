@@ -22,6 +22,15 @@ from headwater_schemas.events.dataset import (
     Storage,
     Symlink,
 )
+from headwater_schemas.events.declaration import (
+    ConsumerType,
+    DatasetRead,
+    DeclarationEvent,
+    DeclarationSetEvent,
+    DeclaredColumn,
+    PartitionMapping,
+    Sensitivity,
+)
 from headwater_schemas.events.event import Body, EventKind, LineageEvent
 from headwater_schemas.events.interval import (
     EmissionReason,
@@ -69,9 +78,14 @@ __all__ = [
     "Certainty",
     "ColumnEdge",
     "ColumnLineage",
+    "ConsumerType",
     "DatasetEvent",
+    "DatasetRead",
     "DatasetRef",
     "DatasetUse",
+    "DeclarationEvent",
+    "DeclarationSetEvent",
+    "DeclaredColumn",
     "EmissionReason",
     "EngineRef",
     "EventKind",
@@ -88,6 +102,7 @@ __all__ = [
     "OpaqueRange",
     "Owner",
     "ParentRun",
+    "PartitionMapping",
     "PlanEvent",
     "Position",
     "ProcessingType",
@@ -102,6 +117,7 @@ __all__ = [
     "RunRef",
     "SchemaDefinition",
     "SchemaField",
+    "Sensitivity",
     "SourceLocation",
     "Storage",
     "Symlink",

@@ -6,7 +6,7 @@
     )
 
 `event_time` is always given, never taken from a clock here: the same fact emitted twice must be the same event. A RUN,
-DATASET or JOB event's id depends on it; an INTERVAL's, PLAN's or RETENTION's does not.
+DATASET or JOB event's id depends on it; that of an INTERVAL, PLAN, RETENTION, DECLARATION or DECLARATION_SET does not.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import msgspec
 from headwater_schemas import identity
 from headwater_schemas.events.common import JobRef, RunRef
 from headwater_schemas.events.dataset import DatasetEvent
+from headwater_schemas.events.declaration import DeclarationEvent, DeclarationSetEvent
 from headwater_schemas.events.event import EventKind, LineageEvent
 from headwater_schemas.events.interval import IntervalEvent
 from headwater_schemas.events.job import JobEvent
@@ -35,11 +36,20 @@ _KIND_AND_FIELD: dict[type, tuple[EventKind, str]] = {
     DatasetEvent: (EventKind.DATASET, "dataset_event"),
     JobEvent: (EventKind.JOB, "job_event"),
     RetentionEvent: (EventKind.RETENTION, "retention_event"),
+    DeclarationEvent: (EventKind.DECLARATION, "declaration_event"),
+    DeclarationSetEvent: (EventKind.DECLARATION_SET, "declaration_set_event"),
 }
 
 
 def lineage_event(
-    body: RunEvent | IntervalEvent | ColumnLineage | DatasetEvent | JobEvent | RetentionEvent,
+    body: RunEvent
+    | IntervalEvent
+    | ColumnLineage
+    | DatasetEvent
+    | JobEvent
+    | RetentionEvent
+    | DeclarationEvent
+    | DeclarationSetEvent,
     *,
     producer: str,
     event_time: datetime,
@@ -52,12 +62,12 @@ def lineage_event(
 
     Args:
         body: a run's change of state; micro-batches of a streaming query; facts of a dataset; what is declared of a
-            job; how long micro-batches are kept. A `ColumnLineage` becomes a PLAN event under its digest, which runs
-            and intervals then carry as `plan_digest`; it is put in order first (`identity.canonical_lineage`), so equal
-            lineages give equal bodies.
+            job; how long micro-batches are kept; a declaration, or a revision of a declaration set. A `ColumnLineage`
+            becomes a PLAN event under its digest, which runs and intervals then carry as `plan_digest`; it is put in
+            order first (`identity.canonical_lineage`), so equal lineages give equal bodies.
         producer: URI of the code that emits it.
         event_time: when the fact was observed.
-        job: whose it is; None only for a dataset that no job is known of, and for retention.
+        job: whose it is; None for a dataset that no job is known of, for retention and for declarations.
         run: needed by a run's event. Of an interval the start of the query, None where a reconciliation found it; of a
             plan and a dataset the run that they were observed in, if there was one.
         tenant: whose graph.

@@ -8,13 +8,23 @@ import msgspec
 
 from headwater_schemas.events.common import JobRef, RunRef, Text, Time
 from headwater_schemas.events.dataset import DatasetEvent
+from headwater_schemas.events.declaration import DeclarationEvent, DeclarationSetEvent
 from headwater_schemas.events.interval import IntervalEvent
 from headwater_schemas.events.job import JobEvent
 from headwater_schemas.events.plan import PlanEvent
 from headwater_schemas.events.retention import RetentionEvent
 from headwater_schemas.events.run import RunEvent
 
-Body = RunEvent | IntervalEvent | PlanEvent | DatasetEvent | JobEvent | RetentionEvent
+Body = (
+    RunEvent
+    | IntervalEvent
+    | PlanEvent
+    | DatasetEvent
+    | JobEvent
+    | RetentionEvent
+    | DeclarationEvent
+    | DeclarationSetEvent
+)
 
 
 class EventKind(StrEnum):
@@ -26,6 +36,8 @@ class EventKind(StrEnum):
     DATASET = "DATASET"
     JOB = "JOB"
     RETENTION = "RETENTION"
+    DECLARATION = "DECLARATION"
+    DECLARATION_SET = "DECLARATION_SET"
 
 
 class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,9 +49,10 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
         tenant: whose graph it belongs to.
         producer: URI of the code that made the event, as in OpenLineage.
         kind: one of `EventKind`, or a newer one.
-        job: the job it is about; None only in a DatasetEvent and a RetentionEvent.
+        job: the job it is about; None in a DatasetEvent of which no job is known, and in the bodies that aren't
+            a job's: of retention and declarations.
         run: the run it is about, where there is one.
-        run_event … retention_event: the body.
+        run_event … declaration_set_event: the body.
         document: the OpenLineage document that the event came from, as JSON text with null for each facet that the
             event holds word for word; empty: another event of the same document has it; None: it came from none.
     """
@@ -57,4 +70,6 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
     dataset_event: DatasetEvent | None = None
     job_event: JobEvent | None = None
     retention_event: RetentionEvent | None = None
+    declaration_event: DeclarationEvent | None = None
+    declaration_set_event: DeclarationSetEvent | None = None
     document: str | None = None

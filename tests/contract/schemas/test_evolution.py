@@ -94,7 +94,7 @@ def known_by(event: LineageEvent, version: int) -> LineageEvent:
         for use in [use for body in (*runs, *entries) for use in body["outputs"]]:
             del use["inputs"]
     if version < 4:
-        del datum["retention_event"], datum["document"]
+        del datum["retention_event"], datum["document"], datum["declaration_event"], datum["declaration_set_event"]
     return msgspec.convert(datum, LineageEvent)
 
 

@@ -29,6 +29,10 @@ IDS = {
     "dataset": "5a265cac-64bd-5b7f-abac-db356cf9795c",
     "job": "8f692609-a3bc-5195-a560-55d88f43c8bd",
     "retention": "a5a2e96c-2fa2-5d26-8507-1d9741a5902e",
+    "declaration": "bf75963a-9a9b-51e3-adbc-99613ea3e440",
+    "declaration_of_a_job": "bba3550c-fef4-5e6e-83b4-17a7b9e1803b",
+    "declaration_of_a_consumer": "2449990a-a9fd-53b0-8abb-f17d388faf14",
+    "declaration_set": "2e806941-bc28-5639-b4d2-939077898e0f",
 }
 KEYS = {
     "run": '["default","flights","enrich"]',
@@ -37,13 +41,17 @@ KEYS = {
     "dataset": '["acme","kafka://broker-1:9092,broker-2:9092","flights.enriched"]',
     "job": '["default","flights","enrich"]',
     "retention": '["default","flights","enrich"]',
+    "declaration": '["acme","flights"]',
+    "declaration_of_a_job": '["default","flights"]',
+    "declaration_of_a_consumer": '["default","flights"]',
+    "declaration_set": '["default","flights"]',
 }
 
 
 @pytest.mark.parametrize("kind", FULL_EVENTS)
 def test_ids_and_record_keys_are_what_they_were(kind: str) -> None:
     event = FULL_EVENTS[kind]()
-    assert event.kind == EventKind(kind.upper())
+    assert event.kind == EventKind(kind.upper().partition("_OF_")[0])
     assert event.event_id == IDS[kind]
     assert identity.record_key(event).decode() == KEYS[kind]
 
@@ -71,6 +79,8 @@ def test_a_time_without_zone_is_refused() -> None:
         ("job", "job_event"),
         ("job", "job"),
         ("retention", "retention_event"),
+        ("declaration", "declaration_event"),
+        ("declaration_set", "declaration_set_event"),
     ],
 )
 def test_an_id_needs_all_of_its_tuple(kind: str, missing: str) -> None:

@@ -1,0 +1,163 @@
+"""DeclarationEvent and DeclarationSetEvent: what people declare in reviewed files, as sets that are revised as a whole.
+
+A set is named by its id. A DeclarationEvent has one declared thing of one set: a dataset with its columns, a job or a
+consumer. It is known by the digest of its content (`identity.declaration_digest`) and never changes. A
+DeclarationSetEvent lists the digests that a revision of the set consists of. A declaration holds while the latest
+revision of its set lists it, so what a revision no longer lists is withdrawn, and holds again once it is listed again.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from headwater_schemas.events.common import DatasetRef, JobRef, Natural, Owner, Tag, Text
+from headwater_schemas.events.plan import ColumnLineage
+
+
+class Sensitivity(StrEnum):
+    """How sensitive values are, from what anybody may see to what needs leave for each reader."""
+
+    UNKNOWN = "UNKNOWN"
+    PUBLIC = "PUBLIC"
+    INTERNAL = "INTERNAL"
+    CONFIDENTIAL = "CONFIDENTIAL"
+    PII = "PII"
+    RESTRICTED = "RESTRICTED"
+
+
+class ConsumerType(StrEnum):
+    """What reads datasets at the end of a pipeline."""
+
+    UNKNOWN = "UNKNOWN"
+    DASHBOARD = "DASHBOARD"
+    REPORT = "REPORT"
+    API = "API"
+    MODEL = "MODEL"
+    EXPORT = "EXPORT"
+    SEARCH_INDEX = "SEARCH_INDEX"
+    TEAM = "TEAM"
+
+
+class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """A column of a declared dataset.
+
+    Attributes:
+        path: field path, see `ColumnEdge`.
+        description: for people.
+        classification: a word of the organisation's own, e.g. `customer data`.
+        sensitivity: one of the closed list.
+        tags: key and value.
+        glossary: terms, or addresses of terms.
+    """
+
+    path: Text
+    description: str | None = None
+    classification: str | None = None
+    sensitivity: Sensitivity | None = None
+    tags: tuple[Tag, ...] | None = None
+    glossary: tuple[str, ...] | None = None
+
+
+class DatasetRead(msgspec.Struct, frozen=True, order=True):
+    """What a consumer reads of a dataset: these columns, or all of it where none is named."""
+
+    dataset: DatasetRef
+    columns: tuple[str, ...] = ()
+
+
+class PartitionMapping(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """How partitions of an input become partitions of an output.
+
+    Attributes:
+        input: a dataset that the job reads.
+        output: a dataset that the job writes.
+        input_field, output_field: their partition columns.
+        transform: how the second comes from the first, e.g. `month`, `region of`.
+    """
+
+    input: DatasetRef
+    output: DatasetRef
+    input_field: Text
+    output_field: Text
+    transform: Text
+
+
+class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """One declared thing of a set: exactly one of `dataset`, `job` and `consumer` is set. None declares nothing.
+
+    Attributes:
+        set: id of the set.
+        dataset: the dataset that is declared.
+        job: the job that is declared.
+        consumer: name of the consumer that is declared.
+        description: for people.
+        owners, tags, glossary: sets; glossary has terms, or addresses of terms.
+        classification: a word of the organisation's own.
+        sensitivity: one of the closed list.
+        criticality: how much depends on it, e.g. `tier-1`.
+        certified: whether others may rely on it.
+        freshness_seconds: how old its data may be.
+        deadline: when its data has to be there, e.g. `06:00 Europe/Berlin`.
+        notice_days: how long before a change its owners, or readers, have to know.
+        on_call: channel of whoever mends it.
+        contact: whom to write to.
+        url: where people find it.
+        keep_days: of a dataset: how long its data is kept.
+        reference: of a dataset: it is looked up in, so that what is made with it isn't made from it.
+        columns: of a dataset.
+        inputs, outputs: of a job.
+        lineage: of a job: column lineage.
+        partitions: of a job: partition mappings.
+        type: of a consumer.
+        reads: of a consumer.
+    """
+
+    set: Text
+    dataset: DatasetRef | None = None
+    job: JobRef | None = None
+    consumer: Text | None = None
+    description: str | None = None
+    owners: tuple[Owner, ...] | None = None
+    tags: tuple[Tag, ...] | None = None
+    glossary: tuple[str, ...] | None = None
+    classification: str | None = None
+    sensitivity: Sensitivity | None = None
+    criticality: str | None = None
+    certified: bool | None = None
+    freshness_seconds: Natural | None = None
+    deadline: str | None = None
+    notice_days: Natural | None = None
+    on_call: str | None = None
+    contact: str | None = None
+    url: str | None = None
+    keep_days: Natural | None = None
+    reference: bool | None = None
+    columns: tuple[DeclaredColumn, ...] | None = None
+    inputs: tuple[DatasetRef, ...] | None = None
+    outputs: tuple[DatasetRef, ...] | None = None
+    lineage: ColumnLineage | None = None
+    partitions: tuple[PartitionMapping, ...] | None = None
+    type: ConsumerType | None = None
+    reads: tuple[DatasetRead, ...] | None = None
+
+
+class DeclarationSetEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A revision of a declaration set. The highest revision holds; of several with one number, the latest event's.
+
+    Attributes:
+        set: id of the set.
+        revision: its number, from 1.
+        items: digests of the declarations that it consists of, ascending; none: all of the set is withdrawn.
+        format: what it was read from: `headwater`, `odcs`, `dbt`.
+        source: where that is kept, for people, e.g. a file and a commit.
+        document: the text that it was read from, where fields of it have no place in the declarations.
+    """
+
+    set: Text
+    revision: Natural
+    items: tuple[str, ...]
+    format: str | None = None
+    source: str | None = None
+    document: str | None = None
