@@ -18,6 +18,9 @@ from headwater_schemas.events import (
     ColumnLineage,
     DatasetEvent,
     DatasetRef,
+    DeclarationEvent,
+    DeclarationSetEvent,
+    DeclaredColumn,
     Expression,
     IntervalEntry,
     IntervalEvent,
@@ -159,6 +162,55 @@ def retentions() -> st.SearchStrategy[RetentionEvent]:
     )
 
 
+def declarations() -> st.SearchStrategy[DeclarationEvent]:
+    """Good bodies of declarations."""
+    nothing = dict.fromkeys(("dataset", "job", "consumer", *OF_A_DATASET, *OF_A_JOB, *OF_A_CONSUMER), st.none())
+    common = nothing | {"set": st.sampled_from(["a", "b"])}
+    columns = st.lists(of_type(DeclaredColumn), max_size=3, unique_by=lambda column: column.path).map(tuple)
+    return st.one_of(
+        _struct(
+            DeclarationEvent,
+            **common
+            | {name: of_type(hint) for name, hint in _hints(DeclarationEvent, OF_A_DATASET)}
+            | {"dataset": of_type(DatasetRef), "columns": st.none() | columns},
+        ),
+        _struct(
+            DeclarationEvent,
+            **common
+            | {name: of_type(hint) for name, hint in _hints(DeclarationEvent, OF_A_JOB)}
+            | {"job": of_type(JobRef), "lineage": st.none() | lineages()},
+        ),
+        _struct(
+            DeclarationEvent,
+            **common
+            | {name: of_type(hint) for name, hint in _hints(DeclarationEvent, OF_A_CONSUMER)}
+            | {"consumer": _nonempty()},
+        ),
+    )
+
+
+OF_A_DATASET = ("keep_days", "reference", "columns")
+OF_A_JOB = ("inputs", "outputs", "lineage", "partitions")
+OF_A_CONSUMER = ("type", "reads")
+
+
+def _hints(kind: type, names: tuple[str, ...]) -> list[tuple[str, Any]]:
+    return [(name, hint) for name, hint in typing.get_type_hints(kind, include_extras=True).items() if name in names]
+
+
+def revisions() -> st.SearchStrategy[DeclarationSetEvent]:
+    """Good bodies of revisions, most of declarations that are nowhere."""
+    return st.builds(
+        lambda set_, number, items, more: DeclarationSetEvent(
+            set=set_, revision=number, items=tuple(sorted(items)), source=more, document=more
+        ),
+        st.sampled_from(["a", "b"]),
+        st.integers(1, 5),
+        st.sets(st.binary(min_size=16, max_size=16).map(bytes.hex), max_size=3),
+        st.none() | _TEXT,
+    )
+
+
 def events() -> st.SearchStrategy[LineageEvent]:
     """Good events of every kind."""
     common = _common()
@@ -170,4 +222,6 @@ def events() -> st.SearchStrategy[LineageEvent]:
         st.builds(build.lineage_event, of_type(DatasetEvent), job=st.none() | job, run=no_run | run, **common),
         st.builds(build.lineage_event, of_type(JobEvent), job=job, **common),
         st.builds(build.lineage_event, retentions(), **common),
+        st.builds(build.lineage_event, declarations(), **common),
+        st.builds(build.lineage_event, revisions(), **common),
     )

@@ -5,6 +5,7 @@ registers     values with a stamp each; the greater stamp wins
 properties    registers as properties of the graph and back
 owners        which registers each label has
 nodes         facts of one node, its uses and spans
+declarations  what declaration sets state
 delta         facts of a set of events by key, and the join of two
 
 Beneath `graph`, which derives more from them, and `materializer`, which makes and writes them. Imports neither.

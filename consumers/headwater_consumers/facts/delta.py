@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from headwater_consumers.facts.declarations import DeclarationFacts, SetFacts
 from headwater_consumers.facts.nodes import (
     DatasetFacts,
     IntervalFacts,
@@ -29,7 +30,8 @@ class GraphDelta:
     `join` is associative, commutative and idempotent, and `fold(a + b) == fold(a).join(fold(b))`, but for the counts.
 
     Attributes:
-        jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions: by key of the node.
+        jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions, consumers: by key of the node.
+        declarations, declaration_sets: by key of the node. Those of one key have one content.
         links: relationships that only have a span.
         events: how many events were folded.
         duplicates: how many of them had come before in the same fold, as they were.
@@ -45,6 +47,9 @@ class GraphDelta:
     versions: dict[str, VersionFacts] = field(default_factory=dict)
     intervals: dict[str, IntervalFacts] = field(default_factory=dict)
     retentions: dict[str, RetentionFacts] = field(default_factory=dict)
+    consumers: dict[str, NodeFacts] = field(default_factory=dict)
+    declarations: dict[str, DeclarationFacts] = field(default_factory=dict)
+    declaration_sets: dict[str, SetFacts] = field(default_factory=dict)
     links: dict[Link, TimeSpan] = field(default_factory=dict)
     events: int = field(default=0, compare=False)
     duplicates: int = field(default=0, compare=False)
@@ -71,6 +76,10 @@ class GraphDelta:
                 joined.intervals[key].join(theirs)
             for key, retention in delta.retentions.items():
                 joined.retentions.setdefault(key, RetentionFacts(retention.identity)).join(retention)
+            _add(joined.consumers, delta.consumers, lambda node: NodeFacts(node.identity))
+            joined.declarations.update(delta.declarations)
+            for key, declared in delta.declaration_sets.items():
+                joined.declaration_sets.setdefault(key, SetFacts(declared.identity)).join(declared)
             for link, span in delta.links.items():
                 joined.links.setdefault(link, TimeSpan()).see(span.first, span.last)
         return joined

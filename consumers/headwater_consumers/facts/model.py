@@ -25,6 +25,9 @@ class Label(StrEnum):
     CONFLICT = "Conflict"
     RETENTION = "Retention"
     SUMMARY = "Summary"
+    CONSUMER = "Consumer"
+    DECLARATION = "Declaration"
+    DECLARATION_SET = "DeclarationSet"
 
 
 IN_SEGMENTS = frozenset({Label.INTERVAL, Label.CONFLICT})
@@ -42,6 +45,8 @@ class RelType(StrEnum):
     CHILD_OF = "CHILD_OF"
     CONFLICTS_WITH = "CONFLICTS_WITH"
     CONSUMED = "CONSUMED"
+    CONSUMES = "CONSUMES"
+    DECLARES = "DECLARES"
     DERIVES = "DERIVES"
     FEEDS = "FEEDS"
     GENERATES = "GENERATES"
@@ -49,6 +54,7 @@ class RelType(StrEnum):
     INFLUENCES = "INFLUENCES"
     IN_QUERY = "IN_QUERY"
     IN_RUN = "IN_RUN"
+    IN_SET = "IN_SET"
     KNOWN_AS = "KNOWN_AS"
     NEXT = "NEXT"
     OF = "OF"

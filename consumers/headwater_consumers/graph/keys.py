@@ -14,6 +14,9 @@
 | Segment      | "segment", query key, number (batch ids 0 to 511: 0)                                      |
 | Summary      | "summary", query key, run key or null, days from the epoch or null                        |
 | Retention    | "retention", namespace or null, job's name or null                                         |
+| Consumer     | "consumer", name                                                                          |
+| DeclarationSet | "declaration_set", the set's id                                                         |
+| Declaration  | "declaration", key of its set, digest of its content                                      |
 | Conflict     | "conflict", query key, batch id, source end digest                                        |
 | CONSUMED, PRODUCED | type, key of the node it leaves, dataset key, how many times it used that dataset before |
 | FEEDS        | "FEEDS", job key, key of the dataset fed from, key of the dataset fed                     |
@@ -107,6 +110,22 @@ def summary_key(tenant: str, query: str, run: str | None, day: int | None) -> st
 def retention_key(tenant: str, namespace: str | None, job: str | None) -> str:
     """Key of how long micro-batches are kept one by one, of all jobs, those of a namespace, or one."""
     return graph_key(tenant, "retention", namespace, job)
+
+
+def consumer_key(tenant: str, name: str) -> str:
+    """Key of a consumer."""
+    return graph_key(tenant, "consumer", name)
+
+
+@lru_cache(_CACHED)
+def declaration_set_key(tenant: str, set_: str) -> str:
+    """Key of a declaration set."""
+    return graph_key(tenant, "declaration_set", set_)
+
+
+def declaration_key(tenant: str, set_: str, digest: str) -> str:
+    """Key of a declaration of the set with that key."""
+    return graph_key(tenant, "declaration", set_, digest)
 
 
 def use_key(tenant: str, type_: str, owner: str, dataset: str, ordinal: int) -> str:

@@ -19,6 +19,7 @@ from headwater_consumers.facts.properties import flatten, stamped
 from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.facts.summaries import Of, SummaryFacts, summarize
 from headwater_consumers.graph import derive, keys
+from headwater_consumers.graph.declarations import OWN, declaration_links, set_properties, standing
 from headwater_consumers.graph.derive import plan_edges, versions_used
 from headwater_consumers.graph.keys import column_identity, conflict_identity, feeds_identity, use_properties
 from headwater_consumers.graph.lines import USES, node_line, relationship_key, relationship_line
@@ -155,6 +156,8 @@ class _Graph:
             self._columns(key, dataset.identity, delta)
             for alias, type_ in derive.known_as(str(dataset.identity["tenant"]), dataset.registers).items():
                 self.relationship(RelType.KNOWN_AS, key, alias, {"type": type_})
+        for consumer in delta.consumers.values():
+            self.node(Label.CONSUMER, consumer)
         for alias_facts in delta.aliases.values():
             self.node(Label.ALIAS, alias_facts)
         for key, query in delta.queries.items():
@@ -168,7 +171,7 @@ class _Graph:
         self._runs(delta)
         self._plans(delta)
         self._intervals(kept)
-        self._links(delta)
+        self._links(delta, self._declarations(delta))
 
     def _columns(self, dataset: str, identity: Props, delta: GraphDelta) -> None:
         facts = delta.datasets[dataset]
@@ -256,26 +259,47 @@ class _Graph:
             self.relationship(RelType.IN_RUN, key, str(run["_run"]))
         self.uses(tenant, key, variant.uses, stamps.get("_stamp"))
 
-    def _links(self, delta: GraphDelta) -> None:
+    def _declarations(self, delta: GraphDelta) -> dict[Link, list[str]]:
+        """Nodes of sets and declarations; by relationship the keys of the declarations that make it."""
+        held: set[str] = set()
+        for declared in delta.declaration_sets.values():
+            revision = declared.revision
+            stands = standing(() if revision is None else revision.items, delta.declarations)
+            held |= stands.held
+            self._visitor.node(Label.DECLARATION_SET, declared.identity | set_properties(revision, stands))
+        links: dict[Link, list[str]] = defaultdict(list)
+        for key, declaration in sorted(delta.declarations.items()):
+            current = True if key in held else None
+            self._visitor.node(Label.DECLARATION, {**declaration.properties, "current": current})
+            self.relationship(RelType.IN_SET, key, declaration.set)
+            self.relationship(RelType.DECLARES, key, declaration.subject)
+            for column, properties in declaration.columns:
+                self.relationship(RelType.DECLARES, key, column, properties)
+            for link in declaration_links(declaration.properties) if current else ():
+                links[link].append(key)
+        return links
+
+    def _links(self, delta: GraphDelta, by_sets: Mapping[Link, list[str]]) -> None:
         observed: dict[Link, TimeSpan] = {}
         for link, span in delta.links.items():
             observed.setdefault(link, TimeSpan()).see(span.first, span.last)
         for run in delta.runs.values():
             for link in derive.run_links(run.jobs, run.uses):
                 observed.setdefault(link, TimeSpan()).see(run.seen.first, run.seen.last)
-        declared: set[Link] = set()
+        own: set[Link] = set()
         for key, job in delta.jobs.items():
-            declared |= derive.declared_links(key, job.registers)
-        for link in observed.keys() | declared:
-            properties: dict[str, Any] = {}
+            own |= derive.declared_links(key, job.registers)
+        for link in observed.keys() | own | by_sets.keys():
+            properties: dict[str, Any] = {"declarations": by_sets.get(link)}
             if link.type is RelType.FEEDS:
                 job = delta.jobs[link.via]
-                properties = feeds_identity(str(job.identity["tenant"]), str(job.identity["name"]), link)
+                properties |= feeds_identity(str(job.identity["tenant"]), str(job.identity["name"]), link)
             elif link.type is RelType.USED:
                 properties["_job"] = delta.plans[link.end].job
             if link.type in (RelType.READS, RelType.WRITES, RelType.FEEDS):
                 properties["observed"] = True if link in observed else None
-                properties["declared"] = True if link in declared else None
+                properties["declared"] = True if link in own or link in by_sets else None
+                properties[OWN] = True if link in own else None
             seen = observed.get(link, TimeSpan())
             self.relationship(
                 link.type, link.start, link.end, {**properties, "first_seen": seen.first, "last_seen": seen.last}

@@ -65,6 +65,11 @@ def job_words(tenant: str, namespace: str, name: str) -> str:
     return _name_words(tenant, name, namespace=namespace)
 
 
+def consumer_words(tenant: str, name: str) -> str:
+    """`_words` of a consumer."""
+    return _name_words(tenant, name)
+
+
 @lru_cache(_CACHED)
 def column_words(tenant: str, path: str) -> str:
     """`_words` of a column."""

@@ -33,6 +33,7 @@ POOLS = st.builds(
     plans=st.integers(1, 3),
     days=st.integers(1, 3),
     retentions=st.integers(0, 3),
+    declarations=st.sampled_from([0, 0, 8]),
 )
 SEEDS = st.integers(0, 1 << 32)
 

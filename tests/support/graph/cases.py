@@ -30,6 +30,8 @@ _BODIES = {
     "dataset_event": "DATASET",
     "job_event": "JOB",
     "retention_event": "RETENTION",
+    "declaration_event": "DECLARATION",
+    "declaration_set_event": "DECLARATION_SET",
 }
 
 

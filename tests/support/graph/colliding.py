@@ -6,15 +6,21 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import msgspec
 
 from headwater_schemas.events import (
     Certainty,
     ColumnEdge,
     ColumnLineage,
     DatasetEvent,
+    DatasetRead,
     DatasetRef,
     DatasetUse,
+    DeclarationEvent,
+    DeclarationSetEvent,
+    DeclaredColumn,
     EmissionReason,
     EngineRef,
     Expression,
@@ -30,6 +36,7 @@ from headwater_schemas.events import (
     OpaqueRange,
     Owner,
     ParentRun,
+    PartitionMapping,
     Position,
     ProcessingType,
     Provenance,
@@ -43,6 +50,7 @@ from headwater_schemas.events import (
     RunRef,
     SchemaDefinition,
     SchemaField,
+    Sensitivity,
     SourceLocation,
     Storage,
     Symlink,
@@ -54,7 +62,7 @@ from headwater_schemas.events import (
     Versions,
     build,
 )
-from headwater_schemas.identity import plan_digest
+from headwater_schemas.identity import declaration_digest, plan_digest
 
 T = TypeVar("T")
 
@@ -64,7 +72,10 @@ PRODUCER = "https://headwater.example/test"
 
 @dataclass(frozen=True)
 class Pools:
-    """How many of each there are. The smaller, the more collisions; of retentions, the weight among the other kinds."""
+    """How many of each there are. The smaller, the more collisions.
+
+    Of retentions and declarations, the weight among the other kinds.
+    """
 
     tenants: int = 2
     jobs: int = 3
@@ -77,6 +88,7 @@ class Pools:
     plans: int = 3
     days: int = 1
     retentions: int = 0
+    declarations: int = 0
 
 
 def colliding_events(random: random.Random, count: int, pools: Pools | None = None) -> list[LineageEvent]:
@@ -94,10 +106,12 @@ class _Maker:
         self.random = random
         self.pools = pools
         self.lineages = [self._lineage() for _ in range(pools.plans)]
+        self.declarations: list[DeclarationEvent] = []
 
     def event(self) -> LineageEvent:
-        kinds = (self._run, self._interval, self._plan, self._dataset, self._job, self._retention)
-        return self.random.choices(kinds, weights=(4, 6, 2, 3, 2, self.pools.retentions))[0]()
+        kinds = (self._run, self._interval, self._plan, self._dataset, self._job, self._retention, self._declared)
+        weights = (4, 6, 2, 3, 2, self.pools.retentions, self.pools.declarations)
+        return self.random.choices(kinds, weights=weights)[0]()
 
     # What the pools hold.
 
@@ -358,6 +372,55 @@ class _Maker:
             job=None if job is None else job.name,
         )
         return build.lineage_event(body, producer=PRODUCER, event_time=self._time(), tenant=self._tenant())
+
+    def _declared(self) -> LineageEvent:
+        """A declaration, or a revision that lists some of few: some never have an event, some sets never a revision."""
+        if not self.declarations:
+            self.declarations = [self._declaration() for _ in range(6)]
+        body: DeclarationEvent | DeclarationSetEvent = self.random.choice(self.declarations)
+        if self.random.random() < 0.4:
+            listed = [one for one in self.declarations if one.set == body.set and self.random.random() < 0.6]
+            body = DeclarationSetEvent(
+                set=body.set,
+                revision=self.random.randrange(1, 4),
+                items=tuple(sorted({declaration_digest(one) for one in listed})),
+                source=self._maybe("a file"),
+            )
+        return build.lineage_event(body, producer=PRODUCER, event_time=self._time(), tenant=self._tenant())
+
+    def _declaration(self) -> DeclarationEvent:
+        body = DeclarationEvent(
+            set=self.random.choice(["a", "b"]),
+            owners=self._owners(),
+            sensitivity=self._maybe(self.random.choice(list(Sensitivity))),
+            certified=self._maybe(self.random.random() < 0.5),
+            glossary=self._maybe(("term",)),
+        )
+        match self.random.randrange(3):
+            case 0:
+                columns = tuple(
+                    DeclaredColumn(
+                        path=path, sensitivity=self._maybe(Sensitivity.PII), tags=self._maybe((Tag(key="t"),))
+                    )
+                    for path in self._some(["c0", "c1"])
+                )
+                changed: dict[str, Any] = {"dataset": self._dataset_ref(), "columns": self._maybe(columns)}
+            case 1:
+                changed = {
+                    "job": self._job_ref(),
+                    "inputs": self._maybe((self._dataset_ref(),)),
+                    "outputs": self._maybe((self._dataset_ref(),)),
+                    "lineage": self._maybe(self._lineage_of_run(), 0.3),
+                    "partitions": self._maybe((self._partitions(),), 0.3),
+                }
+            case _:
+                reads = (DatasetRead(self._dataset_ref(), tuple(self._some(["c0", "c1"]))),)
+                changed = {"consumer": self.random.choice(["x", "y"]), "reads": self._maybe(reads, 0.9)}
+        return msgspec.structs.replace(body, **changed)
+
+    def _partitions(self) -> PartitionMapping:
+        source, target = self._dataset_ref(), self._dataset_ref()
+        return PartitionMapping(input=source, output=target, input_field="day", output_field="month", transform="month")
 
 
 def ending_events(random: random.Random, count: int) -> list[LineageEvent]:

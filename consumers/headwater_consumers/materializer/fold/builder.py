@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 
+from headwater_consumers.facts.declarations import SetFacts
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import (
@@ -26,7 +27,14 @@ from headwater_consumers.facts.nodes import (
 from headwater_consumers.facts.registers import FACET, Cell, Props, Registers
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.keys import query_key
-from headwater_consumers.graph.words import dataset_title, dataset_words, id_start, job_words, text_words
+from headwater_consumers.graph.words import (
+    consumer_words,
+    dataset_title,
+    dataset_words,
+    id_start,
+    job_words,
+    text_words,
+)
 from headwater_schemas.events import DatasetRef, JobRef, Owner, ParentRun, Tag, Versions
 
 
@@ -131,6 +139,24 @@ class Builder:
             node = RetentionFacts({"key": key, "name": shown, "tenant": tenant, **scope})
             self.delta.retentions[key] = node
         return node
+
+    def consumer(self, tenant: str, name: str) -> tuple[str, NodeFacts]:
+        """A consumer and its key."""
+        key = keys.consumer_key(tenant, name)
+        node = self.delta.consumers.get(key)
+        if node is None:
+            node = NodeFacts({"key": key, "name": name, "tenant": tenant, "_words": consumer_words(tenant, name)})
+            self.delta.consumers[key] = node
+        return key, node
+
+    def declaration_set(self, tenant: str, set_: str) -> tuple[str, SetFacts]:
+        """A declaration set and its key."""
+        key = keys.declaration_set_key(tenant, set_)
+        node = self.delta.declaration_sets.get(key)
+        if node is None:
+            node = SetFacts({"key": key, "name": set_, "tenant": tenant})
+            self.delta.declaration_sets[key] = node
+        return key, node
 
     def link(self, type_: RelType, start: str, end: str, time: datetime | None, via: str = "") -> None:
         """A relationship that was seen at `time`, or at a time that isn't known."""

@@ -9,6 +9,7 @@ from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.registers import OBSERVED, PROVENANCE_RANKS, stamp
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.dataset import fold_dataset
+from headwater_consumers.materializer.fold.declaration import fold_declaration, fold_declaration_set
 from headwater_consumers.materializer.fold.interval import fold_interval
 from headwater_consumers.materializer.fold.job import fold_job
 from headwater_consumers.materializer.fold.plan import fold_plan
@@ -59,5 +60,9 @@ def fold_event(into: Builder, event: LineageEvent) -> None:
         fold_dataset(into, event, event.dataset_event, mark)
     elif event.retention_event is not None:
         fold_retention(into, event, event.retention_event)
+    elif event.declaration_event is not None:
+        fold_declaration(into, event, event.declaration_event, mark)
+    elif event.declaration_set_event is not None:
+        fold_declaration_set(into, event, event.declaration_set_event, mark)
     else:
         raise ValueError(f"kind {event.kind!r} without its body, job or run")

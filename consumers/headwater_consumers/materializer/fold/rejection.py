@@ -31,6 +31,7 @@ from headwater_schemas.events import (
     RetentionMode,
 )
 from headwater_schemas.identity import event_id, plan_digest
+from headwater_schemas.rules import first_violation
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +238,37 @@ def _retention(event: LineageEvent) -> None:
     need(body.job != "", "retention_event.job", "empty")
 
 
+def _declaration(event: LineageEvent) -> None:
+    body = event.declaration_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    need(body.set, "declaration_event.set", "empty")
+    _follow_rules(event)
+    need(body.consumer != "", "declaration_event.consumer", "empty")
+    need(body.job is None or body.job.name, "declaration_event.job.name", "empty")
+    if body.dataset is not None:
+        check_dataset(body.dataset, "declaration_event.dataset")
+    _check_datasets(body.inputs or (), "declaration_event.inputs")
+    _check_datasets(body.outputs or (), "declaration_event.outputs")
+    _check_datasets((read.dataset for read in body.reads or ()), "declaration_event.reads")
+    for mapping in body.partitions or ():
+        _check_datasets((mapping.input, mapping.output), "declaration_event.partitions")
+    if body.lineage is not None:
+        _check_lineage(body.lineage, "declaration_event.lineage")
+
+
+def _declaration_set(event: LineageEvent) -> None:
+    body = event.declaration_set_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    need(body.set, "declaration_set_event.set", "empty")
+    _follow_rules(event)
+
+
+def _follow_rules(event: LineageEvent) -> None:
+    broken = first_violation(event)
+    if broken is not None:
+        need(False, broken.field, broken.message)  # noqa: FBT003 - never holds
+
+
 def _check_datasets(datasets: Iterable[DatasetRef], field: str) -> None:
     for index, dataset in enumerate(datasets):
         check_dataset(dataset, f"{field}[{index}]")
@@ -261,6 +293,8 @@ CHECKS: Mapping[str, tuple[str, Callable[[LineageEvent], None]]] = {
     EventKind.DATASET.value: ("dataset_event", _dataset),
     EventKind.JOB.value: ("job_event", _job),
     EventKind.RETENTION.value: ("retention_event", _retention),
+    EventKind.DECLARATION.value: ("declaration_event", _declaration),
+    EventKind.DECLARATION_SET.value: ("declaration_set_event", _declaration_set),
 }
 """Kind to the field of its body and the body's check."""
 

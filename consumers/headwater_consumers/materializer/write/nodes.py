@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -48,11 +48,14 @@ class NodeRows:
             for key, node in sorted(nodes.items())
         ]
 
-    def write(self, tx: WriteTransaction) -> dict[str, Joined]:
-        """Create or join them; their registers, by key."""
+    def write(self, tx: WriteTransaction, locked: Collection[str] = ()) -> dict[str, Joined]:
+        """Create or join them; their registers, by key. Nodes with the keys `locked`, which are there, are locked."""
         joined = {key: Joined({}, node.registers) for key, node in self._nodes.items()}
         updates = []
-        for found in self._find(tx):
+        others: list[dict[str, Any]] = [
+            {"key": key, "properties": {}, "read": False} for key in locked if key not in self._nodes
+        ]
+        for found in self._find(tx, sorted(self._rows + others, key=lambda row: row["key"]) if others else self._rows):
             stored = from_bolt(found)
             key = str(stored["key"])
             before = read_node(self._label, stored)
@@ -62,8 +65,8 @@ class NodeRows:
         tx.send_rows(f"update_{self._name}", updates)
         return joined
 
-    def _find(self, tx: WriteTransaction) -> list[Any]:
-        return tx.find_rows(self._name, self._rows)
+    def _find(self, tx: WriteTransaction, rows: Sequence[Any]) -> list[Any]:
+        return tx.find_rows(self._name, rows)
 
 
 class VersionRows(NodeRows):
@@ -75,8 +78,8 @@ class VersionRows(NodeRows):
         for row in self._rows:
             row["dataset"] = self._datasets.at(delta.versions[str(row["key"])].dataset)
 
-    def _find(self, tx: WriteTransaction) -> list[Any]:
-        return tx.find_rows(self._name, self._rows, datasets=self._datasets.keys)
+    def _find(self, tx: WriteTransaction, rows: Sequence[Any]) -> list[Any]:
+        return tx.find_rows(self._name, rows, datasets=self._datasets.keys)
 
 
 class QueryRows:

@@ -20,6 +20,7 @@ from neo4j.exceptions import Neo4jError
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.graph.schema import ensure_schema
 from headwater_consumers.materializer.write.columns import write_columns
+from headwater_consumers.materializer.write.declarations import lock_declarations, write_consumers, write_declarations
 from headwater_consumers.materializer.write.links import LinkRows, write_aliases, write_declared
 from headwater_consumers.materializer.write.nodes import NodeRows, QueryRows, VersionRows, dataset_rows, job_rows
 from headwater_consumers.materializer.write.plans import plan_rows, write_edges, write_plans
@@ -150,8 +151,10 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
     delta = rows.delta
 
     # Step 1: anchors that other nodes refer to, with their registers.
-    jobs = rows.jobs.write(run)
+    changes = lock_declarations(run, delta)
+    jobs = rows.jobs.write(run, changes.subjects("job"))
     datasets = rows.datasets.write(run)
+    write_consumers(run, delta, changes.subjects("consumer"))
     retired = rows.queries.write(run)
 
     # Step 2: nodes that belong to datasets.
@@ -173,4 +176,5 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
 
     # Step 5: further derived facts.
     write_declared(run, delta, jobs)
+    write_declarations(run, delta, changes)
     return run.summary

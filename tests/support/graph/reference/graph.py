@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from headwater_schemas.events import ColumnLineage, LineageEvent
+from support.graph.reference.declarations import Declared
 from support.graph.reference.reports import Batch
-from support.graph.reference.retention import Retained
 from support.graph.reference.values import (
     ENDS,
     Node,
@@ -34,10 +34,13 @@ def reference_lines(events: Iterable[LineageEvent]) -> list[str]:
     return graph.lines()
 
 
-class _Graph(Retained):
+class _Graph(Declared):
     """The graph of the reports."""
 
+    by_sets: dict[tuple[str, str, str, str], list[str]]
+
     def lines(self) -> list[str]:
+        self.by_sets = self.declare()
         self.retain()
         self.settle_batches()
         found: dict[tuple[str, str, str, str | None], Props] = {}
@@ -56,6 +59,11 @@ class _Graph(Retained):
         self.relate_plans(relate)
         self.relate_names(relate)
         self.relate_chains(relate)
+        for (declaration, column), props in self.declared_columns.items():
+            relate(declaration, "DECLARES", column, props)
+        for (start, type_, end, _), declarations in self.by_sets.items():
+            if type_ == "CONSUMES":
+                relate(start, type_, end, {"declarations": declarations})
         self.relate_runs(relate)
         nodes = {key: self.properties(node) for key, node in self.nodes.items()}
         self.infer_ends(nodes)
@@ -273,18 +281,22 @@ class _Graph(Retained):
         sources |= {source for source, _ in by_plan}
         targets |= {target for _, target in by_plan}
         declared = {(key, "READS", d) for d in sources} | {(key, "WRITES", d) for d in targets}
-        for link in declared | {link for link in observed if link[0] == key}:
-            props: Props = {"observed": link in observed or None, "declared": link in declared or None}
+        sets = {link[:3]: found for link, found in self.by_sets.items() if link[0] == key}
+        for link in declared | sets.keys() | {link for link in observed if link[0] == key}:
+            props: Props = {"observed": link in observed or None, "declarations": sets.get(link)}
+            props["declared"] = link in declared or link in sets or None
             relate(*link, {**props, **span_of(observed.get(link, ()))})
         declared_feeds = {(key, source, target) for source, target in declared_pairs | by_plan}
-        for feed in declared_feeds | {feed for feed in feeds if feed[0] == key}:
+        by_sets = {(key, start, end): found for (start, _, end, job), found in self.by_sets.items() if job == key}
+        for feed in declared_feeds | by_sets.keys() | {feed for feed in feeds if feed[0] == key}:
             source, target = feed[1:]
             props = {
                 "key": key_of(node.fixed["tenant"], "FEEDS", key, source, target),
                 "job": key,
                 "job_name": node.fixed["name"],
                 "observed": feed in feeds or None,
-                "declared": feed in declared_feeds or None,
+                "declarations": by_sets.get(feed),
+                "declared": feed in declared_feeds or feed in by_sets or None,
             }
             relate(source, "FEEDS", target, {**props, **span_of(feeds.get(feed, ()))})
 

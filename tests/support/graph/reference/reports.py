@@ -72,6 +72,8 @@ class Reports:
         self.known_batches: dict[str, set[int]] = defaultdict(set)
         self.retentions: list[LineageEvent] = []
         self.summary_uses: dict[tuple[str, str, str, str], Props] = {}
+        self.declared: list[tuple[LineageEvent, Stamp]] = []
+        self.declared_columns: dict[tuple[str, str], Props] = {}
         self.seen_plans: dict[str, set[datetime]] = defaultdict(set)
 
     # Nodes.
@@ -145,6 +147,8 @@ class Reports:
             self.add_job(event, stamp)
         elif event.kind == "RETENTION":
             self.retentions.append(event)
+        elif event.kind in ("DECLARATION", "DECLARATION_SET"):
+            self.declared.append((event, stamp))
 
     def add_run(self, event: LineageEvent, stamp: Stamp) -> None:
         body, tenant, time = event.run_event, event.tenant, event.event_time

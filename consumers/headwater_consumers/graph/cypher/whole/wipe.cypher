@@ -1,7 +1,7 @@
 // All that Headwater wrote, gone
 MATCH (n)
 WHERE n:Job OR n:Dataset OR n:Alias OR n:Column OR n:Version OR n:Query OR n:Run OR n:Plan OR n:Segment
-  OR n:Summary OR n:Retention
+  OR n:Summary OR n:Retention OR n:Consumer OR n:Declaration OR n:DeclarationSet
   OR n:Interval OR n:Conflict OR n:HeadwaterGraph OR n:_Probe
 CALL (n) {
   DETACH DELETE n

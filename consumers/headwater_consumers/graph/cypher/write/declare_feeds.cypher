@@ -4,4 +4,4 @@ MATCH (a:Dataset {key: row.start})
 MATCH (b:Dataset {key: row.end})
 MERGE (a)-[r:FEEDS {key: row.key}]->(b)
   ON CREATE SET r = row.properties
-SET r.declared = true
+SET r._own = true, r.declared = true

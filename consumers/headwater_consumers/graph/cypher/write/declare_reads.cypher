@@ -3,4 +3,4 @@ UNWIND $batch.rows AS row
 MATCH (a:Job {key: row.start})
 MATCH (b:Dataset {key: row.end})
 MERGE (a)-[r:READS]->(b)
-SET r.declared = true
+SET r._own = true, r.declared = true

@@ -1,7 +1,7 @@
 // Datasets that jobs no longer declare to feed others
 UNWIND $batch.rows AS row
 MATCH (:Dataset)-[r:FEEDS {key: row.key}]->(:Dataset)
-SET r.declared = null
+SET r._own = null, r.declared = CASE WHEN r.declarations IS NULL THEN null ELSE true END
 WITH r
-WHERE r.observed IS NULL
+WHERE r.observed IS NULL AND r.declared IS NULL
 DELETE r

@@ -3,7 +3,7 @@ UNWIND $batch.rows AS row
 MATCH (a:Job {key: row.start})
 MATCH (b:Dataset {key: row.end})
 MATCH (a)-[r:WRITES]->(b)
-SET r.declared = null
+SET r._own = null, r.declared = CASE WHEN r.declarations IS NULL THEN null ELSE true END
 WITH r
-WHERE r.observed IS NULL
+WHERE r.observed IS NULL AND r.declared IS NULL
 DELETE r

@@ -1,0 +1,63 @@
+"""What declaration sets state: declarations by the digest of their content, and the latest revision of each set.
+
+A declaration never changes. It holds while the latest revision of its set lists it and its event is there. So any
+order, repeat, withdrawal and re-declaration gives one state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from headwater_consumers.facts.registers import Props
+
+
+@dataclass(frozen=True, slots=True)
+class DeclarationFacts:
+    """One declaration of a set.
+
+    Attributes:
+        properties: of the node, key among them.
+        set: key of its set.
+        subject: key of the dataset, job or consumer that it declares.
+        columns: of a dataset: key of each declared column, and what is declared of it.
+    """
+
+    properties: Props
+    set: str
+    subject: str
+    columns: tuple[tuple[str, Props], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One revision of a set.
+
+    Attributes:
+        number: of the revision; the highest holds.
+        stamp: of its event; of several events with one number the greatest holds.
+        items: keys of the declarations that it lists, ascending.
+        properties: of the node: format, source, document, when it was declared.
+    """
+
+    number: int
+    stamp: str
+    items: tuple[str, ...]
+    properties: Props = field(compare=False)
+
+    @property
+    def rank(self) -> tuple[int, str]:
+        """What decides between two."""
+        return self.number, self.stamp
+
+
+@dataclass(slots=True)
+class SetFacts:
+    """A declaration set, which its declarations name before a revision is known."""
+
+    identity: Props
+    revision: Revision | None = None
+
+    def join(self, other: SetFacts) -> None:
+        """Join what another record states of the same set."""
+        if other.revision is not None and (self.revision is None or other.revision.rank > self.revision.rank):
+            self.revision = other.revision

@@ -1,0 +1,5 @@
+// Consumers: create the new ones and lock the others
+UNWIND $batch.rows AS row
+MERGE (n:Consumer {key: row.key})
+  ON CREATE SET n = row
+  ON MATCH SET n._l = true
