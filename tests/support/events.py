@@ -127,7 +127,7 @@ def full_run_event() -> LineageEvent:
         type=RunEventType.FAIL,
         processing_type=ProcessingType.BATCH,
         inputs=uses,
-        outputs=(DatasetUse(dataset=ENRICHED, inputs=(DEPARTED,)),),
+        outputs=(DatasetUse(dataset=ENRICHED, inputs=(DEPARTED,)), DatasetUse(dataset=AIRLINES, possible=True)),
         started_at=TIME,
         ended_at=LATER,
         nominal_start=TIME,

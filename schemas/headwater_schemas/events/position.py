@@ -148,7 +148,10 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
         inputs: of an output, the datasets that it was made from, where its run or micro-batch has others that it wasn't
             made from; None where that isn't known, or they are all of them. A run's reports of an output add up: it is
-            made from all that they list, and from every input of the run as soon as one of them lists none.
+            made from all that they list, and from every input of the run as soon as one of them lists none, unless that
+            one is `possible`.
+        possible: of an output without `inputs`: each input of the run or micro-batch is only possibly a source of it,
+            as its producer doesn't record which are. A report that lists `inputs` counts more.
     """
 
     dataset: DatasetRef
@@ -159,3 +162,4 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
     files: int | None = None
     facets: dict[str, str] = {}
     inputs: tuple[DatasetRef, ...] | None = None
+    possible: bool = False

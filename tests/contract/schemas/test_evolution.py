@@ -88,12 +88,15 @@ def old_reader() -> Decoder:
 def known_by(event: LineageEvent, version: int) -> LineageEvent:
     """An event without the fields that versions after `version` have added."""
     datum = datum_of(event)
+    runs = [datum["run_event"]] if datum["run_event"] else []
+    entries = datum["interval_event"]["entries"] if datum["interval_event"] else []
+    outputs = [use for body in (*runs, *entries) for use in body["outputs"]]
     if version < 3:
-        runs = [datum["run_event"]] if datum["run_event"] else []
-        entries = datum["interval_event"]["entries"] if datum["interval_event"] else []
-        for use in [use for body in (*runs, *entries) for use in body["outputs"]]:
+        for use in outputs:
             del use["inputs"]
     if version < 4:
+        for use in outputs:
+            del use["possible"]
         del datum["retention_event"], datum["document"], datum["declaration_event"], datum["declaration_set_event"]
     return msgspec.convert(datum, LineageEvent)
 
