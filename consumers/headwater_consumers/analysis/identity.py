@@ -89,7 +89,7 @@ class Identities:
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self.any = bool(tx.one("identity/any")["found"])
+        self.any = tx.several_names
         self._looked_at: set[int] = set()
         self._asked: set[str] = set()
         self._facts = _Facts()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar
 
 from neo4j import ManagedTransaction, unit_of_work
@@ -88,11 +88,13 @@ class Transaction:
 
     Attributes:
         tenant: whose graph is asked; a parameter of every statement, `$given.tenant`.
+        several_names: whether any dataset may have several names.
         shared: what parts of one question look up for each other.
     """
 
     tenant: str
     _tx: ManagedTransaction
+    several_names: bool = True
     shared: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
@@ -146,9 +148,7 @@ class Reader:
 
         @unit_of_work(timeout=limit)
         def work(tx: ManagedTransaction) -> T:
-            asked = Transaction(self.tenant, tx)
-            self._check_version(asked)
-            return question(asked)
+            return question(self._begun(Transaction(self.tenant, tx)))
 
         def ask() -> T:
             with self._driver.session(database=self._target.database, default_access_mode="READ") as session:
@@ -169,14 +169,16 @@ class Reader:
             raise TimeLimitError(limit)
         return answer
 
-    def _check_version(self, tx: Transaction) -> None:
+    def _begun(self, tx: Transaction) -> Transaction:
+        """The transaction, with what every question asks first."""
         # With each question: a graph may be made anew, by another release, while this process goes on.
-        row = tx.row("service/graph_version")
-        if row is not None and row["version"] != GRAPH_VERSION:
+        row = tx.one("service/graph")
+        if row["version"] not in (None, GRAPH_VERSION):
             raise GraphRefusedError(
                 version_mismatch(row["version"], verb="reads", at=f" at {self._target.uri}"),
                 setting="HEADWATER_NEO4J_URI, HEADWATER_NEO4J_DATABASE",
             )
+        return replace(tx, several_names=row["several_names"])
 
     def _meaning(self, error: Exception, limit: float) -> Exception:
         uri = self._target.uri

@@ -380,7 +380,7 @@ def operators(plan: dict[str, Any]) -> set[str]:
 def test_where_there_are_no_other_names_that_is_known_without_a_look_at_the_graph(graph: Graph) -> None:
     graph.of(ran("make", file("/in"), file("/w/a"), 0))
     with graph.driver.session() as session:
-        plan = session.run("EXPLAIN " + statement("identity/any")).consume().plan
+        plan = session.run("EXPLAIN " + statement("service/graph")).consume().plan
     assert plan is not None
     found = operators(plan)
     assert {"NodeCountFromCountStore", "RelationshipCountFromCountStore"} <= found

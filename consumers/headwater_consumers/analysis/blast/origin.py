@@ -147,7 +147,7 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
     state = state_of(context.tx, query, batches, context.horizon)
     certainty, until, sentences = state.certainty, batches[-1].last, [why, state.why]
     if state.spreads:
-        spread = spread_forward(context.tx, context.pieces(query), batches[-1], state)
+        spread = spread_forward(context.tx, query.pieces, batches[-1], state)
         sentences.append(spread.why)
         if spread.last > until:
             certainty, until = Certainty.UPPER_BOUND, spread.last

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A streaming query, by its key; `job` is the one it is of; `summarized`: not all micro-batches are kept."""
+    """A streaming query.
+
+    Attributes:
+        key, query_id, name, job: of it.
+        first_batch, last_batch: of those that are known.
+        summarized: whether not all of its micro-batches are kept one by one.
+        contested: whether other positions were reported of some.
+        rewinds: the first batch after each place where its offsets don't go on upwards, ascending.
+    """
 
     key: str
     query_id: str
@@ -29,6 +37,14 @@ class Query:
     last_batch: int
     job: Asset | None
     summarized: bool = False
+    contested: bool = False
+    rewinds: tuple[int, ...] = ()
+
+    @property
+    def pieces(self) -> list[tuple[int, int]]:
+        """The stretches of batch ids within which its offsets only grow, as first and last."""
+        first = [self.first_batch, *self.rewinds]
+        return list(zip(first, [*(start - 1 for start in self.rewinds), self.last_batch], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +128,21 @@ class Run:
         )
 
 
-def read_query(row: Record) -> Query | None:
+def read_query(stored: Mapping[str, Any]) -> Query | None:
     """A query; None where no batch of it is known."""
-    if row["first_batch"] is None:
+    if stored["first_batch"] is None:
         return None
-    job = row["job"]
+    job = stored["job"]
     return Query(
-        row["key"],
-        row["query_id"],
-        row["name"],
-        row["first_batch"],
-        row["last_batch"],
+        stored["key"],
+        stored["query_id"],
+        stored["name"],
+        stored["first_batch"],
+        stored["last_batch"],
         job_asset(job) if job is not None else None,
-        row["summarized"],
+        stored["summarized"],
+        stored["contested"],
+        tuple(sorted(batch_id for batches in stored["rewinds"] for batch_id in batches)),
     )
 
 

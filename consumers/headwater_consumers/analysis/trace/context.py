@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.analysis.trace import locate
 from headwater_consumers.analysis.trace.batches import Batch, Query, Run, before, read_query, read_run
 from headwater_consumers.analysis.trace.parts import Datasets
 from headwater_consumers.facts.nodes import IntervalFacts
@@ -41,8 +40,8 @@ class Context:
     notes: dict[str, None] = field(default_factory=dict)
     cut: bool = False
     _queries: dict[str, Query | None] = field(default_factory=dict)
-    _pieces: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     _users: dict[str, list[str]] = field(default_factory=dict)
+    _of_runs: dict[str, bool] = field(default_factory=dict)
     _runs: dict[str, Run] = field(default_factory=dict)
     _last: dict[str, Batch | None] = field(default_factory=dict)
 
@@ -52,12 +51,18 @@ class Context:
         missing = [key for key in wanted if key not in self._users]
         if missing:
             self._users |= {key: [] for key in missing}
-            for row in self.tx.rows("trace/queries", datasets=missing):
-                query = read_query(row)
-                self._queries[row["key"]] = query
-                if query is not None and row["writes" if self.backward else "reads"]:
-                    self._users[row["dataset"]].append(query.key)
+            for row in self.tx.rows("trace/users", datasets=missing):
+                self._of_runs[row["dataset"]] = row["written_by_runs" if self.backward else "read_by_runs"]
+                for stored in row["queries"]:
+                    query = self._queries[stored["key"]] = read_query(stored)
+                    if query is not None and stored["writes" if self.backward else "reads"]:
+                        self._users[row["dataset"]].append(query.key)
         return {key: [query for each in self._users[key] if (query := self._queries[each])] for key in wanted}
+
+    def is_of_runs(self, dataset: str) -> bool:
+        """Whether batch runs read a dataset (backwards: write it)."""
+        self.queries_of([dataset])
+        return self._of_runs.get(dataset, False)
 
     def queries(self, keys: Iterable[str]) -> dict[str, Query]:
         """Queries by key."""
@@ -65,7 +70,7 @@ class Context:
         missing = sorted(wanted - self._queries.keys())
         if missing:
             for row in self.tx.rows("trace/queries_by_key", keys=missing):
-                self._queries[row["key"]] = read_query(row)
+                self._queries[row["query"]["key"]] = read_query(row["query"])
         return {key: query for key in wanted if (query := self._queries.get(key)) is not None}
 
     def runs(self, keys: Iterable[str]) -> list[Run]:
@@ -77,12 +82,6 @@ class Context:
                 run = read_run(row)
                 self._runs[run.key] = run
         return [self._runs[key] for key in wanted if key in self._runs]
-
-    def pieces(self, query: Query) -> list[tuple[int, int]]:
-        """The stretches of batch ids within which its offsets only grow."""
-        if query.key not in self._pieces:
-            self._pieces |= locate.pieces(self.tx, [query])
-        return self._pieces[query.key]
 
     def last_batch(self, query: Query) -> Batch | None:
         """The last micro-batch of a query that is known."""

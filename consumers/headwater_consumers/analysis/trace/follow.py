@@ -166,11 +166,9 @@ def _pendings(
 
 
 def _goes_on(context: Context, pendings: Sequence[Pending]) -> set[str]:
-    keys = sorted({pending.part.dataset.key for pending in pendings})
-    if not keys:
-        return set()
-    column = "written" if context.backward else "read"
-    return {row["dataset"] for row in context.tx.rows("trace/goes_on", datasets=keys) if row[column]}
+    keys = {pending.part.dataset.key for pending in pendings}
+    context.datasets.know(keys)
+    return {key for key in keys if context.datasets.goes_on(key, backward=context.backward)}
 
 
 def expand(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
@@ -350,7 +348,7 @@ def _lists_all(context: Context, query: Query, part: Part) -> bool:
 def _conflicts(
     context: Context, pendings: Sequence[Pending], queries: dict[str, list[Query]], taken: list[Taken]
 ) -> None:
-    by_key = {query.key: query for each in queries.values() for query in each}
+    by_key = {query.key: query for each in queries.values() for query in each if query.contested}
     if not by_key:
         return
     verb = "wrote" if context.backward else "read"
@@ -378,7 +376,10 @@ def run_drafts(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
     wants = [
         {"n": n, "dataset": p.part.dataset.key, "since": p.part.since, "until": p.part.until}
         for n, p in enumerate(pendings)
+        if context.is_of_runs(p.part.dataset.key)
     ]
+    if not wants:
+        return []
     name = "trace/writing_runs" if context.backward else "trace/reading_runs"
     found: dict[int, dict[str, Run]] = {n: {} for n in range(len(pendings))}
     for row in context.tx.rows(name, wants=wants, limit=context.limit):

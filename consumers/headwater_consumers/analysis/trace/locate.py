@@ -10,8 +10,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -115,38 +114,24 @@ class Located:
     cut: bool = False
 
 
-def pieces(tx: Transaction, queries: Iterable[Query]) -> dict[str, list[tuple[int, int]]]:
-    """By query key, the pieces of each query within which offsets only grow, as first and last batch id."""
-    by_key = {query.key: query for query in queries}
-    starts: dict[str, list[int]] = defaultdict(list)
-    for row in tx.rows("trace/rewinds", queries=sorted(by_key)):
-        starts[row["query"]] += row["batches"]
-    out = {}
-    for key, query in by_key.items():
-        first = [query.first_batch, *sorted(starts[key])]
-        out[key] = list(zip(first, [*(start - 1 for start in first[1:]), query.last_batch], strict=True))
-    return out
-
-
 def locate(tx: Transaction, wants: Sequence[Want]) -> list[Located]:
     """Find the micro-batches of every want, with as few round trips as for one."""
     out = [Located(want, left=want.spans) for want in wants]
     if not wants:
         return out
-    parts = pieces(tx, [want.query for want in wants])
     for located in out:
-        located.rewinds = tuple(first for first, _ in parts[located.want.query.key][1:])
+        located.rewinds = located.want.query.rewinds
     # All partitions at once: mostly the same batches have them. What is left is searched partition by partition.
-    _find(tx, [(located, piece, located.want.spans) for located in out for piece in parts[located.want.query.key]])
+    _find(tx, [(located, piece, located.want.spans) for located in out for piece in located.want.query.pieces])
     again = [
         (located, piece, {partition: spans})
         for located in out
         for partition, spans in located.want.spans.items()
         if _needs_another_look(located, partition)
-        for piece in parts[located.want.query.key]
+        for piece in located.want.query.pieces
     ]
     _find(tx, again, window=WINDOW)
-    _guess(tx, [(located, piece) for located in out if located.left for piece in parts[located.want.query.key]])
+    _guess(tx, [(located, piece) for located in out if located.left for piece in located.want.query.pieces])
     for located in out:
         located.hits.sort(key=lambda hit: hit.batch.first)
         located.guesses.sort(key=lambda batch: batch.first)

@@ -31,6 +31,7 @@ class Datasets:
         self._tx = tx
         self._identities = Identities.of(tx)
         self._known: dict[str, Asset] = {}
+        self._used: dict[str, tuple[bool, bool]] = {}
 
     def know(self, keys: Iterable[str]) -> None:
         """Look several up at once."""
@@ -38,11 +39,18 @@ class Datasets:
         if missing:
             self._identities.look_at(missing)
             for row in self._tx.rows("trace/datasets", keys=missing):
-                self._known[row["properties"]["key"]] = dataset_asset(row["properties"])
+                key = row["properties"]["key"]
+                self._known[key] = dataset_asset(row["properties"])
+                self._used[key] = row["read"], row["written"]
 
     def __getitem__(self, key: str) -> Asset:
         self.know([key])
         return self._known[key]
+
+    def goes_on(self, key: str, *, backward: bool) -> bool:
+        """Whether anything reads a dataset (backwards: writes it)."""
+        self.know([key])
+        return self._used[key][backward]
 
     def shown(self, part: Part) -> Part:
         """The part, of the dataset that is shown for its own."""

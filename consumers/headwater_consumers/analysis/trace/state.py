@@ -112,7 +112,7 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
 
     Args:
         tx: the transaction.
-        piece: the pieces of the query, from `locate.pieces`.
+        piece: the pieces of the query.
         last: the last batch that took something in.
         state: of the query.
     """

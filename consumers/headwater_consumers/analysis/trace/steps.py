@@ -69,7 +69,7 @@ def missing_draft(context: Context, missing: Missing) -> Draft:
     sentences = [_not_known(context, missing), state.why if state.spreads else ""]
     if state.spreads and not context.backward:
         # What was in its state before the next known batch was in it then, too.
-        spread = spread_forward(context.tx, context.pieces(query), hole.after, state)
+        spread = spread_forward(context.tx, query.pieces, hole.after, state)
         last = spread.last
         used = [(hole.after, frozenset({missing.part.dataset.key}))]
         others = join((*others, *_given(context, used, hole.after.first, last, spread=True)))
@@ -179,7 +179,7 @@ def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Dr
         if context.backward:
             spread = spread_backward(context.tx, query, batches[0], state)
         else:
-            spread = spread_forward(context.tx, context.pieces(query), batches[-1], state)
+            spread = spread_forward(context.tx, query.pieces, batches[-1], state)
         if (spread.first, spread.last) != (batches[0].first, batches[-1].last):
             certainty = weakest(certainty, Certainty.UPPER_BOUND)
         sentences.append(spread.why)

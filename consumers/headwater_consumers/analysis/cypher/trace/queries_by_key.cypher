@@ -1,6 +1,11 @@
 // Streaming queries by key, with their job
 UNWIND $given.keys AS key
 MATCH (q:Query {key: key})
-RETURN '' AS dataset, q.key AS key, q.query_id AS query_id, q.name AS name,
-  q.first_batch AS first_batch, q.last_batch AS last_batch, q._retired IS NOT NULL AS summarized, true AS reads, true AS writes,
-  head([(q)-[:OF]->(j:Job) | j {.key, .namespace, .name, .processing_type}]) AS job
+RETURN q {.key, .query_id, .name, .first_batch, .last_batch, summarized: q._retired IS NOT NULL,
+  contested: EXISTS {
+    MATCH (s:Segment) USING INDEX SEEK s:Segment(_contested, start) WHERE s._contested = q.key AND s.start >= 0
+  },
+  rewinds: COLLECT {
+    MATCH (s:Segment) USING INDEX SEEK s:Segment(_rewinds) WHERE s._rewinds = q.key RETURN s.rewinds
+  },
+  job: head([(q)-[:OF]->(j:Job) | j {.key, .namespace, .name, .processing_type}])} AS query
