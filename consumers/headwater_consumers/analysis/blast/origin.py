@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_consumers.analysis.runs.resolve import MOST_CANDIDATES, id_prefixes, resolve_run
-from headwater_consumers.analysis.trace.answer import Hop, weakest
-from headwater_consumers.analysis.trace.batches import Query, Run, read_run, stretches
+from headwater_consumers.analysis.trace.answer import Hop, Step, StepKind, weakest
+from headwater_consumers.analysis.trace.batches import Batch, Query, Run, read_run, stretches
 from headwater_consumers.analysis.trace.by_time import ends, first_after
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import STRETCH, holes_among
 from headwater_consumers.analysis.trace.parts import between, join, joined
-from headwater_consumers.analysis.trace.state import spread_forward, state_of
+from headwater_consumers.analysis.trace.retired import retired_among
+from headwater_consumers.analysis.trace.state import NO_STATE, State, spread_forward, state_of
 from headwater_consumers.analysis.trace.steps import missing_parts
 from headwater_consumers.analysis.trace.taken import micro_batches, run_step
 from headwater_consumers.graph.keys import query_key
@@ -142,21 +144,30 @@ def _queries_like(context: Context, text: str) -> list[str]:
 def batches_hop(context: Context, query: Query, first: int, last: int, why: str) -> Hop:
     """Micro-batches, with those that their state spreads to, as one hop."""
     batches, complete = ends(context, query, first, last)
-    if not batches:
+    gone = retired_among(context, query, first, last)
+    if not batches and not gone.batches:
         raise NotFoundError(f"{query.name or query.query_id}: none of the micro-{batches_text(first, last)} is known.")
-    state = state_of(context.tx, query, batches, context.horizon)
-    certainty, until, sentences = state.certainty, batches[-1].last, [why, state.why]
+    # What was in its state before the next known batch was in it then, too.
+    known = batches or stretches(context.tx, [(query.key, last + 1, query.last_batch)], 1)[0]
+    state = state_of(context.tx, query, known, context.horizon) if known else NO_STATE
+    certainty, until, sentences = state.certainty, batches[-1].last if batches else last, [why, state.why]
     if state.spreads:
-        spread = spread_forward(context.tx, query.pieces, batches[-1], state)
+        spread = spread_forward(context.tx, query.pieces, known[-1], state)
         sentences.append(spread.why)
         if spread.last > until:
             certainty, until = Certainty.UPPER_BOUND, spread.last
-    given, all_of_them = ends(context, query, first, until) if until > batches[-1].last else (batches, complete)
+            gone = retired_among(context, query, first, until)
+    if gone.batches:
+        certainty = weakest(certainty, Certainty.UPPER_BOUND)
+        sentences.append(gone.why)
+    whole = bool(batches) and until <= batches[-1].last
+    given, all_of_them = (batches, complete) if whole else ends(context, query, first, until)
     if all_of_them:
         outputs = joined([(batch, use) for batch in given for use in batch.writes()], context.datasets)
     else:
         outputs = between(given[0], given[-1], produced=True, datasets=context.datasets)
-    if complete and (holes := holes_among(context.tx, query, batches, first, last)):
+    outputs = join((*outputs, *gone.parts))
+    if complete and (holes := holes_among(context.tx, query, batches, first, last, gone.batches)):
         outputs = join((*outputs, *(part for hole in holes for part in missing_parts(context, hole))))
         certainty = weakest(certainty, Certainty.UPPER_BOUND)
         ids = ", ".join(range_text(hole.first, hole.last + 1) for hole in holes)
@@ -165,16 +176,32 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
         number=1,
         depth=0,
         after=(),
-        step=micro_batches(
-            query,
-            batches,
-            count=len(batches) if complete else None,
-            keeps=state.keeps,
-            spread=(batches[0].first, until),
-        ),
+        step=_step(query, batches, (first, last), state, until, complete=complete and not gone.batches),
         inputs=(),
         outputs=outputs,
         certainty=certainty,
         overall=certainty,
         why=" ".join(sentences),
+    )
+
+
+def _step(
+    query: Query, batches: Sequence[Batch], asked: tuple[int, int], state: State, until: int, *, complete: bool
+) -> Step:
+    """The micro-batches as a step; a SUMMARY where none of them is kept one by one."""
+    if batches:
+        count = len(batches) if complete else None
+        return micro_batches(query, batches, count=count, keeps=state.keeps, spread=(batches[0].first, until))
+    first, last = asked
+    return Step(
+        kind=StepKind.SUMMARY,
+        job=query.job,
+        runs=(),
+        query_id=query.query_id,
+        query_name=query.name,
+        first_batch=first,
+        last_batch=last,
+        spread_first_batch=first,
+        spread_last_batch=until,
+        keeps_state=state.keeps,
     )

@@ -27,7 +27,7 @@ from headwater_consumers.analysis.trace.batches import (
 from headwater_consumers.analysis.trace.search import Row, Search, narrow, run
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import IntervalFacts
-from headwater_consumers.facts.spans import Spans, difference, intersection, union
+from headwater_consumers.facts.spans import Ranges, Spans, difference, intersection, union
 from headwater_schemas.events import Certainty
 
 FEW = 4
@@ -317,7 +317,9 @@ def _name(tx: Transaction, holes: Sequence[tuple[Job, int, int, Batch | None]]) 
             located.holes.append(Hole(first, last, earlier, later[0], spans))
 
 
-def holes_among(tx: Transaction, query: Query, batches: Sequence[Batch], first: int, last: int) -> list[Hole]:
+def holes_among(
+    tx: Transaction, query: Query, batches: Sequence[Batch], first: int, last: int, retired: Ranges
+) -> list[Hole]:
     """The holes of a query among its batch ids from `first` to `last`.
 
     Args:
@@ -326,8 +328,10 @@ def holes_among(tx: Transaction, query: Query, batches: Sequence[Batch], first: 
         batches: all known batches from `first` to `last`, in order.
         first: the first batch id.
         last: the last one, included.
+        retired: those that aren't kept one by one, which are no holes.
     """
-    bounds = [(first - 1, first - 1), *((batch.first, batch.last) for batch in batches), (last + 1, last + 1)]
+    known = sorted([*((batch.first, batch.last) for batch in batches), *((start, end - 1) for start, end in retired)])
+    bounds = [(first - 1, first - 1), *known, (last + 1, last + 1)]
     missing = [(a[1] + 1, b[0] - 1) for a, b in pairwise(bounds) if a[1] + 1 < b[0]]
     earlier = before(tx, [(query.key, start) for start, _ in missing])
     later = stretches(tx, [(query.key, end + 1, query.last_batch) for _, end in missing], 1)

@@ -73,6 +73,9 @@ class State:
     horizon: timedelta | None = None
 
 
+NO_STATE = State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_NOTHING_KNOWN)
+
+
 @dataclass(frozen=True, slots=True)
 class StateSpread:
     """The batches that a record spreads over; `bounded` is False where only the known batches end it."""
@@ -190,7 +193,7 @@ def _is_ours(batch: Batch) -> bool:
 def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None) -> State:
     digests = sorted({b.properties["plan_digest"] for b in batches if b.properties.get("plan_digest")})
     if not digests or query.job is None:
-        return State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_NOTHING_KNOWN)
+        return NO_STATE
     tenant = batches[0].properties["tenant"]
     written = sorted({use.dataset for batch in batches for use in batch.writes()})
     rows = tx.rows(
@@ -216,4 +219,4 @@ def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon
         return State(
             keeps=False, spreads=False, certainty=Certainty.EXACT, why="Its plan has no step that keeps state."
         )
-    return State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_NOTHING_KNOWN)
+    return NO_STATE

@@ -12,6 +12,7 @@ from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import MOST_BATCHES, Hole
 from headwater_consumers.analysis.trace.match import described
 from headwater_consumers.analysis.trace.parts import between, given, join
+from headwater_consumers.analysis.trace.retired import NONE, Retired, retired_among
 from headwater_consumers.analysis.trace.spans import offsets
 from headwater_consumers.analysis.trace.state import State, StateSpread, spread_backward, spread_forward, state_of
 from headwater_consumers.analysis.trace.taken import (
@@ -64,7 +65,7 @@ def missing_draft(context: Context, missing: Missing) -> Draft:
     query, hole = missing.query, missing.hole
     state = state_of(context.tx, query, [hole.after, *filter(None, [hole.before])], context.horizon)
     spread: StateSpread | None = None
-    first, last = hole.first, hole.last
+    first, last, gone = hole.first, hole.last, NONE
     others = missing_parts(context, hole)
     sentences = [_not_known(context, missing), state.why if state.spreads else ""]
     if state.spreads and not context.backward:
@@ -72,14 +73,16 @@ def missing_draft(context: Context, missing: Missing) -> Draft:
         spread = spread_forward(context.tx, query.pieces, hole.after, state)
         last = spread.last
         used = [(hole.after, frozenset({missing.part.dataset.key}))]
-        others = join((*others, *_given(context, used, hole.after.first, last, spread=True)))
+        gone = retired_among(context, query, hole.after.first, last)
+        others = join((*others, *_given(context, used, hole.after.first, last, spread=True, gone=gone)))
     elif state.spreads and hole.before is not None:
         spread = spread_backward(context.tx, query, hole.before, state)
         first = spread.first
         used = [(hole.before, frozenset({missing.part.dataset.key}))]
-        others = join((*others, *_given(context, used, first, hole.before.last, spread=True)))
+        gone = retired_among(context, query, first, hole.before.last)
+        others = join((*others, *_given(context, used, first, hole.before.last, spread=True, gone=gone)))
     if spread is not None:
-        sentences.append(spread.why)
+        sentences += [spread.why, gone.why]
     certainty = Certainty.UPPER_BOUND
     return Draft(
         key=(f"{query.key} missing", hole.first, hole.last),
@@ -183,14 +186,15 @@ def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Dr
         if (spread.first, spread.last) != (batches[0].first, batches[-1].last):
             certainty = weakest(certainty, Certainty.UPPER_BOUND)
         sentences.append(spread.why)
-    sentences += [*dict.fromkeys(each.why for each in group), *again]
     first = min(batches[0].first, spread.first) if spread else batches[0].first
     last = max(batches[-1].last, spread.last) if spread else batches[-1].last
+    gone = retired_among(context, query, first, last) if spread else NONE
+    sentences += [gone.why, *dict.fromkeys(each.why for each in group), *again]
     keys: dict[str, set[str]] = {}
     for each in group:
         keys.setdefault(each.batch.key, set()).add(each.part.dataset.key)
     by_batch = [(batch, frozenset(keys[batch.key])) for batch in batches]
-    others = _given(context, by_batch, first, last, spread=spread is not None)
+    others = _given(context, by_batch, first, last, spread=spread is not None, gone=gone)
     pendings = tuple(dict.fromkeys(each.pending for each in group))
     return Draft(
         key=(batches[0].key if batches[0].conflict else query.key, batches[0].first, batches[-1].last),
@@ -211,7 +215,13 @@ def _said(context: Context, batches: Sequence[Batch], used: Sequence[Part]) -> s
 
 
 def _given(
-    context: Context, used: Sequence[tuple[Batch, frozenset[str]]], first: int, last: int, *, spread: bool
+    context: Context,
+    used: Sequence[tuple[Batch, frozenset[str]]],
+    first: int,
+    last: int,
+    *,
+    spread: bool,
+    gone: Retired = NONE,
 ) -> tuple[Part, ...]:
     """What batches gave out (backwards: took in).
 
@@ -221,18 +231,34 @@ def _given(
         first: batch id.
         last: batch id.
         spread: whether all from `first` to `last` may have, as the state may have kept it.
+        gone: those of them that aren't kept one by one.
     """
-    batches = [batch for batch, _ in used]
     if not spread:
         return join((*given(used, context.datasets, backward=context.backward), *_at_rest(context, used)))
-    query, anything = batches[0].query, frozenset[str]().union(*(keys for _, keys in used))
-    [all_of_them] = stretches(context.tx, [(query, first, last)], MOST_BATCHES)
-    if len(all_of_them) < MOST_BATCHES or all_of_them[-1].last >= last:
-        kept = [(batch, anything) for batch in all_of_them]
-        return join((*given(kept, context.datasets, backward=context.backward), *_at_rest(context, kept)))
+    anything = frozenset[str]().union(*(keys for _, keys in used))
+    return given_by_all(context, used[0][0].query, anything, first, last, gone)
+
+
+def given_by_all(
+    context: Context, query: str, used: frozenset[str], first: int, last: int, gone: Retired
+) -> tuple[Part, ...]:
+    """What all batches of a query from one to another gave out (backwards: took in).
+
+    Args:
+        context: of the trace.
+        query: its key.
+        used: keys of the datasets of which some of them used parts.
+        first: batch id.
+        last: batch id.
+        gone: those of them that aren't kept one by one.
+    """
+    [batches] = stretches(context.tx, [(query, first, last)], MOST_BATCHES)
+    if len(batches) < MOST_BATCHES or batches[-1].last >= last:
+        kept = [(batch, used) for batch in batches]
+        return join((*given(kept, context.datasets, backward=context.backward), *_at_rest(context, kept), *gone.parts))
     [final] = before(context.tx, [(query, last + 1)])
-    found = between(all_of_them[0], final[-1], produced=not context.backward, datasets=context.datasets)
-    return join((*found, *_at_rest(context, [(batch, anything) for batch in (all_of_them[0], *final)])))
+    found = between(batches[0], final[-1], produced=not context.backward, datasets=context.datasets)
+    return join((*found, *_at_rest(context, [(batch, used) for batch in (batches[0], *final)]), *gone.parts))
 
 
 def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:

@@ -12,11 +12,14 @@ from typing import Any
 from headwater_consumers.analysis.micro_batches import conflicts, row
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.trace.answer import Part, PartKind, RunBrief, Step, StepKind
-from headwater_consumers.analysis.trace.batches import Query, read_batch
+from headwater_consumers.analysis.trace.batches import Query, before, read_batch, stretches
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import Located
 from headwater_consumers.analysis.trace.match import described, matched, narrowed
-from headwater_consumers.analysis.trace.spans import offsets
+from headwater_consumers.analysis.trace.parts import join
+from headwater_consumers.analysis.trace.retired import parts_of, retired_among
+from headwater_consumers.analysis.trace.state import State, spread_forward, state_of
+from headwater_consumers.analysis.trace.steps import given_by_all
 from headwater_consumers.analysis.trace.taken import Draft, Pending, Taken, overall
 from headwater_consumers.analysis.trace.uses import kafka_spans
 from headwater_consumers.facts.spans import Spans, difference, flat, intersection
@@ -45,9 +48,12 @@ class Summarized:
 
 
 def summarized(context: Context, asked: Sequence[tuple[Pending, Located]]) -> list[Summarized]:
-    """The summaries that have offsets which no micro-batch has that is kept; these are left no longer."""
+    """The summaries that have offsets which were asked for; these are left no longer.
+
+    Also offsets that a micro-batch has which is kept: the query may have gone back, and used them twice.
+    """
     type_ = "PRODUCED" if context.backward else "CONSUMED"
-    open_ = [(pending, located) for pending, located in asked if located.left and located.want.query.summarized]
+    open_ = [(pending, located) for pending, located in asked if located.want.query.summarized]
     if not open_:
         return []
     wants = [
@@ -56,7 +62,7 @@ def summarized(context: Context, asked: Sequence[tuple[Pending, Located]]) -> li
             "query": located.want.query.key,
             "dataset": located.want.dataset,
             "type": type_,
-            "spans": [list(span) for span in flat(located.left)],
+            "spans": [list(span) for span in flat(located.want.spans)],
         }
         for n, (_, located) in enumerate(open_)
     ]
@@ -69,7 +75,7 @@ def summarized(context: Context, asked: Sequence[tuple[Pending, Located]]) -> li
         for of_type, dataset, properties in found["uses"]:
             if (of_type, dataset) != (type_, located.want.dataset) or "from" not in properties:
                 continue
-            if spans := intersection(located.left, kafka_spans(properties)):
+            if spans := intersection(located.want.spans, kafka_spans(properties)):
                 part = narrowed(pending.part, spans)
                 out.append(
                     Summarized(located.want.query, found["summary"], found["run"] or {}, found["uses"], part, pending)
@@ -115,18 +121,7 @@ def summary_draft(context: Context, found: Summarized) -> Draft:
     """The hop that the micro-batches of a day are."""
     query, summary = found.query, found.summary
     began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))
-    others = []
-    for type_, dataset, properties in found.uses:
-        if (type_ == "CONSUMED") is not context.backward:
-            continue
-        asset = context.datasets[dataset]
-        if "from" in properties:
-            spans = offsets(kafka_spans(properties))
-            others.append(Part(dataset=asset, kind=PartKind.OFFSETS, certainty=Certainty.UPPER_BOUND, offsets=spans))
-        else:
-            others.append(
-                Part(dataset=asset, kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN, since=began, until=ended)
-            )
+    others, state, spread = _others(context, found)
     verb, went = ("wrote", "made from some of") if context.backward else ("read", "some of")
     run_id = summary.get("run_id")
     runs = () if run_id is None else (RunBrief(run_id=run_id, **found.run),)
@@ -135,6 +130,8 @@ def summary_draft(context: Context, found: Summarized) -> Draft:
         f"of them {verb} {described(found.part)}, and it is {went} what they "
         f"{'read' if context.backward else 'wrote'}. The archive of the events topic has them one by one."
     )
+    if state is not None and state.spreads:
+        why += f" {state.why} So what those {'before' if context.backward else 'after'} them used counts, too."
     certainty = Certainty.UPPER_BOUND
     return Draft(
         key=(f"{query.key} summary {summary['key']}", summary["first_batch"], summary["last_batch"]),
@@ -146,13 +143,40 @@ def summary_draft(context: Context, found: Summarized) -> Draft:
             query_name=query.name,
             first_batch=summary["first_batch"],
             last_batch=summary["last_batch"],
+            spread_first_batch=spread[0],
+            spread_last_batch=spread[1],
             started_at=began,
             ended_at=ended,
+            keeps_state=None if state is None else state.keeps,
         ),
-        inputs=tuple(others) if context.backward else (found.part,),
-        outputs=(found.part,) if context.backward else tuple(others),
+        inputs=others if context.backward else (found.part,),
+        outputs=(found.part,) if context.backward else others,
         certainty=certainty,
         overall=overall(certainty, [found.pending]),
         why=why,
         pendings=(found.pending,),
     )
+
+
+def _others(context: Context, found: Summarized) -> tuple[tuple[Part, ...], State | None, tuple[int, int]]:
+    """What the micro-batches gave out (backwards: took in), the query's state, and over which batches that spreads."""
+    query, own = found.query, tuple(parts_of(context, found.summary, found.uses))
+    first, last = found.summary["first_batch"], found.summary["last_batch"]
+    [after] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], 1)
+    [known] = [after] if after else before(context.tx, [(query.key, first)])
+    if not known:
+        return join(own), None, (first, last)
+    state = state_of(context.tx, query, known, context.horizon)
+    if not state.spreads:
+        return join(own), state, (first, last)
+    if context.backward:
+        # Of a time of which the micro-batches aren't kept, no watermark bounds what was in the state.
+        spread = (query.first_batch, last)
+    elif after:
+        # What was in its state before the next known batch was in it then, too.
+        spread = (first, spread_forward(context.tx, query.pieces, after[0], state).last)
+    else:
+        spread = (first, query.last_batch)
+    gone = retired_among(context, query, *spread)
+    others = given_by_all(context, query.key, frozenset({found.part.dataset.key}), *spread, gone)
+    return join((*own, *others)), state, spread

@@ -1,0 +1,126 @@
+"""Micro-batches that aren't kept one by one: what those of a day used together, where that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from headwater_consumers.analysis.micro_batches import retired
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.trace.answer import Part, PartKind
+from headwater_consumers.analysis.trace.batches import Query
+from headwater_consumers.analysis.trace.context import Context
+from headwater_consumers.analysis.trace.parts import join
+from headwater_consumers.analysis.trace.spans import offsets
+from headwater_consumers.analysis.trace.uses import kafka_spans
+from headwater_consumers.facts.spans import Ranges, difference, intersection, ranges_of
+from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import range_text
+
+_MOST_RANGES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """What is left of the micro-batches among some batch ids that aren't kept one by one.
+
+    Attributes:
+        summarized: those of which a summary is kept.
+        dropped: those of which nothing is.
+        parts: what the summarized ones gave out (backwards: took in); of a day, what all of its micro-batches did.
+        why: sentences on them.
+    """
+
+    summarized: Ranges
+    dropped: Ranges
+    parts: tuple[Part, ...]
+    why: str
+
+    @property
+    def batches(self) -> Ranges:
+        """All of them."""
+        return ranges_of([*self.summarized, *self.dropped])
+
+
+NONE: Final = Retired([], [], (), "")
+
+
+def retired_among(context: Context, query: Query, first: int, last: int) -> Retired:
+    """Of the micro-batches from one batch id to another, both included, those that aren't kept one by one."""
+    if not query.summarized:
+        return NONE
+    gone = retired(context.tx, [query.key]).get(query.key, [])
+    among = intersection({0: gone}, {0: [(first, last + 1)]}).get(0, [])
+    if not among:
+        return NONE
+    rows = context.tx.rows("trace/summaries_among", query=query.key, first=first, last=last, limit=context.limit)
+    context.cut |= len(rows) >= context.limit
+    kept = ranges_of(
+        pair for row in rows for pair in zip(row["summary"]["batch_starts"], row["summary"]["batch_ends"], strict=True)
+    )
+    summarized = intersection({0: among}, {0: kept}).get(0, [])
+    dropped = [] if len(rows) >= context.limit else difference({0: among}, {0: kept}).get(0, [])
+    parts = [part for row in rows for part in parts_of(context, row["summary"], row["uses"])]
+    if dropped:
+        parts += _any_part(context, query)
+    return Retired(summarized, dropped, join(parts), " ".join(_sentences(context, summarized, dropped)))
+
+
+def parts_of(
+    context: Context, summary: Mapping[str, Any], uses: Sequence[tuple[str, str, Mapping[str, Any]]]
+) -> list[Part]:
+    """What the micro-batches of a summary gave out (backwards: took in) together.
+
+    Args:
+        context: of the trace.
+        summary: its properties.
+        uses: type, key of the dataset and properties of each CONSUMED and PRODUCED.
+    """
+    began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))
+    wanted = [(dataset, of) for type_, dataset, of in uses if (type_ == "CONSUMED") is context.backward]
+    context.datasets.know(dataset for dataset, _ in wanted)
+    out = []
+    for dataset, of in wanted:
+        part = Part(
+            dataset=context.datasets[dataset],
+            kind=PartKind.UNKNOWN,
+            certainty=Certainty.UNKNOWN,
+            since=began,
+            until=ended,
+        )
+        if "from" in of:
+            part = Part(
+                dataset=part.dataset,
+                kind=PartKind.OFFSETS,
+                certainty=Certainty.UPPER_BOUND,
+                offsets=offsets(kafka_spans(of)),
+            )
+        out.append(part)
+    return out
+
+
+def _any_part(context: Context, query: Query) -> list[Part]:
+    """Some part, not known which, of each dataset that a query writes (backwards: reads)."""
+    type_ = "READS" if context.backward else "WRITES"
+    rows = context.tx.rows("trace/used_by_query", query=query.key)
+    keys = sorted(row["dataset"] for row in rows if row["type"] == type_)
+    context.datasets.know(keys)
+    return [Part(dataset=context.datasets[key], kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN) for key in keys]
+
+
+def _sentences(context: Context, summarized: Ranges, dropped: Ranges) -> list[str]:
+    out, verb, done = [], *(("read", "read") if context.backward else ("wrote", "written"))
+    if summarized:
+        out.append(
+            f"Batch {_listed(summarized)} is summarized by day: all that those of these days {verb} counts. "
+            "The archive of the events topic has them one by one."
+        )
+    if dropped:
+        out.append(f"Batch {_listed(dropped)} was dropped by retention: it may have {done} any part.")
+    return out
+
+
+def _listed(ranges: Ranges) -> str:
+    more = f" and {len(ranges) - _MOST_RANGES} more" if len(ranges) > _MOST_RANGES else ""
+    return ", ".join(range_text(start, end) for start, end in ranges[:_MOST_RANGES]) + more
