@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from headwater.lean_imports import without
 from headwater.logs import fields, start_logging
 from headwater.settings import Settings
 from headwater.stopping import stopped_by_signals
+from headwater_consumers.materializer.collections import rare_collections
 from headwater_consumers.materializer.errors import DeadLetterLimitError
 from headwater_schemas.errors import FatalError
 
@@ -88,7 +88,7 @@ def consume(
             materializer.stop()
 
         # Signals first: who waits for the line may end it at once.
-        with stopped_by_signals(stop), _rare_collections():
+        with stopped_by_signals(stop), rare_collections():
             started(materializer.port)
             _log_start(target, settings, metrics_url=f"http://{settings.materializer.http_host}:{materializer.port}")
             try:
@@ -140,24 +140,6 @@ def summary(totals: ConsumerTotals) -> str:
         f"Stopped after {totals.seconds:,.1f} s: {totals.consumed:,} consumed = {totals.applied:,} applied "
         f"+ {totals.dead_lettered.total():,} dead-lettered{f' ({reasons})' if reasons else ''}{released}."
     )
-
-
-@contextlib.contextmanager
-def _rare_collections() -> Iterator[None]:
-    """The garbage collector looks for cycles every 50,000 new objects instead of every 700.
-
-    A batch is some 100,000 of them, events and rows, that live until it is written, and hardly any is in a cycle. To
-    walk over them again and again takes a quarter of the processor time of decoding and folding
-    (docs/benchmarks/ingest-tried.md).
-    """
-    before = gc.get_threshold()
-    gc.freeze()  # modules and settings stay; no need to look at them again
-    gc.set_threshold(50_000, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
 
 
 def _fatal(error: FatalError) -> ConfigurationError:

@@ -32,6 +32,7 @@ from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
+from headwater_consumers.materializer.collections import rare_collections
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.fold import fold, reject_decoded
 from headwater_consumers.materializer.graph import Neo4jGraph, WriteSummary, writing_driver
@@ -173,7 +174,8 @@ def _consume(source: GeneratedSource, database: Database, count: int, wrote: Cal
             drain_seconds=settings.drain_seconds,
             until_caught_up=True,
         )
-        Loop(parts, policy, clock=clock, random=random.random).run()
+        with rare_collections():
+            Loop(parts, policy, clock=clock, random=random.random).run()
     if totals.applied != count:
         raise HeadwaterError(f"{totals.applied:,} of {count:,} micro-batches were applied.")
     return metrics.moments
