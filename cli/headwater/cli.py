@@ -123,7 +123,14 @@ class Terminated(SystemExit):
         super().__init__(int(ExitCode.TERMINATED))
 
 
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
+def _terminate(_signal: int, frame: FrameType | None) -> None:
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            # Python drops what a finalizer raises: again, once it has run.
+            signal.signal(signal.SIGALRM, _terminate)
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            return
+        frame = frame.f_back
     raise Terminated
 
 

@@ -180,6 +180,28 @@ def test_a_signal_lets_a_command_clean_up(number: signal.Signals, status: int) -
     assert process.returncode == status
 
 
+def test_a_signal_that_comes_while_a_finalizer_runs_is_not_lost() -> None:
+    script = """
+        import signal, sys, time, types
+        from headwater import cli
+        class Finalized:
+            def __del__(self) -> None:
+                signal.raise_signal(signal.SIGTERM)
+                print("finalized", flush=True)
+        module = types.ModuleType("probe")
+        def command() -> None:
+            Finalized()
+            time.sleep(60)
+        module.command = command
+        sys.modules["probe"] = module
+        cli.COMMANDS["probe"] = cli.Command("probe")
+        sys.exit(cli.main(["probe"]))
+    """
+    with run(script) as process:
+        assert process.communicate(timeout=50)[0] == "finalized\n"
+    assert process.returncode == 143
+
+
 def test_only_the_named_command_is_imported() -> None:
     script = """
         import sys
