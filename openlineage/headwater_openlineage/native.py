@@ -103,7 +103,11 @@ def _candidate(document: Json, kind: str, tenant: str) -> Json:
 
 
 def _drop_facets(body: Json) -> None:
-    """Verbatim facets aren't among a candidate's: those of an event of Headwater's own are in the patch."""
+    """Verbatim facets aren't among a candidate's: those of an event of Headwater's own are in the patch.
+
+    Nor is that sources are only possible: where Headwater's own producers leave out what an output was made from, that
+    is everything.
+    """
     for name in ("facets", "run_facets", "job_facets"):
         if name in body:
             body[name] = {}
@@ -111,6 +115,8 @@ def _drop_facets(body: Json) -> None:
     for use in uses:
         if "facets" in use:
             use["facets"] = {}
+        if "possible" in use:
+            use["possible"] = False
 
 
 def headwater_facet(event: LineageEvent, document: Json, producer: str) -> Json:

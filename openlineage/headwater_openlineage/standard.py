@@ -245,9 +245,12 @@ def _all_produced(uses: tuple[DatasetUse, ...], made: Made) -> tuple[DatasetUse,
     """Outputs as listed, with what they were made from, then those that only explicit lineage names."""
     listed = {use.dataset for use in uses}
     others = tuple(DatasetUse(dataset=each) for each in made.sources if each not in listed)
-    return tuple(
-        msgspec.structs.replace(use, inputs=made.sources.get(use.dataset, use.inputs)) for use in (*uses, *others)
-    )
+    return tuple(_made_of(use, made.sources.get(use.dataset)) for use in (*uses, *others))
+
+
+def _made_of(use: DatasetUse, sources: tuple[DatasetRef, ...] | None) -> DatasetUse:
+    """An output with what it was made from; where nothing states that, every input is a possible source."""
+    return msgspec.structs.replace(use, inputs=sources, possible=sources is None)
 
 
 Declared = tuple[DatasetRef, ...] | None

@@ -5,8 +5,10 @@ A fact joins another in place; who shares one copies it first.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import NamedTuple
 
 from headwater_consumers.facts.model import RelType, UseKey
@@ -16,8 +18,23 @@ from headwater_schemas.events import ColumnLineage
 
 MADE_FROM = "inputs"
 """Register of a PRODUCED: keys of the datasets that it was made from; not there: all that its owner consumed."""
+POSSIBLE = "possible"
+"""Register of a PRODUCED: True of one that each of what its owner consumed is only possibly a source of."""
 UNCOMMITTED = "uncommitted"
 """Register of a PRODUCED: True of what a failed run names as its output, and of which nothing is known to be there."""
+
+
+class Evidence(StrEnum):
+    """How FEEDS is known. Of what several reports of one job give, the last of these counts that any of them gives.
+
+    - POSSIBLE: a report has both, and doesn't record what the output was made from.
+    - EXCLUDED: a report records what the output was made from, and this input isn't among it: no FEEDS.
+    - OBSERVED: a report records that the output was made from this, or a plan has an edge between them.
+    """
+
+    POSSIBLE = "POSSIBLE"
+    EXCLUDED = "EXCLUDED"
+    OBSERVED = "OBSERVED"
 
 
 class Link(NamedTuple):
@@ -27,6 +44,7 @@ class Link(NamedTuple):
     start: str
     end: str
     via: str = ""
+    evidence: Evidence = Evidence.OBSERVED
 
 
 @dataclass(slots=True)
@@ -254,34 +272,47 @@ def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> 
     """Join uses of datasets by one owner.
 
     What an output was made from is the one register that doesn't go by stamps: reports add up, and one that lists none
-    stands for everything. So it only ever grows, and so do the FEEDS that follow: of a run everything takes in what was
-    listed (`fold_run`), and of a micro-batch they follow from each report by itself. That an output wasn't committed
-    is another one: it holds as long as every report has it.
+    stands for everything, unless it is `possible`: then it stands for less than a list. So it only ever grows, and so
+    does the evidence of the FEEDS that follow: of a run everything takes in what was listed (`fold_run`), and of a
+    micro-batch they follow from each report by itself. That an output wasn't committed is another one: it holds as long
+    as every report has it.
     """
     for use, theirs in other.items():
         if (mine := into.get(use)) is None:
             into[use] = dict(theirs)
             continue
         old, new = mine.get(MADE_FROM), theirs.get(MADE_FROM)
+        is_everything = any(MADE_FROM not in each and POSSIBLE not in each for each in (mine, theirs))
         is_uncommitted = UNCOMMITTED in mine and UNCOMMITTED in theirs
         join(mine, theirs)
         if not is_uncommitted:
             mine.pop(UNCOMMITTED, None)
-        if old is not None and new is not None:
-            mine[MADE_FROM] = (max(old[0], new[0]), sorted({*_keys(old[1]), *_keys(new[1])}))
-        else:
+        if is_everything:
             mine.pop(MADE_FROM, None)
+        elif old is not None and new is not None:
+            mine[MADE_FROM] = (max(old[0], new[0]), sorted({*_keys(old[1]), *_keys(new[1])}))
+        if is_everything or MADE_FROM in mine:
+            mine.pop(POSSIBLE, None)
 
 
-def made_from(registers: Registers, consumed: set[str]) -> set[str]:
-    """Keys of the datasets that an output was made from.
+def made_from(registers: Registers, consumed: set[str]) -> Iterator[tuple[str, Evidence]]:
+    """Keys of datasets, and how it is known whether an output was made from each.
 
     Args:
         registers: of its PRODUCED.
         consumed: what its owner consumed.
     """
     found = registers.get(MADE_FROM)
-    return consumed if found is None else set(_keys(found[1]))
+    if found is None:
+        evidence = Evidence.POSSIBLE if POSSIBLE in registers else Evidence.OBSERVED
+        for source in consumed:
+            yield source, evidence
+        return
+    listed = set(_keys(found[1]))
+    for source in listed:
+        yield source, Evidence.OBSERVED
+    for source in consumed - listed:
+        yield source, Evidence.EXCLUDED
 
 
 def _keys(cell: Cell) -> list[str]:

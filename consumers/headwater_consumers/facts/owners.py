@@ -11,7 +11,7 @@ from typing import Any
 
 from headwater_consumers.facts import registers
 from headwater_consumers.facts.model import Label
-from headwater_consumers.facts.nodes import MADE_FROM, UNCOMMITTED
+from headwater_consumers.facts.nodes import MADE_FROM, POSSIBLE, UNCOMMITTED
 from headwater_consumers.facts.properties import ENTRY_REGISTERS, owner_properties
 from headwater_consumers.facts.reports import REPORTS
 
@@ -38,7 +38,7 @@ REGISTERS: Mapping[Label, Mapping[str, str]] = {
     Label.CONFLICT: _MICRO_BATCH,
 }
 """Property to register, by label."""
-USE_REGISTERS = owner_properties("position", "rows", "bytes", "files", MADE_FROM, UNCOMMITTED)
+USE_REGISTERS = owner_properties("position", "rows", "bytes", "files", MADE_FROM, POSSIBLE, UNCOMMITTED)
 
 LOCK = "_l"
 """Set by a statement to lock a node; it states nothing."""

@@ -3,6 +3,7 @@
 | derived                                  | from                                                                 |
 |------------------------------------------|----------------------------------------------------------------------|
 | Job READS, WRITES and FEEDS of a run     | its jobs, its uses, its span (`run_links`)                           |
+| FEEDS that are only possible             | the evidence of all FEEDS of one job (`possible_feeds`)              |
 | READ, WROTE                              | positions of a run's or interval's uses (`versions_used`)            |
 | KNOWN_AS                                 | the dataset's register `symlinks` (`known_as`)                        |
 | `declared` of READS, WRITES, FEEDS       | the job's declared registers (`declared_links`)                      |
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -26,6 +27,7 @@ from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.nodes import (
     UNCOMMITTED,
     ColumnFacts,
+    Evidence,
     IntervalFacts,
     Link,
     NodeFacts,
@@ -57,7 +59,8 @@ def run_links(run_jobs: Iterable[str], uses: Mapping[UseKey, Registers]) -> Iter
     """READS, WRITES and FEEDS of a run's jobs that follow from its uses, within the run's span.
 
     What goes into a run feeds what comes out of it: all of it, but an output that is known to be made from less. An
-    output of a run that failed is none, unless something of it was committed.
+    output of a run that failed is none, unless something of it was committed. Which FEEDS there are, of all by one job,
+    `possible_feeds` decides.
     """
     consumed = {use.dataset for use in uses if use.type is RelType.CONSUMED}
     outputs = [
@@ -65,14 +68,21 @@ def run_links(run_jobs: Iterable[str], uses: Mapping[UseKey, Registers]) -> Iter
         for use, registers in uses.items()
         if use.type is RelType.PRODUCED and UNCOMMITTED not in registers
     ]
-    produced = [(use.dataset, made_from(registers, consumed)) for use, registers in outputs]
+    produced = [(use.dataset, list(made_from(registers, consumed))) for use, registers in outputs]
     for job in run_jobs:
         for source in consumed:
             yield Link(RelType.READS, job, source)
         for target, sources in produced:
             yield Link(RelType.WRITES, job, target)
-            for source in sources:
-                yield Link(RelType.FEEDS, source, target, job)
+            for source, evidence in sources:
+                yield Link(RelType.FEEDS, source, target, job, evidence)
+
+
+def possible_feeds(links: Collection[Link]) -> set[Link]:
+    """FEEDS that are possible: those of a pair of datasets and a job of which nothing better is known."""
+    possible = {link for link in links if link.evidence is Evidence.POSSIBLE}
+    better = (Evidence.EXCLUDED, Evidence.OBSERVED)
+    return {link for link in possible if not any(link._replace(evidence=each) in links for each in better)}
 
 
 def versions_used(tenant: str, uses: dict[UseKey, Registers]) -> Iterator[tuple[RelType, str]]:

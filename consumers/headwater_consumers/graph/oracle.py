@@ -13,7 +13,7 @@ from typing import Any
 
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label, RelType, UseKey
-from headwater_consumers.facts.nodes import IntervalFacts, Link, NodeFacts, TimeSpan, Variant
+from headwater_consumers.facts.nodes import Evidence, IntervalFacts, Link, NodeFacts, TimeSpan, Variant
 from headwater_consumers.facts.owners import without_stamps_of_the_schema
 from headwater_consumers.facts.properties import flatten, stamped
 from headwater_consumers.facts.registers import Props, Registers
@@ -289,7 +289,9 @@ class _Graph:
         own: set[Link] = set()
         for key, job in delta.jobs.items():
             own |= derive.declared_links(key, job.registers)
-        for link in observed.keys() | own | by_sets.keys():
+        possible = {link._replace(evidence=Evidence.OBSERVED): link for link in derive.possible_feeds(observed)}
+        certain = {link for link in observed if link.evidence is Evidence.OBSERVED}
+        for link in certain | possible.keys() | own | by_sets.keys():
             properties: dict[str, Any] = {"declarations": by_sets.get(link)}
             if link.type is RelType.FEEDS:
                 job = delta.jobs[link.via]
@@ -297,10 +299,11 @@ class _Graph:
             elif link.type is RelType.USED:
                 properties["_job"] = delta.plans[link.end].job
             if link.type in (RelType.READS, RelType.WRITES, RelType.FEEDS):
-                properties["observed"] = True if link in observed else None
+                properties["observed"] = True if link in certain else None
+                properties["possible"] = True if link in possible else None
                 properties["declared"] = True if link in own or link in by_sets else None
                 properties[OWN] = True if link in own else None
-            seen = observed.get(link, TimeSpan())
+            seen = observed.get(possible.get(link, link), TimeSpan())
             self.relationship(
                 link.type, link.start, link.end, {**properties, "first_seen": seen.first, "last_seen": seen.last}
             )

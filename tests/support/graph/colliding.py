@@ -201,6 +201,7 @@ class _Maker:
                 rows=self._maybe(self.random.randrange(100)),
                 facets=self._facets() if self.random.random() < 0.1 else {},
                 inputs=self._maybe(tuple(sorted({self._dataset_ref() for _ in range(self.random.randrange(3))}))),
+                possible=self.random.random() < 0.6,
             )
             for _ in range(self.random.randrange(3))
         )

@@ -41,7 +41,7 @@ SEQUENCES = {
         [run("COMPLETE", "05:10:00", inputs=[ORDERS], outputs=[TOTALS])],
         {
             RUN: {"state": "COMPLETE", "started_at": None, "ended_at": "05:10:00", "open": None},
-            FEEDS.format("orders", "totals"): {"observed": "true"},
+            FEEDS.format("orders", "totals"): {"possible": "true", "observed": None},
         },
     ),
     "the only inputs while running": Sequence(
@@ -53,7 +53,7 @@ SEQUENCES = {
         {
             RUN: {"state": "COMPLETE", "started_at": "05:00:00"},
             'Job "totals" -READS-> Dataset "orders"': {"first_seen": "05:00:00", "last_seen": "05:10:00"},
-            FEEDS.format("orders", "totals"): {"observed": "true", "first_seen": "05:00:00"},
+            FEEDS.format("orders", "totals"): {"possible": "true", "observed": None, "first_seen": "05:00:00"},
         },
     ),
     "inputs at the start, outputs at the end": Sequence(
@@ -166,11 +166,39 @@ SEQUENCES = {
             ),
         ],
         {
-            FEEDS.format("orders", "totals"): {},
-            FEEDS.format("customers", "names"): {},
+            FEEDS.format("orders", "totals"): {"observed": "true", "possible": None},
+            FEEDS.format("customers", "names"): {"observed": "true", "possible": None},
             f'{RUN} -PRODUCED-> Dataset "totals"': {"inputs": '[Dataset "orders"]'},
         },
         [FEEDS.format("customers", "totals"), FEEDS.format("orders", "names")],
+    ),
+    "explicit lineage at the end alone": Sequence(
+        [
+            run("START", "05:00:00", inputs=[ORDERS, CUSTOMERS], outputs=[TOTALS, NAMES]),
+            run("RUNNING", "05:05:00", inputs=[ORDERS, CUSTOMERS], outputs=[TOTALS, NAMES]),
+            run("COMPLETE", "05:10:00", job_facets=explicit(totals=["orders"], names=["customers"])),
+        ],
+        {
+            FEEDS.format("orders", "totals"): {"observed": "true", "possible": None},
+            FEEDS.format("customers", "names"): {"observed": "true", "possible": None},
+            f'{RUN} -PRODUCED-> Dataset "totals"': {"inputs": '[Dataset "orders"]', "possible": None},
+        },
+        [FEEDS.format("customers", "totals"), FEEDS.format("orders", "names")],
+    ),
+    "no lineage, and columns of one input": Sequence(
+        [
+            run(
+                "COMPLETE",
+                "05:10:00",
+                inputs=[ORDERS, CUSTOMERS],
+                outputs=[{**TOTALS, "facets": columns(total=[("orders", "amount")])}],
+            )
+        ],
+        {
+            FEEDS.format("orders", "totals"): {"observed": "true", "possible": None},
+            FEEDS.format("customers", "totals"): {"observed": None, "possible": "true"},
+            f'{RUN} -PRODUCED-> Dataset "totals"': {"possible": "true"},
+        },
     ),
     "explicit lineage that only the facet names": Sequence(
         [run("COMPLETE", "05:10:00", job_facets=explicit(totals=["orders"], names=[]))],
@@ -194,9 +222,9 @@ SEQUENCES = {
             )
         ],
         {
-            FEEDS.format("orders", "totals"): {},
-            FEEDS.format("orders", "names"): {},
-            FEEDS.format("customers", "names"): {},
+            FEEDS.format("orders", "totals"): {"observed": "true", "possible": None},
+            FEEDS.format("orders", "names"): {"observed": None, "possible": "true"},
+            FEEDS.format("customers", "names"): {"observed": None, "possible": "true"},
             'Column "id" -INFLUENCES-> Dataset "totals"': {"type": "INDIRECT"},
         },
         [FEEDS.format("customers", "totals")],

@@ -14,6 +14,7 @@ from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import (
     DatasetFacts,
+    Evidence,
     IntervalFacts,
     Link,
     NodeFacts,
@@ -158,9 +159,17 @@ class Builder:
             self.delta.declaration_sets[key] = node
         return key, node
 
-    def link(self, type_: RelType, start: str, end: str, time: datetime | None, via: str = "") -> None:
+    def link(
+        self,
+        type_: RelType,
+        start: str,
+        end: str,
+        time: datetime | None,
+        via: str = "",
+        evidence: Evidence = Evidence.OBSERVED,
+    ) -> None:
         """A relationship that was seen at `time`, or at a time that isn't known."""
-        link = Link(type_, start, end, via)
+        link = Link(type_, start, end, via, evidence)
         span = self.delta.links.get(link)
         if span is None:
             self.delta.links[link] = span = TimeSpan()

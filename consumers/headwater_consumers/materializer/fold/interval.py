@@ -88,15 +88,15 @@ def _fold_flow(
     time: datetime | None,
 ) -> None:
     consumed = {use.dataset for use in inputs}
-    produced = [(use.dataset, made_from(registers, consumed)) for use, registers in outputs.items()]
+    produced = [(use.dataset, list(made_from(registers, consumed))) for use, registers in outputs.items()]
     for owner in (job, query):
-        for source in consumed.union(*(sources for _, sources in produced)):
+        for source in consumed.union(source for _, sources in produced for source, _ in sources):
             into.link(RelType.READS, owner, source, time)
         for target, _ in produced:
             into.link(RelType.WRITES, owner, target, time)
     for target, sources in produced:
-        for source in sources:
-            into.link(RelType.FEEDS, source, target, time, via=job)
+        for source, evidence in sources:
+            into.link(RelType.FEEDS, source, target, time, via=job, evidence=evidence)
 
 
 def _registers(entry: IntervalEntry, stamp: str) -> Registers:

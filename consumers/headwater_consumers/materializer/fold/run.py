@@ -79,7 +79,7 @@ def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[UseKey
     for registers in outputs.values():
         if _is_uncommitted(body, registers):
             registers[UNCOMMITTED] = (stamp, True)
-        for source in made_from(registers, set()):
+        for source, _ in made_from(registers, set()):
             inputs.setdefault(UseKey(RelType.CONSUMED, source, 0), {})
     return inputs | outputs
 

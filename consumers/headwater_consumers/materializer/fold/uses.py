@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from headwater_consumers.facts.model import RelType, UseKey
-from headwater_consumers.facts.nodes import MADE_FROM
+from headwater_consumers.facts.nodes import MADE_FROM, POSSIBLE
 from headwater_consumers.facts.registers import FACET, Props, Registers, join
 from headwater_consumers.graph.derive import FILES
 from headwater_consumers.graph.words import path_marks
@@ -38,6 +38,8 @@ def fold_uses(
             _fold_version(into, tenant, dataset, item.position, stamp)
         if type_ is RelType.PRODUCED and item.inputs is not None:
             registers[MADE_FROM] = (stamp, sorted({into.dataset(tenant, ref)[0] for ref in item.inputs}))
+        elif type_ is RelType.PRODUCED and item.possible:
+            registers[POSSIBLE] = (stamp, True)
         out[use] = registers
     return out
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import Link, NodeFacts, TimeSpan
+from headwater_consumers.facts.nodes import Evidence, Link, NodeFacts, TimeSpan
 from headwater_consumers.graph.derive import declared_links, known_as
 from headwater_consumers.graph.keys import feeds_identity
 from headwater_consumers.materializer.write.bolt import bolt_time
@@ -36,9 +36,18 @@ OBSERVED = {
     "query_reads": ("queries", "datasets"),
     "query_writes": ("queries", "datasets"),
     "feeds": ("datasets", "datasets"),
+    "excluded_feeds": ("datasets", "datasets"),
+    "possible_feeds": ("datasets", "datasets"),
     "run_used": ("runs", "plans"),
     "query_used": ("queries", "plans"),
     "renamed": ("datasets", "datasets"),
+}
+
+
+_FEEDS = {
+    Evidence.OBSERVED: "feeds",
+    Evidence.EXCLUDED: "excluded_feeds",
+    Evidence.POSSIBLE: "possible_feeds",
 }
 
 
@@ -62,20 +71,25 @@ class LinkRows:
             more: links of the transaction's runs.
             jobs: by key, those that FEEDS among `more` are by.
         """
-        made = self._made(more, jobs)
+        # Of FEEDS seen both ways the last row counts: it has the whole span.
+        spans = {link: _both(span, self._delta.links.get(link)) for link, span in more.items()}
+        made = self._made(spans, jobs)
         rows = {name: self._rows[name] + made[name] for name in OBSERVED}
         if any(rows.values()):
             tx.send("links", **rows, **{name: index.keys for name, index in self._ends.items()})
 
     def _made(self, links: Mapping[Link, TimeSpan], jobs: Mapping[str, JobName]) -> dict[str, list[list[Any]]]:
         rows: dict[str, list[list[Any]]] = {name: [] for name in OBSERVED}
+        excluded = _excluded(links)
         for link, span in sorted(links.items(), key=lambda item: item[0]):
             name = _place(self._delta, link)
             starts_at, ends_at = OBSERVED[name]
             start, end = self._ends[starts_at].at(link.start), self._ends[ends_at].at(link.end)
             row = [start, end, _time(span.first), _time(span.last)]
             if link.type is RelType.FEEDS:
-                row.append(feeds_identity(*jobs[link.via], link))
+                row += [feeds_identity(*jobs[link.via], link), self._ends["jobs"].at(link.via)]
+            elif name == "job_writes":
+                row.append(excluded[link.start, link.end])
             elif link.type is RelType.USED:
                 row.append(self._delta.plans[link.end].job)
             rows[name].append(row)
@@ -105,6 +119,22 @@ def write_aliases(tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str
     tx.send_rows("declare_known_as", new)
 
 
+def _excluded(links: Iterable[Link]) -> dict[tuple[str, str], list[str]]:
+    """By job and dataset that it wrote: keys of datasets that it read, and didn't make that one from."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for link in links:
+        if link.evidence is Evidence.EXCLUDED:
+            found[link.via, link.end].append(link.start)
+    return found
+
+
+def _both(span: TimeSpan, other: TimeSpan | None) -> TimeSpan:
+    whole = TimeSpan(span.first, span.last)
+    if other is not None:
+        whole.see(other.first, other.last)
+    return whole
+
+
 def _declared(
     delta: GraphDelta, jobs: Mapping[str, Joined], *, gone: bool = False
 ) -> dict[RelType, list[dict[str, Any]]]:
@@ -128,7 +158,7 @@ def _place(delta: GraphDelta, link: Link) -> str:
         case RelType.USED:
             return "run_used" if link.start in delta.runs else "query_used"
         case RelType.FEEDS:
-            return "feeds"
+            return _FEEDS[link.evidence]
         case RelType.RENAMED_TO:
             return "renamed"
     raise ValueError(f"{link.type} has no span")

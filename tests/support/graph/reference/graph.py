@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from headwater_schemas.events import ColumnLineage, LineageEvent
+from headwater_schemas.events import ColumnLineage, DatasetUse, LineageEvent
 from support.graph.reference.declarations import Declared
 from support.graph.reference.reports import Batch
 from support.graph.reference.values import (
@@ -205,11 +205,17 @@ class _Graph(Declared):
                     values = [(stamp, getattr(use, name)) for stamp, use in reports if getattr(use, name) is not None]
                     if values:
                         props[name] = max(values)[1]
-                if type_ == "PRODUCED" and reports and all(use.inputs is not None for _, use in reports):
-                    props["inputs"] = sorted({self.dataset(tenant, r) for _, use in reports for r in use.inputs or ()})
+                if type_ == "PRODUCED":
+                    props.update(self.sources_of(tenant, [use for _, use in reports]))
                 if type_ == "PRODUCED" and self.is_uncommitted(owner, dataset, ordinal):
                     props["uncommitted"] = True
                 relate(owner, type_, dataset, props)
+
+    def sources_of(self, tenant: str, reports: list[DatasetUse]) -> Props:
+        known = knowledge(reports)
+        if known == "listed":
+            return {"inputs": sorted({self.dataset(tenant, ref) for use in reports for ref in use.inputs or ()})}
+        return {"possible": True} if known == "possible" else {}
 
     def is_uncommitted(self, owner: str, dataset: str, ordinal: int) -> bool:
         """Whether it is an output that only failed reports of its run name, none of them with a commit."""
@@ -224,19 +230,20 @@ class _Graph(Declared):
             if type_ == "CONSUMED" or not self.is_uncommitted(run, dataset, ordinal)
         ]
 
-    def made_from(self, owner: str) -> list[tuple[str, str]]:
-        """Pairs of datasets, source and target, of one run or micro-batch."""
+    def made_from(self, owner: str) -> list[tuple[str, str, str]]:
+        """Source, target and what is known of the two ("excluded": not this one), of one run."""
         uses = self.uses[owner]
         tenant = self.nodes[owner].fixed["tenant"]
         consumed = {dataset for type_, dataset, _ in uses if type_ == "CONSUMED"}
         pairs = []
         for (type_, dataset, ordinal), reports in uses.items():
             if type_ == "PRODUCED" and not self.is_uncommitted(owner, dataset, ordinal):
-                listed = all(use.inputs is not None for _, use in reports)
-                sources = (
-                    {self.dataset(tenant, r) for _, use in reports for r in use.inputs or ()} if listed else consumed
-                )
-                pairs += [(source, dataset) for source in sources]
+                known = knowledge(use for _, use in reports)
+                sources = consumed
+                if known == "listed":
+                    sources = {self.dataset(tenant, ref) for _, use in reports for ref in use.inputs or ()}
+                    pairs += [(source, dataset, "excluded") for source in consumed - sources]
+                pairs += [(source, dataset, known) for source in sources]
         return pairs
 
     def relate_assets(self, relate: Any) -> None:
@@ -250,14 +257,24 @@ class _Graph(Declared):
                 for type_, dataset in self.flowing(run):
                     link = {"CONSUMED": "READS", "PRODUCED": "WRITES"}[type_]
                     observed.setdefault((job, link, dataset), set()).update(node.seen)
-                for source, target in self.made_from(run):
-                    feeds.setdefault((job, source, target), set()).update(node.seen)
+                self.relate_flow(job, run, node)
+        # What is known better isn't possible any more.
+        better = self.excluded.union(feeds)
+        self.possible = {feed: times for feed, times in self.possible.items() if feed not in better}
         for key, node in list(self.nodes.items()):
             if node.label == "Job":
                 self.relate_job(key, node, relate)
         for (start, type_, dataset), times in observed.items():
             if self.nodes[start].label == "Query":
                 relate(start, type_, dataset, {"observed": True, **span_of(times)})
+
+    def relate_flow(self, job: str, run: str, node: Node) -> None:
+        for source, target, known in self.made_from(run):
+            if known == "excluded":
+                self.excluded.add((job, source, target))
+            else:
+                into = self.possible if known == "possible" else self.feeds
+                into.setdefault((job, source, target), set()).update(node.seen)
 
     def observe_plans(self) -> None:
         for plan, times in self.seen_plans.items():
@@ -288,17 +305,19 @@ class _Graph(Declared):
             relate(*link, {**props, **span_of(observed.get(link, ()))})
         declared_feeds = {(key, source, target) for source, target in declared_pairs | by_plan}
         by_sets = {(key, start, end): found for (start, _, end, job), found in self.by_sets.items() if job == key}
-        for feed in declared_feeds | by_sets.keys() | {feed for feed in feeds if feed[0] == key}:
+        for feed in declared_feeds | by_sets.keys() | {feed for feed in (*feeds, *self.possible) if feed[0] == key}:
             source, target = feed[1:]
             props = {
                 "key": key_of(node.fixed["tenant"], "FEEDS", key, source, target),
                 "job": key,
                 "job_name": node.fixed["name"],
                 "observed": feed in feeds or None,
+                "possible": feed in self.possible or None,
                 "declarations": by_sets.get(feed),
                 "declared": feed in declared_feeds or feed in by_sets or None,
             }
-            relate(source, "FEEDS", target, {**props, **span_of(feeds.get(feed, ()))})
+            times = feeds.get(feed, self.possible.get(feed, ()))
+            relate(source, "FEEDS", target, {**props, **span_of(times)})
 
     def relate_columns(self, relate: Any) -> None:
         for plan, (tenant, lineage) in self.lineages.items():
@@ -464,6 +483,12 @@ class _Graph(Declared):
                 runs[key]["inferred_by"] = runs[proof]["run_id"]
             else:
                 runs[key]["open"] = True
+
+
+def knowledge(reports: Iterable[DatasetUse]) -> str:
+    """What all reports of an output record of its sources: all of the inputs, those listed, or possibly any of them."""
+    known = {"listed" if use.inputs is not None else "possible" if use.possible else "all" for use in reports}
+    return next((word for word in ("all", "listed", "possible") if word in known), "all")
 
 
 def present(props: Props) -> Props:

@@ -69,6 +69,8 @@ class Reports:
         # Start, type, dataset (FEEDS: job, source, target) ⇒ times it was observed.
         self.observed: dict[tuple[str, str, str], set[datetime]] = {}
         self.feeds: dict[tuple[str, str, str], set[datetime]] = {}
+        self.possible: dict[tuple[str, str, str], set[datetime]] = {}
+        self.excluded: set[tuple[str, str, str]] = set()
         self.known_batches: dict[str, set[int]] = defaultdict(set)
         self.retentions: list[LineageEvent] = []
         self.summary_uses: dict[tuple[str, str, str, str], Props] = {}
@@ -305,9 +307,11 @@ class Reports:
             everything |= sources
             for start in (*jobs, query):
                 self.observed.setdefault((start, "WRITES", target), set()).update(times)
+            into = self.possible if use.inputs is None and use.possible else self.feeds
             for job in jobs:
                 for source in sources:
-                    self.feeds.setdefault((job, source, target), set()).update(times)
+                    into.setdefault((job, source, target), set()).update(times)
+                self.excluded.update((job, source, target) for source in read - sources)
         for start in (*jobs, query):
             for source in everything:
                 self.observed.setdefault((start, "READS", source), set()).update(times)

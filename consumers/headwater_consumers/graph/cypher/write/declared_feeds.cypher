@@ -12,5 +12,5 @@ WITH r, row, COLLECT {
 SET r.declarations = CASE WHEN left = [] THEN null ELSE left END,
     r.declared = CASE WHEN left = [] THEN r._own ELSE true END
 WITH r
-WHERE r.observed IS NULL AND r.declared IS NULL
+WHERE r.observed IS NULL AND r.possible IS NULL AND r.declared IS NULL
 DELETE r

@@ -21,6 +21,9 @@ CALL (jobs, datasets) {
   SET r.observed = true,
       r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+  WITH r, [source IN row[4] WHERE NOT source IN coalesce(r._not_from, [])] AS excluded
+  WHERE size(excluded) > 0
+  SET r._not_from = coalesce(r._not_from, []) + excluded
 }
 CALL (queries, datasets) {
   UNWIND $batch.query_reads AS row
@@ -46,7 +49,31 @@ CALL (datasets) {
   UNWIND datasets[row[1]] AS b
   MERGE (a)-[r:FEEDS {key: row[4].key}]->(b)
     ON CREATE SET r = row[4]
-  SET r.observed = true,
+  SET r.first_seen = CASE WHEN r.possible THEN row[2] WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen
+                     ELSE row[2] END,
+      r.last_seen = CASE WHEN r.possible THEN row[3] WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen
+                    ELSE row[3] END
+  SET r.observed = true, r.possible = null
+}
+CALL () {
+  UNWIND $batch.excluded_feeds AS row
+  MATCH ()-[r:FEEDS {key: row[4].key}]->()
+  WHERE r.possible
+  FOREACH (_ IN CASE WHEN r.declared THEN [1] ELSE [] END | SET r.possible = null, r.first_seen = null, r.last_seen = null)
+  FOREACH (_ IN CASE WHEN r.declared THEN [] ELSE [1] END | DELETE r)
+}
+CALL (jobs, datasets) {
+  UNWIND $batch.possible_feeds AS row
+  UNWIND datasets[row[0]] AS a
+  UNWIND datasets[row[1]] AS b
+  UNWIND jobs[row[5]] AS job
+  MATCH (job)-[w:WRITES]->(b)
+  WHERE NOT a.key IN coalesce(w._not_from, [])
+  MERGE (a)-[r:FEEDS {key: row[4].key}]->(b)
+    ON CREATE SET r = row[4]
+  WITH r, row
+  WHERE r.observed IS NULL
+  SET r.possible = true,
       r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
 }
