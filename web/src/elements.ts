@@ -107,7 +107,8 @@ function flow_(store: Store, flow: Flow, placed: Placed, sizes: Map<string, Box>
   const label = shortened(jobs[0] ?? "", 22) + (flow.via_total > 1 ? ` +${flow.via_total - 1}` : "");
   const mapped = store.showColumns ? mappings(store, flow, placed) : [];
   const declared = flow.via.every((via) => !via.observed);
-  const classes = ["flow", mapped.length ? "faded" : "", declared ? "declared" : ""].join(" ");
+  const possible = declared && flow.via.some((via) => via.possible);
+  const classes = ["flow", mapped.length ? "faded" : "", possible ? "possible" : declared ? "declared" : ""].join(" ");
   const base = { id: flow.key, kind: "flow", source: flow.source, target: flow.target, label };
   if (flow.source === flow.target) {
     const reach = (sizes.get(flow.source)?.height ?? HEAD) / 2 + 32;

@@ -168,8 +168,9 @@ function job(flow: Flow, via: Via, asked: Asked): HTMLElement {
   return h("section", { class: "job" },
     h("h3", {}, via.job.name, h("small", {}, (via.job.type ?? "job").toLowerCase())),
     facts("", [
-      ["seen", via.observed ? `${time(via.first_seen)} to ${time(via.last_seen)}` : "declared, never observed"],
-      ["declared", via.declared && via.observed ? "yes" : null],
+      ["seen", via.observed || via.possible ? `${time(via.first_seen)} to ${time(via.last_seen)}` : "declared, never observed"],
+      ["only possible", via.possible ? "its producer doesn't record which inputs went into which output" : null],
+      ["declared", via.declared && (via.observed || via.possible) ? "yes" : null],
       ["incomplete", via.incomplete],
     ]),
     last,

@@ -124,6 +124,7 @@ export function style(): StylesheetJson {
       style: { "curve-style": "bezier", "loop-direction": "180deg", "loop-sweep": "-70deg", "control-point-step-size": "data(reach)" },
     },
     { selector: ".declared", style: { "line-style": "dashed" } },
+    { selector: ".possible", style: { "line-style": "dotted" } },
     { selector: ".faded", style: { opacity: 0.3 } },
     {
       selector: ".mapping",

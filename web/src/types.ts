@@ -53,6 +53,7 @@ export interface Via {
   last_seen: string | null;
   observed: boolean;
   declared: boolean;
+  possible: boolean;
   incomplete: string | null;
 }
 

@@ -6,7 +6,7 @@ import { type Hands, keys } from "../src/keys";
 import { Store } from "../src/store";
 import { asset, dataset, flow, graph } from "./made";
 
-const job = { job: asset("j", { kind: "JOB", name: "etl" }), first_seen: null, last_seen: null, observed: true, declared: false, incomplete: null };
+const job = { job: asset("j", { kind: "JOB", name: "etl" }), first_seen: null, last_seen: null, observed: true, declared: false, possible: false, incomplete: null };
 const canvas = { beside: vi.fn(), zoom: vi.fn(), fit: vi.fn() };
 let hands: Hands;
 let store: Store;

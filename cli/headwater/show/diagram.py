@@ -159,13 +159,16 @@ def lineage_diagram(answer: Lineage) -> Diagram:
         for asset in assets
     }
     edges = (
-        Edge(edge.source, edge.target, some([via.job.name for via in edge.via], edge.via_total), _indirect(edge))
+        Edge(edge.source, edge.target, some([via.job.name for via in edge.via], edge.via_total), _dotted(edge))
         for edge in answer.edges
     )
     return Diagram(nodes, tuple(edges))
 
 
-def _indirect(edge: LineageEdge) -> bool:
+def _dotted(edge: LineageEdge) -> bool:
+    """Whether it is only INDIRECT, or only possible."""
+    if edge.via and all(via.possible for via in edge.via):
+        return True
     kinds = {each.type for via in edge.via for each in via.transformations}
     return bool(kinds) and Influence.DIRECT.value not in kinds
 

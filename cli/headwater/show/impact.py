@@ -105,7 +105,8 @@ def _line(item: ImpactItem) -> Text:
     how = "LOOKUP" if item.cause is Cause.LOOKUP else done.kind if done else ""
     by = f"{how} by {shortened(last.job.name)}"
     of = f", {shortened(_called(before))}" if before else ""
-    return text.append(f"  {item.influence} {item.hops}  {by.strip()}{of}", "dim")
+    maybe = ", possible" if item.possible else ""
+    return text.append(f"  {item.influence} {item.hops}  {by.strip()}{of}{maybe}", "dim")
 
 
 def _whole(item: ImpactItem) -> str:
@@ -115,7 +116,7 @@ def _whole(item: ImpactItem) -> str:
 def _way(start: Asset, item: ImpactItem) -> str:
     names = [shortened(_called(start))]
     for hop in item.path:
-        done = f" {hop.transformation.kind}" if hop.transformation else ""
+        done = f" {hop.transformation.kind}" if hop.transformation else " possible" if hop.possible else ""
         names.append(f"─{done} {shortened(hop.job.name)} ▸ {shortened(_called(hop.asset))}")
     return " ".join(names)
 

@@ -57,7 +57,7 @@ def table(answer: Lineage) -> Fitted:
     for item in answer.items:
         for via in item.via or (None,):
             cells: list[str | Text] = [str(item.hops), _label(item)]
-            cells.append("every column of it" if via is None else shortened(via.job.name))
+            cells.append("every column of it" if via is None else _made_by(via))
             times = ("", "") if via is None else (moment_text(via.first_seen), moment_text(via.last_seen))
             cells += times
             if item.influence is not None:
@@ -66,13 +66,17 @@ def table(answer: Lineage) -> Fitted:
             out.add_row(*cells)
     for loop, asset in _loops(answer):
         for via in loop.via:
-            cells = ["↺", asset_text(asset), shortened(via.job.name)]
+            cells = ["↺", asset_text(asset), _made_by(via)]
             cells += [moment_text(via.first_seen), moment_text(via.last_seen)]
             if answer.direct is not None:
                 cells.insert(1, "")
                 cells.insert(4, _done(via))
             out.add_row(*cells)
     return Fitted(out)
+
+
+def _made_by(via: Via) -> str:
+    return shortened(via.job.name) + (" (possible)" if via.possible else "")
 
 
 def _loops(answer: Lineage) -> Iterator[tuple[LineageEdge, Asset]]:

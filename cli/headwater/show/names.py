@@ -53,9 +53,11 @@ def transformation_text(transformation: Transformation) -> str:
 
 
 def via_text(via: Via) -> str:
-    """The job, and when it was seen to."""
+    """The job, whether it only possibly does, and when it was seen to."""
     seen = ["declared"] if via.declared else []
-    if via.observed:
+    if via.possible:
+        seen.append("possible")
+    if via.observed or via.possible:
         seen.append(span_text(via.first_seen, via.last_seen))
     return f"{shortened(via.job.name)} ({', '.join(seen)})"
 

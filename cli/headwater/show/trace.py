@@ -108,8 +108,12 @@ def part_text(part: Part) -> Text:
     """The dataset, and which part of it."""
     text = asset_text(part.dataset).append("  ").append(part_words(part))
     if part.certainty is not Certainty.EXACT:
-        text.append(f"  {part.certainty.value}", style=_STYLES[part.certainty])
+        text.append(f"  {_certainty(part)}", style=_STYLES[part.certainty])
     return text
+
+
+def _certainty(part: Part) -> str:
+    return f"{part.certainty.value}, possible" if part.possible else part.certainty.value
 
 
 def part_words(part: Part, longest_name: int = LONGEST_PATH) -> str:
@@ -162,7 +166,7 @@ def blast_table(found: Blast) -> Table:
     for each in found.tainted:
         by = ", ".join(dict.fromkeys(jobs[number] for number in each.hops))
         for n, part in enumerate(each.parts):
-            certainty = Text(part.certainty.value, style=_STYLES[part.certainty])
+            certainty = Text(_certainty(part), style=_STYLES[part.certainty])
             out.add_row(
                 str(each.depth) if n == 0 else "",
                 asset_text(each.dataset) if n == 0 else "",

@@ -278,3 +278,17 @@ def test_what_is_direct_stands_among_the_indirect_by_name_alone() -> None:
     assert "t#count  DIRECT, see above" in rest
     assert "AGGREGATE" not in rest
     assert rest.count("#day") == 1
+
+
+def test_what_is_only_possible_is_marked() -> None:
+    made = replace(via("etl"), observed=False, possible=True)
+    found = answer(dataset("start"), item(dataset("a"), 1, "key of start", made))
+    for view in (tree, table):
+        out = io.StringIO()
+        Console(file=out, width=200).print(view(found))
+        assert "(possible" in out.getvalue()
+    diagram = drawn(
+        lineage_diagram(replace(found, edges=(LineageEdge("key of start", "key of a", (made,), 1),))),
+        DiagramFormat.MERMAID,
+    )
+    assert "-.->" in diagram

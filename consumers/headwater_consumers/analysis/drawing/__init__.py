@@ -12,6 +12,16 @@ from headwater_consumers.analysis.drawing.answer import (
     DrawnNode,
     Reach,
 )
-from headwater_consumers.analysis.drawing.draw import MOST_NODES, draw
+from headwater_consumers.analysis.drawing.draw import MOST_NODES, draw, keys_around
 
-__all__ = ["MOST_NODES", "Drawing", "DrawingMetadata", "DrawnColumn", "DrawnEdge", "DrawnNode", "Reach", "draw"]
+__all__ = [
+    "MOST_NODES",
+    "Drawing",
+    "DrawingMetadata",
+    "DrawnColumn",
+    "DrawnEdge",
+    "DrawnNode",
+    "Reach",
+    "draw",
+    "keys_around",
+]

@@ -89,6 +89,7 @@ def drawn_edges(tx: Transaction, nodes: Mapping[int, DrawnNode], *, columns: boo
                 moment(row["last_seen"]),
                 row["observed"],
                 row["declared"],
+                possible=row["possible"],
             )
             for row in rows
         ]
@@ -179,6 +180,31 @@ def draw(
             max_hops=max(map(abs, shown.values())),
         )
         return Drawing(start.asset, tuple(nodes.values()), edges, metadata)
+
+    return reader.read(question)
+
+
+def keys_around(reader: Reader, asset: str, *, direction: Reach = Reach.BOTH, depth: int | None = 1) -> frozenset[str]:
+    """Keys of the datasets around a dataset and of itself, under all their names, however many they are.
+
+    Args:
+        reader: of the graph.
+        asset: the dataset, as `resolve_dataset` understands.
+        direction: as of `draw`.
+        depth: most hops from it; None: all.
+
+    Raises:
+        QuestionError: depth below 1.
+        NotFoundError, AmbiguousError, TimeLimitError, GraphUnreachableError, GraphRefusedError: as of `draw`.
+    """
+    check_depth(depth)
+
+    def question(tx: Transaction) -> frozenset[str]:
+        start = resolve_dataset(tx, asset)
+        hops, _ = _reached(tx, start.id, direction, depth)
+        nodes, identities = [start.id, *hops], Identities.of(tx)
+        identities.learn(nodes)
+        return frozenset(tx.one("lineage/dataset_keys", nodes=identities.expanded(nodes))["keys"])
 
     return reader.read(question)
 

@@ -149,6 +149,7 @@ class ImpactDetails:
                 rule.reason.format_map(names),
                 job=names["job"],
                 source=names["source"],
+                possible=hops[-1].possible,
             ),
             rule.action.format_map(names),
             _owners(row, dataset) or self._owners_of_job(hit.job),
@@ -156,6 +157,7 @@ class ImpactDetails:
             row["criticality"],
             bool(row["gone"]),
             self._parts.get(dataset.key, ()),
+            any(hop.possible for hop in hops),
         )
 
     def _hop(self, step: WalkStep) -> ImpactHop:
@@ -163,7 +165,7 @@ class ImpactDetails:
         if hop is None:
             row, hit = self._edges[step.edge], _hit(step)
             done = None if row["kind"] is None else transformation(row, whole=row["whole"])
-            hop = ImpactHop(self._asset(node_of(step.target)), self._job(hit.job), hit.cause, done)
+            hop = ImpactHop(self._asset(node_of(step.target)), self._job(hit.job), hit.cause, done, row["possible"])
             self._known_hops[step.target] = hop
         return hop
 

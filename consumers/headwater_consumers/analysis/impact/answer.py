@@ -37,12 +37,15 @@ class ImpactHop:
         job: who makes it.
         cause: why it is hit.
         transformation: of columns, what the job does; None between datasets.
+        possible: between datasets, whether the job only possibly makes the one from the other: its producer doesn't
+            record which inputs went into which output.
     """
 
     asset: Asset
     job: Asset
     cause: Cause
     transformation: Transformation | None
+    possible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class ImpactItem:
         parts: of a change of a part of the data, which parts of the dataset it went into, as
             far as that is known; at most 10.
         gone: a column that is in its dataset's schema no more, or a dataset that was dropped.
+        possible: whether some hop of the path is only possible.
     """
 
     asset: Asset
@@ -79,6 +83,7 @@ class ImpactItem:
     criticality: str | None = None
     gone: bool = False
     parts: tuple[Part, ...] = ()
+    possible: bool = False
 
 
 @dataclass(frozen=True, slots=True)

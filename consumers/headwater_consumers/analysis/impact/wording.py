@@ -85,10 +85,11 @@ def extent_of(change: ImpactChange) -> str:
     return ", ".join(words)
 
 
-def reason(cause: Cause, kind: str | None, because: str, *, job: str, source: str) -> str:
-    """What the job does, and what follows from that."""
+def reason(cause: Cause, kind: str | None, because: str, *, job: str, source: str, possible: bool = False) -> str:
+    """What the job does, or possibly does, and what follows from that."""
     how = _HOW[cause].format(job=job, source=source)
-    return f"{how}{f' ({kind})' if kind else ''}: {because}."
+    maybe = ", possibly: its producer doesn't record which inputs went into which output" if possible else ""
+    return f"{how}{f' ({kind})' if kind else ''}{maybe}: {because}."
 
 
 def job_reason(job: JobHit, schema: SchemaChange | None, *, fails: bool, late: bool) -> str:

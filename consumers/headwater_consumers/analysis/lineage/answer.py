@@ -47,6 +47,8 @@ class Via:
             on then.
         observed: some run, micro-batch or plan did.
         declared: it is declared now.
+        possible: some run or micro-batch possibly did, and nothing better is known: its producer doesn't record which
+            inputs went into which output.
         transformations: of columns, what it does.
         incomplete: of columns, why a missing hop of this job proves nothing; None where its lineage is complete.
     """
@@ -58,6 +60,7 @@ class Via:
     declared: bool
     transformations: tuple[Transformation, ...] = ()
     incomplete: str | None = None
+    possible: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,8 +125,8 @@ class DatasetPageDetails:
             key: Asset(AssetKind.JOB, key, namespace, name, None, None, type_) for key, namespace, name, type_ in makers
         }
         vias = {
-            edge: Via(jobs[job], moment_of(first), moment_of(last), observed, declared)
-            for edge, job, first, last, observed, declared in feeds
+            edge: Via(jobs[job], moment_of(first), moment_of(last), observed, declared, possible=possible)
+            for edge, job, first, last, observed, declared, possible in feeds
         }
         return datasets, [[vias[edge] for edge in edges] for edges in hops]
 

@@ -89,6 +89,8 @@ class Part:
         rows: how many rows it has, where that is known.
         since: the earliest time at which it can have been written.
         until: the latest time at which it can have been written.
+        possible: whether the step only possibly made it from what it read (backwards: made from it what it wrote), as
+            its producer doesn't record which inputs went into which output. The certainty is UPPER_BOUND at most.
     """
 
     dataset: Asset
@@ -106,6 +108,7 @@ class Part:
     rows: int | None = None
     since: datetime | None = None
     until: datetime | None = None
+    possible: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.answer import Part, PartKind, weakest
 from headwater_consumers.analysis.trace.batches import Batch, Run
 from headwater_consumers.analysis.trace.spans import offsets, spans_of
-from headwater_consumers.analysis.trace.uses import StoredUse, made_from, made_into, part_of
+from headwater_consumers.analysis.trace.uses import StoredUse, is_possible, made_from, made_into, part_of
 from headwater_consumers.facts.spans import union
 from headwater_schemas.events import Certainty
 
@@ -91,17 +91,24 @@ def given(
     Backwards: what they read that these may have been made from.
     """
     made = made_into if backward else made_from
-    return joined([(each, use) for each, keys in used for use in made(each.uses, keys)], datasets)
+    found = [(each, use, is_possible(use, each.uses, keys)) for each, keys in used for use in made(each.uses, keys)]
+    datasets.know(use.dataset for _, use, _ in found)
+    parts = ((_part(each, use, datasets), maybe) for each, use, maybe in found)
+    return join(_possible(part) if maybe else part for part, maybe in parts)
 
 
 def joined(used: Sequence[tuple[Batch | Run, StoredUse]], datasets: Datasets) -> tuple[Part, ...]:
     """The parts that these uses are, together."""
     datasets.know(use.dataset for _, use in used)
-    parts = [
-        part_of(use, datasets[use.dataset], since=owner.started_at, until=owner.ended_at or owner.started_at)
-        for owner, use in used
-    ]
-    return join(parts)
+    return join(_part(owner, use, datasets) for owner, use in used)
+
+
+def _part(owner: Batch | Run, use: StoredUse, datasets: Datasets) -> Part:
+    return part_of(use, datasets[use.dataset], since=owner.started_at, until=owner.ended_at or owner.started_at)
+
+
+def _possible(part: Part) -> Part:
+    return replace(part, possible=True, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
 
 def join(parts: Iterable[Part]) -> tuple[Part, ...]:
@@ -129,6 +136,7 @@ def _one(kind: PartKind, group: list[Part]) -> Part:
     common = replace(
         first,
         certainty=weakest(*(part.certainty for part in group)),
+        possible=all(part.possible for part in group),
         rows=None if None in rows else sum(row for row in rows if row is not None),
         since=None if None in sinces else min(time for time in sinces if time is not None),
         until=None if None in untils else max(time for time in untils if time is not None),

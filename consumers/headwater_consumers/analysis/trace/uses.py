@@ -54,6 +54,11 @@ class StoredUse:
         return None if found is None else frozenset(found)
 
     @property
+    def possible(self) -> bool:
+        """Whether what was read is only possibly a source of this output."""
+        return bool(self.properties.get("possible"))
+
+    @property
     def replaces(self) -> bool:
         """Whether what was in the dataset before is gone after it: all of it, not some partitions."""
         if self.lifecycle in ("OVERWRITE", "CREATE", "TRUNCATE"):
@@ -131,6 +136,18 @@ def sources_of(uses: Iterable[StoredUse], written: frozenset[str]) -> frozenset[
     """Keys of the datasets that these outputs were made from; None where it may be any that was read."""
     listed = [use.inputs for use in uses if use.produced and use.dataset in written]
     return union_of_known(listed) if listed else None
+
+
+def is_possible(use: StoredUse, uses: Iterable[StoredUse], used: frozenset[str]) -> bool:
+    """Whether it is only possible that an output was made from what was used; of an input, that the outputs used were.
+
+    Args:
+        use: which.
+        uses: all of its run or micro-batch.
+        used: keys of datasets.
+    """
+    outputs = [use] if use.produced else [each for each in uses if each.produced and each.dataset in used]
+    return bool(outputs) and all(each.possible for each in outputs)
 
 
 def union_of_known(sets: Collection[frozenset[str] | None]) -> frozenset[str] | None:

@@ -9,7 +9,7 @@ CALL () {
   MATCH ()-[f:FEEDS]->() WHERE id(f) = edge
   RETURN collect([edge, f.job, f.first_seen.epochMillis * 1000 + f.first_seen.microsecond % 1000,
       f.last_seen.epochMillis * 1000 + f.last_seen.microsecond % 1000, coalesce(f.observed, false),
-      coalesce(f.declared, false)]) AS feeds,
+      coalesce(f.declared, false), coalesce(f.possible, false)]) AS feeds,
     collect(DISTINCT f.job) AS keys
 }
 CALL (keys) {
