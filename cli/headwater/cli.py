@@ -64,6 +64,7 @@ COMMANDS: dict[str, Command] = {
     "events": Command("headwater.commands.events", extra="materializer"),
     "emit": Command("headwater.commands.emit"),
     "dlq": Command("headwater.commands.dlq", extra="materializer"),
+    "export": Command("headwater.commands.export", extra="materializer"),
     "forward": Command("headwater.commands.forward", extra="materializer"),
     "outbox": Command("headwater.commands.outbox", extra="spark"),
     "topic": Command("headwater.commands.topic"),

@@ -16,7 +16,7 @@ from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import event_id
 from support.event_strategies import events
-from support.openlineage_spec import check_official, graph_of
+from support.openlineage_spec import alone, check_official, graph_of
 
 FIRST, LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9998, 12, 31, tzinfo=UTC)
 
@@ -30,19 +30,6 @@ def in_time(value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
         return type(value)(**{name: in_time(getattr(value, name)) for name in value.__struct_fields__})
     return tuple(map(in_time, value)) if isinstance(value, tuple) else value
-
-
-def alone(event: LineageEvent) -> list[LineageEvent]:
-    """An event of micro-batches as one for each of them."""
-    if event.interval_event is None:
-        return [event]
-    found = []
-    for entry in event.interval_event.entries:
-        one = msgspec.structs.replace(
-            event, interval_event=msgspec.structs.replace(event.interval_event, entries=(entry,))
-        )
-        found.append(msgspec.structs.replace(one, event_id=event_id(one)))
-    return found
 
 
 def there_and_back(event: LineageEvent, *, coalesced: bool) -> list[LineageEvent]:

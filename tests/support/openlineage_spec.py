@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
@@ -16,6 +17,7 @@ from headwater_consumers.materializer.fold.fold import fold
 from headwater_openlineage.decoding import decode
 from headwater_openlineage.incoming import events_of
 from headwater_schemas.events import LineageEvent
+from headwater_schemas.identity import event_id
 
 ROOT = Path(__file__).parents[2]
 SPECIFICATIONS = next(
@@ -76,6 +78,19 @@ def received(*documents: dict[str, Any]) -> list[LineageEvent]:
 def graph_of(events: list[LineageEvent]) -> list[str]:
     """The dump of the graph that events make."""
     return list(oracle(fold(events)))
+
+
+def alone(event: LineageEvent) -> list[LineageEvent]:
+    """An event of micro-batches as one for each of them."""
+    if event.interval_event is None:
+        return [event]
+    found = []
+    for entry in event.interval_event.entries:
+        one = msgspec.structs.replace(
+            event, interval_event=msgspec.structs.replace(event.interval_event, entries=(entry,))
+        )
+        found.append(msgspec.structs.replace(one, event_id=event_id(one)))
+    return found
 
 
 def canonical(document: Any) -> str:

@@ -47,6 +47,7 @@ NOT_RUN = {
     "up": "has a stack of its own: tests/integration/stack runs it",
     "run": "takes a script of the reader's: tests/integration/run runs it",
     "emit": "takes files of the reader's: tests/integration/openlineage runs it",
+    "export": "takes datasets of the reader's: tests/integration/openlineage runs it",
     "forward": "sends to a collector of the reader's: tests/integration/openlineage runs it",
     "graph rebuild": "deletes the graph that the others ask: tests/integration/materializer runs it",
 }

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -16,11 +13,10 @@ import typer
 from rich.table import Table
 
 from headwater.console import JsonOption, console
-from headwater.errors import InputError
 from headwater.graph_driver import current_graph
+from headwater.line_output import line_sink, write_line
 from headwater.settings import connected_settings
 from headwater_consumers.graph.dump import dump as dump_lines
-from headwater_schemas.visible import json_escaped
 
 
 def dump(
@@ -35,7 +31,7 @@ def dump(
     With --json the lines are counted and hashed, and go nowhere but to the file of -o: compare two graphs by `sha256`.
     """
     settings = connected_settings(neo4j=True).neo4j
-    with current_graph(settings) as driver, _sink(output, silent=json_output) as sink:
+    with current_graph(settings) as driver, line_sink(output, silent=json_output) as sink:
         document = _write(dump_lines(driver, settings.database, internal=internal), sink, output)
     if output is not None or json_output:
         console.result(document, _table(document))
@@ -44,11 +40,9 @@ def dump(
 def _write(lines: Iterator[str], sink: BinaryIO | None, output: Path | None) -> dict[str, Any]:
     digest, nodes, relationships, count = hashlib.sha256(), Counter[str](), Counter[str](), 0
     for line in lines:
-        data = line.encode() + b"\n"
-        digest.update(data)
+        digest.update(line.encode() + b"\n")
         if sink is not None:
-            # To a file or another program byte for byte; what a terminal would act on, as its JSON escape.
-            sink.write(json_escaped(line).encode() + b"\n" if sink.isatty() else data)
+            write_line(sink, line)
         fields = json.loads(line)
         if "labels" in fields:
             nodes.update(fields["labels"])
@@ -62,28 +56,6 @@ def _write(lines: Iterator[str], sink: BinaryIO | None, output: Path | None) -> 
         "nodes": dict(sorted(nodes.items())),
         "relationships": dict(sorted(relationships.items())),
     }
-
-
-@contextmanager
-def _sink(output: Path | None, *, silent: bool) -> Iterator[BinaryIO | None]:
-    """Where the lines go. A file appears under its name only when it is whole."""
-    if output is None:
-        try:
-            yield None if silent else sys.stdout.buffer
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader has seen enough (`| head`). Python would flush once more as it exits, and complain.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return
-    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as file:
-            yield file
-        partial.replace(output)
-    except OSError as error:
-        raise InputError(f"{output} can't be written: {error.strerror}.") from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _table(document: dict[str, Any]) -> Table:

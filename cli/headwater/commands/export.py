@@ -1,0 +1,131 @@
+"""`headwater export`: what is known, for other programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+from rich.table import Table
+
+from headwater.asking import asking
+from headwater.completion import complete_dataset
+from headwater.connection import client_config, require_servers
+from headwater.console import JsonOption, console
+from headwater.decoding import event_decoder
+from headwater.errors import InputError
+from headwater.kafka_errors import asking_kafka
+from headwater.lean_imports import without
+from headwater.line_output import line_sink, write_line
+from headwater.options import TenantOption, parse_hops
+from headwater.settings import connected_settings
+from headwater.times import TIMES, time_if_given
+from headwater_schemas.codec import Decoder
+from headwater_schemas.errors import DecodeError
+from headwater_schemas.events import LineageEvent
+from headwater_schemas.kafka.client import quiet
+
+with without("numpy", "pandas"):
+    from headwater_consumers.analysis.drawing import Reach, keys_around
+    from headwater_consumers.forward.exporting import Exporter, ExportScope
+    from headwater_consumers.forward.plans import Plans
+    from headwater_consumers.materializer.topic_reader import records_to_end
+
+app = typer.Typer(help="What is known, for other programs.", no_args_is_help=True)
+app.callback()(lambda: None)
+
+
+@app.command()
+def openlineage(
+    dataset: Annotated[
+        str | None,
+        typer.Argument(
+            help="Only what has to do with this dataset and those around it. Default: all.",
+            autocompletion=complete_dataset,
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")] = None,
+    depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops from the dataset, or `all`.")] = "1",
+    direction: Annotated[Reach, typer.Option(case_sensitive=False, help="Which way from the dataset.")] = Reach.BOTH,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help=f"Only documents of this time or later: {TIMES}.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Only documents before this time.")] = None,
+    coalesced: Annotated[
+        bool, typer.Option("--coalesced", help="One document for micro-batches that were published together.")
+    ] = False,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Print events as OpenLineage documents, one a line: all, those of a span of time, or around a dataset.
+
+    The events come from the topic, which is read twice; which datasets are around another, from the graph. `headwater
+    emit openlineage` makes the same graph of the documents. With --json they go nowhere but to the file of -o.
+    """
+    begin, end, hops = time_if_given(since), time_if_given(until), parse_hops(depth)
+    if begin is not None and end is not None and end <= begin:
+        raise InputError("--until isn't later than --since.", fix="The span is half-open: --since ≤ time < --until.")
+    settings = connected_settings({"analysis.tenant": tenant}, kafka=True, neo4j=dataset is not None)
+    around = None
+    if dataset is not None:
+        with asking(tenant=tenant, silently=True) as reader:
+            around = keys_around(reader, dataset, direction=direction, depth=hops)
+    names, client = settings.topic.names(), quiet(client_config(settings.kafka))
+    plans = Plans(settings.forward.plans_max_bytes)
+    exporter = Exporter(ExportScope(settings.analysis.tenant, around, begin, end), plans, coalesced=coalesced)
+    unreadable = _Unreadable()
+    with (
+        asking_kafka(require_servers(settings.kafka), doing=f"reading {names.events}"),
+        event_decoder(settings) as decoder,
+        line_sink(output, silent=json_output) as sink,
+    ):
+
+        def events(doing: str) -> Iterator[LineageEvent]:
+            unreadable.count = 0
+            with console.progress() as progress:
+                task = progress.add_task(doing, total=None)
+                for record in records_to_end(client, names.events):
+                    progress.advance(task)
+                    yield from _decoded(decoder, record.value, unreadable)
+
+        exporter.look_at(events("Looking at events"))
+        _write(exporter.documents(events("Writing documents")), sink)
+    document = {"file": None if output is None else str(output), **asdict(exporter.totals)}
+    document["unreadable"] = unreadable.count
+    if unreadable.count:
+        console.warning(f"{unreadable.count:,} records aren't events; `headwater dlq list` has the reasons.")
+    if output is not None or json_output:
+        console.result(document, _table(document))
+
+
+class _Unreadable:
+    """How many records are no events."""
+
+    count = 0
+
+
+def _decoded(decoder: Decoder, value: bytes | None, unreadable: _Unreadable) -> Iterator[LineageEvent]:
+    try:
+        event = decoder.decode(value)
+    except DecodeError:
+        unreadable.count += 1
+        return
+    yield event
+
+
+def _write(documents: Iterator[dict[str, Any]], sink: BinaryIO | None) -> None:
+    for document in documents:
+        if sink is not None:
+            write_line(sink, json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+
+
+def _table(document: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, count in document.items():
+        table.add_row(name.replace("_", " "), f"{count:,}" if isinstance(count, int) else count or "–")
+    return table

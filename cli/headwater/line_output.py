@@ -1,0 +1,48 @@
+"""Lines of JSON for other programs: to a file that appears once it is whole, or to stdout."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from headwater.errors import InputError
+from headwater_schemas.visible import json_escaped
+
+
+def write_line(sink: BinaryIO, line: str) -> None:
+    """Write a line of JSON: to a file or another program byte for byte; what a terminal would act on, as its escape."""
+    sink.write((json_escaped(line) if sink.isatty() else line).encode() + b"\n")
+
+
+@contextmanager
+def line_sink(output: Path | None, *, silent: bool) -> Iterator[BinaryIO | None]:
+    """Where lines go. A file appears under its name only when it is whole.
+
+    Args:
+        output: the file; None: stdout.
+        silent: nothing goes to stdout; then None is where lines go.
+
+    Raises:
+        InputError: the file can't be written.
+    """
+    if output is None:
+        try:
+            yield None if silent else sys.stdout.buffer
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has seen enough (`| head`). Python would flush once more as it exits, and complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return
+    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            yield file
+        partial.replace(output)
+    except OSError as error:
+        raise InputError(f"{output} can't be written: {error.strerror}.") from error
+    finally:
+        partial.unlink(missing_ok=True)

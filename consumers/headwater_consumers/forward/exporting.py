@@ -1,0 +1,171 @@
+"""Events → documents, once: all, those of a span of time, or those around some datasets.
+
+The events are read twice, and never held. The first time shows which runs and jobs have to do with the datasets, and
+which column lineage is cited; the second makes the documents. So a START that names no dataset leaves with the rest of
+its run, and an event that was published before the column lineage that it cites has it all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from headwater_consumers.forward.plans import Plans
+from headwater_consumers.graph import keys
+from headwater_openlineage.errors import Refused
+from headwater_openlineage.outgoing import documents_of
+from headwater_openlineage.times import need_time
+from headwater_schemas.events import DatasetRef, JobRef, LineageEvent
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportScope:
+    """Which events leave.
+
+    Attributes:
+        tenant: whose.
+        datasets: keys of datasets; None: all. With them, runs and jobs that read or wrote one, runs above these, and
+            what is known of the datasets themselves.
+        since: of the documents with an event time from here on; None: all before.
+        until: before this; None: all after.
+    """
+
+    tenant: str
+    datasets: frozenset[str] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(slots=True)
+class ExportTotals:
+    """What was exported.
+
+    Attributes:
+        read: events.
+        exported: events that leave as documents.
+        documents: how many documents these are.
+        without_document: events that OpenLineage has no document for: declarations, and how long to keep what.
+    """
+
+    read: int = 0
+    exported: int = 0
+    documents: int = 0
+    without_document: int = 0
+
+
+class Exporter:
+    """Makes the documents of a scope.
+
+    Args:
+        scope: which.
+        plans: remembers column lineages.
+        coalesced: micro-batches that share an event share a document.
+    """
+
+    def __init__(self, scope: ExportScope, plans: Plans, *, coalesced: bool = False) -> None:
+        self._scope = scope
+        self._plans = plans
+        self._coalesced = coalesced
+        self._around = _Around(scope.tenant, scope.datasets or frozenset())
+        self.totals = ExportTotals()
+
+    def look_at(self, events: Iterable[LineageEvent]) -> None:
+        """All events, the first time."""
+        for event in events:
+            if event.tenant == self._scope.tenant:
+                self._plans.remember(event)
+                if self._scope.datasets is not None:
+                    self._around.look_at(event)
+
+    def documents(self, events: Iterable[LineageEvent]) -> Iterator[Json]:
+        """Documents of all events, the second time, in their order."""
+        for event in events:
+            self.totals.read += 1
+            if event.tenant != self._scope.tenant:
+                continue
+            if self._scope.datasets is not None and not self._around.has(event):
+                continue
+            if _leaves_as_nothing(event):
+                self.totals.without_document += 1
+                continue
+            found = [
+                document
+                for document in documents_of(event, self._plans.cited_by(event), coalesced=self._coalesced)
+                if self._is_in_time(document)
+            ]
+            self.totals.exported += bool(found)
+            self.totals.documents += len(found)
+            yield from found
+
+    def _is_in_time(self, document: Json) -> bool:
+        since, until = self._scope.since, self._scope.until
+        if since is None and until is None:
+            return True
+        try:
+            time = need_time(document, "eventTime", "")
+        except Refused:
+            return False  # an event of the year 9999 is in no span that ends
+        return (since is None or since <= time) and (until is None or time < until)
+
+
+def _leaves_as_nothing(event: LineageEvent) -> bool:
+    bodies = (event.run_event, event.interval_event, event.plan_event, event.job_event, event.dataset_event)
+    return all(body is None for body in bodies)
+
+
+@dataclass(slots=True)
+class _Around:
+    """The runs and jobs around some datasets."""
+
+    tenant: str
+    datasets: frozenset[str]
+    runs: set[str] = field(default_factory=set)
+    jobs: set[JobRef] = field(default_factory=set)
+    _known: dict[DatasetRef, bool] = field(default_factory=dict)
+
+    def look_at(self, event: LineageEvent) -> None:
+        if not self._names_one(event):
+            return
+        if event.job is not None:
+            self.jobs.add(event.job)
+        if event.run is not None:
+            self.runs.add(event.run.run_id)
+        if (body := event.run_event) is not None:
+            self.runs.update(above.run_id for above in (body.parent, body.root) if above is not None)
+
+    def has(self, event: LineageEvent) -> bool:
+        if event.run is not None and event.run.run_id in self.runs:
+            return True
+        if event.job_event is not None and event.job in self.jobs:
+            return True
+        return self._names_one(event)
+
+    def _names_one(self, event: LineageEvent) -> bool:
+        return any(map(self._is_one, _datasets(event)))
+
+    def _is_one(self, dataset: DatasetRef) -> bool:
+        found = self._known.get(dataset)
+        if found is None:
+            found = keys.dataset_key(self.tenant, dataset.namespace, dataset.name) in self.datasets
+            self._known[dataset] = found
+        return found
+
+
+def _datasets(event: LineageEvent) -> Iterator[DatasetRef]:
+    """Datasets that an event states something of."""
+    if (run := event.run_event) is not None:
+        yield from (use.dataset for use in (*run.inputs, *run.outputs))
+    if (interval := event.interval_event) is not None:
+        yield from (use.dataset for entry in interval.entries for use in (*entry.inputs, *entry.outputs))
+    if (plan := event.plan_event) is not None:
+        yield from plan.lineage.datasets
+    if (job := event.job_event) is not None:
+        yield from (*(job.inputs or ()), *(job.outputs or ()))
+        if job.lineage is not None:
+            yield from job.lineage.datasets
+    if (dataset := event.dataset_event) is not None:
+        yield dataset.dataset
