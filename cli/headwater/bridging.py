@@ -87,6 +87,7 @@ class Bridging:
             metrics=BridgeMetrics(registry),
             notices=notices,
             tenant=settings.analysis.tenant,
+            document_max_bytes=settings.openlineage.document_max_bytes,
             drain_seconds=settings.materializer.drain_seconds,
             clock=time.monotonic,
         )

@@ -45,6 +45,7 @@ from headwater.logs import LogSettings
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.forward.settings import ForwardSettings
+from headwater_consumers.intake.settings import IntakeSettings
 from headwater_consumers.materializer.settings import MaterializerSettings
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
@@ -77,6 +78,7 @@ class Settings(BaseSettings):
     analysis: AnalysisSettings = AnalysisSettings()
     serve: ServeSettings = ServeSettings()
     forward: ForwardSettings = ForwardSettings()
+    openlineage: IntakeSettings = IntakeSettings()
     log: LogSettings = LogSettings()
 
     _origin: dict[str, str] = PrivateAttr(default_factory=dict)

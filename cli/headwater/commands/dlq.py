@@ -86,8 +86,8 @@ def show(
     with _kafka() as (topics, settings):
         letter = _find(topics, place)
         with event_decoder(settings) as decoder:
-            value = letter.record.value
-            read = document_content(value) if letter.by == BRIDGE else content(value, decoder)
+            value, longest = letter.record.value, settings.openlineage.document_max_bytes
+            read = document_content(value, max_bytes=longest) if letter.by == BRIDGE else content(value, decoder)
             document = show_dlq.letter_document(letter, read)
     console.result(document, show_dlq.letter_view(document))
 

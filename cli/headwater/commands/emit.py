@@ -198,7 +198,6 @@ def _publish(files: list[str], settings: Settings, done: Emitted) -> None:
 
 
 def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitted) -> None:
-    tenant = settings.analysis.tenant
     total = None if STDIN in files else sum(Path(name).stat().st_size for name in files)
     with console.progress(DownloadColumn()) as progress:
         task = progress.add_task("Sending", total=total)
@@ -206,7 +205,7 @@ def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitt
             try:
                 for document in _documents(name):
                     done.read += 1
-                    _send(document, name, sink, tenant, done)
+                    _send(document, name, sink, settings, done)
                     progress.update(
                         task,
                         advance=len(document.data),
@@ -216,8 +215,9 @@ def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitt
                 done.refuse(name, 1, Refusal(RefusalReason.NOT_JSON, "", f"no JSON array: {error}"))
 
 
-def _send(document: Document, file: str, sink: EventSink, tenant: str, done: Emitted) -> None:
-    received = receive(document.data, tenant=tenant)
+def _send(document: Document, file: str, sink: EventSink, settings: Settings, done: Emitted) -> None:
+    longest = settings.openlineage.document_max_bytes
+    received = receive(document.data, tenant=settings.analysis.tenant, max_bytes=longest)
     if isinstance(received, Refusal):
         done.refuse(file, document.line, received)
         return

@@ -89,7 +89,7 @@ def command(
     publisher = _publisher(settings) if settings.serve.intake else None
     sink = None if publisher is None else PublisherSink(publisher)
     try:
-        server = Server(Graph(driver, target, settings.analysis, settings.serve, judged_by, sink))
+        server = Server(Graph(driver, target, settings.analysis, settings.serve, judged_by, sink, settings.openlineage))
     except OSError as error:
         driver.close()
         if publisher is not None:

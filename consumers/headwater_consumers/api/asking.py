@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any
 
@@ -32,6 +32,7 @@ from headwater_consumers.api.parameters import SHORTEST_TIMEOUT_SECONDS, known_o
 from headwater_consumers.api.problems import OF_INTAKE, ProblemType
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_consumers.intake.settings import IntakeSettings
 from headwater_consumers.intake.sink import EventSink
 
 BELOW = "/api/v1"
@@ -89,6 +90,7 @@ class Graph:
     serve: ServeSettings
     policy: Policy | None = None
     sink: EventSink | None = None
+    intake: IntakeSettings = field(default_factory=IntakeSettings)
 
     def reader(self, timeout_seconds: float | None = None) -> Reader:
         """A reader whose questions take no longer than asked for, nor than allowed."""

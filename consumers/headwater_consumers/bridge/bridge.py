@@ -77,6 +77,7 @@ class BridgeParts:
         metrics: what it counts on.
         notices: logs trouble.
         tenant: whose lineage it is.
+        document_max_bytes: the longest document that is taken.
         drain_seconds: how long a batch under way may take to finish at a stop.
         clock: monotonic seconds.
     """
@@ -87,6 +88,7 @@ class BridgeParts:
     metrics: BridgeMetrics
     notices: Notices
     tenant: str
+    document_max_bytes: int
     drain_seconds: float
     clock: Callable[[], float]
 
@@ -190,7 +192,8 @@ class Bridge:
         if not record.value:
             batch.letters[record] = _letter(record, DeadLetterReason.EMPTY, "", "the value is empty")
             return []
-        received = receive(record.value, tenant=self._parts.tenant)
+        parts = self._parts
+        received = receive(record.value, tenant=parts.tenant, max_bytes=parts.document_max_bytes)
         if isinstance(received, Refusal):
             batch.letters[record] = _refused(record, received)
             return []

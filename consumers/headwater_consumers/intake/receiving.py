@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from headwater_openlineage.decoding import decode
+from headwater_openlineage.decoding import DEFAULT_MAX_BYTES, decode
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.incoming import events_of
 from headwater_schemas.events import LineageEvent
@@ -42,10 +42,16 @@ class Refusal:
     message: str
 
 
-def receive(data: bytes, *, tenant: str) -> list[LineageEvent] | Refusal:
-    """The events of an OpenLineage document, or why it is refused."""
+def receive(data: bytes, *, tenant: str, max_bytes: int = DEFAULT_MAX_BYTES) -> list[LineageEvent] | Refusal:
+    """The events of an OpenLineage document, or why it is refused.
+
+    Args:
+        data: the document.
+        tenant: whose lineage it is.
+        max_bytes: the longest document that is taken.
+    """
     try:
-        document = decode(data)
+        document = decode(data, max_bytes=max_bytes)
     except Refused as refused:
         return Refusal(RefusalReason.NOT_JSON, refused.pointer, refused.reason)
     try:

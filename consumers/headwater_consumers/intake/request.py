@@ -41,13 +41,15 @@ class Request:
     Args:
         sink: takes the events.
         tenant: whose lineage it is.
+        max_bytes: the longest document that is taken.
         done: called once, from any thread, after `send` and when the last event is settled.
     """
 
-    def __init__(self, sink: EventSink, *, tenant: str, done: Callable[[], None]) -> None:
+    def __init__(self, sink: EventSink, *, tenant: str, max_bytes: int, done: Callable[[], None]) -> None:
         self.outcome = Outcome()
         self._sink = sink
         self._tenant = tenant
+        self._max_bytes = max_bytes
         self._done = done
         self._lock = threading.Lock()
         self._left = 1  # `send` itself
@@ -61,7 +63,7 @@ class Request:
         outcome = self.outcome
         for document in documents:
             outcome.documents += 1
-            received = receive(document.data, tenant=self._tenant)
+            received = receive(document.data, tenant=self._tenant, max_bytes=self._max_bytes)
             if isinstance(received, Refusal):
                 outcome.refused[document.index] = received
                 continue

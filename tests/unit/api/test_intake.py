@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from headwater_consumers.api.middleware.intake import unpacked
+from headwater_consumers.intake.settings import IntakeSettings
 from headwater_consumers.intake.sink import Undeliverable
 from support.api import client_of, fake_graph
 from support.openlineage import FakeSink, run_data, run_event, run_id
@@ -198,8 +199,25 @@ def test_a_kafka_that_doesnt_answer_is_503_and_is_tried_again() -> None:
             assert "broker-1" not in answer.text, "addresses of ours are for the log"
         assert metric(client, "intake_accepted_total") == 0
         assert metric(client, "intake_kafka_up") == 0
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["kafka_reachable"], ready.json()["graph_reachable"]) == (
+            503,
+            False,
+            True,
+        )
         sink.holding = False
         assert metric(client, "intake_kafka_up") == 1
+        assert client.get("/readyz").json() == {"ready": True, "graph_reachable": True, "kafka_reachable": True}
+        assert client.post(ONE, json=run_event()).status_code == 201
+
+
+def test_the_longest_document_is_a_setting() -> None:
+    sink = FakeSink()
+    graph = replace(fake_graph(intake=True), sink=sink, intake=IntakeSettings(document_max_bytes=4_096))
+    with client_of(graph) as client:
+        answer = client.post(ONE, json=run_event(producer="https://example.com/" + "x" * 4_096))
+        assert answer.status_code == 400
+        assert "at most 4,096" in answer.text
         assert client.post(ONE, json=run_event()).status_code == 201
 
 

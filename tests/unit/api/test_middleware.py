@@ -121,10 +121,13 @@ def test_a_server_without_its_graph_is_alive_and_not_ready() -> None:
     with client_of(fake_graph(raises=GraphUnreachableError("away"))) as client:
         assert client.get("/livez").json() == {"alive": True}
         ready = client.get("/readyz")
-        assert (ready.status_code, ready.json()) == (503, {"ready": False, "graph_reachable": False})
+        assert (ready.status_code, ready.json()) == (
+            503,
+            {"ready": False, "graph_reachable": False, "kafka_reachable": None},
+        )
         assert "headwater_serve_graph_up 0.0" in client.get("/metrics").text
     with client_of(fake_graph()) as client:
-        assert client.get("/readyz").json() == {"ready": True, "graph_reachable": True}
+        assert client.get("/readyz").json() == {"ready": True, "graph_reachable": True, "kafka_reachable": None}
 
 
 def test_the_page_is_its_files_and_nothing_else(tmp_path: Path) -> None:

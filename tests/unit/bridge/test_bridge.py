@@ -27,7 +27,9 @@ TOPIC = "openlineage.events"
 
 
 class World:
-    def __init__(self, *, until_caught_up: bool = True, drain_seconds: float = 0.2) -> None:
+    def __init__(
+        self, *, until_caught_up: bool = True, drain_seconds: float = 0.2, document_max_bytes: int = 1 << 20
+    ) -> None:
         self.broker = FakeBroker(topic=TOPIC)
         self.source = FakeSource(self.broker)
         self.sink = FakeSink()
@@ -41,6 +43,7 @@ class World:
             metrics=BridgeMetrics(self.registry),
             notices=Notices(self.warnings.append, time.monotonic),
             tenant="acme",
+            document_max_bytes=document_max_bytes,
             drain_seconds=drain_seconds,
             clock=time.monotonic,
         )
@@ -214,6 +217,7 @@ def test_a_crash_before_the_commit_has_the_batch_read_again() -> None:
         again.bridge._parts.metrics,
         again.bridge._parts.notices,
         "acme",
+        1 << 20,
         1.0,
         time.monotonic,
     )
@@ -295,3 +299,12 @@ def test_it_is_ready_while_kafka_answers() -> None:
     assert world.bridge.ready
     world.source.reachable = False
     assert world.bridge.document() == {"partitions_assigned": 0, "kafka_reachable": False}
+
+
+def test_the_longest_document_is_a_setting() -> None:
+    world = World(document_max_bytes=4_096)
+    world.put(run_data(1, producer="https://example.com/" + "x" * 4_096), run_data(2))
+    world.bridge.run()
+    assert world.runs == [run_id(2)]
+    (letter,) = world.broker.letters
+    assert "at most 4,096" in letter.message

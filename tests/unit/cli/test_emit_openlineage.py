@@ -139,3 +139,15 @@ def test_an_event_too_large_for_kafka_is_refused_by_its_line() -> None:
     done.settled("f", 9, Undeliverable("NOT_AUTHORIZED", for_good=False))
     assert (done.sent, done.refused, done.too_large, done.failed) == (1, 1, 1, 1)
     assert (done.refusals[0].line, done.refusals[0].reason) == (7, "too_large")
+
+
+def test_the_longest_document_is_a_setting(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(run_data(1, producer="https://example.com/" + "x" * (1 << 20)))
+    status, document = check(capsys, str(file))
+    assert status == 2
+    assert "at most 1,048,576" in document["refusals"][0]["message"]
+    monkeypatch.setenv("HEADWATER_OPENLINEAGE_DOCUMENT_MAX_BYTES", str(2 << 20))
+    assert check(capsys, str(file))[0] == 0

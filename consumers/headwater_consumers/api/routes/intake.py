@@ -203,7 +203,8 @@ async def _taken(request: HttpRequest, body: bytes, split: Callable[[], list[Doc
             loop.call_soon_threadsafe(settled.set)
 
     began = time.monotonic()
-    sending = Request(graph.sink, tenant=graph.analysis.tenant, done=done)
+    longest = graph.intake.document_max_bytes
+    sending = Request(graph.sink, tenant=graph.analysis.tenant, max_bytes=longest, done=done)
 
     def send() -> None:
         sending.send(split())

@@ -31,15 +31,17 @@ class Alive:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Whether questions are answered now.
+    """Whether questions are answered now and, where they are accepted, events are.
 
     Attributes:
         ready: they are.
         graph_reachable: Neo4j answers.
+        kafka_reachable: Kafka takes events; None where none are accepted.
     """
 
     ready: bool
     graph_reachable: bool
+    kafka_reachable: bool | None
 
 
 @router.get("/livez", response_model=Alive, operation_id="livez")
@@ -52,17 +54,22 @@ async def livez() -> Response:
     "/readyz",
     response_model=Ready,
     operation_id="readyz",
-    responses={503: {"model": Ready, "description": "Neo4j doesn't answer."}},
+    responses={503: {"model": Ready, "description": "Neo4j or, where events are accepted, Kafka doesn't answer."}},
 )
 async def readyz(request: Request) -> Response:
-    """200 while Neo4j answers, else 503."""
+    """200 while Neo4j answers and, where events are accepted, nothing keeps them from Kafka; else 503."""
     # Threads of its own: questions that keep all others busy don't make the server unready.
     probing: CapacityLimiter = request.app.state.probing
-    reachable = await to_thread.run_sync(_reachable, request.app.state.graph, limiter=probing)
+    graph: Graph = request.app.state.graph
+    reachable = await to_thread.run_sync(_reachable, graph, limiter=probing)
     metrics: ServeMetrics = request.app.state.metrics
     metrics.graph_up(up=reachable)
+    kafka = _kafka_reachable(graph)
+    ready = reachable and kafka is not False
     return JSONResponse(
-        {"ready": reachable, "graph_reachable": reachable}, status_code=200 if reachable else 503, headers=_NOT_KEPT
+        {"ready": ready, "graph_reachable": reachable, "kafka_reachable": kafka},
+        status_code=200 if ready else 503,
+        headers=_NOT_KEPT,
     )
 
 
@@ -71,8 +78,12 @@ async def metrics(request: Request) -> Response:
     """In Prometheus's text format."""
     exposed: ServeMetrics = request.app.state.metrics
     graph: Graph = request.app.state.graph
-    exposed.intake.kafka_up(up=graph.serve.intake and graph.sink is not None and graph.sink.problem() is None)
+    exposed.intake.kafka_up(up=bool(_kafka_reachable(graph)))
     return Response(generate_latest(exposed.registry), media_type=CONTENT_TYPE_LATEST, headers=_NOT_KEPT)
+
+
+def _kafka_reachable(graph: Graph) -> bool | None:
+    return graph.sink.problem() is None if graph.serve.intake and graph.sink is not None else None
 
 
 def _reachable(graph: Graph) -> bool:

@@ -187,14 +187,19 @@ def content(value: bytes | None, decoder: Decoder) -> Content:
     return Content(len(value or b""), (value or b"")[:_SHOWN_BYTES].hex(" "), problem, fields)
 
 
-def document_content(value: bytes | None) -> Content:
-    """Decode an OpenLineage document, which a letter of the bridge holds, as far as it goes."""
+def document_content(value: bytes | None, *, max_bytes: int) -> Content:
+    """Decode an OpenLineage document, which a letter of the bridge holds, as far as it goes.
+
+    Args:
+        value: the document.
+        max_bytes: the longest document that is taken.
+    """
     problem, fields = None, None
-    received = receive(value or b"", tenant=DEFAULT_TENANT)
+    received = receive(value or b"", tenant=DEFAULT_TENANT, max_bytes=max_bytes)
     if isinstance(received, Refusal):
         problem = f"{received.pointer}: {received.message}" if received.pointer else received.message
     if not isinstance(received, Refusal) or received.reason is not RefusalReason.NOT_JSON:
-        fields = _without_secrets(decode(value or b""))
+        fields = _without_secrets(decode(value or b"", max_bytes=max_bytes))
     return Content(len(value or b""), (value or b"")[:_SHOWN_BYTES].hex(" "), problem, fields)
 
 
