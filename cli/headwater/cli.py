@@ -72,6 +72,7 @@ COMMANDS: dict[str, Command] = {
     "retention": Command("headwater.commands.retention", extra="materializer"),
     "upstream": Command("headwater.commands.upstream", extra="materializer"),
     "downstream": Command("headwater.commands.downstream", extra="materializer"),
+    "show": Command("headwater.commands.show", extra="materializer"),
     "runs": Command("headwater.commands.runs", extra="materializer"),
     "diff": Command("headwater.commands.diff", extra="materializer"),
     "search": Command("headwater.commands.search", extra="materializer"),
