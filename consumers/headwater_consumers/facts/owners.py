@@ -42,8 +42,12 @@ USE_REGISTERS = owner_properties("position", "rows", "bytes", "files", MADE_FROM
 
 LOCK = "_l"
 """Set by a statement to lock a node; it states nothing."""
+NOT_FROM = "_not_from"
+"""Of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). It only grows, also by what turns out
+to be a source, so two stores of one state may differ in it."""
 
 
+_STATES_NOTHING = (LOCK, NOT_FROM)
 _OF_THE_SCHEMA = ("_stamp", "_stamps", "_schema")
 
 
@@ -63,7 +67,7 @@ def settled(stored: Mapping[str, Any], names: Mapping[str, str], base: str = "")
         names: property to register, `REGISTERS` of the label or `USE_REGISTERS`.
         base: `_stamp` of the node that a relationship leaves.
     """
-    out = {name: value for name, value in stored.items() if value is not None and name != LOCK}
+    out = {name: value for name, value in stored.items() if value is not None and name not in _STATES_NOTHING}
     base = out.pop("_stamp", base)
     own = {text[registers.STAMP_LENGTH :]: text[: registers.STAMP_LENGTH] for text in out.pop("_stamps", None) or ()}
     present = {names[name] for name in out if name in names}

@@ -10,9 +10,10 @@ import pytest
 from headwater.cli import main
 from headwater_consumers.analysis.drawing import draw
 from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.graph.connection import Neo4jTarget
 from support.analysis.chains import write
 from support.openlineage_sequences import columns, dataset, explicit, run
-from support.openlineage_spec import received
+from support.openlineage_spec import TENANT, received
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -34,7 +35,8 @@ DOCUMENTS = [
 
 
 @pytest.fixture(autouse=True)
-def _graph(clean_database: Driver) -> None:
+def _graph(clean_database: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_ANALYSIS_TENANT", TENANT)
     write(clean_database, events=received(*DOCUMENTS))
 
 
@@ -90,8 +92,8 @@ def test_trace_and_blast(capsys: pytest.CaptureFixture[str]) -> None:
     assert "possible" in shown(capsys, "blast", "--run", DOCUMENTS[0]["run"]["runId"])
 
 
-def test_drawing(reader: Reader) -> None:
-    found = draw(reader, "customers", depth=2)
+def test_drawing(quiet_driver: Driver, target: Neo4jTarget) -> None:
+    found = draw(Reader(quiet_driver, target, tenant=TENANT), "customers", depth=2)
     names = {node.asset.key: node.asset.name for node in found.nodes}
     assert {(names[edge.source], names[edge.target]): edge.via[0].possible for edge in found.edges} == {
         ("customers", "names"): False,
