@@ -149,7 +149,6 @@ export interface Bar {
   query: string;
   segments: number;
   batches: number;
-  summarized: number;
   first_batch: number;
   last_batch: number;
   first_time: string | null;

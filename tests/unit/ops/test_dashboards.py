@@ -74,6 +74,13 @@ def test_every_metric_of_the_materializer_is_shown() -> None:
     assert families - {re.sub(r"_bucket$", "", name) for name in shown} == set()
 
 
+def test_every_metric_of_openlineage_events_is_shown() -> None:
+    shown = {name for path in DASHBOARDS for expression in expressions(load(path)) for name in NAME.findall(expression)}
+    of_events = ("headwater_serve_intake_", "headwater_bridge_", "headwater_forward_")
+    families = {re.sub(r"_(bucket|sum|count)$", "", name) for name in declared() if name.startswith(of_events)}
+    assert families - {re.sub(r"_bucket$", "", name) for name in shown} == set()
+
+
 def test_the_expressions_are_promql(dashboard: dict[str, Any], tmp_path: Path) -> None:
     rules = [
         {"record": f"panel:{number}", "expr": expression.replace("$__rate_interval", "1m").replace("$instance", ".*")}
