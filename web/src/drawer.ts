@@ -71,9 +71,9 @@ export class Drawer {
     const { job } = this;
     const found = await ask(job, span);
     if (mine !== this.questions) return;
-    this.span = span;
+    this.span = found.span;
     this.show(name ?? found.answer.asset.name, found);
-    this.around.shows({ job, span });
+    this.around.shows({ job, span: found.span });
   }
 
   private show(name: string, { answer, overview }: Found): void {
@@ -88,7 +88,7 @@ export class Drawer {
     if (!this.title.isConnected) {
       element.replaceChildren(
         h("header", {}, this.title, this.under,
-          h("span", { class: "key" }, h("i", { class: "observed" }), "batch", h("i", { class: "reconciled" }), "reconciled", h("i", { class: "gap" }), "gap", h("i", { class: "overlap" }), "read twice"),
+          h("span", { class: "key" }, h("i", { class: "observed" }), "batch", h("i", { class: "reconciled" }), "reconciled", h("i", { class: "summarized" }), "summarized", h("i", { class: "gap" }), "gap", h("i", { class: "overlap" }), "read twice"),
           this.zooms,
           h("button", { class: "icon", "aria-label": "Close the timeline", onclick: () => this.close() }, "✕")),
         h("div", { class: "body" }, this.lanes, this.details));
@@ -183,14 +183,21 @@ export class Drawer {
   }
 }
 
-type Found = { answer: Timeline; overview: null } | { answer: Overview; overview: Overview };
+type Found = { span: Span | null } & ({ answer: Timeline; overview: null } | { answer: Overview; overview: Overview });
 
 /** Micro-batches where a span has few, else bars; without a span, the latest micro-batches. */
 async function ask(job: string, span: Span | null): Promise<Found> {
-  if (!span) return { answer: await api.timeline(job, MOST_BATCHES), overview: null };
+  if (!span) {
+    const answer = await api.timeline(job, MOST_BATCHES);
+    // None may be kept one by one any more.
+    const all = answer.queries.length && !answer.intervals.length ? extent((await api.overview(job, 1)).bars) : null;
+    return all ? ask(job, all) : { span, answer, overview: null };
+  }
   const overview = await api.overview(job, MOST_BATCHES, span);
+  const found: Found = { span, answer: overview, overview };
+  if (overview.bars.some((bar) => bar.summarized)) return found;
   // They needn't be spread evenly over a segment: somewhat more may turn out to be few enough.
-  if (overview.queries.length && estimated(overview, span) > 1.5 * MOST_BATCHES) return { answer: overview, overview };
+  if (overview.queries.length && estimated(overview, span) > 1.5 * MOST_BATCHES) return found;
   const answer = await api.timeline(job, MOST_BATCHES, span);
-  return answer.total <= MOST_BATCHES ? { answer, overview: null } : { answer: overview, overview };
+  return answer.total <= MOST_BATCHES ? { span, answer, overview: null } : found;
 }

@@ -66,7 +66,7 @@ export function bars(
       if (!all) continue;
       const shown = within(all, span);
       const [left, right] = [x(shown.from), x(shown.to)];
-      const made = mark(`batch ${one.reconciled === one.batches ? "reconciled" : "observed"}`, left, Math.max(3, right - left - 1), top(row), summed(one), describe, `batches ${one.first_batch} to ${one.last_batch}`);
+      const made = mark(`batch ${one.summarized === one.batches ? "summarized" : one.reconciled === one.batches ? "reconciled" : "observed"}`, left, Math.max(3, right - left - 1), top(row), summed(one), describe, `batches ${one.first_batch} to ${one.last_batch}`);
       made.setAttribute("role", "button");
       made.addEventListener("click", (event) =>
         into(one, timeAt((event as MouseEvent).clientX - drawing.getBoundingClientRect().left, width, span)));
@@ -203,6 +203,7 @@ function summed(one: Bar): () => Node {
   return () =>
     facts(`Batches ${one.first_batch} to ${one.last_batch}`, [
       ["number", number(one.batches)],
+      ["kept", one.summarized ? `${number(one.summarized)} only in summaries of days; the archive has them one by one` : null],
       ["from", one.first_time && time(one.first_time)],
       ["to", one.last_time && time(one.last_time)],
       ["missing", one.missing ? count(one.missing, "batch", "batches") : null],
@@ -234,7 +235,9 @@ export function spokenOf({ bars: all, batches, truncated }: Overview): string {
   if (overlaps) parts.push(count(overlaps, "overlap"));
   if (conflicts) parts.push(count(conflicts, "conflict"));
   if (failed) parts.push(`${count(failed, "batch", "batches")} with failed checks`);
-  if (all.length && !missing && !gaps && !overlaps) parts.push("no gaps");
+  const summarized = sum((bar) => bar.summarized);
+  if (summarized) parts.push(`${number(summarized)} only in summaries of days`);
+  else if (all.length && !missing && !gaps && !overlaps) parts.push("no gaps");
   const untimed = all.filter((bar) => !spanOf([bar])).reduce((total, bar) => total + bar.batches, 0);
   if (untimed) parts.push(`${number(untimed)} of unknown time aren't drawn`);
   if (truncated) parts.push("incomplete: there is too much in this span for one answer; zoom in");

@@ -149,6 +149,7 @@ export interface Bar {
   query: string;
   segments: number;
   batches: number;
+  summarized: number;
   first_batch: number;
   last_batch: number;
   first_time: string | null;

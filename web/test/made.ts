@@ -39,7 +39,7 @@ export const timeline = (intervals: Interval[], more: Partial<Timeline> = {}): T
 export const bar = (hour: number, more: Partial<Bar> = {}): Bar => ({
   query: "q", segments: 1, batches: 512, first_batch: 512 * hour, last_batch: 512 * hour + 511,
   first_time: `2024-05-01T0${hour}:00:00.000Z`, last_time: `2024-05-01T0${hour}:59:59.999Z`,
-  missing: 0, gaps: 0, overlaps: 0, rewinds: 0, conflicts: 0, failed: 0, reconciled: 0, ...more,
+  summarized: 0, missing: 0, gaps: 0, overlaps: 0, rewinds: 0, conflicts: 0, failed: 0, reconciled: 0, ...more,
 });
 
 export const overview = (bars: Bar[], more: Partial<Overview> = {}): Overview => ({

@@ -80,9 +80,10 @@ describe("bars", () => {
   });
 
   it("show what is wrong in them", () => {
-    const drawn = bars(overview([bar(0), bar(1, { missing: 2 }), bar(2, { overlaps: 1 }), bar(3, { failed: 1 }), bar(4, { reconciled: 512 })]), WIDTH, span, silent, silent);
-    expect(["mark gap", "mark overlap", "mark conflict", "batch reconciled"].map((kind) => rects(drawn, kind).length)).toEqual([1, 1, 1, 1]);
+    const drawn = bars(overview([bar(0), bar(1, { missing: 2 }), bar(2, { overlaps: 1 }), bar(3, { failed: 1 }), bar(4, { reconciled: 512 }), bar(5, { summarized: 512 })]), WIDTH, span, silent, silent);
+    expect(["mark gap", "mark overlap", "mark conflict", "batch reconciled", "batch summarized"].map((kind) => rects(drawn, kind).length)).toEqual([1, 1, 1, 1, 1]);
     expect(spokenOf(overview([bar(1, { missing: 2, conflicts: 1 }), bar(2, { failed: 3 })]))).toBe("1,024 micro-batches in 2 bars, 2 batches missing, 1 conflict, 3 batches with failed checks");
+    expect(spokenOf(overview([bar(1), bar(2, { summarized: 512 })]))).toBe("1,024 micro-batches in 2 bars, 512 only in summaries of days");
   });
 
   it("are entered where they are clicked, or by key in the middle", () => {

@@ -188,7 +188,7 @@ def versions(
 ) -> Shown:
     """List versions of a dataset, the latest first, and which run or micro-batch produced each."""
     page = ask(lambda reader: questions.versions(reader, dataset, limit=ask.limit, cursor=ask.cursor))
-    return _shown(page, show.versions(page), "version")
+    return _shown(page, show.versions(page.items), "version")
 
 
 @app.command("last-good")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.console import shortened
+from headwater.show import batches
 from headwater.show.batches import quality_text
 from headwater.show.names import SHORT_VERSION, moment_text, short_version
 from headwater_consumers.analysis.runs import (
@@ -21,7 +22,7 @@ from headwater_consumers.analysis.runs import (
     RunItem,
     RunParent,
     Turn,
-    VersionPage,
+    VersionItem,
 )
 from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import RunEventType
@@ -86,8 +87,8 @@ def _heartbeat(run: OpenRun, now: datetime) -> str:
     return "stopped" if has_stopped else f"every {run.heartbeat_seconds:g} s"
 
 
-def details(found: RunDetails) -> Table:
-    """A row for each thing that is known."""
+def details(found: RunDetails) -> RenderableType:
+    """A row for each thing that is known; below, what it read and wrote."""
     run = found.run
     rows: list[tuple[str, str | Text | None]] = [
         ("run", shortened(run.run_id)),
@@ -114,6 +115,18 @@ def details(found: RunDetails) -> Table:
         ("published", _name(found.publication)),
         ("error", shortened(_error(run), 1_000)),
     ]
+    facets = [("facets", shortened(", ".join(facet.name for facet in found.facets), 1_000))]
+    parts: list[RenderableType] = [pairs([*rows, *facets])]
+    for heading, used, total in (
+        ("read", found.inputs, found.inputs_total),
+        ("wrote", found.outputs, found.outputs_total),
+    ):
+        parts += part(heading, batches.uses(used), len(used), total)
+    return Group(*parts)
+
+
+def pairs(rows: Iterable[tuple[str, str | Text | None]]) -> Table:
+    """A row for each thing that is known: its name and value."""
     out = Table(box=None, pad_edge=False, show_header=False)
     for name, value in rows:
         if value:
@@ -121,12 +134,20 @@ def details(found: RunDetails) -> Table:
     return out
 
 
-def versions(page: VersionPage) -> Table:
+def part(heading: str, view: RenderableType, shown: int, total: int) -> list[RenderableType]:
+    """A list below what is known, under its heading; nothing where it is empty."""
+    if not total:
+        return []
+    count = f" ({shown:,} of {total:,})" if shown < total else ""
+    return ["", Text(f"{heading}{count}", style="bold"), view]
+
+
+def versions(items: Sequence[VersionItem]) -> Table:
     """A row for each version and what produced it."""
     out = Table(box=None, pad_edge=False)
     for heading in ("produced", "version", "operation", "files", "by", "run", "code", "read"):
         out.add_column(heading, overflow="fold", justify="right" if heading in ("files", "read") else "left")
-    for item in page.items:
+    for item in items:
         first: Producer | None = next(iter(item.producers), None)
         out.add_row(
             moment_text(item.produced_at),
@@ -155,6 +176,17 @@ def turn(found: Turn) -> RenderableType:
         for row in _quality_rows(one):
             out.add_row("quality", *row)
     return Group(head, out)
+
+
+def quality(turns: Sequence[QualityTurn]) -> Table:
+    """Of each streaming query, the last good micro-batch by assertions, and the first bad one after it."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("", "at", "job", "run", "code", "what"):
+        out.add_column(heading, overflow="fold")
+    for one in turns:
+        for row in _quality_rows(one):
+            out.add_row(*row)
+    return out
 
 
 def duration_text(began: datetime | None, ended: datetime | None) -> str:

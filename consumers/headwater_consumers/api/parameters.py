@@ -63,6 +63,11 @@ ColumnName = Annotated[
     Path(min_length=1, description="The column's field path, `address.city`. A slash in it has to be escaped."),
     AfterValidator(unescaped),
 ]
+ColumnId = Annotated[
+    str,
+    Path(alias="id", min_length=1, description="The key of the column, or `dataset%23field.path`, # escaped as %23."),
+    AfterValidator(unescaped),
+]
 JobId = Annotated[
     str,
     Path(alias="id", min_length=1, description="The key of the job, or its name, with its namespace or alone."),

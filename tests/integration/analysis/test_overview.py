@@ -17,6 +17,9 @@ from headwater_consumers.graph.segments import segment
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.identity import from_micros
+from integration.analysis.test_retired import by_the_day, kept
+from integration.analysis.test_trace import copying
+from support.analysis.chains import BEGIN
 from support.analysis.history import History
 from support.graph.chains import chains
 
@@ -65,6 +68,7 @@ def naive_bar(
         query=batches[0]["query"],
         segments=1,
         batches=len(ids),
+        summarized=0,
         first_batch=min(ids),
         last_batch=max(ids),
         first_time=min(times, default=None),
@@ -112,6 +116,19 @@ def test_a_span_has_the_segments_that_reach_into_it(clean_database: Driver, read
     empty = job_overview(reader, JOB, begin=times[-1] + timedelta(days=1))
     assert (empty.bars, empty.batches, empty.truncated) == ((), 0, False)
     assert len(empty.queries) == 1
+
+
+def test_days_that_are_summarized_are_bars_too(clean_database: Driver, reader: Reader) -> None:
+    kept(clean_database, by_the_day(copying("copy", "in", "out"), 4), days=2)
+    found = job_overview(reader, "copy")
+    assert (found.batches, sum(bar.summarized for bar in found.bars)) == (20, 8)
+    days = [(bar.segments, bar.first_batch, bar.last_batch) for bar in found.bars if bar.summarized]
+    assert days == [(0, 0, 3), (0, 4, 7)]
+    assert [bar.first_time for bar in found.bars][:2] == [BEGIN, BEGIN + timedelta(days=1)]
+    only_second = job_overview(reader, "copy", begin=BEGIN + timedelta(days=1), end=BEGIN + timedelta(days=2))
+    assert [(bar.first_batch, bar.summarized) for bar in only_second.bars if bar.summarized] == [(4, 4)]
+    (one,) = job_overview(reader, "copy", bars=1).bars
+    assert (one.batches, one.summarized, one.first_batch, one.last_batch) == (20, 8, 0, 19)
 
 
 def test_an_answer_without_the_earliest_segments_reports_it(

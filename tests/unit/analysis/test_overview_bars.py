@@ -21,7 +21,7 @@ def segment(number: int, *, query: str = "q", hours: int | None = 0) -> Overview
     first = None if hours is None else BEGIN + timedelta(hours=number + hours)
     last = None if first is None else first + timedelta(minutes=59)
     start = 512 * number
-    return OverviewBar(query, 1, 500 + number, start, start + 511, first, last, 1, 2, 3, 4, 5, 6, 7, number)
+    return OverviewBar(query, 1, 500 + number, 10, start, start + 511, first, last, 1, 2, 3, 4, 5, 6, 7, number)
 
 
 @given(st.integers(0, 300), st.integers(1, 50))

@@ -1,11 +1,14 @@
-"""What is known: of one dataset or job, and of the estate in lists.
+"""What is known: of one dataset, column or job, and of the estate in lists.
 
 dataset     all that is known of one dataset
+column      all that is known of one column
 job         all that is known of one job
+one         all that is known of whatever a person names, a run too
 lists       datasets and jobs, paged by key; runs of all jobs, the latest first; every broken chain
 rows        what several of these read of a node: owners, tags, uses
 """
 
+from headwater_consumers.analysis.known.column import ColumnDetails, column_details
 from headwater_consumers.analysis.known.dataset import DatasetDetails, dataset_details
 from headwater_consumers.analysis.known.job import JobDetails, job_details
 from headwater_consumers.analysis.known.lists import (
@@ -19,19 +22,25 @@ from headwater_consumers.analysis.known.lists import (
     estate_runs,
     jobs,
 )
+from headwater_consumers.analysis.known.one import Known, KnownKind, known
 
 __all__ = [
     "BrokenChain",
     "BrokenChainPage",
+    "ColumnDetails",
     "DatasetDetails",
     "DatasetList",
     "JobDetails",
     "JobList",
+    "Known",
+    "KnownKind",
     "RunList",
     "broken_chains",
+    "column_details",
     "dataset_details",
     "datasets",
     "estate_runs",
     "job_details",
     "jobs",
+    "known",
 ]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
+from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, dataset_asset
+from headwater_consumers.analysis.facets import Facet, facets_of
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.known.rows import (
-    Facet,
     JobUse,
     OwnerName,
     Tag,
-    facets_of,
     job_uses,
     owners_of,
     tags_of,
@@ -21,12 +22,17 @@ from headwater_consumers.analysis.known.rows import (
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
-from headwater_consumers.analysis.runs.answer import Role, RunItem
+from headwater_consumers.analysis.runs.answer import QualityTurn, Role, RunItem
 from headwater_consumers.analysis.runs.listed import ask_runs
+from headwater_consumers.analysis.runs.turn import quality_turns
+from headwater_consumers.analysis.runs.versions import VersionItem, latest_versions
 
 MOST_COLUMNS = 1_000
 MOST_JOBS = 100
 MOST_RUNS = 5
+MOST_VERSIONS = 5
+MOST_QUERIES = 20
+"""Whose quality is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,9 @@ class DatasetDetails:
         consumers: jobs that read it, likewise.
         consumers_total: how many there are.
         runs: the latest that wrote it, at most 5.
+        versions: the latest, at most 5.
         versions_total: how many of its versions are known.
+        quality: where the assertions of each streaming query that writes it turned; of at most 20 queries.
         facets: what events carried of it besides.
     """
 
@@ -125,7 +133,9 @@ class DatasetDetails:
     consumers: tuple[JobUse, ...]
     consumers_total: int
     runs: tuple[RunItem, ...]
+    versions: tuple[VersionItem, ...]
     versions_total: int
+    quality: tuple[QualityTurn, ...]
     facets: tuple[Facet, ...]
 
 
@@ -136,10 +146,11 @@ def dataset_details(reader: Reader, text: str) -> DatasetDetails:
         NotFoundError: none does; with the nearest names.
         AmbiguousError: several do.
     """
-    return reader.read(lambda tx: _details(tx, resolve_dataset(tx, text).asset))
+    return reader.read(lambda tx: details_of(tx, resolve_dataset(tx, text).asset))
 
 
-def _details(tx: Transaction, asset: Asset) -> DatasetDetails:
+def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
+    """The same, of a dataset that was found."""
     identities = Identities.of(tx)
     keys = identities.members(asset.key)
     row = tx.one("known/dataset", key=asset.key, keys=keys)
@@ -169,25 +180,28 @@ def _details(tx: Transaction, asset: Asset) -> DatasetDetails:
                 tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
             )
         ),
+        versions=latest_versions(tx, asset, MOST_VERSIONS),
         versions_total=row["versions_total"],
+        quality=quality_turns(tx, asset, most=MOST_QUERIES),
         facets=facets_of(own),
     )
 
 
 def _columns(tx: Transaction, keys: list[str], tags: tuple[Tag, ...]) -> tuple[KnownColumn, ...]:
-    return tuple(
-        KnownColumn(
-            key=column["key"],
-            name=column["name"],
-            type=column.get("data_type") or None,
-            nullable=column.get("nullable"),
-            description=column.get("description") or None,
-            current=bool(link.get("current")),
-            tags=tuple(tag for tag in tags if tag.column == column["name"]),
-            first_seen=moment(link.get("first_seen")),
-            last_seen=moment(link.get("last_seen")),
-        )
-        for column, link in (
-            (row["column"], row["link"]) for row in tx.rows("known/columns", keys=keys, most=MOST_COLUMNS)
-        )
+    rows = tx.rows("known/columns", keys=keys, most=MOST_COLUMNS)
+    return tuple(known_column(row["column"], row["link"], tags) for row in rows)
+
+
+def known_column(column: Mapping[str, Any], link: Mapping[str, Any], tags: Iterable[Tag]) -> KnownColumn:
+    """From a Column node, its HAS_COLUMN relationship, and the tags of its dataset."""
+    return KnownColumn(
+        key=column["key"],
+        name=column["name"],
+        type=column.get("data_type") or None,
+        nullable=column.get("nullable"),
+        description=column.get("description") or None,
+        current=bool(link.get("current")),
+        tags=tuple(tag for tag in tags if tag.column == column["name"]),
+        first_seen=moment(link.get("first_seen")),
+        last_seen=moment(link.get("last_seen")),
     )

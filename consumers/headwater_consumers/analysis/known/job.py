@@ -8,26 +8,29 @@ from datetime import datetime
 from typing import Any
 
 from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.facets import Facet, facets_of
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.known.dataset import MOST_RUNS
 from headwater_consumers.analysis.known.rows import (
     DatasetUse,
-    Facet,
     OwnerName,
     Tag,
     dataset_use,
-    facets_of,
     owners_of,
     tags_of,
 )
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_job
-from headwater_consumers.analysis.runs.answer import Role, RunItem
+from headwater_consumers.analysis.runs.answer import QualityTurn, Role, RunItem
 from headwater_consumers.analysis.runs.listed import ask_runs
+from headwater_consumers.analysis.runs.turn import quality_turns
+from headwater_consumers.graph.keys import retention_key
 
 MOST_DATASETS = 100
 MOST_QUERIES = 100
+MOST_JUDGED = 20
+"""Queries whose quality is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,19 @@ class KnownQuery:
     last_seen: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class KnownRetention:
+    """How long micro-batches of a job are kept one by one.
+
+    Attributes:
+        summarized_before: of earlier micro-batches there are summaries alone.
+        dropped_before: of earlier ones there is nothing.
+    """
+
+    summarized_before: datetime | None
+    dropped_before: datetime | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobDetails:
     """All that is known of one job.
@@ -108,6 +124,8 @@ class JobDetails:
         plan: its column lineage as seen last.
         queries: its streaming queries, the one seen last first; at most 100.
         runs: the latest, at most 5.
+        quality: where the assertions of each of its streaming queries turned; of at most 20 queries.
+        retention: from which day on its micro-batches are kept one by one; None: all are.
         first_seen, last_seen: the span in which it was observed.
         facets: what events carried of it besides.
     """
@@ -127,6 +145,8 @@ class JobDetails:
     plan: KnownPlan | None
     queries: tuple[KnownQuery, ...]
     runs: tuple[RunItem, ...]
+    quality: tuple[QualityTurn, ...]
+    retention: KnownRetention | None
     first_seen: datetime | None
     last_seen: datetime | None
     facets: tuple[Facet, ...]
@@ -139,10 +159,11 @@ def job_details(reader: Reader, text: str) -> JobDetails:
         NotFoundError: none does; with the nearest names.
         AmbiguousError: several do.
     """
-    return reader.read(lambda tx: _details(tx, resolve_job(tx, text).asset))
+    return reader.read(lambda tx: details_of(tx, resolve_job(tx, text).asset))
 
 
-def _details(tx: Transaction, asset: Asset) -> JobDetails:
+def details_of(tx: Transaction, asset: Asset) -> JobDetails:
+    """The same, of a job that was found."""
     row = tx.one("known/job", key=asset.key, most=MOST_QUERIES)
     own = row["properties"]
     source = Source(*(own.get(f"source_{name}") or None for name in Source.__slots__))
@@ -165,10 +186,20 @@ def _details(tx: Transaction, asset: Asset) -> JobDetails:
                 tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
             )
         ),
+        quality=quality_turns(tx, asset, most=MOST_JUDGED),
+        retention=_retention(tx, asset),
         first_seen=moment(own.get("first_seen")),
         last_seen=moment(own.get("last_seen")),
         facets=facets_of(own),
     )
+
+
+def _retention(tx: Transaction, job: Asset) -> KnownRetention | None:
+    """The latest days of all scopes that the job is in: its own, its namespace's, and that of all jobs."""
+    scopes = ((None, None), (job.namespace, None), (job.namespace, job.name))
+    row = tx.one("known/retention", keys=[retention_key(tx.tenant, *scope) for scope in scopes])
+    found = KnownRetention(moment(row["summarized_before"]), moment(row["dropped_before"]))
+    return None if found == KnownRetention(None, None) else found
 
 
 def _datasets(tx: Transaction, job: Asset, link: str, names: int) -> tuple[tuple[DatasetUse, ...], int]:

@@ -43,19 +43,6 @@ class OwnerName:
 
 
 @dataclass(frozen=True, slots=True)
-class Facet:
-    """What an event carried besides: an OpenLineage facet that Headwater keeps as it is.
-
-    Attributes:
-        name: of the facet.
-        json: its content, as JSON.
-    """
-
-    name: str
-    json: str
-
-
-@dataclass(frozen=True, slots=True)
 class JobUse:
     """A job that writes or reads a dataset.
 
@@ -106,12 +93,6 @@ def tags_of(properties: Mapping[str, Any]) -> tuple[Tag, ...]:
     names = ("tags", "tag_values", "tag_fields", "tag_sources")
     rows = zip_longest(*(properties.get(name) or () for name in names), fillvalue="")
     return tuple(Tag(key, value, field or None, source or None) for key, value, field, source in rows if key)
-
-
-def facets_of(properties: Mapping[str, Any]) -> tuple[Facet, ...]:
-    """Of a node's `facet_names` and `facets`, which run in parallel."""
-    rows = zip(properties.get("facet_names") or (), properties.get("facets") or (), strict=True)
-    return tuple(Facet(name, json) for name, json in rows)
 
 
 def job_uses(rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse, ...]:

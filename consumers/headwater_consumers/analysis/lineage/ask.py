@@ -181,10 +181,11 @@ def lineage(reader: Reader, question: LineageQuestion) -> Lineage:
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     question.check()
-    return reader.read(lambda tx: _answer(tx, question))
+    return reader.read(lambda tx: lineage_in(tx, question))
 
 
-def _answer(tx: Transaction, question: LineageQuestion) -> Lineage:
+def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
+    """The same within a transaction, of a question that was checked."""
     scope = scope_of(tx, question)
     steps: Steps
     details: PageDetails

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.facets import Facet
 from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
@@ -276,7 +277,7 @@ class RunParent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
-    """All that is known of one run, its datasets and micro-batches apart.
+    """All that is known of one run, its micro-batches apart.
 
     Attributes:
         run: what lists show.
@@ -288,7 +289,11 @@ class RunDetails:
         publication: whether what it wrote was published whole.
         checkpoint_location: of its streaming query.
         intervals: how many micro-batches were observed in it.
+        inputs, outputs: what it read and wrote, by name; at most 20 of each. Of a streaming run each goes from its
+            first micro-batch's start to its last one's end.
+        inputs_total, outputs_total: how many there are.
         first_seen, last_seen: the span of what was observed of it.
+        facets: what events carried of it besides.
     """
 
     run: RunItem
@@ -304,8 +309,13 @@ class RunDetails:
     publication: str | None
     checkpoint_location: str | None
     intervals: int
+    inputs: tuple[Use, ...]
+    inputs_total: int
+    outputs: tuple[Use, ...]
+    outputs_total: int
     first_seen: datetime | None
     last_seen: datetime | None
+    facets: tuple[Facet, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_consumers.analysis import micro_batches, paging
+from headwater_consumers.analysis.facets import facets_of
 from headwater_consumers.analysis.micro_batches import Stretch, of_run
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Reader, Transaction
@@ -16,6 +17,8 @@ from headwater_consumers.analysis.runs.rows import interval_items, use
 from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_schemas.events import Certainty
 
+MOST_SHOWN = 20
+"""Datasets that a run read, and that it wrote, in what is known of it."""
 MOST_USES = 10_000
 """Uses of datasets by one run that are looked at."""
 
@@ -32,26 +35,32 @@ def run(reader: Reader, run_id: str) -> RunDetails:
     Raises:
         NotFoundError: there is none.
     """
+    return reader.read(lambda tx: details_of(tx, resolve_run(tx, run_id)))
 
-    def question(tx: Transaction) -> RunDetails:
-        item = resolve_run(tx, run_id)
-        row = tx.rows("runs/details", run=item.key)[0]
-        own: Mapping[str, Any] = row["details"]
-        as_it_is = ("engine", "engine_version", "capture_version", "error_stack", "publication", "checkpoint_location")
-        return RunDetails(
-            run=item,
-            **{name: own[name] for name in as_it_is},
-            nominal_start=moment(own["nominal_start"]),
-            nominal_end=moment(own["nominal_end"]),
-            first_seen=moment(own["first_seen"]),
-            last_seen=moment(own["last_seen"]),
-            parent=_above(own, "parent"),
-            root=_above(own, "root"),
-            children=row["children"],
-            intervals=tx.rows("runs/count_of_run", run=item.key)[0]["total"],
-        )
 
-    return reader.read(question)
+def details_of(tx: Transaction, item: RunItem) -> RunDetails:
+    """All that is known of a run that was found."""
+    row = tx.rows("runs/details", run=item.key)[0]
+    own: Mapping[str, Any] = row["details"]
+    read, wrote = _ordered(tx, item, Role.READ), _ordered(tx, item, Role.WROTE)
+    as_it_is = ("engine", "engine_version", "capture_version", "error_stack", "publication", "checkpoint_location")
+    return RunDetails(
+        run=item,
+        **{name: own[name] for name in as_it_is},
+        nominal_start=moment(own["nominal_start"]),
+        nominal_end=moment(own["nominal_end"]),
+        first_seen=moment(own["first_seen"]),
+        last_seen=moment(own["last_seen"]),
+        parent=_above(own, "parent"),
+        root=_above(own, "root"),
+        children=row["children"],
+        intervals=tx.rows("runs/count_of_run", run=item.key)[0]["total"],
+        inputs=tuple(read[:MOST_SHOWN]),
+        inputs_total=len(read),
+        outputs=tuple(wrote[:MOST_SHOWN]),
+        outputs_total=len(wrote),
+        facets=facets_of(own),
+    )
 
 
 def inputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None = None) -> UsePage:
@@ -79,17 +88,22 @@ def _uses(reader: Reader, run_id: str, role: Role, limit: int, cursor: str | Non
         item = resolve_run(tx, run_id)
         asked = ("uses", tx.tenant, item.key, role)
         start = paging.decode_start(cursor, question=asked)
-        type_ = "CONSUMED" if role is Role.READ else "PRODUCED"
-        own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
-        found = {_who(each): each for each in (use(row["dataset"], row["part"]) for row in own)}
-        for spanned in _spans(tx, item, role):
-            found[_who(spanned)] = spanned
-        ordered = sorted(found.values(), key=lambda each: (each.dataset.namespace, each.dataset.name, each.ordinal))
+        ordered = _ordered(tx, item, role)
         after = start + limit
         following = paging.encode((after,), question=asked) if after < len(ordered) else None
         return UsePage(item, role, tuple(ordered[start:after]), len(ordered), following)
 
     return reader.read(question)
+
+
+def _ordered(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
+    """All that a run read or wrote, by name."""
+    type_ = "CONSUMED" if role is Role.READ else "PRODUCED"
+    own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
+    found = {_who(each): each for each in (use(row["dataset"], row["part"]) for row in own)}
+    for spanned in _spans(tx, item, role):
+        found[_who(spanned)] = spanned
+    return sorted(found.values(), key=lambda each: (each.dataset.namespace, each.dataset.name, each.ordinal))
 
 
 def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis import micro_batches
-from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.micro_batches import Stretch
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.runs.answer import IntervalItem, QualityTurn, Role, RunItem, Turn
@@ -44,16 +44,22 @@ def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = N
         good = ask_runs(tx, "of", of, Role.WROTE, states=_GOOD, began=None, key="", limit=1, **no_span)
         after = begins_at(good[0]) if good else {"began": None, "key": ""}
         bad = ask_runs(tx, "next_of", of, Role.WROTE, states=_BAD, **after)
-        queries = tx.rows(f"runs/queries_of_{'job' if of.kind is AssetKind.JOB else 'dataset'}", of=of_names(tx, of))
-        turns = [_quality(tx, query) for query in queries if query["last"] is not None]
-        return Turn(
-            of,
-            good[0] if good else None,
-            bad[0] if bad else None,
-            tuple(turn for turn in turns if turn.last_good or turn.first_bad),
-        )
+        return Turn(of, good[0] if good else None, bad[0] if bad else None, quality_turns(tx, of))
 
     return reader.read(question)
+
+
+def quality_turns(tx: Transaction, of: Asset, *, most: int | None = None) -> tuple[QualityTurn, ...]:
+    """Where the quality of each streaming query of a job, or that writes a dataset, turned; none without assertions.
+
+    Args:
+        tx: to look up in.
+        of: the job or dataset.
+        most: queries that are looked at, by key; None: all.
+    """
+    queries = tx.rows(f"runs/queries_of_{'job' if of.kind is AssetKind.JOB else 'dataset'}", of=of_names(tx, of))
+    turns = [_quality(tx, query) for query in queries[:most] if query["last"] is not None]
+    return tuple(turn for turn in turns if turn.last_good or turn.first_bad)
 
 
 def _quality(tx: Transaction, query: Record) -> QualityTurn:

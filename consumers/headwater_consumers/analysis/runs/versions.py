@@ -134,6 +134,14 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
     return reader.read(question)
 
 
+def latest_versions(tx: Transaction, of: Asset, most: int) -> tuple[VersionItem, ...]:
+    """The versions of a dataset that were produced last, the latest first; `most` of them."""
+    page = {"made": None, "key": "", "limit": most, "epoch": EPOCH}
+    return tuple(
+        _items(tx, tx.rows("runs/versions", of=Identities.of(tx).members(of.key), producers=MOST_PRODUCERS, **page))
+    )
+
+
 def _items(tx: Transaction, rows: Sequence[Record]) -> list[VersionItem]:
     wanted = sorted({(query, batch) for row in rows for query, batches in row["segments"] for batch in batches})
     found = {(each.query, each.batch_id): each for each in micro_batches.at_batches(tx, wanted)}

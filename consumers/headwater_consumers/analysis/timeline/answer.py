@@ -174,8 +174,10 @@ class OverviewBar:
 
     Attributes:
         query: key of it.
-        segments: how many.
+        segments: how many; of days that are summarized 0.
         batches: how many micro-batches.
+        summarized: how many of these aren't kept one by one, but as summaries of days; what was wrong with them but
+            missing ones isn't known.
         first_batch: the lowest batch id.
         last_batch: the highest.
         first_time: the lowest processing time; None where none is known.
@@ -194,6 +196,7 @@ class OverviewBar:
     query: str
     segments: int
     batches: int
+    summarized: int
     first_batch: int
     last_batch: int
     first_time: datetime | None

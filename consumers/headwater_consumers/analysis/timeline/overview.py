@@ -1,7 +1,7 @@
 """Answers `timeline/overview`: years of micro-batches in a few bars, from what is plain to see of segments.
 
 No block is read. A year of a query that runs every ten seconds has 6,160 segments: all of them are read, in one
-statement, and adjacent ones are added up.
+statement, and adjacent ones are added up. Days that are summarized count as one segment each.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ MOST_BARS = 1_000
 _ADDED = (
     "segments",
     "batches",
+    "summarized",
     "broken",
     "missing",
     "gaps",
@@ -51,7 +52,7 @@ def _sum(bars: Sequence[OverviewBar]) -> OverviewBar:
     return OverviewBar(
         query=bars[0].query,
         first_batch=bars[0].first_batch,
-        last_batch=bars[-1].last_batch,
+        last_batch=max(bar.last_batch for bar in bars),
         first_time=min(times, default=None),
         last_time=max(times, default=None),
         **{name: sum(getattr(bar, name) for bar in bars) for name in _ADDED},
@@ -122,8 +123,15 @@ def _overview(
             "timeline/overview", queries=list(segments), begin=span.begin, end=span.end, segments=share + 1
         ):
             segments[row["query"]].append(_bar(row))
-        cut = any(len(own) > share for own in segments.values())
-        bars, left_out = in_bars({key: own[:share][::-1] for key, own in segments.items()}, most)
+        summaries: dict[str, list[OverviewBar]] = {query.key: [] for query in queries}
+        for row in tx.rows(
+            "timeline/overview_summaries", queries=list(segments), begin=span.begin, end=span.end, summaries=share + 1
+        ):
+            summaries[row["query"]].append(_day(row))
+        cut = any(len(own) > share for found in (segments, summaries) for own in found.values())
+        bars, left_out = in_bars(
+            {key: _in_order(own[:share], summaries[key][:share]) for key, own in segments.items()}, most
+        )
         return Overview(
             found.asset,
             found.asset if kind == "job" else None,
@@ -136,11 +144,19 @@ def _overview(
     return reader.read(question)
 
 
+def _in_order(segments: Sequence[OverviewBar], summaries: Sequence[OverviewBar]) -> list[OverviewBar]:
+    return sorted([*segments, *summaries], key=lambda bar: (bar.first_batch, bar.last_batch))
+
+
 def _bar(row: Mapping[str, Any]) -> OverviewBar:
-    values = dict(row)
+    values = {"segments": 1, "summarized": 0, **row}
     return OverviewBar(
-        segments=1,
         first_time=moment_of(values.pop("first_time")),
         last_time=moment_of(values.pop("last_time")),
         **values,
     )
+
+
+def _day(row: Mapping[str, Any]) -> OverviewBar:
+    """A summary; what else was wrong with its micro-batches isn't kept."""
+    return _bar({**dict.fromkeys(_ADDED, 0), "summarized": row["batches"], **row})

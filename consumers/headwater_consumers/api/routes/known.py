@@ -1,4 +1,4 @@
-"""What is known of one dataset or job, and the estate in lists."""
+"""What is known of one dataset, column or job, and the estate in lists."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from starlette.responses import Response
 
 from headwater_consumers.analysis.known import (
     BrokenChainPage,
+    ColumnDetails,
     DatasetDetails,
     DatasetList,
     JobDetails,
     JobList,
     RunList,
     broken_chains,
+    column_details,
     dataset_details,
     datasets,
     estate_runs,
@@ -26,6 +28,7 @@ from headwater_consumers.api.parameters import (
     LONGEST_NAME,
     AnyCase,
     AssetId,
+    ColumnId,
     Cursor,
     JobId,
     Limit,
@@ -118,11 +121,17 @@ def gaps(ask: Ask, limit: Limit = None, cursor: Cursor = None) -> Response:
 # Last, of all routes: their paths would take those of the others below them.
 @router.get("/assets/{id:path}", response_model=DatasetDetails, operation_id="asset")
 def asset(ask: Ask, asset: AssetId) -> Response:
-    """All that is known of one dataset: schema, owners, tags, other names, lifecycle, jobs, latest runs."""
+    """All that is known of one dataset: schema, owners, other names, lifecycle, jobs, runs, versions, quality."""
     return ask(lambda reader: dataset_details(reader, asset))
+
+
+@router.get("/columns/{id:path}", response_model=ColumnDetails, operation_id="column")
+def column(ask: Ask, column: ColumnId) -> Response:
+    """All that is known of one column: type, tags, and what it is made from and goes into in one step."""
+    return ask(lambda reader: column_details(reader, column))
 
 
 @router.get("/jobs/{id:path}", response_model=JobDetails, operation_id="job")
 def job(ask: Ask, job: JobId) -> Response:
-    """All that is known of one job: inputs, outputs, owners, source, plan, queries, latest runs."""
+    """All that is known of one job: inputs, outputs, owners, source, plan, queries, latest runs, quality, retention."""
     return ask(lambda reader: job_details(reader, job))

@@ -2,5 +2,5 @@
 MATCH (r:Run {key: $given.run})
 RETURN r {.nominal_start, .nominal_end, .engine, .engine_version, .capture_version, .error_stack, .publication,
     .checkpoint_location, .first_seen, .last_seen, .parent_run_id, .parent_job_namespace, .parent_job_name,
-    .root_run_id, .root_job_namespace, .root_job_name} AS details,
+    .root_run_id, .root_job_namespace, .root_job_name, .facet_names, .facets} AS details,
   COUNT { (r)<-[:CHILD_OF]-() } AS children, COUNT { (r)<-[:IN_RUN]-() } AS reports

@@ -1,0 +1,57 @@
+"""`headwater show`: all that is known of one dataset, column, job or run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headwater import errors
+from headwater.console import shortened
+from headwater.graph_command import Ask, Shown, graph_command
+from headwater.show import known as show
+from headwater_consumers.analysis.errors import AmbiguousError
+from headwater_consumers.analysis.known import Known, KnownKind, known
+from headwater_consumers.analysis.reader import Reader
+
+
+@graph_command()
+def command(
+    ask: Ask,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATASET|JOB|RUN|COLUMN",
+            help="A name where only one has it, or namespace/name; dataset#column; a key; how a run's id begins.",
+        ),
+    ],
+    *,
+    kind: Annotated[
+        KnownKind | None,
+        typer.Option("--kind", case_sensitive=False, help="What it is, where several are called so."),
+    ] = None,
+) -> Shown:
+    """Show all that is known of a dataset, a column, a job or a run.
+
+    Of a dataset: owners, other names, storage, columns and when schemas had them, the jobs that write and read it, its
+    last runs and versions, quality.
+
+    Of a column: what it is made from and goes into in one step.
+
+    Of a job: what it reads and writes, source, plan, queries, last runs, quality, retention.
+
+    Of a run: how it ended, what it read and wrote.
+    """
+
+    def question(reader: Reader) -> Known:
+        try:
+            return known(reader, name, kind)
+        except AmbiguousError as error:
+            if kind is not None or {each.partition(" ")[0] for each in error.candidates} != {"job", "dataset"}:
+                raise
+            fix = "Say which with --kind job or --kind dataset; or by its key:"
+            keys = [each.partition(" ")[2] for each in error.candidates]
+            raise errors.InputError(shortened(str(error), 600), fix=fix, nearest=keys) from error
+
+    found = ask(question)
+    return Shown(found, show.view(found))

@@ -1,0 +1,142 @@
+"""Who may read and write Headwater's topics, as far as the brokers show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka.admin import (
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from headwater.doctor.finding import Finding, Severity, ok, unseen
+from headwater_schemas.kafka.client import answer, quiet
+from headwater_schemas.topics import TopicNames
+
+_SECONDS = 10.0
+_EVERYBODY = "User:*"
+_CHANGES = frozenset({"WRITE", "DELETE", "ALTER", "ALTER_CONFIGS", "ALL"})
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRule:
+    """An ACL that allows something on a topic.
+
+    Attributes:
+        topic: which.
+        principal: whom.
+        operation: what, by Kafka's name.
+    """
+
+    topic: str
+    principal: str
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenAccess:
+    """What the brokers show of who may do what.
+
+    Attributes:
+        own: of each topic, what the user of these settings may do; None where the brokers don't report it.
+        rules: what ACLs allow; None: they aren't shown.
+        enforced: whether the brokers check ACLs at all; None: it isn't known.
+    """
+
+    own: Mapping[str, frozenset[str] | None]
+    rules: tuple[SeenRule, ...] | None
+    enforced: bool | None
+
+
+def look(client: Mapping[str, Any], topics: Sequence[str]) -> SeenAccess:
+    """Ask the brokers about topics that are there.
+
+    Raises:
+        KafkaException: they don't answer.
+    """
+    admin = AdminClient(quiet(client))
+    described = admin.describe_topics(
+        TopicCollection(list(topics)), include_authorized_operations=True, request_timeout=_SECONDS
+    )
+    own: dict[str, frozenset[str] | None] = {}
+    for name in topics:
+        allowed = answer(described[name], _SECONDS).authorized_operations
+        own[name] = None if allowed is None else frozenset(each.name for each in allowed)
+    rules: list[SeenRule] = []
+    try:
+        for name in topics:
+            asked = AclBindingFilter(
+                ResourceType.TOPIC,
+                name,
+                ResourcePatternType.MATCH,
+                None,  # type: ignore[arg-type]  # any principal, as the class documents
+                None,  # type: ignore[arg-type]  # from any host
+                AclOperation.ANY,
+                AclPermissionType.ALLOW,
+            )
+            bindings = answer(admin.describe_acls(asked, request_timeout=_SECONDS), _SECONDS)
+            rules += [SeenRule(name, each.principal, each.operation.name) for each in bindings]
+    except KafkaException as error:
+        code = error.args[0].code()
+        if code == KafkaError.SECURITY_DISABLED:
+            return SeenAccess(own, None, enforced=False)
+        if code in (KafkaError.CLUSTER_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED):
+            return SeenAccess(own, None, enforced=True)
+        raise
+    return SeenAccess(own, tuple(rules), enforced=True)
+
+
+def judge(seen: SeenAccess, names: TopicNames) -> Iterator[Finding]:
+    """Findings on what the user of these settings needs, and on what everybody may do."""
+    needed = {names.events: {"READ", "DESCRIBE"}, names.dead_letters: {"READ", "WRITE"}, names.schemas: {"READ"}}
+    for topic, operations in needed.items():
+        if topic not in seen.own:
+            continue
+        allowed = seen.own[topic]
+        if allowed is None:
+            yield unseen("access", topic, "The brokers don't report what the user of these settings may do.")
+        elif missing := sorted(set() if "ALL" in allowed else operations - allowed):
+            yield Finding(
+                "access",
+                Severity.FAIL,
+                topic,
+                f"The user of these settings may not {', '.join(missing)}.",
+                f"Add an ACL: kafka-acls.sh --add --topic {topic} --operation {missing[0].capitalize()} …",
+            )
+        else:
+            yield ok("access", topic, f"The user of these settings may {', '.join(sorted(operations))}.")
+    if seen.enforced is False:
+        yield Finding(
+            "ACLs",
+            Severity.WARN,
+            names.events,
+            "The brokers check no ACLs: whoever reaches them can write events, and delete the topics.",
+            "Set authorizer.class.name on the brokers; allow jobs WRITE on the events topic, consumers READ.",
+        )
+    elif seen.rules is None:
+        yield unseen(
+            "ACLs",
+            names.events,
+            "The user of these settings may not see ACLs.",
+            "Run it as a user with DESCRIBE on the cluster, or look with kafka-acls.sh --list.",
+        )
+    else:
+        loose = sorted({r.topic for r in seen.rules if r.principal == _EVERYBODY and r.operation in _CHANGES})
+        for topic in loose:
+            yield Finding(
+                "ACLs",
+                Severity.FAIL,
+                topic,
+                f"{_EVERYBODY} may change it: anybody can write lineage, or delete it.",
+                f"Remove that ACL (kafka-acls.sh --remove --topic {topic} --allow-principal '{_EVERYBODY}'), and "
+                "allow the jobs' users.",
+            )
+        if not loose:
+            yield ok("ACLs", names.events, "Nothing is allowed to everybody.")

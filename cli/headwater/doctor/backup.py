@@ -1,0 +1,96 @@
+"""Whether the graph can be made anew: from the topic, or from the topic and its archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from headwater.doctor.finding import Finding, Severity, ok, unseen
+from headwater_consumers.archive import Archive
+from headwater_consumers.materializer.offsets import PartitionOffsets
+
+
+@dataclass(frozen=True, slots=True)
+class SeenArchive:
+    """An archive beside the topic.
+
+    Attributes:
+        location: of it.
+        records: how many it has.
+        missing: offsets within what it has, of which it has no record.
+        lost: offsets between where it ends and where the topic begins now, of all partitions.
+        waiting: offsets that only the topic has yet.
+    """
+
+    location: str
+    records: int
+    missing: int
+    lost: int
+    waiting: int
+
+
+def look(location: str, positions: Sequence[PartitionOffsets]) -> SeenArchive:
+    """Compare an archive with the topic.
+
+    Raises:
+        ArchiveError: there is none, or it can't be read.
+    """
+    kept = {(each.partition.number, each.partition.topic_id): each for each in Archive(location).kept()}
+    found = {each: kept.get((each.partition.number, each.partition.topic_id)) for each in positions}
+    ends = {position: 0 if archived is None else archived.end for position, archived in found.items()}
+    return SeenArchive(
+        location,
+        sum(each.records for each in kept.values()),
+        sum(each.missing for each in kept.values()),
+        sum(max(0, position.begin - end) for position, end in ends.items()),
+        sum(max(0, position.end - max(position.begin, end)) for position, end in ends.items()),
+    )
+
+
+def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool) -> Iterator[Finding]:
+    """Findings on what a rebuild could use.
+
+    Args:
+        archive: beside the topic; None: none was named.
+        topic: the events topic.
+        begins: records that the topic has had and has no more.
+        expires: whether its records expire.
+    """
+    if archive is None:
+        if begins or expires:
+            yield Finding(
+                "backup",
+                Severity.FAIL if begins else Severity.WARN,
+                topic,
+                f"{begins:,} records have expired." if begins else "Its records expire.",
+                "Name the archive with --archive; `spark_jobs/lineage/archive.py` makes one (docs/materializer.md).",
+            )
+        else:
+            yield ok("backup", topic, "It has every record that it ever had: `headwater graph rebuild` needs no more.")
+    elif archive.lost:
+        yield Finding(
+            "backup",
+            Severity.FAIL,
+            archive.location,
+            f"{archive.lost:,} records expired on {topic} before they were archived.",
+            "Run the archive job more often than records expire.",
+        )
+    elif archive.missing:
+        yield Finding(
+            "backup",
+            Severity.WARN,
+            archive.location,
+            f"{archive.missing:,} offsets between its records are missing; markers of transactions count, too.",
+            "Read spark_jobs/lineage/archive.py's log of the day.",
+        )
+    else:
+        yield ok(
+            "backup",
+            archive.location,
+            f"{archive.records:,} records, without a gap to {topic}; {archive.waiting:,} wait there to be archived.",
+        )
+    yield unseen(
+        "backup",
+        "Neo4j",
+        "Backups of the database aren't seen from here; `headwater graph rebuild` makes the graph anew from the topic.",
+    )

@@ -1,0 +1,93 @@
+"""Whether those who state times agree: this machine, the database, and the producers of events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from headwater.doctor.finding import Finding, Severity, duration_text, ok
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+MOST_SKEW_SECONDS = 5.0
+"""Answers, `1h` ago say, are off by as much; above this it is worth a warning."""
+MOST_AHEAD_SECONDS = 60.0
+"""Of a producer: what it reports wins over what others report later, for so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenClock:
+    """A clock, and the span of ours in which it was read.
+
+    Attributes:
+        whose: the database's, say.
+        time: what it said.
+        asked, answered: our time before and after.
+    """
+
+    whose: str
+    time: datetime
+    asked: datetime
+    answered: datetime
+
+    @property
+    def skew_seconds(self) -> float:
+        """How far it is ahead, negative: behind; 0 within the span of the question."""
+        if self.time > self.answered:
+            return (self.time - self.answered).total_seconds()
+        return min(0.0, (self.time - self.asked).total_seconds())
+
+
+def look(driver: Driver, database: str) -> SeenClock:
+    """Read the database's.
+
+    Raises:
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    asked = datetime.now(UTC)
+    with driver.session(database=database, default_access_mode="READ") as session:
+        record = session.run("RETURN datetime.realtime('UTC') AS time").single(strict=True)
+    time: datetime = record["time"].to_native()
+    return SeenClock("Neo4j", time, asked, datetime.now(UTC))
+
+
+def judge(clock: SeenClock) -> Finding:
+    """A finding on a clock that was read."""
+    skew = clock.skew_seconds
+    if abs(skew) <= MOST_SKEW_SECONDS:
+        return ok("clocks", clock.whose, "Its clock agrees with this machine's.")
+    way = "ahead of" if skew > 0 else "behind"
+    return Finding(
+        "clocks",
+        Severity.WARN,
+        clock.whose,
+        f"Its clock is {duration_text(abs(skew))} {way} this machine's.",
+        "Run NTP (chrony) on both.",
+    )
+
+
+def judge_events(latest: datetime | None, topic: str, now: datetime) -> Iterator[Finding]:
+    """A finding on producers: the latest time that a record has.
+
+    Args:
+        latest: timestamp of the record with the latest; None: there is none.
+        topic: where.
+        now: ours.
+    """
+    if latest is None:
+        return
+    ahead = (latest - now).total_seconds()
+    if ahead > MOST_AHEAD_SECONDS:
+        yield Finding(
+            "clocks",
+            Severity.FAIL,
+            topic,
+            f"An event is of {latest:%Y-%m-%d %H:%M:%S}Z, {duration_text(ahead)} ahead: what its producer reports wins "
+            "over what others report until then.",
+            "Run NTP (chrony) where drivers run; `headwater events` shows which job it was.",
+        )
+    else:
+        yield ok("clocks", topic, "No event is of the future.")

@@ -1,0 +1,143 @@
+"""The whole checklist: each check on its own, so that one that can't be made leaves the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from confluent_kafka import KafkaException
+
+from headwater.connection import client_config
+from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox, topics
+from headwater.doctor.finding import Finding, Severity, unseen
+from headwater.errors import ConfigurationError, HeadwaterError
+from headwater.graph_driver import graph_driver
+from headwater.settings import Settings
+from headwater.topic_state import topic_state
+from headwater_consumers.archive import ArchiveError
+from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_schemas.errors import LineageError
+from headwater_schemas.kafka.client import quiet
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What the checklist found.
+
+    Attributes:
+        findings: the worst first, then in the order of the checklist.
+        totals: how many there are of each severity.
+    """
+
+    findings: tuple[Finding, ...]
+    totals: dict[Severity, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, found: Iterable[Finding]) -> Examined:
+        """Sorted and counted."""
+        order = list(Severity)
+        findings = tuple(sorted(found, key=lambda each: order.index(each.severity)))
+        return cls(findings, {each: sum(f.severity is each for f in findings) for each in Severity})
+
+    @property
+    def failed(self) -> bool:
+        """Whether something has to be mended."""
+        return bool(self.totals[Severity.FAIL])
+
+
+def examine(settings: Settings, *, folder: Path, budget_seconds: float, archive: str | None) -> Examined:
+    """Make every check. Writes nothing.
+
+    Args:
+        settings: of the Kafka and the Neo4j.
+        folder: of outboxes on this machine.
+        budget_seconds: how long consumers may be away.
+        archive: of the events topic; None: there is none.
+    """
+    now = datetime.now(UTC)
+    found = [*_kafka(settings, now, budget_seconds, archive), *_neo4j(settings)]
+    return Examined.of([*found, *outbox.judge(outbox.look(folder), now)])
+
+
+def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: str | None) -> Iterator[Finding]:
+    try:
+        client = client_config(settings.kafka)
+        specs = settings.topic.specs()
+        seen, brokers = topics.look(client, [spec.name for spec in specs])
+    except (KafkaException, ConfigurationError) as error:
+        yield from _away("Kafka", error, "HEADWATER_KAFKA_BOOTSTRAP_SERVERS")
+        for check in ("topics", "ACLs", "dead letters", "lag", "backup"):
+            yield unseen(check, "Kafka", "Not looked at: Kafka doesn't answer.")
+        return
+    yield from topics.judge(seen, specs, brokers=brokers, budget_seconds=budget_seconds)
+    names, group = settings.topic.names(), settings.materializer.group
+    yield from _tried("ACLs", names.events, lambda: access.judge(access.look(client, list(seen)), names))
+    if names.dead_letters in seen:
+        topic = names.dead_letters
+        yield from _tried("dead letters", topic, lambda: letters.judge(letters.look(client, topic), topic, now))
+    if names.events not in seen:
+        return
+    events = names.events
+    yield from _tried(
+        "lag", group, lambda: lag.judge(lag.look(client, events, group), topic=events, group=group, now=now)
+    )
+    yield from _tried("clocks", events, lambda: _producers(client, events, group, now))
+    expires = int(seen[events].config.get("retention.ms", -1)) >= 0
+    yield from _tried("backup", events, lambda: _backup(client, events, group, archive, expires=expires))
+
+
+def _producers(client: dict[str, str], topic: str, group: str, now: datetime) -> Iterator[Finding]:
+    state = topic_state(client, topic, group)
+    yield from clocks.judge_events(None if state is None else state.last_event, topic, now)
+    yield unseen("clocks", "Kafka", "Brokers don't report their clocks.")
+
+
+def _backup(
+    client: dict[str, str], topic: str, group: str, location: str | None, *, expires: bool
+) -> Iterator[Finding]:
+    positions = OffsetReader(quiet(client), group=group).positions(topic, timeout_seconds=_SECONDS)
+    found = None if location is None else backup.look(location, positions)
+    begins = sum(each.begin for each in positions)
+    yield from backup.judge(found, topic=topic, begins=begins, expires=expires)
+
+
+def _neo4j(settings: Settings) -> Iterator[Finding]:
+    try:
+        with graph_driver(settings.neo4j) as driver:
+            yield from _database(driver, settings.neo4j.database)
+    except HeadwaterError as error:
+        yield from _away("Neo4j", error, "HEADWATER_NEO4J_URI")
+        for check in ("graph version", "constraints", "indexes"):
+            yield unseen(check, "Neo4j", "Not looked at: Neo4j doesn't answer.")
+
+
+def _database(driver: Driver, database: str) -> list[Finding]:
+    return [*graph.judge(graph.look(driver, database), database), clocks.judge(clocks.look(driver, database))]
+
+
+def _away(server: str, error: Exception, setting: str) -> Iterator[Finding]:
+    message = error.message if isinstance(error, HeadwaterError) else f"{server} doesn't answer: {_text(error)}"
+    fix = error.fix if isinstance(error, HeadwaterError) else ""
+    yield Finding("servers", Severity.FAIL, server, message, fix or f"Start it, or check {setting}.")
+
+
+def _tried(check: str, subject: str, judged: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    """The findings; where it can't be looked at, that."""
+    try:
+        return list(judged())
+    except ArchiveError as error:
+        return [Finding(check, Severity.FAIL, subject, str(error), "--archive is the --output of the archive job.")]
+    except (KafkaException, LineageError, TimeoutError, ModuleNotFoundError) as error:
+        return [unseen(check, subject, f"Not looked at: {_text(error)}")]
+
+
+def _text(error: Exception) -> str:
+    return f"{(error.args[0].str() if isinstance(error, KafkaException) else str(error)).rstrip('.')}."

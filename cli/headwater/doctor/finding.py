@@ -1,0 +1,56 @@
+"""What a check found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How bad it is, the worst first."""
+
+    FAIL = "FAIL"
+    """Lineage is lost, or will be, or nobody can write or read it."""
+    WARN = "WARN"
+    """It works, and won't under some circumstance that is to be expected."""
+    UNKNOWN = "UNKNOWN"
+    """It can't be seen from here."""
+    OK = "OK"
+    """It is as it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the checklist.
+
+    Attributes:
+        check: of what: `retention`, `replication`, …
+        severity: how bad it is.
+        subject: the topic, setting or folder.
+        message: what is so, as a sentence.
+        fix: what to do about it; empty where there is nothing to do.
+    """
+
+    check: str
+    severity: Severity
+    subject: str
+    message: str
+    fix: str = ""
+
+
+def ok(check: str, subject: str, message: str) -> Finding:
+    """As it should be."""
+    return Finding(check, Severity.OK, subject, message)
+
+
+def unseen(check: str, subject: str, message: str, fix: str = "") -> Finding:
+    """Not to be seen from here."""
+    return Finding(check, Severity.UNKNOWN, subject, message, fix)
+
+
+def duration_text(seconds: float) -> str:
+    """`3 d`, `5 h`, `90 s`: the largest unit of which there is at least one and a half."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"

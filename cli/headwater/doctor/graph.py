@@ -1,0 +1,103 @@
+"""The graph: its version, its constraints and indexes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater.doctor.finding import Finding, Severity, ok
+from headwater_consumers.graph.schema import GRAPH_VERSION, version_mismatch
+from headwater_consumers.graph.statements import names, statement
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+_MADE = re.compile(r"CREATE\s+(?:FULLTEXT\s+|RANGE\s+|TEXT\s+)?(CONSTRAINT|INDEX)\s+(\w+)\s+IF NOT EXISTS")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenGraph:
+    """What the database has of the schema.
+
+    Attributes:
+        version: of the graph's model; None: no consumer has prepared the graph.
+        constraints: names of all.
+        indexes: names of all, and their state: ONLINE, POPULATING or FAILED.
+    """
+
+    version: int | None
+    constraints: frozenset[str]
+    indexes: Mapping[str, str]
+
+
+def wanted() -> dict[str, str]:
+    """Names of the constraints and indexes that consumers make, each with CONSTRAINT or INDEX."""
+    made = (_MADE.search(statement("schema", name)) for name in names("schema"))
+    return {found[2]: found[1] for found in made if found is not None}
+
+
+def look(driver: Driver, database: str) -> SeenGraph:
+    """Ask the database.
+
+    Raises:
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database, default_access_mode="READ") as session:
+        record = session.run(statement("read", "graph_version")).single()
+        constraints = frozenset(each["name"] for each in session.run("SHOW CONSTRAINTS YIELD name"))
+        indexes = {each["name"]: each["state"] for each in session.run("SHOW INDEXES YIELD name, state")}
+    return SeenGraph(None if record is None else record["version"], constraints, indexes)
+
+
+def judge(seen: SeenGraph, database: str) -> Iterator[Finding]:
+    """Findings on version, constraints and indexes."""
+    if seen.version is None:
+        yield Finding(
+            "graph version",
+            Severity.WARN,
+            database,
+            "No consumer has prepared the graph yet.",
+            "Start `headwater consume`.",
+        )
+        return
+    if seen.version != GRAPH_VERSION:
+        message, _, fix = version_mismatch(seen.version, verb="reads").partition(". ")
+        yield Finding("graph version", Severity.FAIL, database, f"{message}.", fix)
+    else:
+        yield ok("graph version", database, f"Version {seen.version}, that of this release.")
+    for kind, there in (("CONSTRAINT", seen.constraints), ("INDEX", frozenset(seen.indexes))):
+        expected = [name for name, made_as in wanted().items() if made_as == kind]
+        missing = sorted(set(expected) - there)
+        word = "constraints" if kind == "CONSTRAINT" else "indexes"
+        if missing:
+            yield Finding(
+                word,
+                Severity.FAIL,
+                database,
+                f"Missing: {', '.join(missing)}. "
+                + ("Two consumers may write a node twice." if kind == "CONSTRAINT" else "Questions read everything."),
+                "Start `headwater consume`: it makes them before it writes.",
+            )
+        else:
+            yield ok(word, database, f"All {len(expected)} are there.")
+    states = {name: state for name, state in sorted(seen.indexes.items()) if name in wanted()}
+    failed = [name for name, state in states.items() if state == "FAILED"]
+    populating = [name for name, state in states.items() if state == "POPULATING"]
+    if failed:
+        yield Finding(
+            "indexes",
+            Severity.FAIL,
+            database,
+            f"Failed: {', '.join(failed)}.",
+            "Drop each (DROP INDEX …), then start `headwater consume`, which makes it anew.",
+        )
+    if populating:
+        yield Finding(
+            "indexes",
+            Severity.WARN,
+            database,
+            f"Still being filled: {', '.join(populating)}. Questions are slow until then.",
+            "Wait; SHOW INDEXES has how far they are.",
+        )

@@ -1,0 +1,114 @@
+"""How far the consumer group is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from headwater.doctor.finding import Finding, Severity, duration_text, ok
+from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
+from headwater_schemas.kafka.client import answer, quiet
+
+_SECONDS = 10.0
+_LATE_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class SeenLag:
+    """The events topic and the group.
+
+    Attributes:
+        members: consumers in the group.
+        pending: records that it hasn't committed, of all partitions.
+        expired: records that were deleted before it read them.
+        oldest: timestamp of the oldest pending record; None: nothing is pending, or it can't be read.
+    """
+
+    members: int
+    pending: int
+    expired: int
+    oldest: datetime | None
+
+
+def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLag:
+    """Ask the brokers, without joining the group or committing anything.
+
+    Raises:
+        KafkaException: they don't answer, or refuse.
+    """
+    settings = quiet(client)
+    positions = OffsetReader(settings, group=group).positions(topic, timeout_seconds=_SECONDS)
+    admin = AdminClient(settings)
+    described = answer(admin.describe_consumer_groups([group], request_timeout=_SECONDS)[group], _SECONDS)
+    waiting = [each for each in positions if each.pending]
+    return SeenLag(
+        len(described.members),
+        sum(each.pending for each in positions),
+        sum(max(0, each.begin - each.committed) for each in positions if each.committed is not None),
+        _oldest(settings, group, waiting) if waiting else None,
+    )
+
+
+def _oldest(client: Mapping[str, Any], group: str, waiting: list[PartitionOffsets]) -> datetime | None:
+    """The lowest timestamp of the first pending records: one read of each partition."""
+    consumer = Consumer({**client, "group.id": group, "enable.auto.commit": False, "enable.auto.offset.store": False})
+    try:
+        starts = (max(each.begin, each.committed or 0) for each in waiting)
+        consumer.assign(
+            [
+                TopicPartition(each.partition.topic, each.partition.number, start)
+                for each, start in zip(waiting, starts, strict=True)
+            ]
+        )
+        left, found = {each.partition.number for each in waiting}, []
+        while left:
+            message = consumer.poll(_SECONDS)
+            if message is None or message.error() is not None:
+                break
+            if message.partition() in left:
+                left.discard(message.partition())
+                found.append(message.timestamp()[1])
+                consumer.pause([TopicPartition(str(message.topic()), int(message.partition() or 0))])
+    finally:
+        consumer.close()
+    return datetime.fromtimestamp(min(found) / 1_000, UTC) if found else None
+
+
+def judge(seen: SeenLag, *, topic: str, group: str, now: datetime) -> Iterator[Finding]:
+    """Findings on the group."""
+    if seen.expired:
+        yield Finding(
+            "lag",
+            Severity.FAIL,
+            topic,
+            f"{seen.expired:,} records expired before group {group} read them: they aren't in the graph.",
+            "Raise retention.ms; `headwater graph rebuild --archive …` brings them back from an archive.",
+        )
+    age = 0.0 if seen.oldest is None else (now - seen.oldest).total_seconds()
+    waits = f"{seen.pending:,} records wait on {topic}, the oldest for {duration_text(age)}"
+    if not seen.pending:
+        word = "" if seen.members else "; no consumer is running now"
+        yield ok("lag", group, f"Everything on {topic} is in the graph or a dead letter{word}.")
+    elif not seen.members:
+        yield Finding(
+            "lag",
+            Severity.FAIL,
+            group,
+            f"{waits}, and no consumer is running.",
+            "Start `headwater consume`.",
+        )
+    elif age > _LATE_SECONDS:
+        yield Finding(
+            "lag",
+            Severity.WARN,
+            group,
+            f"{waits}.",
+            "Start more consumers, up to one for each partition; look at their logs (ops/README.md).",
+        )
+    else:
+        yield ok("lag", group, f"{waits}.")

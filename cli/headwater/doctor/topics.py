@@ -1,0 +1,201 @@
+"""Headwater's topics: retention and compaction against the outage budget, replication, the largest record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import TopicCollection
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+
+from headwater.doctor.finding import Finding, Severity, duration_text, ok
+from headwater_schemas.kafka.client import answer, quiet
+from headwater_schemas.topics import TopicSpec
+
+_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTopic:
+    """A topic as the brokers describe it.
+
+    Attributes:
+        name: of it.
+        config: its settings by Kafka's names; empty where the brokers don't show them.
+        replicas: of each partition, how many brokers have it.
+        in_sync: of each partition, how many of them are in sync.
+    """
+
+    name: str
+    config: Mapping[str, str]
+    replicas: tuple[int, ...]
+    in_sync: tuple[int, ...]
+
+
+def look(client: Mapping[str, Any], names: Iterable[str]) -> tuple[dict[str, SeenTopic], int]:
+    """Those of the topics that are there, and how many brokers there are.
+
+    Raises:
+        KafkaException: they don't answer, or refuse.
+    """
+    admin = AdminClient(quiet(client))
+    # All, because asking for one by name may create it.
+    cluster = admin.list_topics(timeout=_SECONDS)
+    present = [name for name in names if name in cluster.topics]
+    if not present:
+        return {}, len(cluster.brokers)
+    described = admin.describe_topics(TopicCollection(present), request_timeout=_SECONDS)
+    resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in present}
+    configs = admin.describe_configs(list(resources.values()), request_timeout=_SECONDS)
+    found = {}
+    for name in present:
+        partitions = answer(described[name], _SECONDS).partitions
+        config = answer(configs[resources[name]], _SECONDS)
+        found[name] = SeenTopic(
+            name,
+            {key: str(entry.value) for key, entry in config.items()},
+            tuple(len(each.replicas) for each in partitions),
+            tuple(len(each.isr) for each in partitions),
+        )
+    return found, len(cluster.brokers)
+
+
+def judge(
+    seen: Mapping[str, SeenTopic], wanted: Iterable[TopicSpec], *, brokers: int, budget_seconds: float
+) -> Iterator[Finding]:
+    """Findings on every topic that there should be.
+
+    Args:
+        seen: those that are there, by name.
+        wanted: all that there should be, the events topic first.
+        brokers: of the cluster.
+        budget_seconds: how long consumers may be away before records that they haven't read expire.
+    """
+    for spec in wanted:
+        topic = seen.get(spec.name)
+        if topic is None:
+            yield Finding(
+                "topics",
+                Severity.FAIL,
+                spec.name,
+                "The topic isn't there.",
+                "`headwater consume` creates it, as does a job's first event; or create it as docs/contract.md has it.",
+            )
+            continue
+        yield from _retention(topic, spec, budget_seconds)
+        yield _replication(topic, brokers)
+        if (largest := spec.config.get("max.message.bytes")) is not None:
+            yield _size(topic, int(largest))
+
+
+def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iterator[Finding]:
+    policy = topic.config.get("cleanup.policy", "")
+    if spec.config["cleanup.policy"] == "compact":
+        if "delete" in policy.split(","):
+            yield Finding(
+                "compaction",
+                Severity.FAIL,
+                topic.name,
+                f"cleanup.policy is {policy}: schemas expire, and events that name them can't be read any more.",
+                "Set cleanup.policy=compact.",
+            )
+        else:
+            yield ok("compaction", topic.name, "Compacted: the latest record of each schema stays.")
+        return
+    if "compact" in policy.split(","):
+        yield Finding(
+            "compaction",
+            Severity.FAIL,
+            topic.name,
+            f"cleanup.policy is {policy}: of each job only the last event stays, the others are lost.",
+            "Set cleanup.policy=delete.",
+        )
+    else:
+        yield ok("compaction", topic.name, "Not compacted.")
+    limits = {name: int(topic.config.get(name, -1)) for name in ("retention.ms", "retention.bytes")}
+    kept_seconds = limits["retention.ms"] / 1_000
+    if limits["retention.ms"] >= 0 and kept_seconds < budget_seconds:
+        yield Finding(
+            "retention",
+            Severity.FAIL,
+            topic.name,
+            f"Records expire after {duration_text(kept_seconds)}: consumers that are away for "
+            f"{duration_text(budget_seconds)}, the outage budget, lose what they haven't read.",
+            "Set retention.ms=-1, or at least the outage budget, with an archive beside it.",
+        )
+    elif limits["retention.bytes"] >= 0:
+        yield Finding(
+            "retention",
+            Severity.WARN,
+            topic.name,
+            f"Partitions keep {limits['retention.bytes']:,} bytes: how long that is depends on the traffic.",
+            "Set retention.bytes=-1.",
+        )
+    elif limits["retention.ms"] >= 0:
+        yield Finding(
+            "retention",
+            Severity.WARN,
+            topic.name,
+            f"Records expire after {duration_text(kept_seconds)}: the graph can't be made anew from the topic alone.",
+            "Set retention.ms=-1, or keep an archive (docs/materializer.md).",
+        )
+    else:
+        yield ok("retention", topic.name, "Everything is kept.")
+
+
+def _replication(topic: SeenTopic, brokers: int) -> Finding:
+    least, behind = (
+        min(topic.replicas, default=0),
+        sum(have < want for have, want in zip(topic.in_sync, topic.replicas, strict=True)),
+    )
+    minimum = int(topic.config.get("min.insync.replicas", 1))
+    if behind:
+        return Finding(
+            "replication",
+            Severity.FAIL,
+            topic.name,
+            f"{behind} of {len(topic.replicas)} partitions have replicas that are behind or away.",
+            "Bring the brokers back; `kafka-topics.sh --describe --under-replicated-partitions` names them.",
+        )
+    if least < 2:
+        return Finding(
+            "replication",
+            Severity.WARN if brokers == 1 else Severity.FAIL,
+            topic.name,
+            f"Each record is on one broker of {brokers}: with its disk, lineage is lost.",
+            "Run three brokers, and give the topic three replicas."
+            if brokers == 1
+            else "Give the topic three replicas (kafka-reassign-partitions.sh); HEADWATER_TOPIC_REPLICATION_FACTOR "
+            "is for topics that are created later.",
+        )
+    if minimum < 2:
+        return Finding(
+            "replication",
+            Severity.WARN,
+            topic.name,
+            f"{least} replicas, but min.insync.replicas is {minimum}: one broker alone may acknowledge a record.",
+            "Set min.insync.replicas=2.",
+        )
+    if minimum >= least:
+        return Finding(
+            "replication",
+            Severity.WARN,
+            topic.name,
+            f"min.insync.replicas is {minimum} of {least} replicas: nothing is published while a broker restarts.",
+            f"Set min.insync.replicas={least - 1}, or give the topic one replica more.",
+        )
+    return ok("replication", topic.name, f"{least} replicas, of which {minimum} acknowledge each record.")
+
+
+def _size(topic: SeenTopic, wanted: int) -> Finding:
+    largest = int(topic.config.get("max.message.bytes", wanted))
+    if largest >= wanted:
+        return ok("max.message.bytes", topic.name, f"Records of up to {largest:,} bytes.")
+    return Finding(
+        "max.message.bytes",
+        Severity.FAIL,
+        topic.name,
+        f"It takes {largest:,} bytes; producers send up to {wanted:,}, and what is larger is dropped.",
+        f"Set max.message.bytes={wanted} on the topic, or HEADWATER_TOPIC_MAX_MESSAGE_BYTES to what it takes.",
+    )

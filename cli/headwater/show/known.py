@@ -1,0 +1,228 @@
+"""All that is known of one dataset, column, job or run, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from headwater.console import shortened
+from headwater.show import runs as show_runs
+from headwater.show.names import LONGEST_PATH, asset_text, moment_text, span_text, transformation_text
+from headwater.show.pages import Fitted
+from headwater.show.runs import pairs, part
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.known import ColumnDetails, DatasetDetails, JobDetails, Known
+from headwater_consumers.analysis.known.dataset import KnownColumn
+from headwater_consumers.analysis.known.job import KnownPlan
+from headwater_consumers.analysis.known.rows import DatasetUse, JobUse, OwnerName, Tag
+from headwater_consumers.analysis.lineage import Lineage
+from headwater_consumers.analysis.runs import RunDetails
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_LONGEST = 1_000
+Rows = list[tuple[str, str | Text | None]]
+
+
+def view(found: Known) -> RenderableType:
+    """What is known: rows of names and values, then lists."""
+    match found:
+        case DatasetDetails():
+            return Fitted(Group(*_dataset(found)))
+        case ColumnDetails():
+            return Fitted(Group(*_column(found)))
+        case JobDetails():
+            return Fitted(Group(*_job(found)))
+        case RunDetails():
+            return Fitted(show_runs.details(found))
+
+
+def _dataset(found: DatasetDetails) -> Iterator[RenderableType]:
+    lifecycle = [found.lifecycle, f"dropped {moment_text(found.dropped_at)}" if found.gone else None]
+    rows: Rows = [
+        ("dataset", asset_text(found.dataset)),
+        ("type", _text(found.dataset.type)),
+        *_meaning(found.description, found.owners, found.tags, found.classification, found.criticality),
+        *_other_names(found.known_as),
+        ("renamed to", _lines(each.spelling for each in found.renamed_to)),
+        ("storage", _joined(filter(None, (found.storage_layer, found.storage_format)))),
+        ("source", _text(found.source_uri)),
+        ("lifecycle", _joined(filter(None, lifecycle))),
+        ("facets", _joined(facet.name for facet in found.facets)),
+    ]
+    yield pairs(rows)
+    yield from part("columns", _columns(found.columns), len(found.columns), found.columns_total)
+    yield from part("written by", _jobs(found.producers), len(found.producers), found.producers_total)
+    yield from part("read by", _jobs(found.consumers), len(found.consumers), found.consumers_total)
+    yield from part("last runs", show_runs.table(found.runs), len(found.runs), len(found.runs))
+    shown = len(found.versions)
+    yield from part("versions", show_runs.versions(found.versions), shown, found.versions_total)
+    yield from part("quality", show_runs.quality(found.quality), len(found.quality), len(found.quality))
+
+
+def _column(found: ColumnDetails) -> Iterator[RenderableType]:
+    column = found.details
+    yield pairs(
+        [
+            ("column", asset_text(found.column)),
+            ("type", _text(_type(column))),
+            *_meaning(
+                column.description, found.owners, (*column.tags, *found.tags), found.classification, found.criticality
+            ),
+            *_other_names(found.known_as),
+            ("schema", _history(column)),
+            ("status", "its dataset was dropped" if found.gone else None),
+        ]
+    )
+    yield from part("made from", _hops(found.origins), len(found.origins.items), found.origins.total)
+    yield from part("goes into", _hops(found.uses), len(found.uses.items), found.uses.total)
+    notes = dict.fromkeys((*found.origins.notes, *found.uses.notes))
+    if notes:
+        yield from ("", *(shortened(note, _LONGEST) for note in notes))
+
+
+def _job(found: JobDetails) -> Iterator[RenderableType]:
+    plan, kept, source = found.plan, found.retention, found.source
+    rows: Rows = [
+        ("job", asset_text(found.job)),
+        ("type", _joined(filter(None, (found.job.type, found.integration, found.job_type)))),
+        *_meaning(found.description, found.owners, found.tags, None, found.criticality),
+        ("seen", span_text(found.first_seen, found.last_seen) if found.first_seen else None),
+        ("facets", _joined(facet.name for facet in found.facets)),
+    ]
+    if source is not None:
+        rows.append(("source", _joined(filter(None, (source.url or source.repo, source.path, source.version)))))
+    if plan is not None:
+        rows.append(("plan", f"{shortened(plan.digest)}, {_completeness(plan)}"))
+    if kept is not None:
+        days = (("summaries alone before", kept.summarized_before), ("nothing before", kept.dropped_before))
+        texts = (f"{word} {day:%Y-%m-%d}" for word, day in days if day is not None)
+        rows.append(("micro-batches", ", ".join(texts)))
+    yield pairs(rows)
+    yield from part("reads", _datasets(found.inputs), len(found.inputs), found.inputs_total)
+    yield from part("writes", _datasets(found.outputs), len(found.outputs), found.outputs_total)
+    yield from part("streaming queries", _queries(found), len(found.queries), len(found.queries))
+    yield from part("last runs", show_runs.table(found.runs), len(found.runs), len(found.runs))
+    yield from part("quality", show_runs.quality(found.quality), len(found.quality), len(found.quality))
+
+
+def _meaning(
+    description: str | None,
+    owners: Sequence[OwnerName],
+    tags: Sequence[Tag],
+    classification: str | None,
+    criticality: str | None,
+) -> Rows:
+    return [
+        ("description", _text(description)),
+        ("owners", _joined(f"{owner.name}{f' ({owner.type})' if owner.type else ''}" for owner in owners)),
+        ("tags", _tags(tags)),
+        ("classification", _text(classification)),
+        ("criticality", _text(criticality)),
+    ]
+
+
+def _other_names(names: Sequence[str]) -> Rows:
+    return [("known as", _lines(names))]
+
+
+def _columns(columns: Sequence[KnownColumn]) -> Table:
+    out = _table("column", "type", "schema", "tags", "description")
+    for column in columns:
+        cells = (shortened(column.name), _type(column), _history(column), _tags(column.tags) or "")
+        out.add_row(*cells, shortened(column.description or ""), style=None if column.current else "dim")
+    return out
+
+
+def _type(column: KnownColumn) -> str:
+    words = (column.type, "not null" if column.nullable is False else None)
+    return " ".join(shortened(word) for word in words if word)
+
+
+def _history(column: KnownColumn) -> str:
+    """Since when the schema has it, or from when to when it had it."""
+    if column.current or column.last_seen is not None:
+        return span_text(column.first_seen, column.last_seen)
+    return "only in plans"
+
+
+def _jobs(uses: Sequence[JobUse]) -> Table:
+    out = _table("job", "seen", "owners")
+    for use in uses:
+        seen = _seen(use)
+        out.add_row(asset_text(use.job), seen, _joined(owner.name for owner in use.owners) or "")
+    return out
+
+
+def _datasets(uses: Sequence[DatasetUse]) -> Table:
+    out = _table("dataset", "seen")
+    for use in uses:
+        name = asset_text(use.dataset)
+        out.add_row(name.append(" (gone)") if use.gone else name, _seen(use), style="dim" if use.gone else None)
+    return out
+
+
+def _seen(use: JobUse | DatasetUse) -> str:
+    words = [span_text(use.first_seen, use.last_seen)] if use.observed else []
+    return ", ".join([*words, *(["declared"] if use.declared else [])])
+
+
+def _queries(found: JobDetails) -> Table:
+    out = _table("query", "name", "batches", "seen", "checkpoint")
+    for query in found.queries:
+        batches = "" if query.last_batch is None else f"{query.first_batch}..{query.last_batch + 1}"
+        seen, checkpoint = span_text(query.first_seen, query.last_seen), query.checkpoint_location or ""
+        out.add_row(
+            shortened(query.query_id), shortened(query.name or ""), batches, seen, shortened(checkpoint, LONGEST_PATH)
+        )
+    return out
+
+
+def _hops(found: Lineage) -> Table:
+    out = _table("", "asset", "by", "what it does")
+    for item in found.items:
+        for via in item.via or (None,):
+            word = "" if item.influence is None else item.influence.value
+            texts = [] if via is None else [transformation_text(each) for each in via.transformations[:3]]
+            job = "" if via is None else shortened(via.job.name)
+            out.add_row(word, _asset(item.asset, gone=item.gone), job, "; ".join(texts))
+    return out
+
+
+def _asset(asset: Asset, *, gone: bool) -> Text:
+    text = asset_text(asset)
+    return text.append(" (gone)") if gone else text
+
+
+def _completeness(plan: KnownPlan) -> str:
+    if plan.complete is None:
+        return "maybe incomplete"
+    return "complete" if plan.complete else f"incomplete ({shortened(plan.incomplete_reason or 'no reason is known')})"
+
+
+def _tags(tags: Iterable[Tag]) -> str | None:
+    return _joined(f"{tag.key}{f'={tag.value}' if tag.value else ''}" for tag in tags)
+
+
+def _joined(texts: Iterable[str]) -> str | None:
+    return shortened(", ".join(texts), _LONGEST) or None
+
+
+def _lines(texts: Iterable[str]) -> str | None:
+    return "\n".join(shortened(text, LONGEST_PATH) for text in texts) or None
+
+
+def _text(text: str | None) -> str | None:
+    return None if text is None else shortened(text, _LONGEST)
+
+
+def _table(*headings: str) -> Table:
+    out = Table(box=None, pad_edge=False)
+    for heading in headings:
+        out.add_column(heading, overflow="fold")
+    return out

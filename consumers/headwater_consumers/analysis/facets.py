@@ -1,0 +1,26 @@
+"""Facets that events carried of a node and that Headwater keeps as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """What an event carried besides: an OpenLineage facet that Headwater keeps as it is.
+
+    Attributes:
+        name: of the facet.
+        json: its content, as JSON.
+    """
+
+    name: str
+    json: str
+
+
+def facets_of(properties: Mapping[str, Any]) -> tuple[Facet, ...]:
+    """Of a node's `facet_names` and `facets`, which run in parallel."""
+    rows = zip(properties.get("facet_names") or (), properties.get("facets") or (), strict=True)
+    return tuple(Facet(name, json) for name, json in rows)

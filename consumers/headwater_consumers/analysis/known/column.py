@@ -1,0 +1,99 @@
+"""All that is known of one column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.errors import NotFoundError
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.known.dataset import KnownColumn, known_column
+from headwater_consumers.analysis.known.rows import OwnerName, Tag, owners_of, tags_of
+from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion
+from headwater_consumers.analysis.lineage.ask import lineage_in
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.analysis.resolve import resolve_asset, resolve_dataset
+from headwater_consumers.graph.keys import column_key, dataset_key
+
+MOST_HOPS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnDetails:
+    """All that is known of one column.
+
+    Attributes:
+        column: which.
+        dataset: whose column it is.
+        details: its type, description, tags, and when schemas had it.
+        owners: of the dataset.
+        tags: of the whole dataset, which hold for each of its columns.
+        classification, criticality: of the dataset, as declared.
+        known_as: other names of the dataset.
+        gone: the dataset was dropped.
+        origins: columns, and datasets as a whole, that it is made from in one step; at most 20 on the page.
+        uses: what is made from it in one step, likewise.
+    """
+
+    column: Asset
+    dataset: Asset
+    details: KnownColumn
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    classification: str | None
+    criticality: str | None
+    known_as: tuple[str, ...]
+    gone: bool
+    origins: Lineage
+    uses: Lineage
+
+
+def column_details(reader: Reader, text: str) -> ColumnDetails:
+    """All that is known of the column that `text` names: `dataset#field.path`, or its key.
+
+    Raises:
+        NotFoundError: none does; with the nearest names.
+        AmbiguousError: several datasets are called that.
+    """
+    return reader.read(lambda tx: details_of(tx, resolved(tx, text)))
+
+
+def resolved(tx: Transaction, text: str) -> Asset:
+    """The column that `text` names.
+
+    Raises:
+        NotFoundError: none does, or it is a dataset's name; with the nearest names.
+        AmbiguousError: several datasets are called that.
+    """
+    asset = resolve_asset(tx, text).asset
+    if asset.kind is not AssetKind.COLUMN:
+        raise NotFoundError(f"{text!r} is a dataset: name a column of it as dataset#field.path.")
+    return asset
+
+
+def details_of(tx: Transaction, asset: Asset) -> ColumnDetails:
+    """The same, of a column that was found."""
+    named = resolve_dataset(tx, dataset_key(tx.tenant, asset.namespace, asset.name)).asset
+    identities = Identities.of(tx)
+    members = identities.members(named.key)
+    own = tx.one("known/dataset", key=named.key, keys=members)["properties"]
+    tags, path = tags_of(own), asset.column or ""
+    row = tx.one("known/column", keys=[column_key(tx.tenant, member, path) for member in members])
+    origins, uses = (_one_hop(tx, asset, direction) for direction in LineageDirection)
+    return ColumnDetails(
+        column=asset,
+        dataset=named,
+        details=known_column(row["column"], row["link"], tags),
+        owners=owners_of(own),
+        tags=tuple(tag for tag in tags if tag.column is None),
+        classification=own.get("classification") or None,
+        criticality=own.get("criticality") or None,
+        known_as=identities.known_as(named.key),
+        gone=bool(own.get("dropped")),
+        origins=origins,
+        uses=uses,
+    )
+
+
+def _one_hop(tx: Transaction, column: Asset, direction: LineageDirection) -> Lineage:
+    return lineage_in(tx, LineageQuestion(column.key, direction, edges=False, limit=MOST_HOPS))

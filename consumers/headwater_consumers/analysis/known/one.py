@@ -1,0 +1,80 @@
+"""All that is known of whatever a person names: a dataset, a column, a job or a run."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TypeAlias
+
+from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.errors import NotFoundError
+from headwater_consumers.analysis.known import column, dataset, job
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.analysis.resolve import FoundNode, resolve_asset, resolve_dataset, resolve_job
+from headwater_consumers.analysis.runs import RunDetails, resolve_either
+from headwater_consumers.analysis.runs.one import details_of as run_details
+from headwater_consumers.analysis.runs.resolve import resolve_run
+
+Known: TypeAlias = dataset.DatasetDetails | column.ColumnDetails | job.JobDetails | RunDetails
+
+
+class KnownKind(StrEnum):
+    """What is named."""
+
+    DATASET = "DATASET"
+    COLUMN = "COLUMN"
+    JOB = "JOB"
+    RUN = "RUN"
+
+
+def known(reader: Reader, text: str, kind: KnownKind | None = None) -> Known:
+    """All that is known of what `text` names.
+
+    Args:
+        reader: of the graph.
+        text: a name or key of a dataset or job; a column, `dataset#field.path` or its key; a run's id or how it begins.
+        kind: what it is; None: whatever is called so. A name of a dataset or job goes before a column's, and that
+            before the beginning of a run's id.
+
+    Raises:
+        NotFoundError: nothing is called so; with the nearest names.
+        AmbiguousError: both a dataset and a job are called so, or several of a kind.
+    """
+
+    def question(tx: Transaction) -> Known:
+        match kind:
+            case KnownKind.DATASET:
+                return dataset.details_of(tx, resolve_dataset(tx, text).asset)
+            case KnownKind.JOB:
+                return job.details_of(tx, resolve_job(tx, text).asset)
+            case KnownKind.COLUMN:
+                return column.details_of(tx, column.resolved(tx, text))
+            case KnownKind.RUN:
+                return run_details(tx, resolve_run(tx, text))
+            case None:
+                return _whatever(tx, text)
+
+    return reader.read(question)
+
+
+def _whatever(tx: Transaction, text: str) -> Known:
+    try:
+        asset = resolve_either(tx, text)
+    except NotFoundError as error:
+        nearest = list(error.nearest)
+    else:
+        of = job.details_of if asset.kind is AssetKind.JOB else dataset.details_of
+        return of(tx, asset)
+    found: FoundNode | None = None
+    try:
+        found = resolve_asset(tx, text)
+    except NotFoundError as error:
+        # Of a dataset that is there: the columns that it has.
+        nearest = [*error.nearest, *nearest]
+    if found is not None:
+        return column.details_of(tx, found.asset)
+    try:
+        return run_details(tx, resolve_run(tx, text))
+    except NotFoundError:
+        raise NotFoundError(
+            f"No dataset, column, job or run is called {text!r}.", nearest=list(dict.fromkeys(nearest))
+        ) from None

@@ -1,0 +1,175 @@
+"""All that is known of whatever is named: the worked examples of docs/analysis/show.md, names, and each part of it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.cli import main
+from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
+from headwater_consumers.analysis.known import (
+    ColumnDetails,
+    DatasetDetails,
+    JobDetails,
+    KnownKind,
+    column_details,
+    dataset_details,
+    job_details,
+    known,
+)
+from headwater_consumers.analysis.known.job import KnownRetention
+from headwater_consumers.analysis.reader import Reader, statement
+from headwater_consumers.analysis.runs import RunDetails, last_good, run, versions
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import (
+    DatasetEvent,
+    DatasetRef,
+    JobEvent,
+    JobRef,
+    LineageEvent,
+    RetentionEvent,
+    RetentionMode,
+    Tag,
+    build,
+)
+from support.analysis.history import History
+from support.worked_examples import PAGES, check_page, examples
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = pytest.mark.stack
+
+DAY = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def write(driver: Driver, *events: LineageEvent) -> None:
+    writer = GraphWriter(driver, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(list(events)))
+
+
+def event(body: Any, day: int = 1, job: JobRef | None = None) -> LineageEvent:
+    return build.lineage_event(body, job=job, producer="test", event_time=DAY.replace(day=day))
+
+
+def test_the_examples(asked_demo: None) -> None:
+    check_page("show.md")
+
+
+def test_the_same_as_documents(asked_demo: None, capsys: pytest.CaptureFixture[str]) -> None:
+    for example in examples(PAGES / "show.md"):
+        assert main([*shlex.split(example.command)[1:], "--json"]) == example.exit_code
+        first = next(iter(json.loads(capsys.readouterr().out)))
+        assert first in {"dataset", "column", "job", "run"}
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("show nothing", 3),
+        ("show flights.enriched --kind job", 3),
+        ("show flights.enriched --kind column", 3),
+        ("show flights.enriched#nothing", 3),
+        ("show flights.enrich --kind run", 3),
+        ("show flights.enriched --kind query", 2),
+    ],
+)
+def test_how_it_ends(asked_demo: None, command: str, code: int) -> None:
+    assert main(shlex.split(command)) == code
+
+
+def test_a_column_that_is_not_there_names_those_that_are(demo_reader: Reader) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        known(demo_reader, "flights.enriched#value.dep_dela")
+    assert "value.dep_delay" in caught.value.nearest
+
+
+def test_each_is_found_by_name_and_by_key(demo_reader: Reader) -> None:
+    dataset = known(demo_reader, "flights.enriched")
+    job = known(demo_reader, "flights.enrich")
+    column = known(demo_reader, "flights.enriched#value.dep_delay")
+    assert isinstance(dataset, DatasetDetails)
+    assert isinstance(job, JobDetails)
+    assert isinstance(column, ColumnDetails)
+    ran = known(demo_reader, job.runs[0].run_id[:8])
+    assert isinstance(ran, RunDetails)
+    assert known(demo_reader, dataset.dataset.key) == dataset == dataset_details(demo_reader, "flights.enriched")
+    assert known(demo_reader, job.job.key) == job == job_details(demo_reader, "flights.enrich")
+    assert known(demo_reader, column.column.key) == column == column_details(demo_reader, column.column.key)
+    assert known(demo_reader, ran.run.key) == ran == run(demo_reader, ran.run.run_id)
+    kinds = [KnownKind.DATASET, KnownKind.JOB, KnownKind.COLUMN, KnownKind.RUN]
+    keys = [dataset.dataset.key, job.job.key, column.column.key, ran.run.run_id]
+    assert [known(demo_reader, key, kind) for key, kind in zip(keys, kinds, strict=True)] == [dataset, job, column, ran]
+
+
+def test_a_column_has_its_schema_its_dataset_and_one_step(demo_reader: Reader) -> None:
+    found = column_details(demo_reader, "flights.enriched#value.dep_delay")
+    (listed,) = [
+        each for each in dataset_details(demo_reader, "flights.enriched").columns if each.key == found.column.key
+    ]
+    assert found.details == listed
+    assert found.dataset.name == "flights.enriched"
+    assert {item.hops for item in (*found.origins.items, *found.uses.items)} == {1}
+    assert "value.dep_delay" in [item.asset.column for item in found.origins.items]
+
+
+def test_versions_and_quality_are_those_of_runs(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, *History(2).events())
+    some = False
+    for record in clean_database.execute_query("MATCH (d:Dataset) RETURN d.key AS key").records:
+        found = dataset_details(reader, record["key"])
+        assert found.versions == versions(reader, dataset=record["key"], limit=5).items
+        assert found.versions_total == versions(reader, dataset=record["key"]).total
+        assert found.quality == last_good(reader, dataset=record["key"]).quality
+        some |= bool(found.versions and found.quality)
+    assert some
+    for record in clean_database.execute_query("MATCH (j:Job) RETURN j.key AS key").records:
+        assert job_details(reader, record["key"]).quality == last_good(reader, job=record["key"]).quality
+
+
+def test_a_dataset_and_a_job_of_one_name_are_told_apart_by_kind(
+    clean_database: Driver, reader: Reader, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset = event(DatasetEvent(dataset=DatasetRef("n", "orders"), tags=(Tag(key="pii"),)))
+    write(clean_database, dataset, event(JobEvent(), job=JobRef("f", "orders")))
+    with pytest.raises(AmbiguousError):
+        known(reader, "orders")
+    assert isinstance(known(reader, "orders", KnownKind.DATASET), DatasetDetails)
+    assert isinstance(known(reader, "orders", KnownKind.JOB), JobDetails)
+    assert main(["show", "orders"]) == 2
+    error = capsys.readouterr().err
+    assert "--kind job or --kind dataset" in error
+    assert main(["show", "orders", "--kind", "dataset"]) == 0
+    assert "pii" in capsys.readouterr().out
+
+
+def test_a_job_has_the_latest_retention_of_its_scopes(clean_database: Driver, reader: Reader) -> None:
+    def kept(day: int, mode: RetentionMode, *scope: str) -> LineageEvent:
+        names: dict[str, str] = dict(zip(("namespace", "job"), scope, strict=False))
+        return event(RetentionEvent(before=DAY.replace(day=day), mode=mode, **names), 31)
+
+    write(clean_database, event(JobEvent(), job=JobRef("f", "orders")), event(JobEvent(), job=JobRef("g", "orders")))
+    assert job_details(reader, "f/orders").retention is None
+    write(clean_database, kept(3, RetentionMode.SUMMARIZE, "f", "orders"), kept(5, RetentionMode.SUMMARIZE, "f"))
+    assert job_details(reader, "g/orders").retention is None
+    assert job_details(reader, "f/orders").retention == KnownRetention(DAY.replace(day=5), None)
+    write(clean_database, kept(2, RetentionMode.DROP))
+    assert job_details(reader, "g/orders").retention == KnownRetention(None, DAY.replace(day=2))
+    assert job_details(reader, "f/orders").retention == KnownRetention(DAY.replace(day=5), DAY.replace(day=2))
+
+
+@pytest.mark.parametrize("name", ["column", "columns", "dataset", "job", "retention"])
+def test_nothing_is_scanned(demo_graph: Driver, name: str) -> None:
+    given = {"key": "k", "keys": ["k"], "most": 1, "tenant": "default"}
+    with demo_graph.session() as session:
+        plan = session.run("EXPLAIN " + statement(f"known/{name}"), {"given": given}).consume().plan
+    assert plan is not None
+    found = str(plan)
+    assert "Seek" in found
+    assert "Scan" not in found

@@ -1,0 +1,307 @@
+"""Each finding of the checklist has a case that makes it, and one that nearly does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox, topics
+from headwater.doctor.examine import Examined
+from headwater.doctor.finding import Finding, Severity, duration_text
+from headwater_consumers.graph.schema import GRAPH_VERSION, MIGRATES_FROM
+from headwater_schemas.topics import TopicNames, topic_specs
+
+NOW = datetime(2025, 1, 31, 12, tzinfo=UTC)
+NAMES = TopicNames()
+DAY = 86_400.0
+FAIL, WARN, UNKNOWN, OK = Severity.FAIL, Severity.WARN, Severity.UNKNOWN, Severity.OK
+
+
+def of(check: str, found: Iterable[Finding], subject: str | None = None) -> list[Severity]:
+    """Severities of one check, also that everything but OK says what to do, unless nothing can be."""
+    findings = list(found)
+    for each in findings:
+        assert each.message.endswith((".", "…")), each
+        assert each.fix or each.severity in (OK, UNKNOWN), each
+    return [each.severity for each in findings if each.check == check and subject in (None, each.subject)]
+
+
+# Topics.
+
+
+def topic(name: str = NAMES.events, replicas: int = 3, in_sync: int | None = None, **config: str) -> topics.SeenTopic:
+    settings = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "min.insync.replicas": "2"}
+    changed = {key.replace("_", "."): value for key, value in config.items()}
+    behind = replicas if in_sync is None else in_sync
+    return topics.SeenTopic(name, settings | changed, (replicas, replicas), (replicas, behind))
+
+
+def judged(seen: topics.SeenTopic, brokers: int = 3, budget: float = 3 * DAY) -> list[Finding]:
+    specs = [spec for spec in topic_specs(max_message_bytes=1_000_000) if spec.name == seen.name]
+    return list(topics.judge({seen.name: seen}, specs, brokers=brokers, budget_seconds=budget))
+
+
+def test_a_topic_that_is_not_there() -> None:
+    found = list(topics.judge({}, topic_specs(), brokers=3, budget_seconds=DAY))
+    assert of("topics", found) == [FAIL, FAIL, FAIL]
+    assert of("topics", judged(topic())) == []
+
+
+@pytest.mark.parametrize(
+    ("retention", "severity"),
+    [
+        ({}, OK),
+        ({"retention.ms": str(3 * 86_400_000 - 1)}, FAIL),
+        ({"retention.ms": str(3 * 86_400_000)}, WARN),
+        ({"retention.ms": "0"}, FAIL),
+        ({"retention.bytes": "1000000000"}, WARN),
+    ],
+)
+def test_retention_against_the_outage_budget(retention: dict[str, str], severity: Severity) -> None:
+    seen = topic()
+    assert of("retention", judged(replace(seen, config={**seen.config, **retention}))) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "severity"),
+    [
+        (NAMES.events, "delete", OK),
+        (NAMES.events, "compact", FAIL),
+        (NAMES.events, "compact,delete", FAIL),
+        (NAMES.dead_letters, "compact", FAIL),
+        (NAMES.schemas, "compact", OK),
+        (NAMES.schemas, "delete", FAIL),
+        (NAMES.schemas, "compact,delete", FAIL),
+    ],
+)
+def test_compaction(name: str, policy: str, severity: Severity) -> None:
+    assert of("compaction", judged(topic(name, cleanup_policy=policy))) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("seen", "brokers", "severity"),
+    [
+        (topic(), 3, OK),
+        (topic(in_sync=2), 3, FAIL),
+        (topic(replicas=1), 3, FAIL),
+        (topic(replicas=1), 1, WARN),
+        (topic(min_insync_replicas="1"), 3, WARN),
+        (topic(min_insync_replicas="3"), 3, WARN),
+        (topic(replicas=2, min_insync_replicas="2"), 3, WARN),
+        (topic(replicas=2, min_insync_replicas="1"), 3, WARN),
+    ],
+)
+def test_replication(seen: topics.SeenTopic, brokers: int, severity: Severity) -> None:
+    assert of("replication", judged(seen, brokers)) == [severity]
+
+
+def test_the_largest_record() -> None:
+    assert of("max.message.bytes", judged(topic(max_message_bytes="1000000"))) == [OK]
+    assert of("max.message.bytes", judged(topic(max_message_bytes="999999"))) == [FAIL]
+    assert of("max.message.bytes", judged(topic(NAMES.dead_letters, max_message_bytes="1000000"))) == [FAIL]
+    assert of("max.message.bytes", judged(topic(NAMES.dead_letters, max_message_bytes="1065536"))) == [OK]
+
+
+# Access.
+
+
+def seen_access(
+    own: Mapping[str, frozenset[str] | None] | None = None,
+    rules: tuple[access.SeenRule, ...] | None = (),
+    *,
+    enforced: bool | None = True,
+) -> list[Finding]:
+    every = dict.fromkeys((NAMES.events, NAMES.dead_letters, NAMES.schemas), frozenset({"READ", "WRITE", "DESCRIBE"}))
+    return list(access.judge(access.SeenAccess(every if own is None else own, rules, enforced), NAMES))
+
+
+def test_what_the_own_user_needs() -> None:
+    assert of("access", seen_access()) == [OK, OK, OK]
+    assert of("access", seen_access({NAMES.events: frozenset({"DESCRIBE"})})) == [FAIL]
+    assert of("access", seen_access({NAMES.events: frozenset({"DESCRIBE", "READ"})})) == [OK]
+    assert of("access", seen_access({NAMES.dead_letters: frozenset({"READ"})})) == [FAIL]
+    assert of("access", seen_access({NAMES.dead_letters: frozenset({"ALL"})})) == [OK]
+    assert of("access", seen_access({NAMES.events: None})) == [UNKNOWN]
+
+
+def test_what_everybody_may_do() -> None:
+    def rule(principal: str, operation: str) -> list[Severity]:
+        return of("ACLs", seen_access(rules=(access.SeenRule(NAMES.events, principal, operation),)))
+
+    assert rule("User:*", "WRITE") == [FAIL]
+    assert rule("User:*", "ALL") == [FAIL]
+    assert rule("User:*", "READ") == [OK]
+    assert rule("User:spark", "WRITE") == [OK]
+    assert of("ACLs", seen_access(rules=None)) == [UNKNOWN]
+    assert of("ACLs", seen_access(rules=None, enforced=False)) == [WARN]
+
+
+# Graph.
+
+
+def whole() -> graph.SeenGraph:
+    return graph.SeenGraph(
+        GRAPH_VERSION,
+        frozenset(name for name, kind in graph.wanted().items() if kind == "CONSTRAINT"),
+        {name: "ONLINE" for name, kind in graph.wanted().items() if kind == "INDEX"},
+    )
+
+
+def test_every_statement_of_the_schema_is_wanted() -> None:
+    assert len(graph.wanted()) == len(list(Path("consumers/headwater_consumers/graph/cypher/schema").glob("*.cypher")))
+
+
+def test_version_constraints_and_indexes() -> None:
+    seen = whole()
+    assert {each.severity for each in graph.judge(seen, "neo4j")} == {OK}
+    assert of("graph version", graph.judge(replace(seen, version=None), "neo4j")) == [WARN]
+    for version, fix in ((MIGRATES_FROM, "graph migrate"), (GRAPH_VERSION + 1, "graph rebuild")):
+        (first, *_) = graph.judge(replace(seen, version=version), "neo4j")
+        assert first.severity is FAIL
+        assert fix in first.fix
+    fewer = frozenset(list(seen.constraints)[1:])
+    assert of("constraints", graph.judge(replace(seen, constraints=fewer), "neo4j")) == [FAIL]
+    name = next(iter(seen.indexes))
+    without = {each: state for each, state in seen.indexes.items() if each != name}
+    assert of("indexes", graph.judge(replace(seen, indexes=without), "neo4j")) == [FAIL]
+    assert of("indexes", graph.judge(replace(seen, indexes={**seen.indexes, name: "FAILED"}), "neo4j")) == [OK, FAIL]
+    filling = {**seen.indexes, name: "POPULATING"}
+    assert of("indexes", graph.judge(replace(seen, indexes=filling), "neo4j")) == [OK, WARN]
+    others = {**seen.indexes, "somebody_elses": "FAILED"}
+    assert of("indexes", graph.judge(replace(seen, indexes=others), "neo4j")) == [OK]
+
+
+# Clocks.
+
+
+@pytest.mark.parametrize(
+    ("seconds", "severity"), [(0, OK), (2, OK), (7, OK), (7.1, WARN), (-5, OK), (-5.1, WARN), (3_600, WARN)]
+)
+def test_a_clock_is_compared_with_the_span_of_the_question(seconds: float, severity: Severity) -> None:
+    # Asked for two seconds: what lies within, or five seconds off, agrees.
+    clock = clocks.SeenClock("Neo4j", NOW + timedelta(seconds=seconds), NOW, NOW + timedelta(seconds=2))
+    assert of("clocks", [clocks.judge(clock)]) == [severity]
+
+
+def test_an_event_of_the_future() -> None:
+    def at(seconds: float) -> list[Severity]:
+        return of("clocks", clocks.judge_events(NOW + timedelta(seconds=seconds), NAMES.events, NOW))
+
+    assert at(61) == [FAIL]
+    assert at(60) == [OK]
+    assert at(-DAY) == [OK]
+    assert list(clocks.judge_events(None, NAMES.events, NOW)) == []
+
+
+# Outbox.
+
+HERE = outbox.SeenOutbox(Path("/var/outbox"), True, True, "ext4", 0, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("seen", "severities"),
+    [
+        (HERE, [OK]),
+        (replace(HERE, writable=False), [FAIL]),
+        (replace(HERE, filesystem="tmpfs"), [FAIL]),
+        (replace(HERE, filesystem="overlay"), [WARN]),
+        (replace(HERE, filesystem=None), [UNKNOWN]),
+        (replace(HERE, files=2, damaged=1, oldest=NOW), [OK, WARN]),
+        (replace(HERE, files=1, oldest=NOW - timedelta(days=1)), [OK]),
+        (replace(HERE, files=1, oldest=NOW - timedelta(days=1, seconds=1)), [OK, WARN]),
+    ],
+)
+def test_the_folder_of_outboxes(seen: outbox.SeenOutbox, severities: list[Severity]) -> None:
+    found = list(outbox.judge(seen, NOW))
+    assert of("outbox", found, "/var/outbox") == severities
+    assert of("outbox", found, "other machines") == [UNKNOWN]
+
+
+def test_the_file_system_is_that_of_the_longest_mount(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text("a / ext4 rw 0 0\nb /tmp tmpfs rw 0 0\nc /tmp/my\\040disk xfs rw 0 0\nd /tmpx nfs4 rw 0 0\n")
+    assert outbox.filesystem_of(Path("/tmp/my disk/outbox"), mounts) == "xfs"
+    assert outbox.filesystem_of(Path("/tmp/other"), mounts) == "tmpfs"
+    assert outbox.filesystem_of(Path("/tmpx/other"), mounts) == "nfs4"
+    assert outbox.filesystem_of(Path("/srv/outbox"), mounts) == "ext4"
+    assert outbox.filesystem_of(Path("/srv/outbox"), tmp_path / "none") is None
+
+
+def test_a_folder_is_looked_at_without_a_change(tmp_path: Path) -> None:
+    missing = tmp_path / "state" / "outbox"
+    seen = outbox.look(missing)
+    assert (seen.there, seen.writable, seen.files) == (False, True, 0)
+    assert not missing.parent.exists()
+    folder = tmp_path / "there" / "broker-1"
+    folder.mkdir(parents=True)
+    for name in ("a.outbox", "b.outbox.damaged", "notes.txt"):
+        (folder / name).write_bytes(b"x")
+    seen = outbox.look(folder.parent)
+    assert (seen.there, seen.files, seen.damaged) == (True, 2, 1)
+
+
+# Dead letters, lag, backup.
+
+
+def test_dead_letters_that_age() -> None:
+    def aged(days: float) -> list[Severity]:
+        seen = letters.SeenLetters(3, NOW - timedelta(days=days), {"NOT_AN_EVENT": 3})
+        return of("dead letters", letters.judge(seen, NAMES.dead_letters, NOW))
+
+    assert aged(8) == [FAIL]
+    assert aged(7) == [WARN]
+    assert of("dead letters", letters.judge(letters.SeenLetters(0, None, {}), NAMES.dead_letters, NOW)) == [OK]
+
+
+@pytest.mark.parametrize(
+    ("seen", "severities"),
+    [
+        (lag.SeenLag(1, 0, 0, None), [OK]),
+        (lag.SeenLag(0, 0, 0, None), [OK]),
+        (lag.SeenLag(0, 1, 0, NOW), [FAIL]),
+        (lag.SeenLag(1, 9, 0, NOW - timedelta(minutes=10)), [OK]),
+        (lag.SeenLag(1, 9, 0, NOW - timedelta(minutes=10, seconds=1)), [WARN]),
+        (lag.SeenLag(1, 0, 1, None), [FAIL, OK]),
+    ],
+)
+def test_lag(seen: lag.SeenLag, severities: list[Severity]) -> None:
+    assert of("lag", lag.judge(seen, topic=NAMES.events, group="g", now=NOW)) == severities
+
+
+@pytest.mark.parametrize(
+    ("archive", "begins", "expires", "severity"),
+    [
+        (None, 0, False, OK),
+        (None, 0, True, WARN),
+        (None, 1, True, FAIL),
+        (backup.SeenArchive("/archive", 10, 0, 0, 5), 4, True, OK),
+        (backup.SeenArchive("/archive", 10, 0, 1, 5), 4, True, FAIL),
+        (backup.SeenArchive("/archive", 10, 1, 0, 5), 4, True, WARN),
+    ],
+)
+def test_backup(archive: backup.SeenArchive | None, begins: int, *, expires: bool, severity: Severity) -> None:
+    found = list(backup.judge(archive, topic=NAMES.events, begins=begins, expires=expires))
+    assert of("backup", found) == [severity, UNKNOWN]
+
+
+# The whole.
+
+
+def test_the_worst_come_first_and_only_a_failure_fails() -> None:
+    found = Examined.of(Finding("c", severity, "s", "m", "f") for severity in (OK, WARN, UNKNOWN))
+    assert [each.severity for each in found.findings] == [WARN, UNKNOWN, OK]
+    assert not found.failed
+    found = Examined.of(Finding("c", severity, "s", "m", "f") for severity in (OK, FAIL))
+    assert found.failed
+    assert found.totals == {FAIL: 1, WARN: 0, UNKNOWN: 0, OK: 1}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0 s"), (90, "1.5 min"), (89, "89 s"), (5_400, "1.5 h"), (259_200, "3 d")]
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration_text(seconds) == text
