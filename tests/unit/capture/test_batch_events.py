@@ -1,8 +1,17 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from headwater_producers.spark.events.batch import BatchRun, batch_events
+from headwater_producers.spark.events.batch import (
+    NOTHING_WRITTEN,
+    UNKNOWN_OUTPUTS,
+    BatchRun,
+    batch_events,
+    batch_unreadable,
+    batch_wrote_nothing,
+)
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
@@ -123,3 +132,23 @@ def test_a_sink_that_keeps_nothing_has_no_schema() -> None:
         output = PlanOutput(dataset=dataset, kind=SourceKind.GENERATED, schema=SCHEMA, format=name)
         bodies = list(dataset_bodies(PlanDescription(inputs=(), outputs=(output,), lineage=ColumnLineage())))
         assert any(body.schema for body in bodies) is kept, name
+
+
+def test_an_announced_write_whose_rows_another_run_reports_names_that_run() -> None:
+    announced = run()
+    end = batch_wrote_nothing(event_context(), announced, "the write inside it is reported", "inner").run_event
+    assert end is not None
+    assert (end.type, end.publication) == (RunEventType.COMPLETE, PublicationState.UNPUBLISHED)
+    assert (end.inputs, end.outputs) == ((), ())
+    facet = json.loads(end.run_facets[NOTHING_WRITTEN])
+    assert (facet["reason"], facet["runId"]) == ("the write inside it is reported", "inner")
+
+
+def test_an_announced_write_that_cannot_be_read_at_its_end_has_unknown_outputs() -> None:
+    end = batch_unreadable(event_context(), run()).run_event
+    assert end is not None
+    assert (end.type, end.publication) == (RunEventType.COMPLETE, PublicationState.UNKNOWN)
+    assert json.loads(end.run_facets[UNKNOWN_OUTPUTS])["reason"] == "its plan couldn't be read at its end"
+    failed = batch_unreadable(event_context(), replace(run(), error=RunError(message="no"))).run_event
+    assert failed is not None
+    assert (failed.type, failed.run_facets) == (RunEventType.FAIL, {})

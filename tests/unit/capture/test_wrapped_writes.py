@@ -30,12 +30,12 @@ def run(name: str, command: str, began: float, ended: float, error: RunError | N
 
 def test_a_command_wraps_the_write_that_it_ran_whatever_other_threads_wrote_meanwhile() -> None:
     wrapped = WrappedWrites()
-    assert not wrapped.is_wrapper(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3))
-    assert not wrapped.is_wrapper(run("/b", "InsertIntoHadoopFsRelationCommand", 2, 4))
-    assert wrapped.is_wrapper(run("/a", MAKING, 1, 5))
-    assert wrapped.is_wrapper(run("/b", MAKING, 1, 6))
-    assert not wrapped.is_wrapper(run("/c", MAKING, 1, 6)), "nobody wrote its table"
-    assert not wrapped.is_wrapper(run("/a", MAKING, 7, 8)), "not then"
+    assert wrapped.inside(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3)) is None
+    assert wrapped.inside(run("/b", "InsertIntoHadoopFsRelationCommand", 2, 4)) is None
+    assert wrapped.inside(run("/a", MAKING, 1, 5)) is not None
+    assert wrapped.inside(run("/b", MAKING, 1, 6)) is not None
+    assert wrapped.inside(run("/c", MAKING, 1, 6)) is None, "nobody wrote its table"
+    assert wrapped.inside(run("/a", MAKING, 7, 8)) is None, "not then"
 
 
 def test_the_write_inside_is_corrected_by_what_the_command_knows() -> None:
@@ -43,9 +43,9 @@ def test_the_write_inside_is_corrected_by_what_the_command_knows() -> None:
     folder = PlanOutput(dataset=DatasetRef("file", "/a"), kind=SourceKind.FILE, lifecycle=LifecycleChange.OVERWRITE)
     inner = run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3)
     inner = replace(inner, write=replace(inner.write, description=replace(written("/a"), outputs=(folder,))))
-    assert not wrapped.is_wrapper(inner)
+    assert wrapped.inside(inner) is None
     appending = run("/a", MAKING, 1, 5)
-    assert wrapped.is_wrapper(appending)
+    assert wrapped.inside(appending) is not None
     corrected = wrapped.corrected(appending)
     assert corrected is not None
     assert (corrected.run_id, corrected.started_at, corrected.ended_at) == (inner.run_id, at(2), at(5))
@@ -55,18 +55,18 @@ def test_the_write_inside_is_corrected_by_what_the_command_knows() -> None:
 
 def test_a_write_inside_that_is_known_as_the_table_it_is_needs_no_correction() -> None:
     wrapped = WrappedWrites()
-    assert not wrapped.is_wrapper(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3))
-    assert wrapped.is_wrapper(run("/a", MAKING, 1, 5))
+    assert wrapped.inside(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3)) is None
+    assert wrapped.inside(run("/a", MAKING, 1, 5)) is not None
     assert wrapped.corrected(run("/a", MAKING, 1, 5)) is None
 
 
 def test_a_command_that_fails_with_its_write_is_emitted_once_and_one_that_fails_after_it_too() -> None:
     wrapped, no = WrappedWrites(), RunError(message="no")
-    assert not wrapped.is_wrapper(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3, no))
-    assert wrapped.is_wrapper(run("/a", MAKING, 1, 4, no))
-    assert not wrapped.is_wrapper(run("/a", MAKING, 1, 5)), "that write failed"
-    assert not wrapped.is_wrapper(run("/b", "InsertIntoHadoopFsRelationCommand", 12, 13))
-    assert not wrapped.is_wrapper(run("/b", MAKING, 11, 15, no)), "the rows were written, and no table made of them"
+    assert wrapped.inside(run("/a", "InsertIntoHadoopFsRelationCommand", 2, 3, no)) is None
+    assert wrapped.inside(run("/a", MAKING, 1, 4, no)) is not None
+    assert wrapped.inside(run("/a", MAKING, 1, 5)) is None, "that write failed"
+    assert wrapped.inside(run("/b", "InsertIntoHadoopFsRelationCommand", 12, 13)) is None
+    assert wrapped.inside(run("/b", MAKING, 11, 15, no)) is None, "the rows were written, and no table made of them"
 
 
 def test_staged_rows_are_those_of_the_table_that_is_made() -> None:

@@ -156,7 +156,7 @@ class Dispatch:
             logger.info("lineage capture: a failed statement is not recorded as a run: %s", text)
         finally:
             if self._running.announced(signal.query_execution) is not None:
-                self._running.ended_otherwise(signal.query_execution, self._error(signal), signal.at)
+                self._running.unreadable(signal.query_execution, self._error(signal), signal.at)
 
     def _command(self, signal: CommandEnded) -> None:
         execution = signal.query_execution
@@ -207,12 +207,18 @@ class Dispatch:
             self._wrapped.stage(description, StagedWrite(write.written, write.scans, started_at))
             return
         if signal.error is None and wrote_nothing(write, staged):
+            self._running.wrote_nothing(execution, "it found nothing to write", ended_at)
             return
         run = BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=self._error(signal))
         if (known := self._running.announced(execution)) is not None:
             run = replace(run, run_id=known.run_id, started_at=known.started_at, is_announced=True)
-        if self._wrote(run, batch, signal.at):
-            self._running.ended(execution)
+        if (inner := self._wrapped.inside(run)) is not None:
+            self._running.reported_inside(execution, inner, run.error, ended_at)
+            if batch is None:
+                self._correct(run)
+            return
+        self._ran(run, batch, signal.at)
+        self._running.ended(execution)
 
     def _error(self, signal: CommandEnded) -> RunError | None:
         return from_java_text(self._printed(signal.error)) if signal.error is not None else None
@@ -221,15 +227,11 @@ class Dispatch:
         for run in procedures:
             self._ran(run, None, run.ended_at)
 
-    def _wrote(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> bool:
-        """Whether it is a run of its own, whose end was emitted."""
-        if not self._wrapped.is_wrapper(run):
-            self._ran(run, batch, at)
-            return True
-        if batch is None and (inner := self._wrapped.corrected(run)) is not None:
+    def _correct(self, wrapper: BatchRun) -> None:
+        """What a command knows of the write that it wraps, which was emitted."""
+        if (inner := self._wrapped.corrected(wrapper)) is not None:
             for event in corrected_events(self._context, inner, self._dedup):
                 self._emit(event)
-        return False
 
     def _ran(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
         # A failed write inside foreachBatch fails its query, whose run records that.

@@ -20,7 +20,13 @@ from typing import Any, Final
 from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.attribution import Attributor
 from headwater_producers.spark.driver.wrapped_writes import makes_a_table, names_of
-from headwater_producers.spark.events.batch import BatchRun, batch_ended_otherwise, batch_running, batch_started
+from headwater_producers.spark.events.batch import (
+    BatchRun,
+    batch_running,
+    batch_started,
+    batch_unreadable,
+    batch_wrote_nothing,
+)
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.run_error import first_line
@@ -108,10 +114,23 @@ class RunningWrites:
         if self._open:
             self._open.pop(int(execution.id()), None)
 
-    def ended_otherwise(self, execution: Any, error: RunError | None, at: datetime) -> None:
-        """An announced execution is over, and no end was emitted: it wrote nothing, or can't be read."""
+    def wrote_nothing(self, execution: Any, reason: str, at: datetime) -> None:
+        """An execution is over, and there was nothing to write."""
+        if (known := self.announced(execution)) is not None:
+            self._emit(batch_wrote_nothing(self._context, replace(known, ended_at=at), reason))
+            self.ended(execution)
+
+    def reported_inside(self, execution: Any, inner: BatchRun, error: RunError | None, at: datetime) -> None:
+        """An execution is over, and what it wrote was emitted as the run `inner`, of the write within it."""
+        if (known := self.announced(execution)) is not None:
+            run = replace(known, error=error, ended_at=at)
+            self._emit(batch_wrote_nothing(self._context, run, "the write inside it is reported", inner.run_id))
+            self.ended(execution)
+
+    def unreadable(self, execution: Any, error: RunError | None, at: datetime) -> None:
+        """An announced execution is over, and no end was emitted: it can't be read any more."""
         run = self._open.pop(int(execution.id()))
-        self._emit(batch_ended_otherwise(self._context, replace(run, error=error, ended_at=at)))
+        self._emit(batch_unreadable(self._context, replace(run, error=error, ended_at=at)))
 
     def _look(self) -> None:
         if self._running is None:

@@ -43,15 +43,15 @@ class WrappedWrites:
         self._staged.remove(mine[0])
         return mine[0][1]
 
-    def is_wrapper(self, run: BatchRun) -> bool:
-        """Whether a command only wraps a write that was emitted before it. From now on it is one of those itself.
+    def inside(self, run: BatchRun) -> BatchRun | None:
+        """The write that was emitted before the command that only wraps it. Else the command is one of those itself.
 
         It ends as the write did: one that fails after it, as a table that can't be made, is emitted.
         """
-        is_wrapper = self._inner(run) is not None
-        if not is_wrapper:
+        inner = self._inner(run)
+        if inner is None:
             self._done.append((names_of(run.write.description), run))
-        return is_wrapper
+        return inner
 
     def corrected(self, run: BatchRun) -> BatchRun | None:
         """The write that a command wraps, as the command knows it; None where that adds nothing.

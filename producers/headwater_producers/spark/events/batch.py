@@ -32,6 +32,9 @@ from headwater_schemas.events import (
 UNKNOWN_OUTPUTS: Final = "headwater_unknownOutputs"
 """The run facet of a write of which isn't known where to; `reason` names what is missing."""
 
+NOTHING_WRITTEN: Final = "headwater_nothingWritten"
+"""The run facet of a write that was announced and then wrote nothing: `reason`, and `runId` where another run did."""
+
 HEARTBEAT: Final = "headwater_heartbeat"
 """The run facet of a run that reports that it is running: `{"seconds": 60}`, until it does so again."""
 
@@ -96,20 +99,38 @@ def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: f
     return context.run(body, job=_job(context, run), run_id=run.run_id, at=at)
 
 
-def batch_ended_otherwise(context: EventContext, run: BatchRun) -> LineageEvent:
-    """The end of a write that was announced and then wrote nothing, or can't be read any more."""
-    body = RunEvent(
-        type=RunEventType.COMPLETE if run.error is None else RunEventType.FAIL,
-        processing_type=ProcessingType.BATCH,
-        inputs=_reads(run),
-        started_at=run.started_at,
-        ended_at=run.ended_at,
-        versions=context.versions,
-        parent=context.parent,
-        root=context.root,
-        error=run.error,
-        publication=PublicationState.UNKNOWN,
+def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: str | None = None) -> LineageEvent:
+    """The end of a write that was announced, and had nothing to write, or whose rows another run reports.
+
+    It claims no reads either: those of a write that isn't announced aren't reported where it writes nothing.
+
+    Args:
+        context: of the application.
+        run: which.
+        reason: why there is nothing.
+        by: the run that reports its rows.
+    """
+    facet = {"reason": reason} | ({"runId": by} if by is not None else {})
+    return _ended_without_outputs(
+        context,
+        run,
+        publication=PublicationState.UNPUBLISHED,
+        run_facets=_texts({NOTHING_WRITTEN: facet}, context.producer),
     )
+
+
+def batch_unreadable(context: EventContext, run: BatchRun) -> LineageEvent:
+    """The end of a write that was announced, and can't be read any more; of a failed one, its error."""
+    facets = {}
+    if run.error is None:
+        unknown = _unknown_outputs(run.write.description.command, "its plan couldn't be read at its end")
+        facets = _texts({UNKNOWN_OUTPUTS: unknown}, context.producer)
+    return _ended_without_outputs(context, run, inputs=_reads(run), run_facets=facets)
+
+
+def _ended_without_outputs(context: EventContext, run: BatchRun, **fields: Any) -> LineageEvent:
+    kind = RunEventType.COMPLETE if run.error is None else RunEventType.FAIL
+    body = msgspec.structs.replace(_state(context, run, kind, None), ended_at=run.ended_at, error=run.error, **fields)
     return context.run(body, job=_job(context, run), run_id=run.run_id, at=run.ended_at)
 
 
@@ -192,11 +213,15 @@ def _facets(run: BatchRun, producer: str) -> dict[str, str]:
     description = run.write.description
     if description.writes_unknown:
         # No list of outputs, empty or not, could record that.
-        facets[UNKNOWN_OUTPUTS] = {
-            "kind": "UNKNOWN",
-            "command": description.command,
-            "reason": description.lineage.incomplete_reason,
-        }
+        facets[UNKNOWN_OUTPUTS] = _unknown_outputs(description.command, description.lineage.incomplete_reason)
+    return _texts(facets, producer)
+
+
+def _unknown_outputs(command: str | None, reason: str | None) -> dict[str, Any]:
+    return {"kind": "UNKNOWN", "command": command, "reason": reason}
+
+
+def _texts(facets: Mapping[str, Mapping[str, Any]], producer: str) -> dict[str, str]:
     return {name: json.dumps({"_producer": producer, **facet}, sort_keys=True) for name, facet in facets.items()}
 
 
