@@ -41,6 +41,7 @@ from headwater_schemas.events import (
     QualityResult,
     RetentionEvent,
     RetentionMode,
+    RunContext,
     RunError,
     RunEvent,
     RunEventType,
@@ -81,7 +82,11 @@ POSITIONS = (
         )
     ),
     Position(table_range=TableRange(format="delta", from_="3", to="5")),
-    Position(files=FileSet(count=2, bytes=300, manifest_digest="c0" * 32, paths=("a.parquet", "b.parquet"))),
+    Position(
+        files=FileSet(
+            count=2, bytes=300, manifest_digest="c0" * 32, paths=("a.parquet", "b.parquet"), pattern="*.parquet"
+        )
+    ),
     Position(cdc=CdcPosition(system="postgres", from_="0/16B3740", to="0/16B3748")),
     Position(api_cursor=ApiCursor(from_="page-1", to="page-2")),
     Position(time_range=TimeRange(from_=TIME, to_exclusive=LATER)),
@@ -140,6 +145,18 @@ def full_run_event() -> LineageEvent:
         plan_digest="ab" * 16,
         query_id=QUERY_ID,
         checkpoint_location="file:/checkpoints/enrich",
+        context=RunContext(
+            script="jobs/enrich.py",
+            repository="https://git.example/flights",
+            branch="main",
+            package="flights 1.4.2",
+            image=f"registry.example/flights@sha256:{'ab' * 32}",
+            user="etl",
+            service="system:serviceaccount:etl:flights",
+            campaign="backfill-2013",
+            statement="INSERT INTO enriched SELECT * FROM departed",
+        ),
+        rows_rejected=3,
         run_facets={"spark_properties": "{}"},
         job_facets={"sql": '{"query":"select 1"}'},
     )

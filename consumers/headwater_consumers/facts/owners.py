@@ -12,7 +12,7 @@ from typing import Any
 from headwater_consumers.facts import registers
 from headwater_consumers.facts.model import Label
 from headwater_consumers.facts.nodes import MADE_FROM, POSSIBLE, UNCOMMITTED
-from headwater_consumers.facts.properties import ENTRY_REGISTERS, owner_properties
+from headwater_consumers.facts.properties import CONTEXT_REGISTERS, ENTRY_REGISTERS, owner_properties
 from headwater_consumers.facts.reports import REPORTS
 
 _VERSIONS = ("code_version", "config_version", "engine", "capture_version")
@@ -31,7 +31,8 @@ REGISTERS: Mapping[Label, Mapping[str, str]] = {
     Label.QUERY: owner_properties("query", "checkpoint_location"),
     Label.RUN: owner_properties(
         *("job", "state", "processing_type", "started_at", "nominal_start", "nominal_end", "parent", "root", "error"),
-        *("publication", "plan_digest", "query_id", "checkpoint_location", "producer", *_VERSIONS),
+        *("publication", "plan_digest", "query_id", "checkpoint_location", "producer", "rows_rejected"),
+        *(*_VERSIONS, *CONTEXT_REGISTERS),
     ),
     Label.PLAN: owner_properties("lineage"),
     Label.INTERVAL: _MICRO_BATCH,

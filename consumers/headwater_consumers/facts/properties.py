@@ -14,7 +14,7 @@ from typing import Any
 import msgspec.inspect
 
 from headwater_consumers.facts.registers import FACET, STAMP_LENGTH, Cell, Props, Registers, Value
-from headwater_schemas.events import IntervalEntry
+from headwater_schemas.events import IntervalEntry, RunContext
 
 POSITION = (
     "position",
@@ -36,6 +36,7 @@ POSITION = (
     "file_bytes",
     "manifest_digest",
     "paths",
+    "pattern",
     "system",
     "from_cdc",
     "to_cdc",
@@ -93,6 +94,10 @@ TIMES = ENTRY_TIMES | {
     *("summarize_before", "drop_before"),
 }
 """Properties that are times, of nodes and relationships."""
+
+
+CONTEXT_REGISTERS = RunContext.__struct_fields__
+"""Fields of a RunContext: each is a register of its Run, under its own name."""
 
 
 def flatten(registers: Registers) -> Props:

@@ -66,6 +66,7 @@ from headwater_schemas.events.retention import RetentionEvent, RetentionMode
 from headwater_schemas.events.run import (
     ParentRun,
     PublicationState,
+    RunContext,
     RunError,
     RunEvent,
     RunEventType,
@@ -111,6 +112,7 @@ __all__ = [
     "QualityResult",
     "RetentionEvent",
     "RetentionMode",
+    "RunContext",
     "RunError",
     "RunEvent",
     "RunEventType",

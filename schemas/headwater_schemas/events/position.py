@@ -87,12 +87,14 @@ class FileSet(msgspec.Struct, frozen=True, kw_only=True):
         bytes: their total size.
         manifest_digest: SHA-256, in hex, of the sorted paths, each followed by a newline.
         paths: all of them, or the first in sorted order where `len(paths) < count`.
+        pattern: a glob that all of them match and no other file does, where there is one; by it the rest is found.
     """
 
     count: Natural
     bytes: int | None = None
     manifest_digest: str | None = None
     paths: tuple[str, ...] = ()
+    pattern: str | None = None
 
 
 class CdcPosition(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):

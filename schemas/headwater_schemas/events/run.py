@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from headwater_schemas.events.common import JobRef, ProcessingType, Text, Time, Versions
+from headwater_schemas.events.common import JobRef, Natural, ProcessingType, Text, Time, Versions
 from headwater_schemas.events.position import DatasetUse
 
 
@@ -63,6 +63,32 @@ class RunError(msgspec.Struct, frozen=True, kw_only=True):
     stack_trace: str | None = None
 
 
+class RunContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run was started from, by whom and for what. Without credentials.
+
+    Attributes:
+        script: the program that was started: its path in its checkout, else its whole path; or a notebook's path.
+        repository: URL of the checkout that it is in.
+        branch: the branch of that.
+        package: the installed distribution that it is of, `flights 1.4.2`.
+        image: the container image that it ran in, `registry/flights@sha256:…`.
+        user: the user that the engine ran it as.
+        service: the account that it accesses other systems with: a role, a service account, a principal.
+        campaign: the backfill or other campaign that it is part of.
+        statement: the text of its SQL statement.
+    """
+
+    script: str | None = None
+    repository: str | None = None
+    branch: str | None = None
+    package: str | None = None
+    image: str | None = None
+    user: str | None = None
+    service: str | None = None
+    campaign: str | None = None
+    statement: str | None = None
+
+
 class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
     """START / RUNNING / COMPLETE / FAIL / ABORT / OTHER of a batch or streaming run.
 
@@ -81,6 +107,8 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
         publication: whether what was written is visible.
         plan_digest: the PlanEvent with this run's column lineage.
         query_id, checkpoint_location: of a streaming run, its query's id in Spark and where its checkpoint is.
+        context: what it was started from, by whom and for what.
+        rows_rejected: how many rows it read and left out for what was in them, where it counts those.
         run_facets, job_facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
     """
 
@@ -100,5 +128,7 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
     plan_digest: str | None = None
     query_id: str | None = None
     checkpoint_location: str | None = None
+    context: RunContext | None = None
+    rows_rejected: Natural | None = None
     run_facets: dict[str, str] = {}
     job_facets: dict[str, str] = {}

@@ -85,6 +85,13 @@ def old_reader() -> Decoder:
     return Decoder(Published())
 
 
+def uses(datum: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of a run or of micro-batches, what was read and written."""
+    runs = [datum["run_event"]] if datum["run_event"] else []
+    entries = datum["interval_event"]["entries"] if datum["interval_event"] else []
+    return [use for body in (*runs, *entries) for use in (*body["inputs"], *body["outputs"])]
+
+
 def known_by(event: LineageEvent, version: int) -> LineageEvent:
     """An event without the fields that versions after `version` have added."""
     datum = datum_of(event)
@@ -98,6 +105,11 @@ def known_by(event: LineageEvent, version: int) -> LineageEvent:
         for use in outputs:
             del use["possible"]
         del datum["retention_event"], datum["document"], datum["declaration_event"], datum["declaration_set_event"]
+        if datum["run_event"]:
+            del datum["run_event"]["context"], datum["run_event"]["rows_rejected"]
+        for use in uses(datum):
+            if use["position"] and use["position"]["files"]:
+                del use["position"]["files"]["pattern"]
     return msgspec.convert(datum, LineageEvent)
 
 

@@ -44,6 +44,7 @@ from headwater_schemas.events import (
     QualityResult,
     RetentionEvent,
     RetentionMode,
+    RunContext,
     RunError,
     RunEvent,
     RunEventType,
@@ -185,7 +186,9 @@ class _Maker:
                         partitions=tuple(self._some(["d=2", "d=1"])),
                     )
                 ),
-                Position(files=FileSet(count=2, bytes=self._maybe(7), manifest_digest=self._maybe(digest))),
+                Position(
+                    files=FileSet(count=2, bytes=self._maybe(7), manifest_digest=self._maybe(digest), pattern="*")
+                ),
                 Position(opaque=OpaqueRange(from_json=self._maybe("{}"), to_json="{}")),
                 Position(time_range=TimeRange(from_=START, to_exclusive=self._time())),
                 Position(),
@@ -227,6 +230,8 @@ class _Maker:
             plan_digest=self._maybe(plan_digest(self.random.choice(self.lineages))),
             query_id=self._maybe(self._query_id(), 0.3),
             checkpoint_location=self._maybe("/c1", 0.3),
+            context=self._maybe(self._context(), 0.3),
+            rows_rejected=self._maybe(self.random.randrange(3), 0.2),
             run_facets=self._facets(),
             job_facets=self._facets(),
         )
@@ -237,6 +242,14 @@ class _Maker:
             producer=self.random.choice([PRODUCER, "p2"]),
             event_time=self._time(),
             tenant=self._tenant(),
+        )
+
+    def _context(self) -> RunContext:
+        return RunContext(
+            script=self._maybe("a.py"),
+            branch=self._maybe(self.random.choice(["main", "fix"])),
+            campaign=self._maybe(""),
+            statement=self._maybe("SELECT 1"),
         )
 
     def _interval(self) -> LineageEvent:

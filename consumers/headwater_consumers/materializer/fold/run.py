@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import msgspec
+
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.nodes import UNCOMMITTED, join_uses, made_from
 from headwater_consumers.facts.registers import Props, Registers, join
@@ -109,7 +111,10 @@ def _registers(event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, st
         query_id=query_cell(event.tenant, body.query_id),
         checkpoint_location=body.checkpoint_location,
         producer=event.producer,
+        rows_rejected=body.rows_rejected,
     )
+    if body.context is not None:
+        put(out, stamp, **msgspec.structs.asdict(body.context))
     put_versions(out, stamp, body.versions)
     put_facets(out, stamp, body.run_facets)
     return out

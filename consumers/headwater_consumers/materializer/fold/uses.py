@@ -111,5 +111,6 @@ def _files(files: FileSet) -> dict[str, Any]:
         "file_bytes": files.bytes,
         "manifest_digest": files.manifest_digest,
         "paths": sorted(files.paths) or None,
+        "pattern": files.pattern,
         "_marks": path_marks(files.paths) or None,
     }

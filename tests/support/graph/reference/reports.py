@@ -171,8 +171,14 @@ class Reports:
         if body.processing_type.value != "UNKNOWN":
             node.report("processing_type", stamp, {"processing_type": body.processing_type.value})
             self.nodes[job].report("processing_type", stamp, {"processing_type": body.processing_type.value})
-        for name in ("nominal_start", "nominal_end", "plan_digest", "query_id", "checkpoint_location"):
+        for name in (
+            *("nominal_start", "nominal_end", "plan_digest", "query_id", "checkpoint_location", "rows_rejected"),
+        ):
             node.report(name, stamp, given(name, getattr(body, name)))
+        for name in (
+            *("script", "repository", "branch", "package", "image", "user", "service", "campaign", "statement"),
+        ):
+            node.report(name, stamp, given(name, getattr(body.context, name, None)))
         self.versions(node, stamp, body.versions)
         self.add_above(tenant, run, body, stamp)
         if body.error is not None:

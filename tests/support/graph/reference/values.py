@@ -109,6 +109,7 @@ def position_props(use: DatasetUse) -> Props:
     elif (files := position.files) is not None:
         props.update(position="files", file_count=files.count, file_bytes=files.bytes)
         props.update(manifest_digest=files.manifest_digest, paths=sorted(files.paths) or None)
+        props["pattern"] = files.pattern
     elif (log := position.cdc) is not None:
         props.update(position="cdc", system=log.system, from_cdc=log.from_, to_cdc=log.to)
     elif (cursor := position.api_cursor) is not None:
