@@ -277,7 +277,7 @@ def _without_values(text: str) -> str:
     while found := _NAME.search(text, place):
         place = found.end()
         name = found[0]
-        if not _is_secret(name):
+        if not is_secret_name(name):
             continue
         span = _value_of(text, found.start(), found.end(), name)
         if span is None:
@@ -290,7 +290,8 @@ def _without_values(text: str) -> str:
     return "".join((*parts, text[done:]))
 
 
-def _is_secret(name: str) -> bool:
+def is_secret_name(name: str) -> bool:
+    """Whether a setting of this name holds a secret: `fs.s3a.secret.key`, `dbPass`."""
     plain = name.replace(".", "").replace("_", "").replace("-", "").lower()
     if _SECRET_PART.search(plain) or _ENDS_IN_PASS.search(plain):
         return True

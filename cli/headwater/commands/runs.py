@@ -75,6 +75,21 @@ def list_(
         typer.Option(metavar="TIME", help="Only runs that began at this time or later: 1h (ago), yesterday."),
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Only runs that began before this time.")] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help=f"Only runs of this context: {', '.join(questions.CONTEXT_NAMES)}. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    period: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Only runs for a period (data interval) with this time in it.")
+    ] = None,
+    statement: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only runs whose SQL statement has this text.")
+    ] = None,
+    rejected: Annotated[bool, typer.Option("--rejected", help="Only runs that rejected rows.")] = False,
 ) -> Shown:
     """List the runs of a job, or those that wrote a dataset, the latest first; or those that have no end.
 
@@ -82,10 +97,16 @@ def list_(
 
     headwater runs list --state FAIL --since 1d
 
+    headwater runs list daily_report --where branch=main --period 2026-11-23
+
     headwater runs list --open --older-than 1h
     """
+    only = questions.RunFilter(
+        where=tuple(where or ()), period=time_if_given(period), statement=statement, rejected=rejected
+    )
     if open_:
-        if read or state or since or until or kind not in (None, AssetKind.JOB):
+        is_narrowed = read or state or since or until or only != questions.ALL_RUNS
+        if is_narrowed or kind not in (None, AssetKind.JOB):
             raise typer.BadParameter("--open goes with a job or none, --older-than, --limit and --cursor.")
         return _list_open(ask, of, older_than)
     if older_than is not None:
@@ -96,6 +117,7 @@ def list_(
         "states": state or None,
         "since": time_if_given(since),
         "until": time_if_given(until),
+        "only": only,
         "limit": ask.limit,
         "cursor": ask.cursor,
     }

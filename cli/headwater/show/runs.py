@@ -100,9 +100,17 @@ def details(found: RunDetails) -> RenderableType:
         ("took", duration_text(run.began, run.ended_at)),
         ("for", _period(found)),
         ("code", _name(run.code_version)),
+        ("script", _name(found.script)),
+        ("repository", _name(" at ".join(filter(None, (found.repository, found.branch))))),
+        ("package", _name(found.package)),
+        ("image", _name(found.image)),
         ("configuration", _name(run.config_version)),
         ("engine", _name(" ".join(filter(None, (found.engine, found.engine_version))))),
+        ("user", _name(found.user)),
+        ("service", _name(found.service)),
+        ("campaign", _name(found.campaign)),
         ("plan", _name(run.plan_digest)),
+        ("statement", _name(found.statement)),
         (
             "parent",
             None if found.parent is None else f"{shortened(found.parent.run_id)} of {shortened(found.parent.job_name)}",
@@ -113,6 +121,7 @@ def details(found: RunDetails) -> RenderableType:
         ("checkpoint", _name(found.checkpoint_location)),
         ("micro-batches", f"{found.intervals:,}: {batches_text(run)}" if found.intervals else None),
         ("published", _name(found.publication)),
+        ("rejected", None if found.rows_rejected is None else f"{found.rows_rejected:,} rows"),
         ("error", shortened(_error(run), 1_000)),
     ]
     facets = [("facets", shortened(", ".join(facet.name for facet in found.facets), 1_000))]

@@ -9,10 +9,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import unquote
 
-from fastapi import Path, Query, Request
+from fastapi import Depends, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from headwater_consumers.analysis.runs import CONTEXT_NAMES, RunFilter
 from headwater_schemas.ranges import MOST_OFFSET
 
 QueryNames: TypeAlias = dict[tuple[str, str], dict[str, bool]]
@@ -120,6 +121,33 @@ Values = list[Annotated[str, Field(min_length=1)]]
 """Of a parameter that may be given several times."""
 Types = list[Annotated[str, AnyCase, Field(min_length=1)]]
 """The same, of types, which are in capitals."""
+
+
+async def _only(
+    *,
+    where: Annotated[
+        Values,
+        Query(
+            max_length=100,
+            description="Only runs of this context, `branch=main`: "
+            f"{', '.join(f'`{name}`' for name in CONTEXT_NAMES)}. Of several each has to hold.",
+        ),
+    ] = [],  # noqa: B006  FastAPI copies it
+    period: Annotated[
+        Time | None,
+        Query(description="Only runs for a period, `nominal_start` to `nominal_end`, that has this time."),
+    ] = None,
+    statement: Annotated[
+        str | None,
+        Query(min_length=1, max_length=LONGEST_NAME, description="Only runs whose SQL statement has this text."),
+    ] = None,
+    rejected: Annotated[bool, Query(description="Only runs that rejected rows.")] = False,
+) -> RunFilter:
+    return RunFilter(where=tuple(where), period=period, statement=statement, rejected=rejected)
+
+
+Only = Annotated[RunFilter, Depends(_only)]
+"""Which runs are meant by their context."""
 
 
 def hops(depth: int | Literal["all"]) -> int | None:

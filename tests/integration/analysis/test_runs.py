@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_consumers.analysis.known import estate_runs
 from headwater_consumers.analysis.reader import Reader, statement
 from headwater_consumers.analysis.runs import (
     Role,
+    RunFilter,
     inputs,
     intervals,
     last_good,
@@ -25,7 +27,18 @@ from headwater_consumers.analysis.runs import (
 from headwater_consumers.graph.derive import Because
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
-from headwater_schemas.events import JobRef, LineageEvent, ParentRun, RunEvent, RunEventType, RunRef
+from headwater_schemas.events import (
+    DatasetRef,
+    DatasetUse,
+    JobRef,
+    LineageEvent,
+    ParentRun,
+    RunContext,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    Versions,
+)
 from headwater_schemas.events.build import lineage_event
 from support.analysis.history import BEGIN, LOAD, REPAIR, TERMINAL, Batch, History
 
@@ -78,6 +91,80 @@ def test_runs(reader: Reader, history: History) -> None:
     assert [each.run_id for each in some.items] == [
         each.run_id for each in reversed(history.runs[5:20]) if each.job == LOAD and each.state is RunEventType.FAIL
     ]
+
+
+CONTEXTS = (
+    RunContext(script="daily.py", branch="main", campaign="backfill-7", statement="INSERT INTO t SELECT 1"),
+    RunContext(script="daily.py", branch="fix", user="etl"),
+    None,
+)
+
+
+def of_context(number: int) -> LineageEvent:
+    day = BEGIN + timedelta(days=number)
+    body = RunEvent(
+        type=RunEventType.COMPLETE,
+        outputs=(DatasetUse(dataset=DatasetRef("file", "/daily")),),
+        started_at=day,
+        nominal_start=day,
+        nominal_end=day + timedelta(days=1) if number != 1 else None,
+        versions=Versions(code=f"{number}ab12"),
+        context=CONTEXTS[number],
+        rows_rejected=(None, 0, 3)[number],
+    )
+    run_id = f"0197c1de-0000-7bd1-9d55-00000000000{number}"
+    return lineage_event(body, job=JobRef("flights", "daily"), run=RunRef(run_id), producer="p", event_time=day)
+
+
+NOON = BEGIN + timedelta(hours=12)
+
+
+@pytest.mark.parametrize(
+    ("only", "expected"),
+    [
+        (RunFilter(), [2, 1, 0]),
+        (RunFilter(where=("script=daily.py",)), [1, 0]),
+        (RunFilter(where=("script=daily.py", "branch=main")), [0]),
+        (RunFilter(where=("branch=mai",)), []),
+        (RunFilter(where=("code=1a",)), [1]),
+        (RunFilter(where=("Campaign=backfill-7",)), [0]),
+        (RunFilter(period=BEGIN), [0]),
+        (RunFilter(period=NOON), [0]),
+        (RunFilter(period=BEGIN + timedelta(days=1)), [1]),
+        (RunFilter(period=NOON + timedelta(days=1)), []),
+        (RunFilter(statement="insert INTO"), [0]),
+        (RunFilter(rejected=True), [2]),
+    ],
+    ids=repr,
+)
+def test_runs_of_one_context(reader: Reader, clean_database: Driver, only: RunFilter, expected: list[int]) -> None:
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold([of_context(number) for number in range(3)]))
+    for question in (
+        lambda **asked: runs(reader, job="daily", **asked),
+        lambda **asked: runs(reader, dataset="/daily", **asked),
+        lambda **asked: estate_runs(reader, **asked),
+    ):
+        page = question(only=only)
+        assert [int(each.run_id[-1]) for each in page.items] == expected
+        assert page.total == len(expected)
+        if len(expected) > 1:
+            first = question(only=only, limit=1)
+            second = question(only=only, limit=1, cursor=first.next_cursor)
+            assert [each.run_id for each in (*first.items, *second.items)] == [each.run_id for each in page.items[:2]]
+    found = run(reader, of_context(0).run.run_id)  # type: ignore[union-attr]
+    assert (found.script, found.branch, found.statement) == ("daily.py", "main", "INSERT INTO t SELECT 1")
+    assert run(reader, of_context(2).run.run_id).rows_rejected == 3  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [("branch", "isn't name=value"), ("branch=", "isn't name=value"), ("brunch=main", "did you mean branch")],
+)
+def test_a_condition_that_means_nothing(reader: Reader, condition: str, message: str) -> None:
+    with pytest.raises(QuestionError, match=message):
+        runs(reader, job="daily", only=RunFilter(where=(condition,)))
 
 
 def test_runs_of_a_dataset(reader: Reader, history: History) -> None:

@@ -145,6 +145,7 @@ def test_a_micro_batch_goes_through_few_files(
         dedup=dedup,
         settings=PlanSettings(),
         heartbeat_seconds=60.0,
+        statements=False,
     )
     inbox: Inbox[Signal | DrainRequest] = Inbox(10)
     worker = Worker(inbox, published, MagicMock(), dispatch, streams)

@@ -21,6 +21,7 @@ from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.runs.answer import Joint, RunItem
+from headwater_consumers.analysis.runs.context import ALL_RUNS, RunFilter
 from headwater_consumers.analysis.runs.rows import job_of, joints, run_item
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_schemas.events import RunEventType
@@ -244,6 +245,7 @@ def estate_runs(
     states: Sequence[RunEventType] | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    only: RunFilter = ALL_RUNS,
     limit: int = 20,
     cursor: str | None = None,
 ) -> RunList:
@@ -256,24 +258,26 @@ def estate_runs(
         states: only runs in one of them.
         since: only runs that were seen then or later.
         until: only runs that were last seen before then.
+        only: only runs of this context.
         limit: most runs on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
-        QuestionError: the cursor is of another question, `since` isn't before `until`, or the limit isn't from 1 to
-            1,000.
+        QuestionError: the cursor is of another question, `since` isn't before `until`, a condition of `only` is
+            ill-formed, or the limit isn't from 1 to 1,000.
     """
     check_limit(limit)
+    narrowed = only.parameters()
     if since is not None and until is not None and since >= until:
         raise QuestionError("`since` isn't before `until`.", field="since")
     wanted = sorted(state.value for state in states or RunEventType)
-    asked = ("estate runs", reader.tenant, wanted, since, until)
+    asked = ("estate runs", reader.tenant, wanted, since, until, narrowed)
     at, key = paging.decode_moment(cursor, question=asked)
 
     def question(tx: Transaction) -> RunList:
         # A run whose end is inferred is shown as ended, and stored with the state that was reported last.
         stored = sorted({*wanted, *_OPEN}) if RunEventType.ABORT.value in wanted else wanted
-        span: dict[str, Any] = {"states": stored, "shown": wanted, "since": since, "until": until}
+        span: dict[str, Any] = {"states": stored, "shown": wanted, "since": since, "until": until, **narrowed}
         total = tx.one("known/count_runs", **span)["total"]
         rows = tx.rows("known/runs", **span, at=at or _FAR, key=key, limit=limit + 1)
         by_state: dict[str, list[Mapping[str, Any]]] = {}

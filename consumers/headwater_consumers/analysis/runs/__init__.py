@@ -3,6 +3,7 @@
 answer      runs, micro-batches, and the parts of datasets that they use
 listed      runs of a job or dataset, and those without an end
 one         one run, its inputs and outputs
+context     which runs are meant by what they were started from, by whom and for what
 intervals   micro-batches in batch order
 versions    versions of a dataset and what produced them
 turn        the last good and the first bad
@@ -25,6 +26,7 @@ from headwater_consumers.analysis.runs.answer import (
     Use,
     UsePage,
 )
+from headwater_consumers.analysis.runs.context import ALL_RUNS, CONTEXT_NAMES, RunFilter
 from headwater_consumers.analysis.runs.intervals import intervals
 from headwater_consumers.analysis.runs.listed import open_runs, runs
 from headwater_consumers.analysis.runs.one import inputs, outputs, run
@@ -33,6 +35,8 @@ from headwater_consumers.analysis.runs.turn import last_good
 from headwater_consumers.analysis.runs.versions import Producer, VersionItem, VersionPage, versions
 
 __all__ = [
+    "ALL_RUNS",
+    "CONTEXT_NAMES",
     "IntervalItem",
     "IntervalPage",
     "Joint",
@@ -43,6 +47,7 @@ __all__ = [
     "QualityTurn",
     "Role",
     "RunDetails",
+    "RunFilter",
     "RunItem",
     "RunPage",
     "RunParent",

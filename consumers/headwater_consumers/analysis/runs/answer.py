@@ -288,6 +288,11 @@ class RunDetails:
         error_stack: of what ended it.
         publication: whether what it wrote was published whole.
         checkpoint_location: of its streaming query.
+        script, repository, branch, package, image: what it was started from.
+        user, service: the user that its engine ran it as, and the account that it accesses other systems with.
+        campaign: the backfill or other campaign that it is part of.
+        statement: text of its SQL statement.
+        rows_rejected: how many rows it left out for what was in them.
         intervals: how many micro-batches were observed in it.
         inputs, outputs: what it read and wrote, by name; at most 20 of each. Of a streaming run each goes from its
             first micro-batch's start to its last one's end.
@@ -308,6 +313,16 @@ class RunDetails:
     error_stack: str | None
     publication: str | None
     checkpoint_location: str | None
+    script: str | None
+    repository: str | None
+    branch: str | None
+    package: str | None
+    image: str | None
+    user: str | None
+    service: str | None
+    campaign: str | None
+    statement: str | None
+    rows_rejected: int | None
     intervals: int
     inputs: tuple[Use, ...]
     inputs_total: int

@@ -18,6 +18,7 @@ from headwater_consumers.analysis.paging import EPOCH
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_job
 from headwater_consumers.analysis.runs.answer import OpenRun, OpenRunPage, Role, RunItem, RunPage
+from headwater_consumers.analysis.runs.context import ALL_RUNS, RunFilter
 from headwater_consumers.analysis.runs.resolve import resolve_owner
 from headwater_consumers.analysis.runs.rows import heartbeat, run_item
 from headwater_schemas.events import RunEventType
@@ -38,6 +39,7 @@ def runs(
     states: Sequence[RunEventType] | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    only: RunFilter = ALL_RUNS,
     limit: int = 20,
     cursor: str | None = None,
 ) -> RunPage:
@@ -51,25 +53,30 @@ def runs(
         states: only runs in one of them.
         since: only runs that began then or later.
         until: only runs that began before then.
+        only: only runs of this context.
         limit: most runs on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
         NotFoundError, AmbiguousError, QuestionError: as resolving does; the cursor is of another question.
-        QuestionError: `since` isn't before `until`.
+        QuestionError: `since` isn't before `until`; a condition of `only` is ill-formed.
     """
     if since is not None and until is not None and since >= until:
         raise QuestionError("`since` isn't before `until`.", field="since")
 
+    narrowed = only.parameters()
+
     def question(tx: Transaction) -> RunPage:
         of = resolve_owner(tx, job, dataset)
         wanted = None if states is None else [state.value for state in states]
-        asked = ("runs", tx.tenant, of.key, role, wanted, since, until)
+        asked = ("runs", tx.tenant, of.key, role, wanted, since, until, narrowed)
         began, key = paging.decode_moment(cursor, question=asked)
-        span = {"since": since, "until": until}
+        span = {"since": since, "until": until, **narrowed}
         rows = ask_runs(tx, "of", of, role, states=wanted, began=began, key=key, limit=limit + 1, **span)
-        every = "all_" if of.kind is AssetKind.JOB and (wanted, since, until) == (None, None, None) else ""
-        total = tx.rows(f"runs/count_{every}of_{_kind(of)}", states=wanted, **_of(tx, of, role), **span)[0]["total"]
+        is_every = (wanted, since, until, only) == (None, None, None, ALL_RUNS)
+        every = "all_" if of.kind is AssetKind.JOB and is_every else ""
+        counted = {**_of(tx, of, role), "states": wanted, **span}
+        total = tx.rows(f"runs/count_{every}of_{_kind(of)}", **counted)[0]["total"]
         more = len(rows) > limit
         last = rows[limit - 1] if more else None
         following = paging.encode_moment(last.began, last.key, question=asked) if last else None
@@ -122,7 +129,7 @@ def open_runs(
 
 def ask_runs(tx: Transaction, which: str, of: Asset, role: Role, **parameters: Any) -> list[RunItem]:
     """Runs by one of the statements `<which>_job` and `<which>_dataset`: `of` a page, `next_of` the one after."""
-    rows = tx.rows(f"runs/{which}_{_kind(of)}", **_of(tx, of, role), **parameters)
+    rows = tx.rows(f"runs/{which}_{_kind(of)}", **{**_of(tx, of, role), **parameters})
     return [run_item(tx.tenant, row["run"]) for row in rows]
 
 
@@ -142,4 +149,5 @@ def _kind(of: Asset) -> str:
 
 def _of(tx: Transaction, of: Asset, role: Role) -> dict[str, Any]:
     link, use = _LINKS[role]
-    return {"of": of_names(tx, of), "link": link, "use": use, "probed": PROBED, "epoch": EPOCH}
+    every = ALL_RUNS.parameters()
+    return {**every, "of": of_names(tx, of), "link": link, "use": use, "probed": PROBED, "epoch": EPOCH}

@@ -43,7 +43,11 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
     row = tx.rows("runs/details", run=item.key)[0]
     own: Mapping[str, Any] = row["details"]
     read, wrote = _ordered(tx, item, Role.READ), _ordered(tx, item, Role.WROTE)
-    as_it_is = ("engine", "engine_version", "capture_version", "error_stack", "publication", "checkpoint_location")
+    as_it_is = (
+        *("engine", "engine_version", "capture_version", "error_stack", "publication", "checkpoint_location"),
+        *("script", "repository", "branch", "package", "image", "user", "service", "campaign", "statement"),
+        "rows_rejected",
+    )
     return RunDetails(
         run=item,
         **{name: own[name] for name in as_it_is},

@@ -32,6 +32,7 @@ from headwater_consumers.api.parameters import (
     Cursor,
     JobId,
     Limit,
+    Only,
     Time,
     Types,
     Values,
@@ -101,13 +102,16 @@ def runs(
     ] = None,
     since: Annotated[Time | None, Query(description="Only runs that were seen then or later.")] = None,
     until: Annotated[Time | None, Query(description="Only runs that were last seen before then.")] = None,
+    only: Only,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
     """Runs of all jobs, the one seen last first."""
     page = ask.page(limit)
     return ask(
-        lambda reader: estate_runs(reader, states=state or None, since=since, until=until, limit=page, cursor=cursor)
+        lambda reader: estate_runs(
+            reader, states=state or None, since=since, until=until, only=only, limit=page, cursor=cursor
+        )
     )
 
 

@@ -26,7 +26,7 @@ from headwater_consumers.analysis.runs import (
     versions,
 )
 from headwater_consumers.api.asking import Ask, area
-from headwater_consumers.api.parameters import LONGEST_NAME, AnyCase, AssetId, Cursor, JobId, Limit, RunId, Time
+from headwater_consumers.api.parameters import LONGEST_NAME, AnyCase, AssetId, Cursor, JobId, Limit, Only, RunId, Time
 from headwater_schemas.events import RunEventType
 
 router = area("runs")
@@ -35,13 +35,15 @@ FromBatch = Annotated[int, Query(ge=0, le=2**63 - 1, description="The first batc
 
 
 async def _narrowed(
+    *,
     state: Annotated[
         list[Annotated[RunEventType, AnyCase]] | None, Query(description="Only runs in one of these states.")
     ] = None,
     since: Annotated[Time | None, Query(description="Only runs that began then or later.")] = None,
     until: Annotated[Time | None, Query(description="Only runs that began before then.")] = None,
+    only: Only,
 ) -> dict[str, Any]:
-    return {"states": state or None, "since": since, "until": until}
+    return {"states": state or None, "since": since, "until": until, "only": only}
 
 
 Narrowed = Annotated[dict[str, Any], Depends(_narrowed)]

@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -87,7 +88,15 @@ class CaptureSettings(BaseSettings):
         job_criticality: how much depends on the job, e.g. `tier-1`.
         job_code_version: version of the job's code. Default: the git commit of the script's checkout, with `-dirty` if
             it has uncommitted changes; None outside of a checkout.
-        job_config_version: version or digest of its configuration.
+        job_config_version: version or digest of its configuration. Default: a digest of what the job has set of Spark.
+        job_script: the program or notebook that was started. Default: the script's path in its checkout.
+        job_repository: URL of the repository of its code. Default: `origin` of the script's checkout.
+        job_branch: the branch of that. Default: the branch that is checked out.
+        job_image: the container image that it runs in, with its digest. Default: the driver's on Kubernetes.
+        job_service: the account that it accesses other systems with. Default: see `common.account`.
+        job_campaign: the backfill or other campaign that it runs for.
+        job_nominal_start, job_nominal_end: the period that it runs for, half-open, in ISO 8601. Default: what the
+            orchestrator has set; see `events.data_interval`.
         job_tags: `key=value` or `key`, comma-separated in the environment.
         capture_enabled: False: `attach` does nothing at all, and costs nothing.
         capture_reads: whether queries that only read (`collect`, `show`, `toPandas`) are recorded as runs, with what
@@ -102,6 +111,7 @@ class CaptureSettings(BaseSettings):
         capture_heartbeat_seconds: how often the application, its streaming queries and its running writes are reported
             to be running; 0: never.
         capture_literals: whether the texts of expressions contain the literals of the job's code.
+        capture_sql: whether a run has the text of its SQL statement, without credentials.
         capture_errors: how much a failed run reports of its error: `type`, the class alone; `message`, the message as
             well; `stack`, the stack trace as well. Credentials and lines of code are in none of them.
         capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage is marked incomplete.
@@ -140,6 +150,14 @@ class CaptureSettings(BaseSettings):
     job_criticality: str | None = None
     job_code_version: str | None = None
     job_config_version: str | None = None
+    job_script: str | None = None
+    job_repository: str | None = None
+    job_branch: str | None = None
+    job_image: str | None = None
+    job_service: str | None = None
+    job_campaign: str | None = None
+    job_nominal_start: datetime | None = None
+    job_nominal_end: datetime | None = None
     job_tags: Annotated[str, BeforeValidator(_tags_in_text)] = ""
     capture_enabled: bool = True
     capture_reads: bool = False
@@ -150,6 +168,7 @@ class CaptureSettings(BaseSettings):
     capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)
     capture_heartbeat_seconds: float = Field(default=60.0, ge=0)
     capture_literals: bool = True
+    capture_sql: bool = False
     capture_errors: ErrorDetail = "stack"
     capture_max_plan_bytes: int = Field(default=32 * 1024 * 1024, ge=1)
     coalesce_max_batches: int = Field(default=1, ge=1, le=10_000)
@@ -288,23 +307,19 @@ def _unknown(name: str, known: list[str]) -> str:
 
 
 def headwater_properties(spark: Any) -> dict[str, str]:
-    """The session's `spark.headwater.…` properties: the application's, and over them what its `spark.conf` was set to.
+    """The session's `spark.headwater.…` properties.
 
     On a platform that makes the session itself there is nothing else to set.
     """
-    return properties(spark.sparkContext, PREFIX) | _set_in_session(spark)
+    return {name: value for name, value in session_properties(spark).items() if name.startswith(PREFIX)}
 
 
-def properties(spark_context: Any, prefix: str) -> dict[str, str]:
-    """The properties that begin with `prefix`; no round trip to the JVM for each."""
-    return {name: value for name, value in spark_context.getConf().getAll() if name.startswith(prefix)}
-
-
-def _set_in_session(spark: Any) -> dict[str, str]:
+def session_properties(spark: Any) -> dict[str, str]:
+    """All of a session's properties: the application's, and over them what its `spark.conf` was set to."""
     # One string instead of a round trip for each of some hundred entries. A Scala map's entry is `key -> value`.
     entries = str(spark._jsparkSession.conf().getAll().mkString(_BETWEEN)).split(_BETWEEN)
-    pairs = (entry.partition(" -> ") for entry in entries if entry.startswith(PREFIX))
-    return {name: value for name, _, value in pairs}
+    pairs = (entry.partition(" -> ") for entry in entries)
+    return dict(spark.sparkContext.getConf().getAll()) | {name: value for name, _, value in pairs if name}
 
 
 def property_name(setting: str) -> str:

@@ -1,14 +1,27 @@
-"""Which code a job is made of."""
+"""Which code a job is made of: its script, the checkout or distribution that it is of, the image that it runs in.
+
+git checkout           ⇒ repository, branch, commit, and the script's path in it
+installed distribution ⇒ `flights 1.4.2`
+container              ⇒ the image, by the setting, else as Spark on Kubernetes was given it
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any, Final
 
 _GIT_TIMEOUT_SECONDS = 2.0
+
+_NOTEBOOK: Final = ("DATABRICKS_NOTEBOOK_PATH", "JPY_SESSION_NAME")
+"""Variables that name the notebook a kernel belongs to."""
+_IMAGES: Final = ("spark.kubernetes.driver.container.image", "spark.kubernetes.container.image")
 
 
 @cache
@@ -20,24 +33,84 @@ def capture_version() -> str:
         return "unknown"
 
 
-def git_commit() -> str | None:
-    """Commit of the checkout that the running script is in, `-dirty` with uncommitted changes to tracked files.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """What the running script is, and is of.
 
-    None without a script, outside of a checkout, and where git is missing or slow.
+    Attributes:
+        script: its path in its checkout, else its whole path; or the notebook's.
+        commit: of the checkout, `-dirty` with uncommitted changes to tracked files.
+        repository: URL of the checkout's `origin`; it may hold credentials.
+        branch: that is checked out; None of a detached head.
+        package: the installed distribution that the script is of, with its version.
     """
-    script = getattr(sys.modules.get("__main__"), "__file__", None)
-    if script is None:
-        return None
-    folder = str(Path(script).resolve().parent)
+
+    script: str | None = None
+    commit: str | None = None
+    repository: str | None = None
+    branch: str | None = None
+    package: str | None = None
+
+    @property
+    def version(self) -> str | None:
+        """The commit; of an installed distribution its name and version."""
+        return self.commit or self.package
+
+
+def running_code(environment: Mapping[str, str] = os.environ) -> Code:
+    """Of the script that runs, or the notebook. Each part is None where nothing shows it; never raises."""
+    main = sys.modules.get("__main__")
+    file = getattr(main, "__file__", None)
+    if file is None:
+        return Code(script=next((environment[name] for name in _NOTEBOOK if environment.get(name)), None))
+    path = Path(file).resolve()
+    package = _distribution_of(main)
+    top = _git(str(path.parent), "rev-parse", "--show-toplevel")
+    if top is None or not path.is_relative_to(top):
+        return Code(script=str(path), package=package)
+    folder = str(path.parent)
+    return Code(
+        script=path.relative_to(top).as_posix(),
+        commit=_commit(folder),
+        repository=_git(folder, "remote", "get-url", "origin"),
+        branch=_git(folder, "symbolic-ref", "--quiet", "--short", "HEAD"),
+        package=package,
+    )
+
+
+def container_image(properties: Mapping[str, str]) -> str | None:
+    """The image that Spark on Kubernetes runs the driver in.
+
+    Args:
+        properties: of Spark.
+    """
+    return next((properties[name] for name in _IMAGES if properties.get(name)), None)
+
+
+def _commit(folder: str) -> str | None:
     commit = _git(folder, "rev-parse", "HEAD")
-    if commit is None or commit.returncode != 0:
+    if commit is None:
         return None
-    changed = _git(folder, "diff", "--quiet", "HEAD")
-    dirty = changed is not None and changed.returncode == 1
-    return commit.stdout.strip() + ("-dirty" if dirty else "")
+    changed = _run_git(folder, "diff", "--quiet", "HEAD")
+    return commit + ("-dirty" if changed is not None and changed.returncode == 1 else "")
 
 
-def _git(folder: str, *arguments: str) -> subprocess.CompletedProcess[str] | None:
+def _distribution_of(main: Any) -> str | None:
+    """Of `python -m flights.daily`, or of a console script's module, the distribution that brought it."""
+    name = getattr(getattr(main, "__spec__", None), "name", None)
+    if not isinstance(name, str):
+        return None
+    found = metadata.packages_distributions().get(name.partition(".")[0], ())
+    return next((f"{each} {metadata.version(each)}" for each in sorted(found)), None)
+
+
+def _git(folder: str, *arguments: str) -> str | None:
+    """What git answers; None where it is missing or slow, or there is no such thing."""
+    found = _run_git(folder, *arguments)
+    return found.stdout.strip() or None if found is not None and found.returncode == 0 else None
+
+
+def _run_git(folder: str, *arguments: str) -> subprocess.CompletedProcess[str] | None:
     try:
         return subprocess.run(
             ["git", "-C", folder, *arguments],

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.events.writes import Counts
-from headwater_producers.spark.jvm.scala import class_name
+from headwater_producers.spark.jvm.scala import class_name, option
 from headwater_producers.spark.plan.column import DataType
 from headwater_schemas.events import Certainty, FileSet, Position, Storage
 
@@ -121,6 +121,11 @@ class V1Table:
     table: Any
     provider: str | None
 
+    def comment(self) -> str | None:
+        """Its comment, for people."""
+        found = option(self.table.comment())
+        return str(found) if found is not None else None
+
     def storage(self) -> Storage | None:
         """How it stores its rows; None where the catalog doesn't record it."""
         return Storage("file", self.provider) if self.provider is not None else None
@@ -159,6 +164,11 @@ class V2Table:
     @cached_property
     def _properties(self) -> Any:
         return self.table.properties()
+
+    def comment(self) -> str | None:
+        """Its comment, for people."""
+        comment = self._properties.get("comment")
+        return str(comment) if comment else None
 
     def storage(self) -> Storage | None:
         """How it stores its rows."""

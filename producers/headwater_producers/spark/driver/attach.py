@@ -6,17 +6,24 @@ import logging
 import os
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.backfill.backfill import Backfill
+from headwater_producers.spark.common.account import configuration_digest
 from headwater_producers.spark.common.errors import CaptureError
 from headwater_producers.spark.common.metrics import shared_metrics
-from headwater_producers.spark.common.settings import CaptureSettings, EmissionPolicy, headwater_properties, properties
+from headwater_producers.spark.common.settings import (
+    CaptureSettings,
+    EmissionPolicy,
+    headwater_properties,
+    session_properties,
+)
 from headwater_producers.spark.common.sink import EventSink
-from headwater_producers.spark.common.versions import capture_version, git_commit
+from headwater_producers.spark.common.versions import capture_version, running_code
 from headwater_producers.spark.connectors.kafka.clusters import KafkaClusters
 from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets, own_connection
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
@@ -37,7 +44,8 @@ from headwater_producers.spark.driver.sessions import ApplicationListeners
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import application_name
-from headwater_producers.spark.events.parent import PROPERTY_PREFIX, Orchestration, orchestration
+from headwater_producers.spark.events.origin import period, run_context
+from headwater_producers.spark.events.parent import NOBODY, Orchestration, orchestration
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
 from headwater_producers.spark.jvm.versions import warn_of_unknown
@@ -172,11 +180,15 @@ def _wired(
     """
     # What is known of the application.
     warn_of_unknown(spark.version)
+    submitted = session_properties(spark)
     context = event_context(
         settings,
         app_name=spark.sparkContext.appName,
         spark_version=spark.version,
-        started_by=orchestration(properties(spark.sparkContext, PROPERTY_PREFIX), os.environ),
+        started_by=orchestration(submitted, os.environ),
+        properties=submitted,
+        environment=os.environ,
+        user=str(spark.sparkContext.sparkUser()),
     )
     plan_settings = PlanSettings(
         max_plan_bytes=settings.capture_max_plan_bytes,
@@ -242,6 +254,7 @@ def _wired(
         dedup=dedup,
         settings=plan_settings,
         heartbeat_seconds=settings.capture_heartbeat_seconds,
+        statements=settings.capture_sql,
     )
     engine = Engine(
         context=context,
@@ -276,9 +289,27 @@ def _cluster_names(settings: CaptureSettings) -> dict[str, str]:
 
 
 def event_context(
-    settings: CaptureSettings, *, app_name: str, spark_version: str, started_by: Orchestration
+    settings: CaptureSettings,
+    *,
+    app_name: str,
+    spark_version: str,
+    started_by: Orchestration = NOBODY,
+    properties: Mapping[str, str] = MappingProxyType({}),
+    environment: Mapping[str, str] = MappingProxyType({}),
+    user: str | None = None,
 ) -> EventContext:
-    """The context of an application by its settings, under a run id of its own."""
+    """The context of an application under a run id of its own.
+
+    Args:
+        settings: of the capture.
+        app_name: Spark's name of the application.
+        spark_version: of the session.
+        started_by: the orchestrator's runs above it.
+        properties: of the session.
+        environment: of the driver.
+        user: that Spark runs as.
+    """
+    code = running_code(environment)
     return EventContext(
         tenant=settings.tenant,
         namespace=settings.job_namespace,
@@ -286,12 +317,14 @@ def event_context(
         app_run_id=str(uuid.uuid4()),
         producer=f"https://headwater/spark/{capture_version()}",
         versions=Versions(
-            code=settings.job_code_version or git_commit(),
-            config=settings.job_config_version,
+            code=settings.job_code_version or code.version,
+            config=settings.job_config_version or configuration_digest(properties),
             engine=EngineRef("spark", spark_version),
             capture=capture_version(),
         ),
         started_by=started_by,
+        about=run_context(settings, code, properties=properties, environment=environment, user=user),
+        period=period(settings, environment),
         criticality=settings.job_criticality,
         owners=(Owner(settings.job_owner),) if settings.job_owner else None,
         tags=tuple(Tag(key=key, value=value) for key, value in settings.tags) or None,

@@ -38,6 +38,7 @@ from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import first_line, from_java_text
 from headwater_producers.spark.execution.executions import execution_times, executions_of, plan_key
+from headwater_producers.spark.execution.facts import observed_metrics, rows_rejected, statement_of
 from headwater_producers.spark.execution.query import JvmQuery
 from headwater_producers.spark.execution.writes import StagedWrite, executed_read, executed_write, wrote_nothing
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
@@ -68,6 +69,7 @@ class Dispatch:
         dedup: job, dataset and plan events that were emitted already.
         settings: for reading plans.
         heartbeat_seconds: how often what runs is reported to run; 0: never.
+        statements: whether runs have the text of their SQL statement.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Dispatch:
         dedup: DedupCache,
         settings: PlanSettings,
         heartbeat_seconds: float,
+        statements: bool,
     ) -> None:
         self._spark = spark
         self._context = context
@@ -100,6 +103,7 @@ class Dispatch:
         self._procedures = Procedures(spark, settings)
         self._running = RunningWrites(spark, self._attributor, context, emit, dedup)
         self._heartbeat_seconds = heartbeat_seconds
+        self._statements = statements
         self._beat_at = time.monotonic() + heartbeat_seconds
 
     def look_around(self, *, at_once: bool = False) -> None:
@@ -209,7 +213,14 @@ class Dispatch:
         if signal.error is None and wrote_nothing(write, staged):
             self._running.wrote_nothing(execution, "it found nothing to write", ended_at)
             return
-        run = BatchRun(write=write, started_at=started_at, ended_at=ended_at, error=self._error(signal))
+        run = BatchRun(
+            write=write,
+            started_at=started_at,
+            ended_at=ended_at,
+            error=self._error(signal),
+            statement=statement_of(execution, literals=self._settings.literals) if self._statements else None,
+            rows_rejected=rows_rejected(observed_metrics(execution)) if signal.error is None else None,
+        )
         if (known := self._running.announced(execution)) is not None:
             run = replace(run, run_id=known.run_id, started_at=known.started_at, is_announced=True)
         if (inner := self._wrapped.inside(run)) is not None:

@@ -50,6 +50,9 @@ class BatchRun:
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     facets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Of the run, beside those that every run has."""
+    statement: str | None = None
+    """The SQL text that it executes."""
+    rows_rejected: int | None = None
     is_announced: bool = False
     """Whether its START was emitted while it ran."""
 
@@ -196,6 +199,8 @@ def _end(context: EventContext, run: BatchRun, job: JobRef, digest: str | None) 
         # A failed write may have left anything behind: nothing is claimed.
         publication=PublicationState.PUBLISHED if run.error is None else PublicationState.UNKNOWN,
         plan_digest=digest,
+        context=context.about_statement(run.statement),
+        rows_rejected=run.rows_rejected,
         run_facets=_facets(run, context.producer),
     )
     return context.run(end, job=job, run_id=run.run_id, at=run.ended_at)

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from headwater_producers.spark.common.settings import ErrorDetail
+from headwater_producers.spark.events.data_interval import ALWAYS, DataInterval
 from headwater_producers.spark.events.parent import NOBODY, Orchestration
 from headwater_producers.spark.events.run_error import in_detail
 from headwater_schemas.codec import encode
@@ -23,7 +24,9 @@ from headwater_schemas.events import (
     LineageEvent,
     Owner,
     ParentRun,
+    RunContext,
     RunEvent,
+    RunEventType,
     RunRef,
     Tag,
     Versions,
@@ -47,6 +50,8 @@ class EventContext:
         producer: URI of this code.
         versions: of the code, its configuration, Spark and this capture.
         started_by: the orchestrator's runs above it.
+        about: what it was started from, by whom and for what; None: nothing is known.
+        period: the period that it runs for.
         owners, tags, criticality: of its jobs, by the settings; None: nothing.
         errors: how much a failed run reports of its error.
         max_event_bytes: how large a record may be, uncompressed.
@@ -59,6 +64,8 @@ class EventContext:
     producer: str
     versions: Versions
     started_by: Orchestration = NOBODY
+    about: RunContext | None = None
+    period: DataInterval = ALWAYS
     owners: tuple[Owner, ...] | None = None
     tags: tuple[Tag, ...] | None = None
     criticality: str | None = None
@@ -85,7 +92,14 @@ class EventContext:
         return JobRef(self.namespace, name)
 
     def run(self, body: RunEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """A run's change of state."""
+        """A run's change of state. All but heartbeats have the context of the application, and the period."""
+        if body.type is not RunEventType.RUNNING:
+            body = msgspec.structs.replace(
+                body,
+                context=body.context or self.about,
+                nominal_start=self.period.start,
+                nominal_end=self.period.end,
+            )
         body = msgspec.structs.replace(
             body,
             error=in_detail(body.error, self.errors) if body.error is not None else None,
@@ -94,6 +108,13 @@ class EventContext:
         return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
+
+    def about_statement(self, text: str | None) -> RunContext | None:
+        """The context of a run that executes a SQL statement; None: of the application."""
+        if text is None:
+            return None
+        statement = redact(text, max_chars=MAX_STATEMENT_CHARS)
+        return msgspec.structs.replace(self.about or RunContext(), statement=statement)
 
     def interval(self, body: IntervalEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
         """Micro-batches of a streaming run."""
@@ -126,6 +147,10 @@ class EventContext:
     def job_facts(self, body: JobEvent, *, job: JobRef, at: datetime) -> LineageEvent:
         """What is declared of a job."""
         return build.lineage_event(body, job=job, producer=self.producer, event_time=at, tenant=self.tenant)
+
+
+MAX_STATEMENT_CHARS: Final = 20_000
+"""A longer SQL statement is cut."""
 
 
 def _location(text: str | None) -> str | None:

@@ -9,6 +9,7 @@ import msgspec
 from headwater_producers.spark.events.partitions import change_facets
 from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_schemas.events import DatasetEvent, LifecycleChange, SchemaDefinition
+from headwater_schemas.redaction import redact
 
 # Sources whose own schema Spark reads. A topic has none: what a reader parses its payload to is the reader's view, and
 # must not replace what the topic's writer published.
@@ -35,6 +36,7 @@ def change_body(change: DatasetChange) -> DatasetEvent:
         dataset=change.dataset,
         type=change.type,
         schema=change.schema if change.schema is not None and change.schema.fields else None,
+        description=redact(change.description) if change.description is not None else None,
         storage=change.storage,
         symlinks=change.symlinks or None,
         lifecycle=change.lifecycle,

@@ -20,7 +20,7 @@ from headwater_schemas.events import JobRef, ParentRun
 
 logger = logging.getLogger(__name__)
 
-PROPERTY_PREFIX: Final = "spark.openlineage."
+_PREFIX: Final = "spark.openlineage."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def orchestration(properties: Mapping[str, str], environment: Mapping[str, str])
 
 
 def _of_properties(properties: Mapping[str, str], role: str) -> ParentRun | None:
-    names = [f"{PROPERTY_PREFIX}{role}{what}" for what in ("JobNamespace", "JobName", "RunId")]
+    names = [f"{_PREFIX}{role}{what}" for what in ("JobNamespace", "JobName", "RunId")]
     values = [properties.get(name, "") for name in names]
     return _parent(*values, origin=names[2]) if any(values) else None
 

@@ -138,7 +138,7 @@ class DatasetChange:
 
     Attributes:
         dataset: which.
-        type, schema, storage, symlinks: for a DatasetEvent, as they are afterwards.
+        type, schema, storage, symlinks, description: for a DatasetEvent, as they are afterwards.
         lifecycle: CREATE, DROP, RENAME, ALTER, TRUNCATE.
         previous: with RENAME, what it was until then.
         partitions: where it is some partitions that are changed.
@@ -153,6 +153,7 @@ class DatasetChange:
     schema: SchemaDefinition | None = None
     storage: Storage | None = None
     symlinks: tuple[Symlink, ...] = ()
+    description: str | None = None
     previous: DatasetRef | None = None
     partitions: PartitionChange | None = None
     by_name: bool = False

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import msgspec
+
 from headwater_producers.spark.plan.column import ELEMENT, VALUE, DataType, Path
 from headwater_producers.spark.plan.names import shown_name
 from headwater_schemas.events import SchemaDefinition, SchemaField
+from headwater_schemas.redaction import redact
 
 _TYPE_NAMES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
 
@@ -58,8 +61,27 @@ def type_parts(data_type: DataType) -> list[tuple[str, DataType, bool | None]]:
 
 
 def schema_definition(struct: DataType) -> SchemaDefinition:
-    """A struct type's fields with nested ones under their full path, a parent before its children."""
-    return definition(type_parts(struct))
+    """A struct type's fields with nested ones under their full path, a parent before its children.
+
+    A field's description is its comment.
+    """
+    found, comments = definition(type_parts(struct)), dict(_comments((), struct))
+    if not comments:
+        return found
+    return SchemaDefinition(
+        tuple(msgspec.structs.replace(each, description=comments.get(each.path)) for each in found.fields)
+    )
+
+
+def _comments(above: tuple[str, ...], data_type: DataType) -> Iterator[tuple[str, str]]:
+    """The comments of a type's fields, nested ones too, by path."""
+    fields = data_type.get("fields", ()) if isinstance(data_type, dict) else ()
+    for field in fields:
+        comment = (field.get("metadata") or {}).get("comment")
+        if isinstance(comment, str) and comment:
+            yield path_text((*above, field["name"])), redact(comment)
+    for step, inner, _ in type_parts(data_type):
+        yield from _comments((*above, step), inner)
 
 
 def definition(parts: Iterable[tuple[str, DataType, bool | None]]) -> SchemaDefinition:

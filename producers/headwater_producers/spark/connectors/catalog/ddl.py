@@ -73,6 +73,12 @@ def altered_v2(command: JvmCommand) -> Change:
     return (of_v2(table.catalog(), table.identifier(), command.context, LifecycleChange.ALTER),)
 
 
+def _commented(command: JvmCommand) -> Change:
+    """COMMENT ON TABLE; IS NULL takes the comment away."""
+    (change,) = altered_v2(command)
+    return (replace(change, description=change.description or ""),)
+
+
 def _truncated_v2(command: JvmCommand) -> Change:
     table = command.plan.table()
     return (of_v2(table.catalog(), table.identifier(), command.context, LifecycleChange.TRUNCATE),)
@@ -163,10 +169,12 @@ def _of_table(
 ) -> DatasetChange:
     """Of a V2 table as its catalog has it; None: it has none."""
     entry = named(context, catalog, identifier, table)
+    described = REGISTRY.v2_table(table) if table is not None else None
     return DatasetChange(
         dataset=entry.dataset,
         type=entry.type,
-        schema=schema_definition(REGISTRY.v2_table(table).schema()) if table is not None else None,
+        schema=schema_definition(described.schema()) if described is not None else None,
+        description=described.comment() if described is not None else None,
         storage=entry.storage,
         symlinks=entry.symlinks,
         lifecycle=lifecycle,
@@ -183,6 +191,7 @@ def of_v1(identifier: Any, context: Context, lifecycle: LifecycleChange) -> Data
         dataset=name.ref,
         type="VIEW" if str(table.tableType().name()) == "VIEW" else "TABLE",
         schema=schema_definition(json.loads(str(described.schema(context).json()))),
+        description=described.comment(),
         storage=described.storage(),
         symlinks=name.symlinks,
         lifecycle=lifecycle,
@@ -221,7 +230,6 @@ DDL: Final[dict[str, Callable[[JvmCommand], Change]]] = {
             "AlterColumn",
             "AlterColumns",
             "AlterTableClusterBy",
-            "CommentOnTable",
             "DropColumns",
             "RenameColumn",
             "ReplaceColumns",
@@ -231,6 +239,7 @@ DDL: Final[dict[str, Callable[[JvmCommand], Change]]] = {
         ),
         altered_v2,
     ),
+    "CommentOnTable": _commented,
     **dict.fromkeys(
         (
             "AlterTableAddColumnsCommand",

@@ -1,0 +1,53 @@
+"""Under which account a job runs, and a digest of what it has set of Spark."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from headwater_schemas.redaction import is_secret_name
+
+_BY_PROPERTY: Final = (
+    "spark.kubernetes.authenticate.driver.serviceAccountName",
+    "spark.kubernetes.authenticate.serviceAccountName",
+    "spark.kerberos.principal",
+    "spark.yarn.principal",
+)
+_BY_VARIABLE: Final = ("AWS_ROLE_ARN", "AZURE_CLIENT_ID", "GOOGLE_SERVICE_ACCOUNT", "SERVICE_ACCOUNT")
+"""AWS and Azure set theirs in a pod with a workload identity."""
+
+_OF_ONE_START: Final = re.compile(
+    r"spark\.(?:app|ui|yarn|repl|kubernetes|openlineage|headwater|history|submit|files|jars|log|org)(?:\.(?!packages$)|$)"
+    r"|spark\.driver\.(?:host|port|bindAddress)$|spark\.executor\.id$|spark\.master$|.*[pP]ort$"
+    r"|spark\.(?:driver|executor)\.(?:extraJavaOptions|defaultJavaOptions|extraClassPath)$"
+)
+"""Properties that differ from start to start of one job, or from machine to machine, whatever was configured."""
+_DIGITS: Final = 16
+
+
+def service_account(properties: Mapping[str, str], environment: Mapping[str, str]) -> str | None:
+    """The account that the job accesses other systems with, where Spark's properties or the platform name it.
+
+    Args:
+        properties: of Spark.
+        environment: of the driver.
+    """
+    named = [properties.get(name) for name in _BY_PROPERTY] + [environment.get(name) for name in _BY_VARIABLE]
+    return next((each for each in named if each), None)
+
+
+def configuration_digest(properties: Mapping[str, str]) -> str:
+    """A digest of what the job has set of Spark: equal for equal settings, on any machine.
+
+    Left out are what Spark or its cluster manager sets anew at each start, and secrets.
+
+    Args:
+        properties: of the session, the application's among them.
+    """
+    kept = {
+        name: value for name, value in properties.items() if not _OF_ONE_START.match(name) and not is_secret_name(name)
+    }
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:_DIGITS]

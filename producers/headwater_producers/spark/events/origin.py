@@ -1,0 +1,60 @@
+"""What an application was started from, by whom and for what: by the settings, else by what shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import msgspec
+
+from headwater_producers.spark.common.account import service_account
+from headwater_producers.spark.common.settings import CaptureSettings
+from headwater_producers.spark.common.versions import Code, container_image
+from headwater_producers.spark.events.data_interval import DataInterval, data_interval
+from headwater_schemas.events import RunContext
+from headwater_schemas.redaction import redact, without_user_info
+
+
+def run_context(
+    settings: CaptureSettings,
+    code: Code,
+    *,
+    properties: Mapping[str, str],
+    environment: Mapping[str, str],
+    user: str | None,
+) -> RunContext:
+    """The context that all runs of an application have, without credentials.
+
+    Args:
+        settings: of the capture.
+        code: of the script that runs.
+        properties: of Spark.
+        environment: of the driver.
+        user: Spark's.
+    """
+    repository = settings.job_repository or code.repository
+    found = RunContext(
+        script=settings.job_script or code.script,
+        repository=without_user_info(repository) if repository is not None else None,
+        branch=settings.job_branch or code.branch,
+        package=code.package,
+        image=settings.job_image or container_image(properties),
+        user=user,
+        service=settings.job_service or service_account(properties, environment),
+        campaign=settings.job_campaign or data_interval(environment).campaign,
+    )
+    fields = msgspec.structs.asdict(found).items()
+    return RunContext(**{name: redact(value) for name, value in fields if value is not None})
+
+
+def period(settings: CaptureSettings, environment: Mapping[str, str]) -> DataInterval:
+    """The period that the application runs for: the settings', else the orchestrator's; never a part of each."""
+    if settings.job_nominal_start is None and settings.job_nominal_end is None:
+        return data_interval(environment)
+    return DataInterval(_utc(settings.job_nominal_start), _utc(settings.job_nominal_end))
+
+
+def _utc(time: datetime | None) -> datetime | None:
+    if time is None:
+        return None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
