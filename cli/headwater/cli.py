@@ -68,6 +68,7 @@ COMMANDS: dict[str, Command] = {
     "forward": Command("headwater.commands.forward", extra="materializer"),
     "outbox": Command("headwater.commands.outbox", extra="spark"),
     "topic": Command("headwater.commands.topic"),
+    "check": Command("headwater.commands.check", extra="materializer"),
     "doctor": Command("headwater.commands.doctor", extra="materializer,spark"),
     "graph": Command("headwater.commands.graph", extra="materializer"),
     "retention": Command("headwater.commands.retention", extra="materializer"),

@@ -1,6 +1,6 @@
 // The HTTP API, by relative address: the page works behind any prefix.
 
-import type { Graph, Hits, Impact, Overview, Timeline } from "./types";
+import type { Checks, Graph, Hits, Impact, Known, Overview, Timeline } from "./types";
 import { written, type Span } from "./zoom";
 
 export class Problem extends Error {
@@ -49,6 +49,10 @@ export const graph = (
   asset: string,
   { depth = 1, direction = "BOTH", columns = false }: { depth?: number; direction?: string; columns?: boolean } = {},
 ): Promise<Graph> => ask("graph", { asset, depth, direction, columns });
+
+export const known = (dataset: string): Promise<Known> => ask(`assets/${encodeURIComponent(dataset)}`);
+
+export const checks = (): Promise<Checks> => ask("checks", { limit: 20 });
 
 export const timeline = (job: string, limit: number, span: Span | null = null): Promise<Timeline> =>
   ask(`jobs/${encodeURIComponent(job)}/timeline`, { limit, ...(span && written(span)) });

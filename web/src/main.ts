@@ -2,6 +2,7 @@
 
 import * as api from "./api";
 import { Canvas } from "./canvas";
+import { checksPanel } from "./checks";
 import { byId, h } from "./dom";
 import { Drawer } from "./drawer";
 import { columnKey, worst } from "./elements";
@@ -225,6 +226,7 @@ const asked: Asked = {
   },
   timeline: (job, name) => void busy(() => drawer.open(job, name)),
   lastOf: (job) => api.timeline(job, 200),
+  known: api.known,
   select: (kind, key) => select({ kind, key }),
 };
 
@@ -239,6 +241,19 @@ function render(): void {
   if (flow) panel.replaceChildren(...flowPanel(store, flow, asked));
   else if (dataset) panel.replaceChildren(...datasetPanel(store, dataset, column.length ? column.join(":") : null, asked));
   if (shown !== panel.hidden) canvas.resize();
+}
+
+/** The rules of `headwater check`, in the panel's place. */
+async function showChecks(): Promise<void> {
+  await busy(async () => {
+    const found = await api.checks();
+    select(null);
+    const panel = byId("panel");
+    panel.hidden = false;
+    panel.replaceChildren(...checksPanel(found, { close: () => select(null), go, timeline: (job, name) => void busy(() => drawer.open(job, name)) }));
+    canvas.resize();
+    say(`${count(found.total, "finding")} of ${count(found.rules.length, "rule")}`);
+  });
 }
 
 async function analyze(dataset: string, change: string, column: string | null): Promise<void> {
@@ -319,6 +334,7 @@ keys({
 });
 byId("columns").addEventListener("click", () => void toggleColumns());
 byId("fit").addEventListener("click", () => canvas.fit());
+byId("checks").addEventListener("click", () => void showChecks());
 byId("theme").addEventListener("click", nextTheme);
 byId("help").addEventListener("click", () => byId<HTMLDialogElement>("keys").showModal());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);

@@ -5,7 +5,7 @@ import { count, number, offsets, shortened, time, title } from "./format";
 import { tone } from "./palette";
 import { facts, spoken } from "./timeline";
 import type { Store } from "./store";
-import type { Dataset, Flow, Mapping, Timeline, Via } from "./types";
+import type { Dataset, Flow, Known, Mapping, Timeline, Via } from "./types";
 
 export interface Asked {
   close(): void;
@@ -15,6 +15,7 @@ export interface Asked {
   clearImpact(): void;
   timeline(job: string, name: string): void;
   lastOf(job: string): Promise<Timeline>;
+  known(dataset: string): Promise<Known>;
   select(kind: "dataset" | "column", key: string): void;
 }
 
@@ -62,10 +63,41 @@ export function datasetPanel(store: Store, dataset: Dataset, column: string | nu
         ["status", dataset.gone ? "dropped" : null],
       ]),
     ),
+    known(key, asked),
     jobs("Written by", makers, asked),
     jobs("Read by", readers, asked),
     impactForm(store, dataset, column, asked),
     columns(store, dataset, column, asked),
+  ];
+}
+
+/** What the graph knows besides, asked for when the panel is shown. */
+function known(key: string, asked: Asked): HTMLElement {
+  const section = h("section", { class: "known", hidden: true });
+  void asked.known(key).then((found) => {
+    const rows = knownRows(found);
+    section.hidden = !rows.some(([, value]) => value);
+    section.replaceChildren(facts("Known", rows));
+  }, () => {
+    section.hidden = false;
+    section.replaceChildren(h("p", { class: "hint" }, "What else is known can't be had now."));
+  });
+  return section;
+}
+
+export function knownRows(found: Known): [string, string | null][] {
+  const [run, version] = [found.runs[0], found.versions[0]];
+  const bad = found.quality.map((turn) => turn.first_bad).find((batch) => batch !== null);
+  const good = found.quality.map((turn) => turn.last_good).find((batch) => batch !== null);
+  return [
+    ["description", found.description],
+    ["known as", found.known_as.join(", ")],
+    ["storage", found.storage_format],
+    ["source", found.source_uri],
+    ["lifecycle", found.lifecycle],
+    ["last run", run ? `${run.state ?? "unknown"}, ${time(run.began)}` : null],
+    ["version", version ? `${version.format} ${version.version.slice(0, 24)}, of ${number(found.versions_total)}` : null],
+    ["quality", bad ? `failed in batch ${bad.batch_id}` : good ? `passed in batch ${good.batch_id}` : null],
   ];
 }
 

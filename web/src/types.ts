@@ -181,3 +181,38 @@ export interface Impact {
   notes: string[];
   summary: string;
 }
+
+/** What is known of a dataset, as far as the panel shows it. */
+export interface Known {
+  description: string | null;
+  known_as: string[];
+  storage_format: string | null;
+  source_uri: string | null;
+  lifecycle: string | null;
+  runs: { run_id: string; state: string | null; began: string | null; job: Asset | null }[];
+  versions: { format: string; version: string; produced_at: string | null }[];
+  versions_total: number;
+  quality: { last_good: { batch_id: number } | null; first_bad: { batch_id: number; processing_time: string | null } | null }[];
+}
+
+export interface Finding {
+  id: string;
+  subject: { kind: string; key: string; name: string; owners: string[] };
+  message: string;
+  since: string | null;
+}
+
+export interface CheckedRule {
+  rule: string;
+  title: string;
+  fix: string;
+  total: number;
+  exempted: number;
+  findings: Finding[];
+}
+
+export interface Checks {
+  rules: CheckedRule[];
+  total: number;
+  exempted: number;
+}

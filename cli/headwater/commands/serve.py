@@ -16,6 +16,7 @@ from headwater.asking import translated
 from headwater.connection import require_servers
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
+from headwater.exempting import exemptions_of
 from headwater.kafka_errors import asking_kafka
 from headwater.logs import LogFormatOption, fields, start_logging
 from headwater.options import TenantOption
@@ -77,6 +78,7 @@ def command(
     _check_senders(settings.serve)
     try:
         judged_by = None if settings.serve.policy is None else load_policy(Path(settings.serve.policy))
+        accepted = () if settings.serve.exemptions is None else exemptions_of(Path(settings.serve.exemptions))
     except AnalysisError as error:
         raise translated(error) from error
     neo4j = settings.neo4j
@@ -89,7 +91,10 @@ def command(
     publisher = _publisher(settings) if settings.serve.intake else None
     sink = None if publisher is None else PublisherSink(publisher)
     try:
-        server = Server(Graph(driver, target, settings.analysis, settings.serve, judged_by, sink, settings.openlineage))
+        graph = Graph(
+            driver, target, settings.analysis, settings.serve, judged_by, sink, settings.openlineage, accepted
+        )
+        server = Server(graph)
     except OSError as error:
         driver.close()
         if publisher is not None:

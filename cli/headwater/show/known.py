@@ -12,8 +12,7 @@ from rich.text import Text
 from headwater.console import shortened
 from headwater.show import runs as show_runs
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, span_text, transformation_text
-from headwater.show.pages import Fitted
-from headwater.show.runs import pairs, part
+from headwater.show.pages import Fitted, pairs, part
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.known import ColumnDetails, DatasetDetails, JobDetails, Known
 from headwater_consumers.analysis.known.dataset import KnownColumn
@@ -56,13 +55,13 @@ def _dataset(found: DatasetDetails) -> Iterator[RenderableType]:
         ("facets", _joined(facet.name for facet in found.facets)),
     ]
     yield pairs(rows)
-    yield from part("columns", _columns(found.columns), len(found.columns), found.columns_total)
-    yield from part("written by", _jobs(found.producers), len(found.producers), found.producers_total)
-    yield from part("read by", _jobs(found.consumers), len(found.consumers), found.consumers_total)
-    yield from part("last runs", show_runs.table(found.runs), len(found.runs), len(found.runs))
+    yield part("columns", _columns(found.columns), len(found.columns), found.columns_total)
+    yield part("written by", _jobs(found.producers), len(found.producers), found.producers_total)
+    yield part("read by", _jobs(found.consumers), len(found.consumers), found.consumers_total)
+    yield part("last runs", show_runs.table(found.runs), len(found.runs), len(found.runs))
     shown = len(found.versions)
-    yield from part("versions", show_runs.versions(found.versions), shown, found.versions_total)
-    yield from part("quality", show_runs.quality(found.quality), len(found.quality), len(found.quality))
+    yield part("versions", show_runs.versions(found.versions), shown, found.versions_total)
+    yield part("quality", show_runs.quality(found.quality), len(found.quality), len(found.quality))
 
 
 def _column(found: ColumnDetails) -> Iterator[RenderableType]:
@@ -79,8 +78,8 @@ def _column(found: ColumnDetails) -> Iterator[RenderableType]:
             ("status", "its dataset was dropped" if found.gone else None),
         ]
     )
-    yield from part("made from", _hops(found.origins), len(found.origins.items), found.origins.total)
-    yield from part("goes into", _hops(found.uses), len(found.uses.items), found.uses.total)
+    yield part("made from", _hops(found.origins), len(found.origins.items), found.origins.total)
+    yield part("goes into", _hops(found.uses), len(found.uses.items), found.uses.total)
     notes = dict.fromkeys((*found.origins.notes, *found.uses.notes))
     if notes:
         yield from ("", *(shortened(note, _LONGEST) for note in notes))
@@ -104,11 +103,11 @@ def _job(found: JobDetails) -> Iterator[RenderableType]:
         texts = (f"{word} {day:%Y-%m-%d}" for word, day in days if day is not None)
         rows.append(("micro-batches", ", ".join(texts)))
     yield pairs(rows)
-    yield from part("reads", _datasets(found.inputs), len(found.inputs), found.inputs_total)
-    yield from part("writes", _datasets(found.outputs), len(found.outputs), found.outputs_total)
-    yield from part("streaming queries", _queries(found), len(found.queries), len(found.queries))
-    yield from part("last runs", show_runs.table(found.runs), len(found.runs), len(found.runs))
-    yield from part("quality", show_runs.quality(found.quality), len(found.quality), len(found.quality))
+    yield part("reads", _datasets(found.inputs), len(found.inputs), found.inputs_total)
+    yield part("writes", _datasets(found.outputs), len(found.outputs), found.outputs_total)
+    yield part("streaming queries", _queries(found), len(found.queries), len(found.queries))
+    yield part("last runs", show_runs.table(found.runs), len(found.runs), len(found.runs))
+    yield part("quality", show_runs.quality(found.quality), len(found.quality), len(found.quality))
 
 
 def _meaning(

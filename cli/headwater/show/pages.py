@@ -1,11 +1,14 @@
-"""What surrounds an answer: fitted to a terminal or a pipe, counted below, led on to the next page."""
+"""What surrounds an answer: its parts, fitted to a terminal or a pipe, counted below, led on to the next page."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -26,6 +29,23 @@ class Fitted:
             yield from console.render(self.view, options.update(no_wrap=False, overflow="fold"))
         else:
             yield from console.render(self.view, options.update(width=_WIDE))
+
+
+def pairs(rows: Iterable[tuple[str, str | Text | None]]) -> Table:
+    """A row for each thing that is known: its name and value."""
+    out = Table(box=None, pad_edge=False, show_header=False)
+    for name, value in rows:
+        if value:
+            out.add_row(Text(name, style="dim"), value)
+    return out
+
+
+def part(heading: str, view: RenderableType, shown: int, total: int) -> RenderableType:
+    """A list below what is known, under its heading; nothing where it is empty."""
+    if not total:
+        return Group()
+    count = f" ({shown:,} of {total:,})" if shown < total else ""
+    return Group("", Text(f"{heading}{count}", style="bold"), view)
 
 
 def counted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from headwater.console import shortened
 from headwater.show import batches
 from headwater.show.batches import quality_text
 from headwater.show.names import SHORT_VERSION, moment_text, short_version
+from headwater.show.pages import pairs, part
 from headwater_consumers.analysis.runs import (
     OpenRun,
     Producer,
@@ -130,25 +131,8 @@ def details(found: RunDetails) -> RenderableType:
         ("read", found.inputs, found.inputs_total),
         ("wrote", found.outputs, found.outputs_total),
     ):
-        parts += part(heading, batches.uses(used), len(used), total)
+        parts.append(part(heading, batches.uses(used), len(used), total))
     return Group(*parts)
-
-
-def pairs(rows: Iterable[tuple[str, str | Text | None]]) -> Table:
-    """A row for each thing that is known: its name and value."""
-    out = Table(box=None, pad_edge=False, show_header=False)
-    for name, value in rows:
-        if value:
-            out.add_row(Text(name, style="dim"), value)
-    return out
-
-
-def part(heading: str, view: RenderableType, shown: int, total: int) -> list[RenderableType]:
-    """A list below what is known, under its heading; nothing where it is empty."""
-    if not total:
-        return []
-    count = f" ({shown:,} of {total:,})" if shown < total else ""
-    return ["", Text(f"{heading}{count}", style="bold"), view]
 
 
 def versions(items: Sequence[VersionItem]) -> Table:

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
 from headwater_consumers.api.asking import BELOW, Graph
+from headwater_consumers.api.checking import BackgroundChecks
 from headwater_consumers.api.documented import document
 from headwater_consumers.api.handlers import add_handlers
 from headwater_consumers.api.metrics import ServeMetrics
@@ -49,7 +50,10 @@ def create_app(graph: Graph) -> FastAPI:
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         # Routes are plain functions; this many of them run at a time, the others wait.
         to_thread.current_default_thread_limiter().total_tokens = limits.threads
+        checking = BackgroundChecks(graph, metrics.checks)
+        checking.start()
         yield
+        checking.stop()
 
     app = FastAPI(
         openapi_url=None,

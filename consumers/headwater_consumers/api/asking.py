@@ -24,6 +24,7 @@ from neo4j import Driver
 from pydantic import TypeAdapter
 from starlette.responses import Response
 
+from headwater_consumers.analysis.checks import Exemption
 from headwater_consumers.analysis.impact import Policy
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
@@ -81,7 +82,7 @@ class Graph:
     """Whose graph is asked, within which limits, and by which policy impacts are judged.
 
     The driver stays the caller's to close. Without a policy it is the one that comes with Headwater. Without a sink no
-    events are accepted, whatever the settings.
+    events are accepted, whatever the settings. Exemptions are of findings of the rules.
     """
 
     driver: Driver
@@ -91,6 +92,7 @@ class Graph:
     policy: Policy | None = None
     sink: EventSink | None = None
     intake: IntakeSettings = field(default_factory=IntakeSettings)
+    exemptions: tuple[Exemption, ...] = ()
 
     def reader(self, timeout_seconds: float | None = None) -> Reader:
         """A reader whose questions take no longer than asked for, nor than allowed."""

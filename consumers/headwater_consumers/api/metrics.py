@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from importlib.metadata import version
@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
+from headwater_consumers.analysis.checks import RULES
 from headwater_consumers.api.problems import STATUS
 from headwater_consumers.intake.receiving import RefusalReason
 from headwater_consumers.intake.request import Outcome
@@ -96,6 +97,43 @@ class IntakeMetrics:
         self._seconds.observe(seconds)
 
 
+class CheckMetrics:
+    """What breaks the rules, as of the last look.
+
+    Args:
+        registry: of the server.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._findings = Gauge(
+            "headwater_check_findings",
+            "Places that break a rule, by rule; exempted ones left out.",
+            ["rule"],
+            registry=registry,
+        )
+        self._exempted = Gauge(
+            "headwater_check_exempted",
+            "Places that break a rule and are exempted, by rule.",
+            ["rule"],
+            registry=registry,
+        )
+        for rule in RULES:
+            self._findings.labels(rule.name)
+            self._exempted.labels(rule.name)
+        self._at = Gauge(
+            "headwater_check_last_success_timestamp_seconds",
+            "When all rules were last checked, in seconds since 1970; 0: not since the start.",
+            registry=registry,
+        )
+
+    def checked(self, found: Mapping[str, tuple[int, int]], at: float) -> None:
+        """All rules were: findings and exempted ones of each."""
+        for rule, (findings, exempted) in found.items():
+            self._findings.labels(rule).set(findings)
+            self._exempted.labels(rule).set(exempted)
+        self._at.set(at)
+
+
 class ServeMetrics:
     """The metrics of one server, in a registry of their own."""
 
@@ -122,6 +160,7 @@ class ServeMetrics:
             f"{_PREFIX}_graph_up", "1 while Neo4j answered when last looked at.", registry=self.registry
         )
         self.intake = IntakeMetrics(self.registry)
+        self.checks = CheckMetrics(self.registry)
         build = Gauge(f"{_PREFIX}_build_info", "1; the release is in the label.", ["version"], registry=self.registry)
         build.labels(version("headwater")).set(1)
 

@@ -68,6 +68,13 @@ class ServeSettings(BaseModel):
     policy: str | None = None
     """The policy file (TOML) for impacts. None: Headwater's default policy."""
 
+    exemptions: str | None = None
+    """The file (YAML) of findings of `headwater check` that are accepted, for `/api/v1/checks` and the metrics. None:
+    none are."""
+
+    check_every_seconds: Annotated[float, Field(ge=0, le=604_800)] = 0.0
+    """How often the rules of `headwater check` are checked for the metrics `headwater_check_…`. 0: never."""
+
     drain_seconds: Annotated[int, Field(ge=0, le=300)] = 10
     """How long requests in progress may continue when the server is stopped."""
 

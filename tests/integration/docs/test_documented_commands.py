@@ -49,6 +49,8 @@ NOT_RUN = {
     "emit": "takes files of the reader's: tests/integration/openlineage runs it",
     "export": "takes datasets of the reader's: tests/integration/openlineage runs it",
     "forward": "sends to a collector of the reader's: tests/integration/openlineage runs it",
+    "doctor": "finds what a trial lacks: tests/integration/doctor runs it",
+    "check --exemptions": "takes a file of the reader's: tests/integration/analysis runs it",
     "graph rebuild": "deletes the graph that the others ask: tests/integration/materializer runs it",
 }
 

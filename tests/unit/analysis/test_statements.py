@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import headwater_consumers.analysis
+from headwater_consumers.analysis.checks import RULES
 from headwater_consumers.analysis.runs.rows import run_item
 
 ROOT = Path(next(iter(headwater_consumers.analysis.__path__)))
@@ -21,6 +22,7 @@ MADE |= {f"runs/{what}of_{of}" for what in RUNS for of in ("dataset", "job")}
 MADE |= {f"timeline/{what}_of_{of}" for what in ("queries", "runs") for of in ("dataset", "job")}
 MADE |= {f"resolve/{label}_prefix" for label in ("dataset", "job")}
 MADE |= {f"known/{what}{of}" for what in ("", "count_") for of in ("datasets", "jobs")}
+MADE |= {rule.statement for rule in RULES}
 WRITES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE|FOREACH|LOAD|DROP)\b", re.IGNORECASE)
 
 

@@ -134,6 +134,8 @@ MADE_BY_HAND: dict[Any, Any] = {
     show_dlq.census_view: lambda: {"found": census()},
     show_dlq.letter_view: lambda: {"document": letter()},
     show_trace.tree: lambda: {"found": traced()},
+    show_pages.pairs: lambda: {"rows": [("name", visible(HOSTILE))]},
+    show_pages.part: lambda: {"heading": "names", "view": visible(HOSTILE), "shown": 1, "total": 2},
     show_reconciled.table: lambda: {"documents": [checkpoint()]},
     show_reconciled.gaps_text: lambda: {"gaps": [{"first": 0, "last": 0}]},
 }

@@ -2,6 +2,7 @@
 
 from headwater_consumers.api.routes import (
     blast,
+    checks,
     diff,
     graph,
     impact,
@@ -25,6 +26,7 @@ ROUTERS = (
     blast.router,
     impact.router,
     diff.router,
+    checks.router,
     known.router,
     intake.router,
     service.router,

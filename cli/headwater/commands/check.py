@@ -1,0 +1,91 @@
+"""`headwater check`: rules that a lineage graph has to fulfil to be trusted."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headwater.asking import asking
+from headwater.console import JsonOption, console, shortened
+from headwater.errors import CheckFailedError, InputError
+from headwater.exempting import exemptions_of
+from headwater.graph_command import document
+from headwater.options import CursorOption, LimitOption, TenantOption, TimeoutOption
+from headwater.show import check as show
+from headwater.trace_options import parse_duration
+from headwater_consumers.analysis.checks import RULES, check, rule_named
+from headwater_consumers.analysis.errors import QuestionError
+
+_WHY_UNUSED = {
+    "EXPIRED": "it has expired",
+    "UNKNOWN_SUBJECT": "nothing is called so",
+    "MENDED": "the rule isn't broken there",
+}
+
+
+def command(
+    *,
+    rule: Annotated[
+        list[str] | None, typer.Option("--rule", help="Only this rule. Repeatable.", show_default=False)
+    ] = None,
+    exemptions: Annotated[
+        Path | None,
+        typer.Option("--exemptions", help="A YAML file of findings that are accepted.", show_default=False),
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", help="Write the findings there, as JUnit's XML.", show_default=False)
+    ] = None,
+    open_after: Annotated[
+        str, typer.Option(metavar="TIME", help="A run without an end is open too long after: 90m, 24h.")
+    ] = "24h",
+    limit: LimitOption = 20,
+    cursor: CursorOption = None,
+    tenant: TenantOption = None,
+    timeout: TimeoutOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Check the graph by rules that hold where lineage can be trusted. Exit status 5: one is broken.
+
+    --limit is of each rule; the next page of one is asked for with --rule and --cursor. What is accepted is in a file
+    of exemptions: rule, subject, reason, owner, until.
+    """
+    try:
+        rules = [rule_named(name) for name in rule] if rule else RULES
+    except QuestionError as error:
+        raise InputError(str(error)) from error
+    after = parse_duration(open_after)
+    accepted = () if exemptions is None else exemptions_of(exemptions)
+    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+        found = check(
+            reader,
+            datetime.now(UTC),
+            rules=rules,
+            exemptions=[each for each in accepted if each.rule in {one.name for one in rules}],
+            **({} if after is None else {"open_after": after}),
+            limit=limit,
+            cursor=cursor,
+        )
+    if junit is not None:
+        try:
+            junit.write_text(show.junit(found), encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                f"{junit} can't be written: {error.strerror}.", fix="Choose another for --junit."
+            ) from error
+    console.result(document(found), show.view(found))
+    for each in found.unused:
+        console.warning(
+            f"{exemptions}:{each.line} exempts {shortened(each.subject)} from {each.rule} for nothing: "
+            f"{_WHY_UNUSED[each.reason]}."
+        )
+    exempted = f"; {found.exempted:,} more are exempted" if found.exempted else ""
+    if found.total:
+        broken = sum(1 for each in found.rules if each.total)
+        raise CheckFailedError(
+            f"{found.total:,} findings break {broken} of {len(found.rules)} rules{exempted}.",
+            fix="Each rule above has what to do; exempt with --exemptions what you accept.",
+        )
+    console.message(f"{len(found.rules)} rules hold{exempted}.")

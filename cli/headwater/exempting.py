@@ -1,0 +1,24 @@
+"""The file of exemptions that a command or the settings name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headwater.errors import InputError
+from headwater_consumers.analysis.checks import Exemption, ExemptionsError, read_exemptions
+
+
+def exemptions_of(path: Path) -> tuple[Exemption, ...]:
+    """What it exempts.
+
+    Raises:
+        InputError: it can't be read, or has mistakes: each with line and field.
+    """
+    try:
+        return read_exemptions(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} isn't UTF-8.") from error
+    except ExemptionsError as error:
+        raise InputError(f"The exemptions can't be taken:\n{error}") from error

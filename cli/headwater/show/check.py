@@ -1,0 +1,76 @@
+"""What breaks the rules, for people and for CI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from headwater.console import shortened
+from headwater.show.names import moment_text
+from headwater.show.pages import Fitted
+from headwater_consumers.analysis.checks import CheckedRule, Checks, Finding
+from headwater_schemas.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_LONGEST = 600
+
+
+def view(found: Checks) -> Fitted:
+    """A line for each rule, below those that are broken their findings."""
+    parts: list[RenderableType] = []
+    for rule in found.rules:
+        count = f"{rule.total:,}" if rule.total else "–"
+        exempted = f", {rule.exempted:,} exempted" if rule.exempted else ""
+        heading = Text.assemble((rule.rule, "bold red" if rule.total else "green"), f"  {count}{exempted}")
+        parts.append(heading.append(f"  {rule.title}", "dim"))
+        if rule.findings:
+            parts += [_findings(rule), Text(f"  → {rule.fix}")]
+    return Fitted(Group(*parts))
+
+
+def _findings(rule: CheckedRule) -> Table:
+    out = Table(box=None, pad_edge=False, show_header=False)
+    for _ in range(5):
+        out.add_column(overflow="fold")
+    for each in rule.findings:
+        owners = shortened(", ".join(each.subject.owners))
+        since = "" if each.since is None else f"since {moment_text(each.since)}"
+        out.add_row(" ", shortened(each.subject.name), shortened(each.message, _LONGEST), since, owners)
+    if len(rule.findings) < rule.total:
+        out.add_row(" ", f"and {rule.total - len(rule.findings):,} more")
+    return out
+
+
+def junit(found: Checks) -> str:
+    """The same as JUnit's XML: a suite for each rule, a case for each finding; one that passes where there is none."""
+    root = ET.Element("testsuites", name="headwater check", failures=str(found.total))
+    for rule in found.rules:
+        cases = max(1, len(rule.findings))
+        suite = ET.SubElement(root, "testsuite", name=rule.rule, tests=str(cases), failures=str(len(rule.findings)))
+        for each in rule.findings:
+            case = ET.SubElement(suite, "testcase", classname=rule.rule, name=visible(each.subject.name))
+            failure = ET.SubElement(case, "failure", message=visible(each.message), type=rule.rule)
+            failure.text = _failure(rule, each)
+        if not rule.findings:
+            ET.SubElement(suite, "testcase", classname=rule.rule, name=rule.title)
+        notes = [f"{rule.total:,} findings in all"] if len(rule.findings) < rule.total else []
+        notes += [f"{rule.exempted:,} exempted"] if rule.exempted else []
+        if notes:
+            ET.SubElement(suite, "system-out").text = ", ".join(notes)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _failure(rule: CheckedRule, finding: Finding) -> str:
+    lines = [visible(finding.message)]
+    if finding.since is not None:
+        lines.append(f"Since {moment_text(finding.since)}.")
+    if finding.subject.owners:
+        lines.append(f"Owners: {visible(', '.join(finding.subject.owners))}.")
+    return "\n".join([*lines, rule.fix])

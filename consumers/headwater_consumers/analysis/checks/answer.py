@@ -1,0 +1,96 @@
+"""What checking found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whose finding it is.
+
+    Attributes:
+        kind: DATASET, JOB or CONSUMER.
+        key: of the node: an exemption may name it.
+        name: as questions take it, with its namespace; of a consumer its name.
+        owners: whom to ask, as events report them.
+    """
+
+    kind: str
+    key: str
+    name: str
+    owners: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place where a rule is broken.
+
+    Attributes:
+        id: the same as long as the place is: keys of nodes.
+        subject: whose it is.
+        message: what is so, as a sentence.
+        since: since when, where that is known.
+    """
+
+    id: str
+    subject: Subject
+    message: str
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRule:
+    """What one rule found.
+
+    Attributes:
+        rule: its name.
+        title: what it requires.
+        fix: what to do about its findings.
+        total: how many places break it, exemptions left out.
+        exempted: how many more are exempted.
+        findings: the first of them, in order of id.
+        next_cursor: where the next page of this rule begins; None on the last.
+    """
+
+    rule: str
+    title: str
+    fix: str
+    total: int
+    exempted: int
+    findings: tuple[Finding, ...]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedExemption:
+    """An exemption that exempts nothing.
+
+    Attributes:
+        rule, subject: as the file has them.
+        line: of the file.
+        reason: EXPIRED, UNKNOWN_SUBJECT: nothing is called so, or MENDED: the rule isn't broken there.
+    """
+
+    rule: str
+    subject: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What all rules found.
+
+    Attributes:
+        rules: each rule that was checked, in the registry's order.
+        total: findings of all.
+        exempted: findings that are exempted, of all.
+        unused: exemptions that exempt nothing.
+    """
+
+    rules: tuple[CheckedRule, ...]
+    total: int
+    exempted: int
+    unused: tuple[UnusedExemption, ...] = ()

@@ -1,0 +1,132 @@
+"""The rules against the graph: each is one statement, which gives the exact number and the first findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from headwater_consumers.analysis import paging
+from headwater_consumers.analysis.assets import dataset_asset, job_asset
+from headwater_consumers.analysis.checks.answer import CheckedRule, Checks, Finding, Subject, UnusedExemption
+from headwater_consumers.analysis.checks.exemptions import Exemption
+from headwater_consumers.analysis.checks.rule import Rule
+from headwater_consumers.analysis.checks.rules import RULES
+from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.paging import check_limit
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
+from headwater_consumers.graph.keys import consumer_key
+from headwater_consumers.graph.segments import segment
+
+OPEN_AFTER = timedelta(days=1)
+"""Of a run of which nothing was seen for so long, and that reported no end, something is wrong."""
+
+
+def check(
+    reader: Reader,
+    now: datetime,
+    *,
+    rules: Sequence[Rule] = RULES,
+    exemptions: Sequence[Exemption] = (),
+    open_after: timedelta = OPEN_AFTER,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> Checks:
+    """What breaks the rules, each in a read transaction and with a time limit of its own.
+
+    Args:
+        reader: of the graph.
+        now: ours: exemptions expire, and runs are open too long, by it.
+        rules: which to check.
+        exemptions: findings that are accepted.
+        open_after: how long nothing may be seen of a run without an end.
+        limit: most findings of each rule.
+        cursor: `next_cursor` of a rule's page before, where just that rule is checked.
+
+    Raises:
+        QuestionError: a cursor for several rules, of another question, or the limit isn't from 1 to 1,000.
+        TimeLimitError: a rule took too long.
+    """
+    check_limit(limit)
+    if cursor is not None and len(rules) != 1:
+        raise QuestionError("A cursor is of one rule: name it.", field="cursor")
+    holding = [each for each in exemptions if each.until >= now.date()]
+    unused = [
+        UnusedExemption(each.rule, each.subject, each.line, "EXPIRED") for each in exemptions if each not in holding
+    ]
+    before = now - open_after
+    checked: list[CheckedRule] = []
+    for rule in rules:
+        own = [each for each in holding if each.rule == rule.name]
+        result, idle = reader.read(
+            partial(_checked, rule=rule, exemptions=own, before=before, limit=limit, cursor=cursor)
+        )
+        checked.append(result)
+        unused += idle
+    return Checks(
+        tuple(checked), sum(each.total for each in checked), sum(each.exempted for each in checked), tuple(unused)
+    )
+
+
+def _checked(
+    tx: Transaction, *, rule: Rule, exemptions: Sequence[Exemption], before: datetime, limit: int, cursor: str | None
+) -> tuple[CheckedRule, list[UnusedExemption]]:
+    keys = {each: _keys(tx, each.subject) for each in exemptions}
+    exempt = sorted({key for of_one in keys.values() for key in of_one})
+    asked = ("check", tx.tenant, rule.name, exempt)
+    after = paging.decode(cursor, question=asked, kinds=(str,))[0] if cursor is not None else ""
+    given: dict[str, Any] = {"open_before": before, "segment": segment.SIZE, "limit": limit + 1}
+    row = tx.one(rule.statement, exempt=exempt, after=after, **given)
+    found = row["found"]
+    following = paging.encode((found[limit - 1]["id"],), question=asked) if found[limit:] else None
+    result = CheckedRule(
+        rule.name,
+        rule.title,
+        rule.fix,
+        row["total"] - row["exempted"],
+        row["exempted"],
+        tuple(_finding(rule, each) for each in found[:limit]),
+        following,
+    )
+    return result, list(_idle(tx, rule, keys, given))
+
+
+def _idle(
+    tx: Transaction, rule: Rule, keys: Mapping[Exemption, Sequence[str]], given: Mapping[str, Any]
+) -> Iterable[UnusedExemption]:
+    for exemption, own in keys.items():
+        if not own:
+            yield UnusedExemption(exemption.rule, exemption.subject, exemption.line, "UNKNOWN_SUBJECT")
+        elif not tx.one(rule.statement, exempt=own, after="", **given)["exempted"]:
+            yield UnusedExemption(exemption.rule, exemption.subject, exemption.line, "MENDED")
+
+
+def _keys(tx: Transaction, subject: str) -> list[str]:
+    """Keys of all nodes that are called so: of a dataset under each of its names, of a job, of a consumer."""
+    keys = [row["key"] for row in tx.rows("checks/consumer", key=consumer_key(tx.tenant, subject))]
+    for resolve in (resolve_dataset, resolve_job):
+        try:
+            key = resolve(tx, subject).asset.key
+        except (NotFoundError, AmbiguousError):
+            continue
+        keys += Identities.of(tx).members(key) if resolve is resolve_dataset else [key]
+    return keys
+
+
+def _finding(rule: Rule, row: Mapping[str, Any]) -> Finding:
+    own = row["subject"]
+    match row["kind"]:
+        case "DATASET":
+            name = dataset_asset(own).spelling
+        case "JOB":
+            name = job_asset(own).spelling
+        case _:
+            name = own["name"]
+    owners = tuple(own.get("owners") or ())
+    return Finding(
+        row["id"], Subject(row["kind"], own["key"], name, owners), rule.message(row), moment(row.get("since"))
+    )

@@ -1,0 +1,29 @@
+"""What is declared keeps what it promises: certified datasets, consumers, sensitive columns."""
+
+from __future__ import annotations
+
+from headwater_consumers.analysis.checks.rule import Rule, of_dataset
+
+CERTIFIED = Rule(
+    "certified-datasets",
+    "A certified dataset has an owner, an SLO, column lineage, and a run that wrote it.",
+    "Declare what is missing, capture its job, or withdraw the certification.",
+    lambda row: f"It is certified, and has no {', no '.join(row['lacks'])}.",
+)
+
+CONSUMERS = Rule(
+    "consumers-without-owner",
+    "Each consumer has an owner.",
+    "Add `owners` to its declaration.",
+    lambda _: "Nobody is declared as its owner.",
+)
+
+SENSITIVE = Rule(
+    "sensitive-downstream",
+    "A column that is made from a sensitive one, unmasked, is classified itself.",
+    "Declare its sensitivity, or mask it. Older plans count as well: their data may still be there.",
+    lambda row: (
+        f"{row['column']} is made from {of_dataset(row)}#{row['source']}, which is {row['sensitivity']}, and has no "
+        "sensitivity or classification."
+    ),
+)

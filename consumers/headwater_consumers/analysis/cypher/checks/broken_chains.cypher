@@ -1,0 +1,33 @@
+// Streaming queries whose micro-batches leave gaps or overlap
+CALL () {
+  MATCH (s:Segment)
+  USING INDEX SEEK s:Segment(_broken)
+  WHERE s._broken > '' AND s.tenant = $given.tenant
+  WITH s._broken AS id, min(s.first_time) AS since, sum(size(s.broken)) AS places,
+    sum(reduce(n = 0, each IN s.missing | n + each)) AS missing, sum(reduce(n = 0, each IN s.gaps | n + each)) AS gaps,
+    sum(reduce(n = 0, each IN s.overlaps | n + each)) AS overlaps
+  MATCH (q:Query {key: id})
+  OPTIONAL MATCH (q)-[:OF]->(of:Job)
+  WITH q, id, since, places, missing, gaps, overlaps, min(of.key) AS job
+  MATCH (j:Job {key: job})
+  WITH q, j, id, since, places, missing, gaps, overlaps, j.key AS subject
+  RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
+}
+RETURN total, exempted, COLLECT {
+  MATCH (s:Segment)
+  USING INDEX SEEK s:Segment(_broken)
+  WHERE s._broken > '' AND s.tenant = $given.tenant
+  WITH s._broken AS id, min(s.first_time) AS since, sum(size(s.broken)) AS places,
+    sum(reduce(n = 0, each IN s.missing | n + each)) AS missing, sum(reduce(n = 0, each IN s.gaps | n + each)) AS gaps,
+    sum(reduce(n = 0, each IN s.overlaps | n + each)) AS overlaps
+  MATCH (q:Query {key: id})
+  OPTIONAL MATCH (q)-[:OF]->(of:Job)
+  WITH q, id, since, places, missing, gaps, overlaps, min(of.key) AS job
+  MATCH (j:Job {key: job})
+  WITH q, j, id, since, places, missing, gaps, overlaps, j.key AS subject
+  WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
+  WITH * ORDER BY id LIMIT $given.limit
+  RETURN {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: since, query_id: q.query_id, query_name: q.query_name,
+    places: places, missing: missing, gaps: gaps, overlaps: overlaps} AS row
+  ORDER BY row.id
+} AS found

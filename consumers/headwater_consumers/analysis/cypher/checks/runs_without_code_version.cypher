@@ -1,0 +1,20 @@
+// Runs that wrote something and report no code version
+CALL () {
+  MATCH (r:Run) WHERE r.key > '' AND r.tenant = $given.tenant AND r.code_version IS NULL
+    AND (EXISTS { (r)-[p:PRODUCED]->(:Dataset) WHERE p.uncommitted IS NULL }
+      OR EXISTS { (r)<-[:IN_RUN]-(s:Segment)-[:PRODUCED]->(:Dataset) WHERE s.tenant = $given.tenant })
+  MATCH (r)-[:OF]->(j:Job {namespace: r.job_namespace, name: r.job_name})
+  WITH r, j, r.key AS id, j.key AS subject
+  RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
+}
+RETURN total, exempted, COLLECT {
+  MATCH (r:Run) WHERE r.key > '' AND r.tenant = $given.tenant AND r.code_version IS NULL
+    AND (EXISTS { (r)-[p:PRODUCED]->(:Dataset) WHERE p.uncommitted IS NULL }
+      OR EXISTS { (r)<-[:IN_RUN]-(s:Segment)-[:PRODUCED]->(:Dataset) WHERE s.tenant = $given.tenant })
+  MATCH (r)-[:OF]->(j:Job {namespace: r.job_namespace, name: r.job_name})
+  WITH r, j, r.key AS id, j.key AS subject
+  WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
+  WITH * ORDER BY id LIMIT $given.limit
+  RETURN {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: coalesce(r.started_at, r.first_seen), run_id: r.run_id} AS row
+  ORDER BY row.id
+} AS found

@@ -1,0 +1,66 @@
+"""Checks the rules in the background, now and then, for the metrics."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from headwater_consumers.analysis.checks import check
+from headwater_consumers.analysis.errors import AnalysisError
+from headwater_consumers.api.asking import Graph
+from headwater_consumers.api.metrics import CheckMetrics
+
+_log = logging.getLogger(__name__)
+
+
+class BackgroundChecks:
+    """Checks the rules every so many seconds, in a thread of its own, from `start` to `stop`.
+
+    Args:
+        graph: that is checked, with its exemptions.
+        metrics: for what is found.
+        clock: seconds since 1970.
+    """
+
+    def __init__(self, graph: Graph, metrics: CheckMetrics, clock: Callable[[], float] = time.time) -> None:
+        self._graph = graph
+        self._metrics = metrics
+        self._clock = clock
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, where the settings ask for it."""
+        if self._graph.serve.check_every_seconds > 0:
+            self._thread = threading.Thread(target=self._run, daemon=True, name="headwater-checks")
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End after the rule that is being checked; doesn't wait for it."""
+        self._stopped.set()
+
+    def once(self) -> bool:
+        """Check all rules; False where the graph couldn't be asked: that is logged, and the metrics stay."""
+        now = self._clock()
+        try:
+            found = check(
+                self._graph.reader(), datetime.fromtimestamp(now, UTC), exemptions=self._graph.exemptions, limit=1
+            )
+        except AnalysisError as error:
+            _log.warning("The rules weren't checked: %s Trying again in %g s.", error, self._every)
+            return False
+        self._metrics.checked({rule.rule: (rule.total, rule.exempted) for rule in found.rules}, now)
+        return True
+
+    @property
+    def _every(self) -> float:
+        return self._graph.serve.check_every_seconds
+
+    def _run(self) -> None:
+        while True:
+            self.once()
+            if self._stopped.wait(self._every):
+                return

@@ -1,0 +1,460 @@
+"""Each rule has a graph that breaks it and one that nearly does; exemptions, pages, the command and its reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from headwater.cli import main
+from headwater_consumers.analysis.checks import RULES, CheckedRule, Exemption, check, rule_named
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.reader import Reader, statement
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import (
+    Certainty,
+    ColumnEdge,
+    ColumnLineage,
+    ConsumerType,
+    DatasetEvent,
+    DatasetRead,
+    DatasetRef,
+    DatasetUse,
+    DeclarationEvent,
+    DeclarationSetEvent,
+    DeclaredColumn,
+    IntervalEntry,
+    IntervalEvent,
+    JobEvent,
+    JobRef,
+    KafkaRanges,
+    LifecycleChange,
+    LineageEvent,
+    OffsetRange,
+    Owner,
+    ParentRun,
+    Position,
+    QualityResult,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    SchemaDefinition,
+    SchemaField,
+    Sensitivity,
+    TableSnapshot,
+    TransformationKind,
+    TransformationType,
+    Versions,
+    build,
+)
+from headwater_schemas.identity import declaration_digest, plan_digest
+from support.worked_examples import check_page
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("layout")]
+
+DAY = datetime(2025, 1, 1, tzinfo=UTC)
+NOW = DAY + timedelta(days=30)
+ORDERS, REPORT, OTHER = (DatasetRef("n", name) for name in ("orders", "report", "other"))
+LOAD, READ = JobRef("f", "load"), JobRef("f", "read")
+CODE = Versions(code="c1")
+
+
+class Estate:
+    """Events of a small estate, and what checking it finds."""
+
+    def __init__(self, driver: Driver, reader: Reader) -> None:
+        self.driver = driver
+        self.reader = reader
+        self.events: list[LineageEvent] = []
+
+    def add(
+        self, body: Any, at: datetime = DAY, job: JobRef | None = None, run: str | None = None, **more: Any
+    ) -> None:
+        ref = None if run is None else RunRef(run)
+        event = build.lineage_event(body, job=job, run=ref, producer="test", event_time=at, **more)
+        self.events.append(event)
+
+    def ran(
+        self,
+        job: JobRef,
+        *,
+        reads: Sequence[DatasetRef | DatasetUse] = (),
+        writes: Sequence[DatasetRef | DatasetUse] = (),
+        day: int = 0,
+        kind: RunEventType = RunEventType.COMPLETE,
+        versions: Versions | None = CODE,
+        plan: ColumnLineage | None = None,
+        parent: ParentRun | None = None,
+        run: str = "",
+    ) -> None:
+        at = DAY + timedelta(days=day)
+        uses = [
+            [each if isinstance(each, DatasetUse) else DatasetUse(dataset=each) for each in some]
+            for some in (reads, writes)
+        ]
+        if plan is not None:
+            self.add(plan, at, job)
+        body = RunEvent(
+            type=kind,
+            inputs=tuple(uses[0]),
+            outputs=tuple(uses[1]),
+            plan_digest=None if plan is None else plan_digest(plan),
+            started_at=at,
+            ended_at=at + timedelta(minutes=1) if kind.is_terminal else None,
+            versions=versions,
+            parent=parent,
+        )
+        self.add(body, at + timedelta(minutes=1), job, run or f"{job.name}-{day}")
+
+    def batch(
+        self, number: int, *, start: int, end: int, passed: bool | None = None, writes: DatasetRef = ORDERS
+    ) -> None:
+        """A micro-batch of the query of `load`."""
+        ranges = Position(kafka=KafkaRanges("topic", (OffsetRange(0, start, end),)))
+        quality = () if passed is None else (QualityResult(assertion="a", passed=passed),)
+        entry = IntervalEntry(
+            batch_id=number,
+            inputs=(DatasetUse(dataset=OTHER, position=ranges, certainty=Certainty.EXACT),),
+            outputs=(DatasetUse(dataset=writes),),
+            processing_time=DAY + timedelta(minutes=number),
+            quality=quality,
+        )
+        self.add(IntervalEvent(query_id="q1", query_name="enrich", entries=(entry,)), DAY, LOAD, "stream-1")
+
+    def declared(self, *declarations: DeclarationEvent, set_: str = "s") -> None:
+        for each in declarations:
+            self.add(each)
+        digests = tuple(sorted(declaration_digest(each) for each in declarations))
+        self.add(DeclarationSetEvent(set=set_, revision=1, items=digests))
+
+    def check(self, rule: str, **more: Any) -> CheckedRule:
+        writer = GraphWriter(self.driver, "neo4j")
+        writer.ensure_schema()
+        writer.apply(fold(self.events))
+        self.events.clear()
+        (found,) = check(self.reader, NOW, rules=[rule_named(rule)], **more).rules
+        assert found.total + found.exempted >= len(found.findings)
+        return found
+
+    def subjects(self, rule: str, **more: Any) -> list[str]:
+        found = self.check(rule, **more)
+        assert found.total == len(found.findings)
+        return [each.subject.name for each in found.findings]
+
+
+@pytest.fixture
+def estate(clean_database: Driver, reader: Reader) -> Estate:
+    return Estate(clean_database, reader)
+
+
+def version(dataset: DatasetRef, number: int, *, format_: str = "delta") -> DatasetUse:
+    position = Position(
+        table_snapshot=TableSnapshot(
+            format=format_, snapshot_id=str(number), parent_id=str(number - 1) if number else None
+        )
+    )
+    return DatasetUse(dataset=dataset, position=position, certainty=Certainty.EXACT)
+
+
+def lineage(
+    *edges: tuple[str, str], source: DatasetRef = ORDERS, target: DatasetRef = REPORT, **more: Any
+) -> ColumnLineage:
+    return ColumnLineage(
+        datasets=(source, target),
+        edges=tuple(
+            ColumnEdge(
+                output=1,
+                output_field=to,
+                input=0,
+                input_field=of,
+                type=TransformationType.DIRECT,
+                kind=TransformationKind.COPY,
+                masking=bool(more.get("masking")),
+            )
+            for of, to in edges
+        ),
+        complete=more.get("complete", True),
+        incomplete_reason=more.get("reason"),
+    )
+
+
+def schema(estate: Estate, dataset: DatasetRef, *columns: str, **more: Any) -> None:
+    fields = tuple(SchemaField(path=name, type="string") for name in columns)
+    estate.add(DatasetEvent(dataset=dataset, schema=SchemaDefinition(fields=fields), **more))
+
+
+def test_a_version_that_is_read_and_that_no_run_wrote(estate: Estate) -> None:
+    estate.ran(LOAD, writes=[version(ORDERS, 1)])
+    estate.ran(READ, reads=[version(ORDERS, 1), version(OTHER, 7)])
+    # Of what no job writes, nobody expects a run.
+    assert estate.subjects("versions-without-run") == []
+    estate.ran(READ, reads=[version(ORDERS, 2)], day=1)
+    found = estate.check("versions-without-run")
+    assert [each.message for each in found.findings] == [
+        "delta version 2 is read, and no run is known to have written it."
+    ]
+    estate.ran(LOAD, writes=[version(ORDERS, 2)], day=1)
+    assert estate.subjects("versions-without-run") == []
+
+
+def test_a_commit_that_no_run_claims(estate: Estate) -> None:
+    # The table is older than its capture: what its first known version was written upon is nobody's fault.
+    estate.ran(LOAD, writes=[version(ORDERS, 5)])
+    estate.ran(LOAD, writes=[version(ORDERS, 6)], day=1)
+    assert estate.subjects("written-from-outside") == []
+    estate.ran(LOAD, writes=[version(ORDERS, 8)], day=2)
+    (finding,) = estate.check("written-from-outside").findings
+    assert finding.subject.name == "n/orders"
+    assert finding.message == "delta version 8 was written upon version 7, which no run claims."
+    assert finding.since is not None
+    assert finding.since.date() == (DAY + timedelta(days=2)).date()
+    estate.ran(READ, writes=[version(ORDERS, 7)], day=1, run="late")
+    assert estate.subjects("written-from-outside") == []
+
+
+def test_a_run_that_wrote_and_reports_no_code_version(estate: Estate) -> None:
+    estate.ran(LOAD, writes=[ORDERS])
+    estate.ran(READ, reads=[ORDERS], versions=None)
+    # What a failed run only wanted to write was not written.
+    estate.ran(LOAD, writes=[ORDERS], versions=None, day=1, kind=RunEventType.FAIL)
+    assert estate.subjects("runs-without-code-version") == []
+    estate.ran(LOAD, writes=[ORDERS], versions=None, day=2)
+    assert estate.subjects("runs-without-code-version") == ["f/load"]
+
+
+def test_a_run_that_is_open_too_long(estate: Estate) -> None:
+    estate.ran(LOAD, reads=[ORDERS], day=29, kind=RunEventType.RUNNING)
+    assert estate.subjects("runs-open-too-long") == []
+    (finding,) = estate.check("runs-open-too-long", open_after=timedelta(hours=23)).findings
+    assert finding.subject.name == "f/load"
+    estate.ran(LOAD, reads=[ORDERS], day=29)
+    assert estate.subjects("runs-open-too-long", open_after=timedelta(0)) == []
+
+
+def test_a_chain_with_a_gap(estate: Estate) -> None:
+    estate.batch(0, start=0, end=10)
+    estate.batch(1, start=10, end=20)
+    assert estate.subjects("broken-chains") == []
+    estate.batch(2, start=25, end=30)
+    estate.batch(5, start=30, end=40)
+    (finding,) = estate.check("broken-chains").findings
+    assert finding.message == ("Query enrich is broken in 2 places: 2 micro-batches missing, 1 partitions with a gap.")
+    for number, start in ((3, 30), (4, 30)):
+        estate.batch(number, start=start, end=30)
+    assert estate.check("broken-chains").findings[0].message.startswith("Query enrich is broken in 1 places")
+
+
+def test_failed_quality_of_what_others_read(estate: Estate) -> None:
+    estate.batch(0, start=0, end=10, passed=True)
+    estate.batch(1, start=10, end=20, passed=False)
+    assert estate.subjects("failed-quality") == []  # nobody reads it
+    estate.ran(READ, reads=[ORDERS])
+    (finding,) = estate.check("failed-quality").findings
+    assert finding.subject.name == "n/orders"
+    assert finding.message.startswith("An assertion failed in batch 1 of query enrich, and none passed since; 1 jobs")
+    estate.batch(2, start=20, end=30, passed=True)
+    assert estate.subjects("failed-quality") == []
+
+
+def test_lineage_that_is_incomplete_or_unknown(estate: Estate) -> None:
+    estate.ran(LOAD, writes=[ORDERS], plan=lineage(("a", "b")))
+    estate.ran(READ, reads=[ORDERS])
+    assert estate.subjects("lineage-incomplete") == []
+    estate.ran(LOAD, writes=[ORDERS], day=1, plan=lineage(("a", "c"), complete=False, reason="a Python function"))
+    (finding,) = estate.check("lineage-incomplete").findings
+    assert finding.message == "Its latest column lineage is incomplete: a Python function."
+    estate.ran(LOAD, writes=[ORDERS], day=2, plan=lineage(("a", "d")))
+    assert estate.subjects("lineage-incomplete") == []
+    estate.ran(READ, writes=[REPORT], day=1)
+    (finding,) = estate.check("lineage-incomplete").findings
+    assert finding.message == "It writes, and no column lineage of it is known."
+
+
+def test_drift_of_datasets(estate: Estate) -> None:
+    declared = DeclarationEvent(set="s", job=LOAD, inputs=(OTHER,), outputs=(ORDERS,))
+    estate.declared(declared)
+    assert estate.subjects("drift-of-datasets") == []  # it never ran
+    estate.ran(LOAD, reads=[OTHER], writes=[ORDERS])
+    assert estate.subjects("drift-of-datasets") == []
+    estate.ran(LOAD, reads=[OTHER], writes=[ORDERS, REPORT], day=1)
+    (finding,) = estate.check("drift-of-datasets").findings
+    assert finding.message == "It was observed to write n/report, which isn't declared."
+    assert finding.since is not None
+    # Another that declares nothing drifts from nothing.
+    estate.ran(READ, reads=[ORDERS], writes=[REPORT])
+    assert estate.check("drift-of-datasets").total == 1
+    estate.declared(DeclarationEvent(set="t", job=READ, inputs=(ORDERS, OTHER)), set_="t")
+    messages = [each.message for each in estate.check("drift-of-datasets").findings]
+    assert "It is declared to read n/other, and was never observed to." in messages
+    assert len(messages) == 2
+
+
+def test_drift_of_columns(estate: Estate) -> None:
+    estate.declared(
+        DeclarationEvent(set="s", job=LOAD, inputs=(ORDERS,), outputs=(REPORT,), lineage=lineage(("a", "x")))
+    )
+    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], plan=lineage(("a", "x"), ("b", "y")))
+    assert estate.subjects("drift-of-columns") == []  # of y nothing is declared
+    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], day=1, plan=lineage(("c", "x")))
+    (finding,) = estate.check("drift-of-columns").findings
+    assert finding.message == ("n/report#x is made from other columns than declared (observed and not declared: c).")
+
+
+def test_orphans(estate: Estate) -> None:
+    schema(estate, OTHER, "a")
+    schema(estate, REPORT, "a", lifecycle=LifecycleChange.DROP)
+    estate.ran(LOAD, writes=[ORDERS])
+    estate.add(JobEvent(), job=JobRef("f", "idle"))
+    assert estate.subjects("orphan-datasets") == ["n/other"]
+    assert estate.subjects("orphan-jobs") == ["f/idle"]
+    estate.declared(DeclarationEvent(set="s", consumer="dashboard", reads=(DatasetRead(OTHER),)))
+    estate.add(JobEvent(inputs=(OTHER,)), DAY + timedelta(days=1), JobRef("f", "idle"))
+    assert estate.subjects("orphan-datasets") == []
+    assert estate.subjects("orphan-jobs") == []
+
+
+def test_an_application_that_starts_others_is_no_orphan(estate: Estate) -> None:
+    estate.ran(JobRef("f", "app"), run="app-1")
+    assert estate.subjects("orphan-jobs") == ["f/app"]
+    estate.ran(LOAD, writes=[ORDERS], parent=ParentRun("app-1", JobRef("f", "app")))
+    assert estate.subjects("orphan-jobs") == []
+
+
+def test_a_certified_dataset_lacks_what_others_rely_on(estate: Estate) -> None:
+    estate.declared(DeclarationEvent(set="s", dataset=REPORT, certified=True))
+    estate.declared(DeclarationEvent(set="t", dataset=ORDERS, certified=False), set_="t")
+    (finding,) = estate.check("certified-datasets").findings
+    assert finding.subject.name == "n/report"
+    assert finding.message == "It is certified, and has no owner, no SLO, no column lineage, no run."
+    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], plan=lineage(("a", "x")))
+    estate.declared(DeclarationEvent(set="u", dataset=REPORT, freshness_seconds=3600), set_="u")
+    assert estate.check("certified-datasets").findings[0].message == "It is certified, and has no owner."
+    estate.declared(DeclarationEvent(set="v", dataset=REPORT, owners=(Owner("team:x"),)), set_="v")
+    assert estate.subjects("certified-datasets") == []
+
+
+def test_a_consumer_without_owner(estate: Estate) -> None:
+    dashboard = DeclarationEvent(
+        set="s", consumer="dashboard", type=ConsumerType.DASHBOARD, reads=(DatasetRead(ORDERS),)
+    )
+    model = DeclarationEvent(set="s", consumer="model", owners=(Owner("team:x"),), reads=(DatasetRead(ORDERS),))
+    estate.declared(dashboard, model)
+    assert estate.subjects("consumers-without-owner") == ["dashboard"]
+    estate.declared(DeclarationEvent(set="t", consumer="dashboard", owners=(Owner("team:y"),)), set_="t")
+    assert estate.subjects("consumers-without-owner") == []
+
+
+def test_a_sensitive_column_downstream(estate: Estate) -> None:
+    schema(estate, REPORT, "email", "hash")
+    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], plan=lineage(("email", "email")))
+    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], day=1, plan=lineage(("email", "hash"), masking=True))
+    column = DeclaredColumn(path="email", sensitivity=Sensitivity.INTERNAL)
+    estate.declared(DeclarationEvent(set="s", dataset=ORDERS, columns=(column,)))
+    assert estate.subjects("sensitive-downstream") == []
+    column = DeclaredColumn(path="email", sensitivity=Sensitivity.PII)
+    estate.declared(DeclarationEvent(set="t", dataset=ORDERS, columns=(column,)), set_="t")
+    (finding,) = estate.check("sensitive-downstream").findings
+    assert (
+        finding.message == "email is made from n/orders#email, which is PII, and has no sensitivity or classification."
+    )
+    estate.declared(DeclarationEvent(set="u", dataset=REPORT, columns=(column,)), set_="u")
+    assert estate.subjects("sensitive-downstream") == []
+
+
+def exemption(subject: str, until: datetime = NOW, rule: str = "orphan-jobs") -> Exemption:
+    return Exemption(rule, subject, "meant so", "team:x", until.date(), line=2)
+
+
+def test_exemptions_hold_until_their_day_and_are_missed_where_they_exempt_nothing(estate: Estate) -> None:
+    for name in ("one", "two", "three"):
+        estate.add(JobEvent(), job=JobRef("f", name))
+    estate.ran(LOAD, writes=[ORDERS])
+    found = estate.check("orphan-jobs", exemptions=[exemption("f/one"), exemption("two", NOW - timedelta(days=1))])
+    assert {each.subject.name for each in found.findings} == {"f/two", "f/three"}
+    assert (found.total, found.exempted) == (2, 1)
+    given = [exemption("f/one"), exemption("two", NOW - timedelta(days=1)), exemption("load"), exemption("nothing")]
+    unused = check(estate.reader, NOW, rules=[rule_named("orphan-jobs")], exemptions=given).unused
+    assert [(each.subject, each.reason) for each in unused] == [
+        ("two", "EXPIRED"),
+        ("load", "MENDED"),
+        ("nothing", "UNKNOWN_SUBJECT"),
+    ]
+
+
+def test_pages_of_a_rule_have_every_finding_once(estate: Estate) -> None:
+    for number in range(5):
+        estate.add(JobEvent(), job=JobRef("f", f"idle{number}"))
+    seen, cursor = [], None
+    while True:
+        page = estate.check("orphan-jobs", limit=2, cursor=cursor)
+        assert page.total == 5
+        seen += [each.subject.name for each in page.findings]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert sorted(seen) == [f"f/idle{number}" for number in range(5)]
+    with pytest.raises(QuestionError):
+        check(estate.reader, NOW, cursor="x")
+
+
+def test_the_command(
+    estate: Estate, settings_of_stack: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    estate.add(JobEvent(), job=JobRef("f", "idle"))
+    estate.check("orphan-jobs")
+    report = tmp_path / "report.xml"
+    assert main(["check", "--json", "--junit", str(report)]) == 5
+    document = json.loads(capsys.readouterr().out)
+    assert document["total"] == 1
+    assert [rule["rule"] for rule in document["rules"]] == [rule.name for rule in RULES]
+    root = ET.fromstring(report.read_text(encoding="utf-8"))
+    assert root.attrib["failures"] == "1"
+    assert [suite.attrib["name"] for suite in root] == [rule.name for rule in RULES]
+    (failure,) = root.iter("failure")
+    assert failure.attrib["message"] == "It reads and writes nothing that is known."
+    exempt = tmp_path / "exempt.yaml"
+    exempt.write_text(
+        "exemptions:\n- {rule: orphan-jobs, subject: f/idle, reason: a, owner: b, until: 2999-01-01}\n"
+        "- {rule: broken-chains, subject: f/idle, reason: a, owner: b, until: 2999-01-01}\n"
+    )
+    assert main(["check", "--exemptions", str(exempt)]) == 0
+    assert "exempt.yaml:3 exempts f/idle from broken-chains for nothing" in capsys.readouterr().err.replace("\n", "")
+    assert main(["check", "--rule", "orphan-jobs", "--exemptions", str(exempt)]) == 0
+    assert main(["check", "--rule", "orphan-job"]) == 2
+    assert "orphan-jobs" in capsys.readouterr().err
+    exempt.write_text("exemptions:\n- rule: orphan-jobs\n")
+    assert main(["check", "--exemptions", str(exempt)]) == 2
+    assert "exempt.yaml:2: until: missing" in capsys.readouterr().err.replace("\n", "")
+    assert main(["check", "--exemptions", str(tmp_path / "none.yaml")]) == 2
+
+
+def test_the_examples(asked_demo: None) -> None:
+    check_page("checks.md")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_each_rule_begins_at_an_index(estate: Estate, rule: Any) -> None:
+    estate.check("orphan-jobs")
+    given = {"tenant": "default", "exempt": [], "after": "", "limit": 2, "open_before": NOW, "segment": 512}
+    with estate.driver.session() as session:
+        plan = session.run("EXPLAIN " + statement(rule.statement), {"given": given}).consume().plan
+    assert plan is not None
+    leaves = leaves_of(plan)
+    scans = [each for each in leaves if "Scan" in each and not each.startswith("NodeUniqueIndex")]
+    assert scans == [], leaves
+    assert any("Index" in each for each in leaves), leaves
+
+
+def leaves_of(plan: dict[str, Any]) -> list[str]:
+    children = plan.get("children", ())
+    own = [plan["operatorType"].split("@")[0]] if not children else []
+    return own + [each for child in children for each in leaves_of(child)]

@@ -1,0 +1,51 @@
+// @vitest-environment happy-dom
+import { expect, test, vi } from "vitest";
+
+import { checksPanel } from "../src/checks";
+import { knownRows } from "../src/panel";
+import type { CheckedRule, Finding } from "../src/types";
+
+const finding = (kind: string, name: string, since: string | null = null): Finding => ({
+  id: name,
+  subject: { kind, key: `key of ${name}`, name, owners: since ? ["team:x"] : [] },
+  message: `${name} is <b>broken</b>`,
+  since,
+});
+const rule = (name: string, total: number, findings: Finding[]): CheckedRule => ({ rule: name, title: `${name} holds`, fix: "Mend it.", total, exempted: 0, findings });
+const opened = () => ({ close: vi.fn(), go: vi.fn(), timeline: vi.fn() });
+const shown = (rules: CheckedRule[], by = opened()): HTMLElement => {
+  const panel = document.createElement("div");
+  panel.append(...checksPanel({ rules, total: rules.reduce((sum, one) => sum + one.total, 0), exempted: 2 }, by));
+  return panel;
+};
+
+test("broken rules are listed, those with the most findings first, and the others counted", () => {
+  const panel = shown([rule("some", 1, [finding("DATASET", "orders")]), rule("none", 0, []), rule("most", 9, [finding("JOB", "load")])]);
+  expect([...panel.querySelectorAll("h3")].map((one) => one.firstChild?.textContent)).toEqual(["most", "some"]);
+  expect(panel.querySelector("h2")?.textContent).toBe("10 findings");
+  expect(panel.querySelector("header .under")?.textContent).toBe("1 rule of 3 hold, 2 exempted");
+  expect(panel.textContent).toContain("and 8 more");
+});
+
+test("a dataset is opened, a job's timeline, and a consumer has neither", () => {
+  const by = opened();
+  const panel = shown([rule("r", 3, [finding("DATASET", "orders"), finding("JOB", "load"), finding("CONSUMER", "board")])], by);
+  for (const button of panel.querySelectorAll<HTMLButtonElement>(".findings button")) button.click();
+  expect(by.go).toHaveBeenCalledExactlyOnceWith("key of orders");
+  expect(by.timeline).toHaveBeenCalledExactlyOnceWith("key of load", "load");
+});
+
+test("names and messages are text, with since when and whom to ask", () => {
+  const panel = shown([rule("r", 1, [finding("DATASET", "orders", "2025-01-31T12:00:00Z")])]);
+  expect(panel.querySelector(".findings b")).toBeNull();
+  expect(panel.querySelector(".findings small")?.textContent).toMatch(/^since .*, team:x$/);
+});
+
+test("quality is the first failed batch, else the last that passed", () => {
+  const none = { description: null, known_as: [], storage_format: null, source_uri: null, lifecycle: null, runs: [], versions: [], versions_total: 0 };
+  const of = (quality: Parameters<typeof knownRows>[0]["quality"]): string | null | undefined =>
+    knownRows({ ...none, quality }).find(([name]) => name === "quality")?.[1];
+  expect(of([])).toBeNull();
+  expect(of([{ last_good: { batch_id: 3 }, first_bad: null }])).toBe("passed in batch 3");
+  expect(of([{ last_good: { batch_id: 3 }, first_bad: { batch_id: 4, processing_time: null } }])).toBe("failed in batch 4");
+});
