@@ -33,6 +33,7 @@ with without("numpy", "pandas"):
     from headwater_consumers.forward.http import HttpCollector
     from headwater_consumers.forward.metrics import ForwardMetrics
     from headwater_consumers.forward.plans import Plans
+    from headwater_consumers.forward.settings import MicroBatches
     from headwater_consumers.materializer.backoff import BackoffPolicy
     from headwater_consumers.materializer.health import HealthServer
     from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
@@ -105,6 +106,7 @@ def _forward(settings: Settings, to: str, refused: Path, port: int | None, *, un
                 notices=notices,
                 warn=_warn,
                 tenant=settings.analysis.tenant,
+                coalesced=settings.forward.micro_batches is MicroBatches.COALESCED,
                 backoff=BackoffPolicy(cap_seconds=settings.forward.retry_max_seconds),
                 clock=time.monotonic,
                 random=random.random,

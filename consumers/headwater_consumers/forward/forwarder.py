@@ -98,6 +98,7 @@ class ForwardParts:
         notices: logs trouble.
         warn: logs a line.
         tenant: whose events are forwarded.
+        coalesced: micro-batches that share an event share a document, where their offsets go on.
         backoff: between attempts.
         clock: monotonic seconds.
         random: gives [0, 1).
@@ -112,6 +113,7 @@ class ForwardParts:
     notices: Notices
     warn: Callable[[str], None]
     tenant: str
+    coalesced: bool
     backoff: BackoffPolicy
     clock: Callable[[], float]
     random: Callable[[], float]
@@ -229,10 +231,11 @@ class Forwarder:
             break
         if event.tenant != self._parts.tenant:
             return self._skipped()
-        self._parts.plans.remember(event)
+        parts = self._parts
+        parts.plans.remember(event)
         return [
             _Outgoing(OutgoingDocument(_bytes(document), _key(document)), record, event.event_id)
-            for document in documents_of(event, self._parts.plans.cited_by(event))
+            for document in documents_of(event, parts.plans.cited_by(event), coalesced=parts.coalesced)
         ]
 
     def _skipped(self) -> list[_Outgoing]:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+
+class MicroBatches(StrEnum):
+    """How many documents micro-batches that share an event become."""
+
+    EACH = "EACH"
+    COALESCED = "COALESCED"
 
 
 class ForwardSettings(BaseModel):
@@ -40,6 +48,10 @@ class ForwardSettings(BaseModel):
 
     retry_max_seconds: Annotated[float, Field(ge=0.1, le=300)] = 30.0
     """The longest wait between two attempts while the collector is away or asks for time (`Retry-After`)."""
+
+    micro_batches: MicroBatches = MicroBatches.EACH
+    """EACH: a document of type RUNNING for every micro-batch. COALESCED: one for those that were published together,
+    where their offsets go on from one to the next; its offsets are those of all of them."""
 
     plans_max_bytes: Annotated[int, Field(ge=0, le=17_179_869_184)] = 67_108_864
     """Memory for column lineages, which events cite that come later. The least recently cited are forgotten first."""

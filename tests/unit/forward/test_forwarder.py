@@ -65,7 +65,14 @@ class FakeCollector:
 
 
 class World:
-    def __init__(self, folder: Path, *, until_caught_up: bool = True, plans_max_bytes: int = 1_000_000) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        until_caught_up: bool = True,
+        plans_max_bytes: int = 1_000_000,
+        coalesced: bool = False,
+    ) -> None:
         self.broker = FakeBroker()
         self.source = FakeSource(self.broker)
         self.collector = FakeCollector()
@@ -84,6 +91,7 @@ class World:
                 notices=Notices(self.warnings.append, time.monotonic),
                 warn=self.warnings.append,
                 tenant=full_run_event().tenant,
+                coalesced=coalesced,
                 backoff=BackoffPolicy(first_seconds=0.01, cap_seconds=0.02),
                 clock=time.monotonic,
                 random=lambda: 0.5,
@@ -121,6 +129,20 @@ def test_events_of_every_kind_are_delivered_in_order_and_committed(world: World)
     assert job is not None
     assert f"run:{job.namespace}/{job.name}" in keys
     assert any(key.startswith("dataset:") for key in keys)
+
+
+@pytest.mark.parametrize(("coalesced", "batches"), [(False, [[7], [8]]), (True, [[7, 8]])])
+def test_micro_batches_that_share_an_event_share_a_document_if_asked_to(
+    tmp_path: Path, *, coalesced: bool, batches: list[list[int]]
+) -> None:
+    world = World(tmp_path, coalesced=coalesced)
+    world.put(full_interval_event())
+    assert world.forwarder.run().delivered == len(batches)
+    conditions = [document["inputs"][0]["inputFacets"]["subset"]["inputCondition"] for document in world.documents]
+    for condition, (first, *_), last in zip(conditions, batches, (each[-1] for each in batches), strict=True):
+        text = json.dumps(condition)
+        assert f'"{50 * first}"' in text or f" {50 * first}" in text
+        assert f'"{50 * last + 50}"' in text or f" {50 * last + 50}" in text
 
 
 def test_what_is_no_event_or_another_tenants_is_skipped(world: World) -> None:
