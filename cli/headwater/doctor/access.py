@@ -12,6 +12,7 @@ from confluent_kafka.admin import (
     AclOperation,
     AclPermissionType,
     AdminClient,
+    ConfigResource,
     ResourcePatternType,
     ResourceType,
 )
@@ -71,6 +72,9 @@ def look(client: Mapping[str, Any], topics: Sequence[str]) -> SeenAccess:
         own[name] = None if allowed is None else frozenset(each.name for each in allowed)
     rules: list[SeenRule] = []
     try:
+        # Without an authorizer some brokers answer that there are no ACLs.
+        if not _authorizer(admin):
+            return SeenAccess(own, None, enforced=False)
         for name in topics:
             asked = AclBindingFilter(
                 ResourceType.TOPIC,
@@ -91,6 +95,14 @@ def look(client: Mapping[str, Any], topics: Sequence[str]) -> SeenAccess:
             return SeenAccess(own, None, enforced=True)
         raise
     return SeenAccess(own, tuple(rules), enforced=True)
+
+
+def _authorizer(admin: AdminClient) -> str:
+    """The class that checks ACLs, by a broker's own configuration; empty where there is none."""
+    broker = next(iter(admin.list_topics(timeout=_SECONDS).brokers))
+    resource = ConfigResource(ResourceType.BROKER, str(broker))
+    config = answer(admin.describe_configs([resource], request_timeout=_SECONDS)[resource], _SECONDS)
+    return str(config["authorizer.class.name"].value or "") if "authorizer.class.name" in config else ""
 
 
 def judge(seen: SeenAccess, names: TopicNames) -> Iterator[Finding]:

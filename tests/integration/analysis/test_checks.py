@@ -29,6 +29,7 @@ from headwater_schemas.events import (
     DeclarationEvent,
     DeclarationSetEvent,
     DeclaredColumn,
+    FileSet,
     IntervalEntry,
     IntervalEvent,
     JobEvent,
@@ -196,6 +197,10 @@ def test_a_version_that_is_read_and_that_no_run_wrote(estate: Estate) -> None:
     estate.ran(LOAD, writes=[version(ORDERS, 1)])
     estate.ran(READ, reads=[version(ORDERS, 1), version(OTHER, 7)])
     # Of what no job writes, nobody expects a run.
+    assert estate.subjects("versions-without-run") == []
+    # A set of files may be of several runs.
+    files = Position(files=FileSet(count=2, manifest_digest="d1"))
+    estate.ran(READ, reads=[DatasetUse(dataset=ORDERS, position=files)], day=3)
     assert estate.subjects("versions-without-run") == []
     estate.ran(READ, reads=[version(ORDERS, 2)], day=1)
     found = estate.check("versions-without-run")

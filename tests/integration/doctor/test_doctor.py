@@ -112,9 +112,9 @@ def test_each_fault_of_the_stack_is_found(
 ) -> None:
     topics_made(stack, names)
     ensure_schema(clean_database, "neo4j")
-    configured(stack, names.events, retention_ms="86400000", cleanup_policy="compact,delete", max_message_bytes="65536")
     published(stack, names.events, datetime.now(UTC) + timedelta(hours=1))
     published(stack, names.dead_letters, datetime.now(UTC) - timedelta(days=8))
+    configured(stack, names.events, retention_ms="86400000", cleanup_policy="compact,delete", max_message_bytes="65536")
     with clean_database.session() as session:
         session.run("DROP INDEX headwater_run_open").consume()
         session.run("DROP CONSTRAINT headwater_job_key").consume()

@@ -6,7 +6,7 @@ from headwater_consumers.analysis.checks.rule import Rule
 
 WITHOUT_RUN = Rule(
     "versions-without-run",
-    "Each version of a dataset that jobs write was written by a run that is known.",
+    "Each version of a table that jobs write was written by a run that is known.",
     "Capture the job that wrote it, or backfill its run; `headwater runs versions` shows who reads it.",
     lambda row: f"{row['format']} version {row['version']} is read, and no run is known to have written it.",
 )
