@@ -17,7 +17,7 @@ from headwater_consumers.graph import keys
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.outgoing import documents_of
 from headwater_openlineage.times import need_time
-from headwater_schemas.events import DatasetRef, JobRef, LineageEvent
+from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, LineageEvent
 
 Json = dict[str, Any]
 
@@ -158,9 +158,10 @@ class _Around:
 def _datasets(event: LineageEvent) -> Iterator[DatasetRef]:
     """Datasets that an event states something of."""
     if (run := event.run_event) is not None:
-        yield from (use.dataset for use in (*run.inputs, *run.outputs))
+        yield from _used(run.inputs, run.outputs)
     if (interval := event.interval_event) is not None:
-        yield from (use.dataset for entry in interval.entries for use in (*entry.inputs, *entry.outputs))
+        for entry in interval.entries:
+            yield from _used(entry.inputs, entry.outputs)
     if (plan := event.plan_event) is not None:
         yield from plan.lineage.datasets
     if (job := event.job_event) is not None:
@@ -169,3 +170,10 @@ def _datasets(event: LineageEvent) -> Iterator[DatasetRef]:
             yield from job.lineage.datasets
     if (dataset := event.dataset_event) is not None:
         yield dataset.dataset
+
+
+def _used(inputs: Iterable[DatasetUse], outputs: Iterable[DatasetUse]) -> Iterator[DatasetRef]:
+    """What was read and written, and what an output was made from that is no input: a table that was joined in, say."""
+    for use in (*inputs, *outputs):
+        yield use.dataset
+        yield from use.inputs or ()

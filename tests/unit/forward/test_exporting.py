@@ -15,7 +15,8 @@ from headwater_consumers.forward.plans import Plans
 from headwater_consumers.graph.keys import dataset_key
 from headwater_openlineage.decoding import decode
 from headwater_openlineage.incoming import events_of
-from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, LineageEvent, RunEvent, RunEventType, RunRef
+from headwater_schemas.events.build import lineage_event
 from support.demo_graph import demo_events
 from support.graph.colliding import Pools, colliding_events
 from support.openlineage_sequences import dataset, explicit, run
@@ -134,3 +135,11 @@ def test_column_lineage_is_found_wherever_its_plan_is_on_the_topic() -> None:
         return sum("columnLineage" in each["facets"] for one in documents for each in one.get("outputs", ()))
 
     assert with_columns(plan_last) == with_columns(plan_first) > 0
+
+
+def test_around_a_dataset_that_an_output_was_made_from_though_it_is_no_input() -> None:
+    static, sink = DatasetRef("file", "/static"), DatasetRef("file", "/sink")
+    body = RunEvent(type=RunEventType.COMPLETE, outputs=(DatasetUse(dataset=sink, inputs=(static,)),))
+    event = lineage_event(body, job=JobRef("jobs", "j"), run=RunRef("r"), producer="p", event_time=DEMO[0].event_time)
+    around = frozenset({dataset_key(event.tenant, "file", "/static")})
+    assert len(exported([event], ExportScope(event.tenant, around))[0]) == 1
