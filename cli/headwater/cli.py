@@ -72,6 +72,7 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command("headwater.commands.doctor", extra="materializer,spark"),
     "graph": Command("headwater.commands.graph", extra="materializer"),
     "retention": Command("headwater.commands.retention", extra="materializer"),
+    "declare": Command("headwater.commands.declare", extra="materializer"),
     "upstream": Command("headwater.commands.upstream", extra="materializer"),
     "downstream": Command("headwater.commands.downstream", extra="materializer"),
     "show": Command("headwater.commands.show", extra="materializer"),

@@ -37,7 +37,7 @@ _EXAMPLE = re.compile(
     r"(?<=^```sh\n)(?P<command>headwater .*?)\n```\n\n```text\n(?P<output>.*?)^```", re.MULTILINE | re.DOTALL
 )
 # Which database it is differs from reader to reader.
-_USING = re.compile(r"Neo4j \S+ \(the environment\), database neo4j")
+_USING = re.compile(r"(?:Kafka \S+ \(the environment\); )?Neo4j \S+ \(the environment\), database neo4j")
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.console import Group
+from rich.text import Text
 
 from headwater.completion import complete_dataset
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import parse_hops
+from headwater.show.consumers import consumers_table
 from headwater.show.pages import Fitted
 from headwater.show.trace import blast_summary, blast_table
 from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_offsets, range_option
@@ -60,7 +63,9 @@ def command(
         return blast(reader, start, depth=parse_hops(depth), limit=ask.limit, horizon=parse_duration(horizon))
 
     found = ask(question)
-    return Shown(found, Fitted(blast_table(found)), blast_summary(found), found.notes)
+    view = Fitted(blast_table(found))
+    shown = Group(view, Text(), Fitted(consumers_table(found.consumers))) if found.consumers else view
+    return Shown(found, shown, blast_summary(found), found.notes)
 
 
 def _start(

@@ -11,6 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headwater.console import shortened
+from headwater.show.consumers import consumers_table
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.impact import Cause, Impact, ImpactItem, Owner, Severity
 from headwater_consumers.analysis.impact.wording import counted, headline
@@ -52,6 +53,8 @@ def view(impact: Impact, *, why: bool) -> RenderableType:
     parts += [Text(shortened(note, _MOST_NOTE), style="dim") for note in impact.notes]
     if impact.jobs:
         parts += [Text(), _jobs(impact)]
+    if impact.consumers:
+        parts += [Text(), consumers_table(impact.consumers)]
     if impact.items:
         parts += [Text(), _tree(impact, why=why)]
     return Group(*parts)

@@ -46,6 +46,7 @@ NOT_RUN = {
     "soak": "takes minutes: tests/faults runs it",
     "up": "has a stack of its own: tests/integration/stack runs it",
     "run": "takes a script of the reader's: tests/integration/run runs it",
+    "declare": "takes a consumer that runs beside it: tests/integration/declare runs it",
     "emit": "takes files of the reader's: tests/integration/openlineage runs it",
     "export": "takes datasets of the reader's: tests/integration/openlineage runs it",
     "forward": "sends to a collector of the reader's: tests/integration/openlineage runs it",

@@ -14,7 +14,7 @@ from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import LineageEvent
 from support.graph.cases import Case, load_cases
-from support.graph.colliding import colliding_events, ending_events
+from support.graph.colliding import Pools, colliding_events, ending_events
 from support.graph.picture import picture
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def test_each_golden_event_by_event(graph: Driver, writer: GraphWriter, case: Ca
 @pytest.mark.parametrize("seed", range(4))
 def test_one_writer_any_order(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(seed)
-    events = colliding_events(dice, EVENTS)
+    events = colliding_events(dice, EVENTS, Pools(declarations=seed % 2 * 15))
     expected = list(oracle(fold(events), internal=True))
     dice.shuffle(events)
     apply_in_batches(writer, events, dice)
@@ -63,7 +63,7 @@ def test_one_writer_any_order(graph: Driver, writer: GraphWriter, seed: int) -> 
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_two_writers_at_once(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(seed)
-    events = colliding_events(dice, EVENTS)
+    events = colliding_events(dice, EVENTS, Pools(declarations=seed % 2 * 15))
     expected = list(oracle(fold(events), internal=True))
 
     def consume(number: int) -> None:

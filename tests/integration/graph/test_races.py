@@ -11,6 +11,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ NOT_RACED = {
 }
 # Statements of several parts, by the parameters that make each part do something.
 PARTS = {("links", part) for part in OBSERVED}
+PARTS |= {("declares", part) for part in ("datasets", "jobs", "consumers", "columns")}
 PARTS |= {("plan_edges", part) for part in ("derives", "influences", "generates")}
 _raced: set[str] = set()
 _raced_parameters: set[tuple[str, str]] = set()
@@ -173,7 +175,8 @@ def test_onto_segments_that_are_there(graph: Driver, seed: int) -> None:
 
 
 def race_onto_a_graph(graph: Driver, seed: int) -> None:
-    events = colliding_events(random.Random(seed), 24, TINY)
+    pools = replace(TINY, declarations=seed % 2 * 30)
+    events = colliding_events(random.Random(seed), 24, pools)
     third = len(events) // 3
     with graph.session() as session:
         session.execute_write(write, fold(events[:third]))

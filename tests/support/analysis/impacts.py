@@ -47,6 +47,7 @@ def impact_of(dataset: Asset, job: Asset, change: ImpactChange) -> Impact:
         datasets=3,
         jobs=(ImpactedJob(job, Severity.BREAKING, True, 1, "It fails.", (owner,)),),
         jobs_total=2,
+        consumers=(),
         max_hops=1,
         truncated=False,
         notes=(),

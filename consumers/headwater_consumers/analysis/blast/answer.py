@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.declared import ReadingConsumer
 from headwater_consumers.analysis.trace.answer import Hop, Part, Step
 from headwater_schemas.events import Certainty
 
@@ -80,6 +81,7 @@ class Blast:
         tainted: by depth, then by name.
         hops: the steps that it went through, breadth-first; the origin's own come first, at depth 0.
         totals: how much.
+        consumers: declared consumers of the tainted datasets that aren't clean again, by name: whom to tell.
         notes: what else is worth knowing.
         truncated: whether the limit of steps was reached: then there is more.
     """
@@ -88,5 +90,6 @@ class Blast:
     tainted: tuple[Tainted, ...]
     hops: tuple[Hop, ...]
     totals: Totals
+    consumers: tuple[ReadingConsumer, ...]
     notes: tuple[str, ...]
     truncated: bool

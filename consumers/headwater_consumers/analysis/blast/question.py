@@ -10,6 +10,7 @@ from datetime import timedelta
 from headwater_consumers.analysis.blast.answer import Blast, Superseded, Tainted, Totals
 from headwater_consumers.analysis.blast.origin import BadBatches, BadRun, batches_origin, run_origin
 from headwater_consumers.analysis.blast.superseded import Replacements
+from headwater_consumers.analysis.declared import consumers_of_datasets
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, weakest
@@ -70,11 +71,17 @@ def blast(
             tainted=tainted,
             hops=found.hops,
             totals=_totals(tainted, found.hops),
+            consumers=consumers_of_datasets(tx, _still_bad(found.start, tainted)),
             notes=found.notes,
             truncated=found.truncated,
         )
 
     return reader.read(question)
+
+
+def _still_bad(start: Iterable[Part], tainted: Iterable[Tainted]) -> set[str]:
+    """Keys of the datasets that bad data is in still, that of the start among them."""
+    return {part.dataset.key for part in start} | {one.dataset.key for one in tainted if one.parts}
 
 
 def _tainted(context: Context, hops: Iterable[Hop], *, shift: int) -> tuple[Tainted, ...]:

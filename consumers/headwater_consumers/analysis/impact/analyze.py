@@ -10,6 +10,7 @@ from typing import Any
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
+from headwater_consumers.analysis.declared import consumers_of
 from headwater_consumers.analysis.impact import wording
 from headwater_consumers.analysis.impact.answer import Impact, ImpactedJob, ImpactHop, ImpactItem, Owner, SeverityTotal
 from headwater_consumers.analysis.impact.change import ImpactChange, SchemaChange
@@ -280,6 +281,7 @@ def _answer(tx: Transaction, change: ImpactChange, policy: Policy, page: ImpactP
         datasets=len({hit.facts[node].dataset for node in nodes}),
         jobs=details.jobs(change.schema, late=policy.binds_late(beginning.start.type)),
         jobs_total=len(hit.jobs),
+        consumers=consumers_of(tx, {*beginning.start.nodes, *hit.worst}),
         max_hops=max((hit.walk.found[place].hops for place in hit.worst.values()), default=0),
         truncated=hit.walk.truncated,
         notes=(*beginning.notes, *caveats(tx, graph, beginning, hit)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.declared import ReadingConsumer
 from headwater_consumers.analysis.impact.change import ChangeType, ImpactChange
 from headwater_consumers.analysis.impact.policy import Severity
 from headwater_consumers.analysis.impact.steps import Cause
@@ -133,6 +134,7 @@ class Impact:
         datasets: how many datasets are hit, as a whole or in a column.
         jobs: jobs on the way, those that fail first, then the worst; at most 100.
         jobs_total: how many there are.
+        consumers: declared consumers of what changes or is hit, of all pages, by name: whom to tell.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth asked for.
         notes: what else to know: what the answer rests on, what it leaves open.
@@ -153,6 +155,7 @@ class Impact:
     datasets: int
     jobs: tuple[ImpactedJob, ...]
     jobs_total: int
+    consumers: tuple[ReadingConsumer, ...]
     max_hops: int
     truncated: bool
     notes: tuple[str, ...]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.declared import ReadingConsumer
 from headwater_consumers.analysis.impact.answer import Impact, ImpactItem, Owner
 from headwater_consumers.analysis.impact.change import ChangeType, ImpactChange, SchemaChange
 from headwater_consumers.analysis.impact.spread import JobHit
@@ -141,6 +142,13 @@ def _lines(impact: Impact) -> Iterator[str]:
         for job in impact.jobs[:_MOST_ITEMS]:
             yield f"- **{job.severity}** {_code(job.job.name)}: {_text(job.reason)}{_owned(job.owners)}"
         yield from _more(impact.jobs_total - min(len(impact.jobs), _MOST_ITEMS), "jobs")
+    if impact.consumers:
+        yield ""
+        yield "### Consumers"
+        yield ""
+        for consumer in impact.consumers[:_MOST_ITEMS]:
+            yield f"- {_code(consumer.name)}: {_text(consumer_text(consumer))}"
+        yield from _more(len(impact.consumers) - _MOST_ITEMS, "consumers")
     if impact.items:
         shown = impact.items[:_MOST_ITEMS]
         yield ""
@@ -152,11 +160,24 @@ def _lines(impact: Impact) -> Iterator[str]:
             yield _row(item)
         yield from _more(impact.total - len(shown), "assets")
     every = (*(job.owners for job in impact.jobs), *(item.owners for item in impact.items))
-    owners = list(dict.fromkeys(owner.name for owned in every for owner in owned))
+    of_consumers = (owner.name for consumer in impact.consumers for owner in consumer.owners)
+    owners = list(dict.fromkeys((*(owner.name for owned in every for owner in owned), *of_consumers)))
     if owners:
         yield ""
         names = ", ".join(_text(owner) for owner in owners[:_MOST_OWNERS])
         yield f"To tell: {names}{f' and {len(owners) - _MOST_OWNERS} more' if len(owners) > _MOST_OWNERS else ''}."
+
+
+def consumer_text(consumer: ReadingConsumer) -> str:
+    """What is known of a consumer: what it is, how critical, what it reads, and how its people are reached."""
+    parts = [consumer.type.lower().replace("_", " ")] if consumer.type else []
+    parts += [consumer.criticality] if consumer.criticality else []
+    more = f" and {consumer.reads_total - 3:,} more" if consumer.reads_total > 3 else ""
+    parts.append(f"reads {', '.join(called(asset) for asset in consumer.reads[:3])}{more}")
+    parts += [f"needs {consumer.notice_days} days of notice"] if consumer.notice_days else []
+    parts += [owner.name for owner in consumer.owners]
+    parts += [text for text in (consumer.on_call, consumer.contact) if text]
+    return ", ".join(short(part) for part in parts)
 
 
 def counted(impact: Impact) -> str:

@@ -3,7 +3,14 @@ UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 OPTIONAL MATCH (owner:Dataset)-[r:HAS_COLUMN]->(n)
 WITH node, n, coalesce(owner, n) AS d, r
+CALL (d) {
+  MATCH (d)<-[:DECLARES]-(x:Declaration)-[:IN_SET]->(by:DeclarationSet) WHERE x.current
+  WITH x ORDER BY by.name
+  RETURN head(collect(CASE WHEN x.owners IS NOT NULL THEN x END)) AS owned, head(collect(x.criticality)) AS criticality
+}
 RETURN collect({node: node, dataset: d {.key, .namespace, .name, .title, .type},
   column: CASE WHEN n:Column THEN n {.key, .name, .data_type} END,
-  criticality: d.criticality, owners: coalesce(d.owners, []), owner_types: coalesce(d.owner_types, []),
+  criticality: coalesce(criticality, d.criticality),
+  owners: CASE WHEN owned IS NULL THEN coalesce(d.owners, []) ELSE owned.owners END,
+  owner_types: CASE WHEN owned IS NULL THEN coalesce(d.owner_types, []) ELSE owned.owner_types END,
   gone: coalesce(d.dropped, false) OR r.last_seen IS NOT NULL}) AS assets

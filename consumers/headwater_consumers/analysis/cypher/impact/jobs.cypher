@@ -1,5 +1,11 @@
 // Jobs of an impact, with their owners
 UNWIND $given.keys AS key
 MATCH (j:Job {key: key})
-RETURN collect({properties: j {.key, .namespace, .name, .processing_type}, criticality: j.criticality,
-  owners: coalesce(j.owners, []), owner_types: coalesce(j.owner_types, [])}) AS jobs
+CALL (j) {
+  MATCH (j)<-[:DECLARES]-(x:Declaration)-[:IN_SET]->(by:DeclarationSet) WHERE x.current
+  WITH x ORDER BY by.name
+  RETURN head(collect(CASE WHEN x.owners IS NOT NULL THEN x END)) AS owned, head(collect(x.criticality)) AS criticality
+}
+RETURN collect({properties: j {.key, .namespace, .name, .processing_type}, criticality: coalesce(criticality, j.criticality),
+  owners: CASE WHEN owned IS NULL THEN coalesce(j.owners, []) ELSE owned.owners END,
+  owner_types: CASE WHEN owned IS NULL THEN coalesce(j.owner_types, []) ELSE owned.owner_types END}) AS jobs

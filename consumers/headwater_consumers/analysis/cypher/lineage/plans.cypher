@@ -26,7 +26,8 @@ WITH j, p, emptied,
     WHEN p.first_seen <= $given.as_of AND p.last_seen > $given.as_of THEN $given.as_of
     WHEN p.first_seen <= $given.as_of THEN p.last_seen
   END AS active
-RETURN collect([p.key, j.key, p.digest, coalesce(p.digest = j.declared_plan, false),
+RETURN collect([p.key, j.key, p.digest, coalesce(p.digest = j.declared_plan, false)
+    OR EXISTS { MATCH (j)<-[:DECLARES]-(x:Declaration) WHERE x.current AND x.plan = p.digest },
   p.first_seen.epochMillis * 1000 + p.first_seen.microsecond % 1000,
   p.last_seen.epochMillis * 1000 + p.last_seen.microsecond % 1000,
   active.epochMillis * 1000 + active.microsecond % 1000,

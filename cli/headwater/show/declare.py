@@ -1,0 +1,77 @@
+"""What `headwater declare` changes, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from headwater.console import shortened
+from headwater_consumers.analysis.declared import Contradiction
+from headwater_consumers.declaring.difference import ChangedDeclaration, SetResult
+
+_MOST: Final = 50
+_MOST_NAMED: Final = 5
+_SIGNS: Final = {"added": "+", "withdrawn": "-", "changed": "~"}
+
+
+def view(results: Sequence[SetResult]) -> str:
+    """The changes of each set, a line each."""
+    return "\n".join(line for result in results for line in _lines(result))
+
+
+def warnings(results: Sequence[SetResult]) -> str:
+    """What people have to know besides, a line each: unknown datasets, cycles, contradictions; empty: nothing."""
+    return "\n".join(line for result in results for line in _warnings(result))
+
+
+def _lines(result: SetResult) -> Iterator[str]:
+    counts = ", ".join(
+        f"{number:,} {change}" for change in _SIGNS if (number := sum(one.change == change for one in result.changes))
+    )
+    yield (
+        f"{shortened(result.set)}: revision {result.revision}, {result.declarations:,} "
+        f"declaration{'s' * (result.declarations != 1)}, {counts or 'nothing changes'}"
+    )
+    for one in result.changes[:_MOST]:
+        yield f"  {_SIGNS.get(one.change, '~')} {shortened(one.subject_type)} {_name(one)}"
+        for value in one.values[:_MOST]:
+            column = "" if value.column is None else f"{shortened(value.column)}: "
+            yield f"      {column}{shortened(value.property)}: {_text(value.before)} → {_text(value.after)}"
+    if len(result.changes) > _MOST:
+        yield f"  … and {len(result.changes) - _MOST:,} more; --json lists all"
+
+
+def _name(one: ChangedDeclaration) -> str:
+    return shortened(one.name) if one.namespace is None else f"{shortened(one.namespace)} {shortened(one.name)}"
+
+
+def _warnings(result: SetResult) -> Iterator[str]:
+    name = shortened(result.set)
+    unknown = result.unknown_datasets
+    if unknown:
+        more = f" and {len(unknown) - _MOST_NAMED:,} more" if len(unknown) > _MOST_NAMED else ""
+        yield (
+            f"{name} names {len(unknown):,} dataset{'s' * (len(unknown) != 1)} that no event has named: "
+            f"{', '.join(map(shortened, unknown[:_MOST_NAMED]))}{more}. Check their namespaces and names."
+        )
+    for cycle in result.cycles:
+        yield f"{name} declares datasets that are made from each other: {' → '.join(map(shortened, cycle))}."
+    for one in result.contradictions[:_MOST]:
+        yield _contradiction(one)
+
+
+def _contradiction(one: Contradiction) -> str:
+    column = "" if one.column is None else f", column {shortened(one.column)}"
+    values = "; ".join(f"{shortened(set_)}: {_text(value)}" for set_, value in one.values.items())
+    return (
+        f"Sets contradict each other about {shortened(one.subject_type)} {shortened(one.name)}{column}, "
+        f"{shortened(one.property)}: {values}. That of {shortened(next(iter(one.values)))} is shown."
+    )
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(shortened(str(item)) for item in value) or "none"
+    return shortened(str(value))

@@ -1,0 +1,5 @@
+// Consumers of datasets, by the keys of these
+UNWIND $given.keys AS key
+MATCH (c:Consumer)-[:CONSUMES]->(d:Dataset {key: key})
+RETURN c.key AS key, c.name AS name,
+  collect({dataset: d {.key, .namespace, .name, .title, .type}, column: null}) AS reads

@@ -1,0 +1,4 @@
+// Declarations that are there, of some
+UNWIND $given.keys AS key
+MATCH (n:Declaration {key: key})
+RETURN collect(n.key) AS there

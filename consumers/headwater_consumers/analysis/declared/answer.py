@@ -1,0 +1,90 @@
+"""Answers about declarations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class SetState:
+    """What is in the graph of a declaration set.
+
+    Attributes:
+        revision: its latest; 0: none is there.
+        items: keys of the declarations that it lists.
+        missing: those of them that aren't there.
+        format, source, document: of that revision.
+        there: how many of the declarations that were asked for are there.
+    """
+
+    revision: int = 0
+    items: frozenset[str] = frozenset()
+    missing: frozenset[str] = frozenset()
+    format: str | None = None
+    source: str | None = None
+    document: str | None = None
+    there: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One declaration as it is in the graph.
+
+    Attributes:
+        key: of the Declaration.
+        set: id of its set.
+        subject: key of what it declares.
+        subject_type: `dataset`, `job` or `consumer`.
+        namespace: of the subject; None: a consumer, which has none.
+        name: of the subject.
+        values: what it states, by name of the property.
+        columns: what it states of columns, by path and name of the property.
+    """
+
+    key: str
+    set: str
+    subject: str
+    subject_type: str
+    namespace: str | None
+    name: str
+    values: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A property that sets give different values.
+
+    Attributes:
+        subject: key of what they declare.
+        subject_type: `dataset`, `job` or `consumer`.
+        name: of the subject.
+        column: path of the column; None: the subject itself.
+        property: name of the property.
+        values: value by id of the set; the first is the one that is shown.
+    """
+
+    subject: str
+    subject_type: str
+    name: str
+    column: str | None
+    property: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What is declared of one dataset, job or consumer, by all sets together.
+
+    Attributes:
+        sets: ids of the sets that declare it, in code-point order.
+        values: by name of the property; of sets that differ, the value of the first.
+        columns: by path and name of the property; likewise.
+        contradictions: where the sets differ.
+    """
+
+    sets: list[str] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
+    contradictions: list[Contradiction] = field(default_factory=list)

@@ -1,0 +1,88 @@
+"""What several sets declare of one thing, together: never merged silently.
+
+The sets are in code-point order of their ids. Of a property that several of them give, the value of the first set is
+shown, and where others differ, that is a contradiction. Glossary terms add up, and so do tags: two sets contradict each
+other only if they give one key different values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from headwater_consumers.analysis.declared.answer import Contradiction, Declaration, Declared
+
+PARALLEL: Final = {"owners": ("owner_types",)}
+"""Properties that lists beside them belong to."""
+_TAGS: Final = "tags"
+_TAG_VALUES: Final = "tag_values"
+_GLOSSARY: Final = "glossary"
+_OWN: Final = frozenset({"plan"})
+"""Properties of which each set may have its own: column lineages add up."""
+
+
+def merge(declarations: Iterable[Declaration]) -> Declared:
+    """What declarations of one subject state together."""
+    ordered = sorted(declarations, key=lambda one: (one.set, one.key))
+    out = Declared(sets=list(dict.fromkeys(one.set for one in ordered)))
+    if not ordered:
+        return out
+    first = ordered[0]
+    out.values.update(_merged(first, None, [(one.set, one.values) for one in ordered], out.contradictions))
+    for path in sorted({path for one in ordered for path in one.columns}):
+        rows = [(one.set, one.columns[path]) for one in ordered if path in one.columns]
+        out.columns[path] = _merged(first, path, rows, out.contradictions)
+    return out
+
+
+def merged(declarations: Iterable[Declaration]) -> dict[str, Declared]:
+    """What declarations of several subjects state together, by key of the subject."""
+    found: dict[str, list[Declaration]] = {}
+    for one in declarations:
+        found.setdefault(one.subject, []).append(one)
+    return {subject: merge(each) for subject, each in found.items()}
+
+
+def contradictions(declared: Iterable[Declared]) -> list[Contradiction]:
+    """Where sets contradict each other, in order of type and name."""
+    every = [one for each in declared for one in each.contradictions]
+    return sorted(every, key=lambda one: (one.subject_type, one.name, one.column or "", one.property))
+
+
+def _merged(
+    subject: Declaration,
+    column: str | None,
+    rows: Sequence[tuple[str, Mapping[str, Any]]],
+    contradictions: list[Contradiction],
+) -> dict[str, Any]:
+    beside = {name for names in PARALLEL.values() for name in names}
+    names = sorted({name for _, values in rows for name in values} - beside - {_TAGS, _TAG_VALUES})
+    out: dict[str, Any] = {}
+
+    def differ(property_: str, values: dict[str, Any]) -> None:
+        if len({repr(value) for value in values.values()}) > 1:
+            contradictions.append(
+                Contradiction(subject.subject, subject.subject_type, subject.name, column, property_, values)
+            )
+
+    for name in names:
+        given = {set_: values for set_, values in reversed(rows) if name in values}
+        given = dict(reversed(given.items()))
+        if name == _GLOSSARY:
+            out[name] = sorted({term for values in given.values() for term in values[name]})
+            continue
+        shown = next(iter(given.values()))
+        out[name] = shown[name]
+        out |= {other: shown[other] for other in PARALLEL.get(name, ()) if other in shown}
+        if name not in _OWN:
+            differ(name, {set_: values[name] for set_, values in given.items()})
+    tags: dict[str, dict[str, str]] = {}
+    for set_, values in rows:
+        for key, value in zip(values.get(_TAGS, ()), values.get(_TAG_VALUES, ()), strict=True):
+            tags.setdefault(key, {}).setdefault(set_, value)
+    if tags:
+        out[_TAGS] = sorted(tags)
+        out[_TAG_VALUES] = [next(iter(tags[key].values())) for key in sorted(tags)]
+        for key in sorted(tags):
+            differ(f"tags.{key}", dict(tags[key]))
+    return out

@@ -1,0 +1,197 @@
+"""What a revision of a set would change against what the graph has of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from headwater_consumers.analysis.declared import Contradiction, Declaration
+from headwater_consumers.analysis.declared.ask import stated
+from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_consumers.materializer.fold import fold
+from headwater_schemas.events import DatasetRef, DeclarationEvent
+
+_MOST_CYCLES = 20
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedValue:
+    """A value that changes.
+
+    Attributes:
+        column: path of the column; None: the subject itself.
+        property: name of the property.
+        before: its value; None: none is declared.
+        after: likewise.
+    """
+
+    column: str | None
+    property: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedDeclaration:
+    """A dataset, job or consumer whose declaration changes.
+
+    Attributes:
+        change: what becomes of its declaration.
+        subject_type: `dataset`, `job` or `consumer`.
+        namespace: None: a consumer, which has none.
+        name: of the subject.
+        values: what changes of it, where it is in both.
+    """
+
+    change: Literal["added", "withdrawn", "changed"]
+    subject_type: str
+    namespace: str | None
+    name: str
+    values: list[ChangedValue] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SetResult:
+    """What became of a set that is declared.
+
+    Attributes:
+        set: its id.
+        revision: its number.
+        declarations: how many it has.
+        published: events that were published; 0: nothing changed, or nothing was to be published.
+        changes: what changes.
+        unknown_datasets: datasets that it names and that the graph didn't have, by namespace and name.
+        contradictions: where other sets give other values.
+        cycles: datasets that declared jobs make from each other.
+    """
+
+    set: str
+    revision: int
+    declarations: int
+    published: int
+    changes: list[ChangedDeclaration]
+    unknown_datasets: list[str]
+    contradictions: list[Contradiction]
+    cycles: list[list[str]]
+
+
+def difference(after: Iterable[Declaration], before: Iterable[Declaration]) -> list[ChangedDeclaration]:
+    """What changes of a set, in order of type, namespace and name.
+
+    Args:
+        after: what will hold of it (`made`).
+        before: what holds of it now.
+    """
+    old = {one.subject: one for one in before}
+    new = {one.subject: one for one in after}
+    out = []
+    for subject in old.keys() | new.keys():
+        one, other = old.get(subject), new.get(subject)
+        shown = other or one
+        assert shown is not None  # noqa: S101 - it is in one of them; for the type checker
+        about = (shown.subject_type, shown.namespace, shown.name)
+        if one is None:
+            out.append(ChangedDeclaration("added", *about))
+        elif other is None:
+            out.append(ChangedDeclaration("withdrawn", *about))
+        elif values := _changed(one, other):
+            out.append(ChangedDeclaration("changed", *about, values))
+    return sorted(out, key=lambda change: (change.subject_type, change.namespace or "", change.name))
+
+
+def made(declared: DeclaredSet, *, tenant: str) -> list[Declaration]:
+    """A set's declarations as they will be in the graph."""
+    out = []
+    events = [event for event in declared.events(1, tenant=tenant, event_time=_EPOCH) if event.declaration_event]
+    by_key = {key: declared.declarations[digest] for key, digest in declared.keys(tenant).items()}
+    for key, facts in fold(events).declarations.items():
+        body = by_key[key]
+        subject = body.dataset or body.job
+        paths = [column.path for column in body.columns or ()]
+        out.append(
+            Declaration(
+                key,
+                declared.name,
+                facts.subject,
+                str(facts.properties["subject_type"]),
+                None if subject is None else subject.namespace,
+                body.consumer or "" if subject is None else subject.name,
+                stated(facts.properties),
+                {path: stated(values) for path, (_, values) in zip(paths, facts.columns, strict=True)},
+            )
+        )
+    return out
+
+
+def named_datasets(declarations: Iterable[DeclarationEvent]) -> set[DatasetRef]:
+    """Every dataset that declarations name."""
+    out: set[DatasetRef] = set()
+    for body in declarations:
+        out |= {body.dataset} if body.dataset is not None else set()
+        out |= {*(body.inputs or ()), *(body.outputs or ()), *(read.dataset for read in body.reads or ())}
+        out |= set(() if body.lineage is None else body.lineage.datasets)
+        out |= {dataset for part in body.partitions or () for dataset in (part.input, part.output)}
+    return out
+
+
+def cycles(declarations: Iterable[DeclarationEvent]) -> list[list[str]]:
+    """Datasets that declared jobs make from each other: one cycle for each group of such datasets, at most 20.
+
+    A dataset that a job makes from itself, as an update in place does, is none.
+    """
+    feeds: dict[DatasetRef, set[DatasetRef]] = {}
+    for body in declarations:
+        pairs = {(source, target) for source in body.inputs or () for target in body.outputs or ()}
+        if (lineage := body.lineage) is not None:
+            pairs |= {
+                (lineage.datasets[edge.input], lineage.datasets[edge.output])
+                for edge in lineage.edges
+                if edge.input is not None
+            }
+        for source, target in pairs:
+            if source != target:
+                feeds.setdefault(source, set()).add(target)
+    return [[f"{one.namespace} {one.name}" for one in cycle] for cycle in _cycles(feeds)[:_MOST_CYCLES]]
+
+
+def _cycles(feeds: dict[DatasetRef, set[DatasetRef]]) -> list[list[DatasetRef]]:
+    """Depth first, each dataset once; without recursion, as a chain may be long."""
+    done: set[DatasetRef] = set()
+    out = []
+    for start in sorted(feeds):
+        path: list[DatasetRef] = []
+        on_path: dict[DatasetRef, int] = {}
+        stack = [(start, iter(sorted(feeds[start])))] if start not in done else []
+        if stack:
+            path, on_path = [start], {start: 0}
+        while stack:
+            _, targets = stack[-1]
+            target = next(targets, None)
+            if target is None:
+                stack.pop()
+                done.add(path[-1])
+                del on_path[path.pop()]
+            elif target in on_path:
+                out.append([*path[on_path[target] :], target])
+            elif target not in done:
+                on_path[target] = len(path)
+                path.append(target)
+                stack.append((target, iter(sorted(feeds.get(target, ())))))
+    return out
+
+
+def _changed(one: Declaration, other: Declaration) -> list[ChangedValue]:
+    pairs: list[tuple[str | None, dict[str, Any], dict[str, Any]]] = [(None, one.values, other.values)]
+    pairs += [
+        (path, one.columns.get(path, {}), other.columns.get(path, {}))
+        for path in sorted(one.columns.keys() | other.columns.keys())
+    ]
+    return [
+        ChangedValue(column, name, before.get(name), after.get(name))
+        for column, before, after in pairs
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    ]

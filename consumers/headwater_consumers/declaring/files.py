@@ -1,0 +1,36 @@
+"""A file of any format that is taken → its declaration set."""
+
+from __future__ import annotations
+
+import re
+
+from headwater_consumers.declaring.dbt import read_manifest
+from headwater_consumers.declaring.odcs import read_contract
+from headwater_consumers.declaring.reading import read_set
+from headwater_consumers.declaring.sets import DeclaredSet
+
+# A key at the top of a document, whether it is YAML or JSON.
+_CONTRACT = re.compile(
+    r"""^["']?kind["']?\s*:\s*["']?DataContract\b|[{,]\s*"kind"\s*:\s*"DataContract\"""", re.MULTILINE
+)
+_MANIFEST = re.compile(r'"dbt_schema_version"\s*:\s*"[^"]*manifest')
+_HEAD = 4_000
+
+
+def read_file(file: str, text: str, *, namespace: str | None = None, catalog: str | None = None) -> DeclaredSet:
+    """The declaration set of a file: one of our own, an ODCS data contract or dbt's manifest.
+
+    Args:
+        file: its name, for messages.
+        text: its content.
+        namespace: of a contract's or manifest's datasets that don't name theirs.
+        catalog: text of dbt's `catalog.json`.
+
+    Raises:
+        DeclarationError: something is wrong with it.
+    """
+    if text.lstrip().startswith("{") and _MANIFEST.search(text[:_HEAD]):
+        return read_manifest(file, text, namespace, catalog)
+    if _CONTRACT.search(text):
+        return read_contract(file, text, namespace)
+    return read_set(file, text)

@@ -1,0 +1,226 @@
+"""What a file of declarations may have. The JSON Schema for editors is made of these classes (`json_schema`)."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from headwater_schemas.events import ConsumerType, Sensitivity, TransformationKind
+
+SCHEMA_ID: Final = "https://headwater/schemas/declarations-1.schema.json"
+
+_DURATION = re.compile(r"(\d+) ?(s|m|h|d|w)")
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_DAY = 86_400
+
+Name = Annotated[str, Field(min_length=1)]
+
+
+def _symbols(enum: type[StrEnum]) -> tuple[BeforeValidator, WithJsonSchema]:
+    """What a field of an enum takes: its symbols but UNKNOWN."""
+    names = [one.value for one in enum if one.value != "UNKNOWN"]
+
+    def check(value: Any) -> Any:
+        if value not in names:
+            raise ValueError(f"is one of {', '.join(names)}")
+        return value
+
+    return BeforeValidator(check), WithJsonSchema({"enum": names})
+
+
+SensitivityName = Annotated[Sensitivity, *_symbols(Sensitivity)]
+TypeOfConsumer = Annotated[ConsumerType, *_symbols(ConsumerType)]
+Kind = Annotated[TransformationKind, *_symbols(TransformationKind)]
+
+
+def _duration(value: Any) -> Any:
+    if isinstance(value, str) and (found := _DURATION.fullmatch(value)):
+        return int(found[1]) * _SECONDS[found[2]]
+    raise ValueError("write a number and a unit: 90s, 15m, 2h, 14d or 2w")
+
+
+def _days(value: Any) -> Any:
+    seconds = _duration(value)
+    if seconds % _DAY:
+        raise ValueError("write whole days or weeks: 14d or 2w")
+    return seconds // _DAY
+
+
+_WRITTEN = {"type": "string", "pattern": r"^\d+ ?(s|m|h|d|w)$", "examples": ["15m", "2h"]}
+Seconds = Annotated[int, BeforeValidator(_duration), WithJsonSchema(_WRITTEN)]
+Days = Annotated[
+    int, BeforeValidator(_days), WithJsonSchema({"type": "string", "pattern": r"^\d+ ?(d|w)$", "examples": ["14d"]})
+]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Named(_Part):
+    """A dataset or job whose namespace isn't the file's."""
+
+    namespace: str
+    """As OpenLineage names it, e.g. `kafka://broker-1:9092`."""
+    name: Name
+
+
+Ref = Name | Named
+"""A name in the file's namespace, or a name with its namespace."""
+
+
+class OwnerOf(_Part):
+    """An owner, and what kind."""
+
+    name: Name
+    type: Name | None = None
+    """E.g. `MAINTAINER`, `STEWARD`."""
+
+
+class _Described(_Part):
+    description: str | None = None
+    """For people."""
+    owners: list[Name | OwnerOf] | None = None
+    """Who answers for it, e.g. `team:flights`."""
+    tags: dict[Name, str | None] | None = None
+    """Keys and values."""
+    glossary: list[Name] | None = None
+    """Terms of a glossary, or their addresses."""
+    classification: Name | None = None
+    """A word of your own for what kind of data it is."""
+    sensitivity: SensitivityName | None = None
+    """How sensitive it is."""
+    criticality: Name | None = None
+    """How much depends on it, e.g. `tier-1`."""
+    certified: bool | None = None
+    """Whether others may rely on it."""
+    freshness: Seconds | None = None
+    """How old its data may be, e.g. `15m`."""
+    deadline: Name | None = None
+    """When its data has to be there, e.g. `06:00 Europe/Berlin`."""
+    notice: Days | None = None
+    """How long before a change people have to know of it, e.g. `14d`."""
+    on_call: Name | None = None
+    """The channel of whoever mends it, e.g. `#flights-on-call`."""
+    contact: Name | None = None
+    """Whom to write to."""
+    url: Name | None = None
+    """Where people find it."""
+
+
+class Column(_Part):
+    """A column of a dataset."""
+
+    description: str | None = None
+    """For people."""
+    classification: Name | None = None
+    """A word of your own for what kind of data it is."""
+    sensitivity: SensitivityName | None = None
+    """How sensitive it is."""
+    tags: dict[Name, str | None] | None = None
+    """Keys and values."""
+    glossary: list[Name] | None = None
+    """Terms of a glossary, or their addresses."""
+
+
+class Dataset(_Described):
+    """A dataset."""
+
+    name: Name
+    namespace: str | None = None
+    """If it isn't the file's."""
+    keep: Days | None = None
+    """How long its data is kept, e.g. `400d`."""
+    reference: bool | None = None
+    """Whether it is reference data that others look up in."""
+    columns: dict[Name, Column | None] | None = None
+    """By path: `value.tailnum`, `legs.[].carrier`."""
+
+
+class ColumnInput(_Part):
+    """What an output column comes from."""
+
+    dataset: Ref
+    column: Name | None = None
+    """Its path; without one, the dataset as a whole."""
+    kind: Kind = TransformationKind.DERIVE
+    """How the output comes from it."""
+    masking: bool = False
+    """Whether the input's value can't be read back from the output."""
+    expression: Name | None = None
+    """The formula, for people."""
+
+
+class ColumnOutput(_Part):
+    """Where an output column comes from."""
+
+    dataset: Ref
+    column: Name | None = None
+    """Its path; without one, every column."""
+    inputs: list[ColumnInput]
+
+
+class Partitions(_Part):
+    """How partitions of an input become partitions of an output: day to month, date to region."""
+
+    input: Ref
+    input_field: Name
+    output: Ref
+    output_field: Name
+    transform: Name
+    """E.g. `month`, `region of`."""
+
+
+class Job(_Described):
+    """A job, also one that nothing captures: an API call, a spreadsheet."""
+
+    name: Name
+    namespace: str | None = None
+    """If it isn't the file's."""
+    inputs: list[Ref] | None = None
+    """Datasets that it reads."""
+    outputs: list[Ref] | None = None
+    """Datasets that it writes."""
+    columns: list[ColumnOutput] | None = None
+    """Its column lineage."""
+    partitions: list[Partitions] | None = None
+
+
+class Read(_Part):
+    """What a consumer reads of a dataset."""
+
+    dataset: Ref
+    columns: list[Name] | None = None
+    """Their paths; without any, all of the dataset."""
+
+
+class Consumer(_Described):
+    """Something or somebody that reads datasets at the end of a pipeline."""
+
+    name: Name
+    """Unique among all consumers, e.g. `looker/delay board`."""
+    type: TypeOfConsumer | None = None
+    reads: list[Name | Named | Read] | None = None
+
+
+class Declarations(_Part):
+    """A declaration set: what a team knows of its datasets, jobs and consumers."""
+
+    set: Name
+    """Its id. What leaves the file is withdrawn from the set of this id."""
+    revision: Annotated[int, Field(ge=1)] | None = None
+    """Its number; without one, the number after the one in the graph."""
+    namespace: str | None = None
+    """Of names that are written without one."""
+    datasets: list[Dataset] = []
+    jobs: list[Job] = []
+    consumers: list[Consumer] = []
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a file."""
+    schema = Declarations.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_ID, **schema}

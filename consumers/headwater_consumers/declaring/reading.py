@@ -1,0 +1,331 @@
+"""The text of a file → its declaration set, or everything that is wrong with it, by line and field."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+
+from headwater_consumers.declaring import model
+from headwater_consumers.declaring.marks import Marked, Path, field_of, marked
+from headwater_consumers.declaring.problems import DeclarationError, Problem
+from headwater_consumers.declaring.sets import MOST_DECLARATIONS, DeclaredSet
+from headwater_schemas.events import (
+    ColumnEdge,
+    ColumnLineage,
+    DatasetRead,
+    DatasetRef,
+    DeclarationEvent,
+    DeclaredColumn,
+    Expression,
+    JobRef,
+    Owner,
+    PartitionMapping,
+    Tag,
+    TransformationKind,
+    TransformationType,
+)
+from headwater_schemas.identity import canonical_lineage, declaration_digest
+
+_MOST_PROBLEMS: Final = 100
+_INDIRECT: Final = frozenset(
+    kind for kind in TransformationKind if kind.value.endswith("_DEPENDENCY") or kind is TransformationKind.CONDITIONAL
+)
+_COPIED: Final = ("description", "classification", "sensitivity", "criticality", "certified", "deadline")
+_MESSAGES: Final = {
+    "missing": "is missing",
+    "string_type": "is a text",
+    "list_type": "is a list",
+    "dict_type": "is a mapping",
+    "model_type": "is a mapping",
+    "greater_than_equal": "is 1 or more",
+    "bool_type": "is true or false",
+    "int_type": "is a whole number",
+    "string_too_short": "is empty",
+}
+
+
+def read_set(file: str, text: str) -> DeclaredSet:
+    """The declaration set of a file of Headwater's own.
+
+    Args:
+        file: its name, for messages.
+        text: YAML or JSON.
+
+    Raises:
+        DeclarationError: something is wrong with it.
+    """
+    document = marked(file, text)
+    if not isinstance(document.value, dict):
+        raise DeclarationError([Problem(file, 1, "", "a declaration file is a mapping that begins with `set:`")])
+    try:
+        found = model.Declarations.model_validate(document.value)
+    except ValidationError as error:
+        raise DeclarationError(_problems(file, document, error)) from error
+    return _Made(file, document, found).made()
+
+
+class _Made:
+    """The events' bodies of a file that has the right form."""
+
+    def __init__(self, file: str, document: Marked, found: model.Declarations) -> None:
+        self._file, self._document, self._found = file, document, found
+        self._problems: list[Problem] = []
+
+    def made(self) -> DeclaredSet:
+        declarations: dict[str, DeclarationEvent] = {}
+        lines: dict[str, int] = {}
+        subjects: dict[object, int] = {}
+        for place, make in (("datasets", self._dataset), ("jobs", self._job), ("consumers", self._consumer)):
+            for index, one in enumerate(getattr(self._found, place)):
+                path: Path = (place, index)
+                body = make(one, path)
+                line = self._document.line(path)
+                subject = (body.dataset, body.job, body.consumer)
+                if subject in subjects:
+                    self._wrong((*path, "name"), f"is declared in line {subjects[subject]} already")
+                    continue
+                subjects[subject] = line
+                digest = declaration_digest(body)
+                declarations[digest], lines[digest] = body, line
+        if len(declarations) > MOST_DECLARATIONS:
+            count = f"{len(declarations):,} datasets, jobs and consumers"
+            self._wrong(
+                (), f"a set may have {MOST_DECLARATIONS:,} declarations, this one has {count}: use several sets"
+            )
+        if self._problems:
+            raise DeclarationError(self._problems[:_MOST_PROBLEMS])
+        return DeclaredSet(self._found.set, declarations, self._found.revision, lines=lines)
+
+    def _wrong(self, path: Path, message: str) -> None:
+        self._problems.append(Problem(self._file, self._document.line(path), field_of(path), message))
+
+    def _dataset(self, one: model.Dataset, path: Path) -> DeclarationEvent:
+        return DeclarationEvent(
+            **self._described(one),
+            dataset=DatasetRef(self._namespace(one.namespace, path), one.name),
+            keep_days=one.keep,
+            reference=one.reference,
+            columns=_columns(one.columns),
+        )
+
+    def _job(self, one: model.Job, path: Path) -> DeclarationEvent:
+        return DeclarationEvent(
+            **self._described(one),
+            job=JobRef(self._namespace(one.namespace, path), one.name),
+            inputs=self._refs(one.inputs, (*path, "inputs")),
+            outputs=self._refs(one.outputs, (*path, "outputs")),
+            lineage=None if one.columns is None else self._lineage(one.columns, (*path, "columns")),
+            partitions=self._partitions(one.partitions, (*path, "partitions")),
+        )
+
+    def _consumer(self, one: model.Consumer, path: Path) -> DeclarationEvent:
+        reads = None
+        if one.reads is not None:
+            rows = [self._read(read, (*path, "reads", index)) for index, read in enumerate(one.reads)]
+            reads = tuple(sorted(set(rows)))
+        return DeclarationEvent(**self._described(one), consumer=one.name, type=one.type, reads=reads)
+
+    def _described(self, one: model._Described) -> dict[str, Any]:
+        return {
+            "set": self._found.set,
+            **{name: getattr(one, name) for name in _COPIED},
+            "owners": _owners(one.owners),
+            "tags": _tags(one.tags),
+            "glossary": _sorted(one.glossary),
+            "freshness_seconds": one.freshness,
+            "notice_days": one.notice,
+            "on_call": one.on_call,
+            "contact": one.contact,
+            "url": one.url,
+        }
+
+    def _namespace(self, own: str | None, path: Path) -> str:
+        if own is not None:
+            return own
+        if self._found.namespace is None:
+            self._wrong(path, "has no namespace: give it `namespace`, or the file one for all")
+            return ""
+        return self._found.namespace
+
+    def _ref(self, ref: model.Ref, path: Path) -> DatasetRef:
+        if isinstance(ref, str):
+            return DatasetRef(self._namespace(None, path), ref)
+        return DatasetRef(ref.namespace, ref.name)
+
+    def _refs(self, refs: Sequence[model.Ref] | None, path: Path) -> tuple[DatasetRef, ...] | None:
+        if refs is None:
+            return None
+        return tuple(sorted({self._ref(ref, (*path, index)) for index, ref in enumerate(refs)}))
+
+    def _read(self, read: str | model.Named | model.Read, path: Path) -> DatasetRead:
+        if isinstance(read, model.Read):
+            return DatasetRead(self._ref(read.dataset, (*path, "dataset")), tuple(sorted(set(read.columns or ()))))
+        return DatasetRead(self._ref(read, path))
+
+    def _partitions(
+        self, partitions: Sequence[model.Partitions] | None, path: Path
+    ) -> tuple[PartitionMapping, ...] | None:
+        if partitions is None:
+            return None
+        return tuple(
+            sorted(
+                PartitionMapping(
+                    input=self._ref(one.input, (*path, index, "input")),
+                    output=self._ref(one.output, (*path, index, "output")),
+                    input_field=one.input_field,
+                    output_field=one.output_field,
+                    transform=one.transform,
+                )
+                for index, one in enumerate(partitions)
+            )
+        )
+
+    def _lineage(self, outputs: Sequence[model.ColumnOutput], path: Path) -> ColumnLineage:
+        rows = [
+            (
+                (self._ref(output.dataset, (*path, number, "dataset")), output.column),
+                (self._ref(source.dataset, (*path, number, "inputs", index, "dataset")), source.column),
+                source,
+            )
+            for number, output in enumerate(outputs)
+            for index, source in enumerate(output.inputs)
+        ]
+        return column_lineage(
+            (target, origin, source.kind, source.masking, source.expression) for target, origin, source in rows
+        )
+
+
+ColumnOf = tuple[DatasetRef, str | None]
+
+
+def column_lineage(
+    rows: Iterable[tuple[ColumnOf, ColumnOf, TransformationKind, bool, str | None]],
+) -> ColumnLineage:
+    """Column lineage of rows: output, input (each dataset and column), kind, masking, expression."""
+    datasets: dict[DatasetRef, int] = {}
+    expressions: dict[str, Expression] = {}
+    edges = []
+    for (target, output_field), (source, input_field), kind, masking, text in rows:
+        if text is not None:
+            expressions[text] = (
+                Expression(f"declared:{len(expressions)}", text) if text not in expressions else (expressions[text])
+            )
+        edges.append(
+            ColumnEdge(
+                output=datasets.setdefault(target, len(datasets)),
+                output_field=output_field,
+                input=datasets.setdefault(source, len(datasets)),
+                input_field=input_field,
+                type=TransformationType.INDIRECT if kind in _INDIRECT else TransformationType.DIRECT,
+                kind=kind,
+                masking=masking,
+                expression=None if text is None else expressions[text].id,
+            )
+        )
+    return canonical_lineage(
+        ColumnLineage(datasets=tuple(datasets), edges=tuple(edges), expressions=tuple(expressions.values()))
+    )
+
+
+def _owners(owners: Sequence[str | model.OwnerOf] | None) -> tuple[Owner, ...] | None:
+    if owners is None:
+        return None
+    found = {Owner(owner) if isinstance(owner, str) else Owner(owner.name, owner.type) for owner in owners}
+    return tuple(sorted(found, key=lambda owner: (owner.name, owner.type or "")))
+
+
+def _tags(tags: dict[str, str | None] | None) -> tuple[Tag, ...] | None:
+    return None if tags is None else tuple(Tag(key=key, value=value) for key, value in sorted(tags.items()))
+
+
+def _sorted(texts: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if texts is None else tuple(sorted(set(texts)))
+
+
+def _columns(columns: dict[str, model.Column | None] | None) -> tuple[DeclaredColumn, ...] | None:
+    if columns is None:
+        return None
+    rows = ((path, column or model.Column()) for path, column in sorted(columns.items()))
+    return tuple(
+        DeclaredColumn(
+            path=path,
+            description=column.description,
+            classification=column.classification,
+            sensitivity=column.sensitivity,
+            tags=_tags(column.tags),
+            glossary=_sorted(column.glossary),
+        )
+        for path, column in rows
+    )
+
+
+def _problems(file: str, document: Marked, error: ValidationError) -> list[Problem]:
+    """What pydantic found, each place once, in the file's own words."""
+    found: dict[Path, list[Any]] = {}
+    for one in error.errors(include_url=False):
+        found.setdefault(_place(document.value, one), []).append(one)
+    # A value that no form of a union fits has problems of its own, and of each form.
+    places = [place for place in found if not any(other != place and other[: len(place)] == place for other in found)]
+    return [
+        Problem(file, document.line(place), field_of(place), _message(found[place]))
+        for place in places[:_MOST_PROBLEMS]
+    ]
+
+
+def _place(value: Any, error: Any) -> Path:
+    """Where a problem is: the steps that are in the document, and a key that is missing; names of types left out."""
+    place: Path = ()
+    for step in error["loc"]:
+        in_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        if in_list or (isinstance(value, dict) and step in value):
+            place, value = (*place, step), value[step]
+    return (*place, error["loc"][-1]) if error["type"] == "missing" else place
+
+
+def _message(errors: Sequence[Any]) -> str:
+    for error in errors:
+        if error["type"] == "extra_forbidden":
+            return _unknown(error["loc"])
+        if error["type"] == "missing":
+            return "is missing"
+    error = errors[0]
+    if len(errors) > 1:
+        return "is a name, or a mapping with `namespace` and `name`" if "owners" not in error["loc"] else "is a name"
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    return _MESSAGES.get(error["type"], str(error["msg"]))
+
+
+def _unknown(loc: tuple[str | int, ...]) -> str:
+    known = _keys_at(loc)
+    near = difflib.get_close_matches(str(loc[-1]), known, n=1)
+    meant = f"; did you mean `{near[0]}`?" if near else f"; known are {', '.join(known)}" if known else ""
+    return f"no such key{meant}"
+
+
+_MODELS: Final[dict[str, type[BaseModel]]] = {
+    "datasets": model.Dataset,
+    "jobs": model.Job,
+    "consumers": model.Consumer,
+    "reads": model.Read,
+    "partitions": model.Partitions,
+    "owners": model.OwnerOf,
+}
+
+
+def _keys_at(loc: tuple[str | int, ...]) -> list[str]:
+    """The keys that a mapping may have, the last step of `loc` being one that it may not."""
+    names = [step for step in loc[:-1] if isinstance(step, str)]
+    every: tuple[type[BaseModel], ...] = (*_MODELS.values(), model.Named)
+    labels = {each.__name__: each for each in every}
+    if not names:
+        return sorted(model.Declarations.model_fields)
+    if names[0] == "datasets" and "columns" in names:
+        return sorted(model.Column.model_fields)
+    if names[0] == "jobs" and "columns" in names:
+        return sorted(model.ColumnInput.model_fields if "inputs" in names else model.ColumnOutput.model_fields)
+    kind = labels.get(names[-1]) or _MODELS.get(names[-1])
+    return [] if kind is None else sorted(kind.model_fields)

@@ -1,0 +1,75 @@
+"""A declaration set on its way to the topic: its declarations, and the events of a revision."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from headwater_consumers.graph import keys
+from headwater_schemas.events import DeclarationEvent, DeclarationSetEvent, LineageEvent
+from headwater_schemas.events.build import lineage_event
+from headwater_schemas.identity import declaration_digest
+
+PRODUCER: Final = "https://headwater/declare"
+MOST_DECLARATIONS: Final = 25_000
+"""Of one set: a revision lists them all in one event, which has to be below a megabyte."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredSet:
+    """What a file declares.
+
+    Attributes:
+        name: the set's id.
+        declarations: by digest, each subject once.
+        revision: its number; None: the one after what is in the graph.
+        format: what it was read from.
+        source: where that is, for people.
+        document: the text, where fields of it have no place in the declarations.
+        lines: line of each declaration in the file, by digest.
+    """
+
+    name: str
+    declarations: dict[str, DeclarationEvent]
+    revision: int | None = None
+    format: str = "headwater"
+    source: str | None = None
+    document: str | None = None
+    lines: dict[str, int] | None = None
+
+    def keys(self, tenant: str) -> dict[str, str]:
+        """Digest of each declaration by its key in the graph."""
+        set_key = keys.declaration_set_key(tenant, self.name)
+        return {keys.declaration_key(tenant, set_key, digest): digest for digest in self.declarations}
+
+    def events(
+        self, revision: int, *, tenant: str, event_time: datetime, there: Container[str] = ()
+    ) -> Iterator[LineageEvent]:
+        """The declarations that aren't there yet, and behind them the revision.
+
+        Args:
+            revision: its number.
+            tenant: whose graph.
+            event_time: of all of them.
+            there: keys of declarations whose events needn't be published again.
+        """
+        for key, digest in self.keys(tenant).items():
+            if key not in there:
+                body = self.declarations[digest]
+                yield lineage_event(body, producer=PRODUCER, event_time=event_time, tenant=tenant)
+        listed = DeclarationSetEvent(
+            set=self.name,
+            revision=revision,
+            items=tuple(sorted(self.declarations)),
+            format=self.format,
+            source=self.source,
+            document=self.document,
+        )
+        yield lineage_event(listed, producer=PRODUCER, event_time=event_time, tenant=tenant)
+
+
+def by_digest(declarations: list[DeclarationEvent]) -> dict[str, DeclarationEvent]:
+    """Declarations by their digest."""
+    return {declaration_digest(body): body for body in declarations}

@@ -1,0 +1,141 @@
+"""dbt's manifest and catalog: what is declared of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from headwater_consumers.declaring.files import read_file
+from headwater_consumers.declaring.problems import DeclarationError
+from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_consumers.materializer.fold import reject
+from headwater_schemas.events import ConsumerType, DatasetRead, DatasetRef, DeclaredColumn, JobRef, Owner, Tag
+from support.events import TIME
+
+NAMESPACE = "postgres://db:5432"
+
+
+def model(name: str, *depends: str, **more: Any) -> dict[str, Any]:
+    return {
+        "resource_type": "model",
+        "name": name,
+        "database": "dw",
+        "schema": "gold",
+        "depends_on": {"nodes": list(depends)},
+        "config": {"materialized": "table"},
+        **more,
+    }
+
+
+MANIFEST: dict[str, Any] = {
+    "metadata": {
+        "dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json",
+        "project_name": "flights",
+    },
+    "nodes": {
+        "model.flights.delays": model(
+            "delays",
+            "model.flights.cleaned",
+            "seed.flights.airlines",
+            alias="delays_v2",
+            description="Delays by day",
+            group="ops",
+            tags=["gold"],
+            columns={"carrier": {"description": "Two letters", "tags": ["key"]}, "mean": {}},
+        ),
+        "model.flights.cleaned": model("cleaned", "source.flights.raw.departed", config={"materialized": "ephemeral"}),
+        "seed.flights.airlines": {**model("airlines"), "resource_type": "seed", "config": {"meta": {"owner": "jo"}}},
+        "test.flights.not_null": {
+            "resource_type": "test",
+            "attached_node": "model.flights.delays",
+            "column_name": "carrier",
+            "test_metadata": {"name": "not_null"},
+        },
+        "test.flights.rows": {
+            "resource_type": "test",
+            "name": "rows",
+            "depends_on": {"nodes": ["model.flights.delays"]},
+        },
+    },
+    "sources": {
+        "source.flights.raw.departed": {
+            "resource_type": "source",
+            "name": "departed",
+            "identifier": "departed_raw",
+            "database": "dw",
+            "schema": "raw",
+        }
+    },
+    "groups": {"group.flights.ops": {"name": "ops", "owner": {"name": "team:operations", "email": "o@example.com"}}},
+    "exposures": {
+        "exposure.flights.board": {
+            "name": "board",
+            "type": "dashboard",
+            "url": "https://bi.example/board",
+            "maturity": "high",
+            "owner": {"name": "team:bi", "email": "bi@example.com"},
+            "depends_on": {"nodes": ["model.flights.delays", "model.flights.cleaned"]},
+        }
+    },
+}
+CATALOG = {"nodes": {"model.flights.delays": {"columns": {"CARRIER": {"type": "text"}, "DAY": {"type": "date"}}}}}
+DELAYS = DatasetRef(NAMESPACE, "dw.gold.delays_v2")
+AIRLINES = DatasetRef(NAMESPACE, "dw.gold.airlines")
+DEPARTED = DatasetRef(NAMESPACE, "dw.raw.departed_raw")
+
+
+@pytest.fixture
+def declared() -> DeclaredSet:
+    return read_file("manifest.json", json.dumps(MANIFEST), namespace=NAMESPACE, catalog=json.dumps(CATALOG))
+
+
+def test_a_project_is_a_set(declared: DeclaredSet) -> None:
+    assert (declared.name, declared.format) == ("dbt:flights", "dbt")
+    events = list(declared.events(1, tenant="default", event_time=TIME))
+    assert [reject(event) for event in events] == [None] * len(events)
+
+
+def test_models_seeds_and_sources_are_datasets(declared: DeclaredSet) -> None:
+    found = {body.dataset: body for body in declared.declarations.values() if body.dataset is not None}
+    assert found.keys() == {DELAYS, AIRLINES, DEPARTED}
+    delays = found[DELAYS]
+    assert (delays.description, delays.owners) == ("Delays by day", (Owner("team:operations"),))
+    assert delays.tags == (Tag(key="gold"), Tag(key="test", value="rows"))
+    assert delays.columns == (
+        DeclaredColumn(
+            path="CARRIER", description="Two letters", tags=(Tag(key="key"), Tag(key="test", value="not_null"))
+        ),
+        DeclaredColumn(path="DAY"),
+        DeclaredColumn(path="mean"),
+    )
+    assert found[AIRLINES].owners == (Owner("jo"),)
+
+
+def test_what_a_model_is_made_from_goes_through_ephemeral_ones(declared: DeclaredSet) -> None:
+    jobs = {body.job: (body.inputs, body.outputs) for body in declared.declarations.values() if body.job is not None}
+    assert jobs == {
+        JobRef("dbt", "model.flights.delays"): ((AIRLINES, DEPARTED), (DELAYS,)),
+        JobRef("dbt", "seed.flights.airlines"): ((), (AIRLINES,)),
+    }
+
+
+def test_exposures_are_consumers(declared: DeclaredSet) -> None:
+    (board,) = [body for body in declared.declarations.values() if body.consumer is not None]
+    assert (board.consumer, board.type) == ("board", ConsumerType.DASHBOARD)
+    assert (board.owners, board.contact) == ((Owner("team:bi"),), "bi@example.com")
+    assert (board.url, board.tags) == ("https://bi.example/board", (Tag(key="maturity", value="high"),))
+    assert board.reads == (DatasetRead(DELAYS), DatasetRead(DEPARTED))
+
+
+@pytest.mark.parametrize(
+    ("text", "namespace", "expected"),
+    [
+        (json.dumps(MANIFEST), None, "a manifest doesn't have the address of the database: give --namespace"),
+        (json.dumps(MANIFEST)[:-1], NAMESPACE, "not JSON"),
+    ],
+)
+def test_mistakes(text: str, namespace: str | None, expected: str) -> None:
+    with pytest.raises(DeclarationError, match=expected):
+        read_file("manifest.json", text, namespace=namespace)

@@ -1,0 +1,108 @@
+"""What a revision changes, which datasets it names, which cycles it declares, and where sets contradict each other."""
+
+from __future__ import annotations
+
+from headwater_consumers.analysis.declared import Declaration, contradictions, merge, merged
+from headwater_consumers.declaring.difference import ChangedValue, cycles, difference, made, named_datasets
+from headwater_consumers.declaring.reading import read_set
+from headwater_consumers.declaring.sets import DeclaredSet
+
+
+def read(text: str, name: str = "s") -> DeclaredSet:
+    return read_set("f.yaml", f"set: {name}\nnamespace: n\n{text}")
+
+
+def differences(before: str, after: str) -> list[tuple[str, str, str, list[ChangedValue]]]:
+    now = made(read(before), tenant="default")
+    then = made(read(after), tenant="default")
+    return [(one.change, one.subject_type, one.name, one.values) for one in difference(then, now)]
+
+
+def test_nothing() -> None:
+    text = "datasets: [{name: a, owners: [x], columns: {c: {sensitivity: PII}}}]"
+    assert differences(text, text) == []
+
+
+def test_added_withdrawn_and_changed() -> None:
+    before = "datasets: [{name: a, owners: [x], columns: {c: {sensitivity: PII}, d: }}, {name: b}]"
+    after = "datasets: [{name: a, owners: [y], freshness: 1h, columns: {c: {sensitivity: INTERNAL}}}]"
+    after += "\nconsumers: [{name: z}]"
+    assert differences(before, after) == [
+        ("added", "consumer", "z", []),
+        (
+            "changed",
+            "dataset",
+            "a",
+            [
+                ChangedValue(None, "freshness_seconds", None, 3600),
+                ChangedValue(None, "owners", ["x"], ["y"]),
+                ChangedValue("c", "sensitivity", "PII", "INTERNAL"),
+            ],
+        ),
+        ("withdrawn", "dataset", "b", []),
+    ]
+
+
+def test_all_datasets_that_are_named() -> None:
+    text = (
+        "datasets: [{name: a}]\n"
+        "jobs: [{name: j, inputs: [b], outputs: [c], columns: [{dataset: d, inputs: [{dataset: e}]}],"
+        " partitions: [{input: f, input_field: x, output: g, output_field: y, transform: z}]}]\n"
+        "consumers: [{name: k, reads: [h]}]"
+    )
+    assert sorted(one.name for one in named_datasets(read(text).declarations.values())) == list("abcdefgh")
+
+
+def test_cycles() -> None:
+    def found(text: str) -> list[list[str]]:
+        return cycles(read(f"jobs: [{text}]").declarations.values())
+
+    assert found("{name: j, inputs: [a], outputs: [b, a]}") == []
+    assert found("{name: j, inputs: [a], outputs: [b]}, {name: k, inputs: [b], outputs: [c]}") == []
+    assert found(
+        "{name: j, inputs: [a], outputs: [b]}, {name: k, columns: [{dataset: a, column: x, inputs: [{dataset: b}]}]}"
+    ) == [["n a", "n b", "n a"]]
+
+
+def test_a_chain_of_any_length_is_no_cycle() -> None:
+    jobs = ",".join(f"{{name: j{at}, inputs: [d{at}], outputs: [d{at + 1}]}}" for at in range(5_000))
+    assert cycles(read(f"jobs: [{jobs}]").declarations.values()) == []
+
+
+def both(one: str, other: str) -> list[Declaration]:
+    return [*made(read(one, "b"), tenant="default"), *made(read(other, "a"), tenant="default")]
+
+
+def test_two_sets_of_one_mind() -> None:
+    text = "datasets: [{name: a, owners: [x], tags: {k: v}}]"
+    (found,) = merged(both(text, text)).values()
+    assert found.contradictions == []
+    assert (found.sets, found.values["owners"]) == (["a", "b"], ["x"])
+
+
+def test_terms_and_tags_add_up() -> None:
+    (found,) = merged(
+        both("datasets: [{name: a, glossary: [p], tags: {k: v}}]", "datasets: [{name: a, glossary: [o], tags: {j: w}}]")
+    ).values()
+    assert found.contradictions == []
+    assert (found.values["glossary"], found.values["tags"], found.values["tag_values"]) == (
+        ["o", "p"],
+        ["j", "k"],
+        ["w", "v"],
+    )
+
+
+def test_sets_that_differ_are_a_contradiction_and_the_first_by_id_is_shown() -> None:
+    one = "datasets: [{name: a, owners: [{name: x, type: T}], tags: {k: v}, columns: {c: {sensitivity: PII}}}]"
+    other = "datasets: [{name: a, owners: [y], criticality: tier-1, tags: {k: w}, columns: {c: {sensitivity: PUBLIC}}}]"
+    declarations = both(one, other)
+    for order in (declarations, declarations[::-1]):
+        found = merge(order)
+        assert (found.values["owners"], found.values["owner_types"]) == (["y"], [""])
+        assert (found.values["criticality"], found.values["tag_values"]) == ("tier-1", ["w"])
+        assert found.columns["c"] == {"sensitivity": "PUBLIC"}
+        assert [(each.column, each.property, each.values) for each in contradictions([found])] == [
+            (None, "owners", {"a": ["y"], "b": ["x"]}),
+            (None, "tags.k", {"a": "w", "b": "v"}),
+            ("c", "sensitivity", {"a": "PUBLIC", "b": "PII"}),
+        ]

@@ -1,0 +1,289 @@
+"""Files of declarations: what they become, and how mistakes are named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from headwater_consumers.declaring import marks
+from headwater_consumers.declaring.model import json_schema
+from headwater_consumers.declaring.problems import DeclarationError
+from headwater_consumers.declaring.reading import read_set
+from headwater_consumers.declaring.sets import MOST_DECLARATIONS, DeclaredSet
+from headwater_consumers.materializer.fold import reject
+from headwater_schemas.codec import Decoder, encode
+from headwater_schemas.events import (
+    ConsumerType,
+    DatasetRead,
+    DatasetRef,
+    DeclarationEvent,
+    Owner,
+    PartitionMapping,
+    Sensitivity,
+    Tag,
+    TransformationKind,
+    TransformationType,
+)
+from support.events import TIME
+from support.run_rules import rewrite, updating
+
+FLIGHTS = """\
+set: flights
+namespace: kafka://broker:9092
+datasets:
+  - name: flights.enriched
+    description: Flights with their airline and plane
+    owners: [team:flights, {name: jo, type: STEWARD}]
+    tags: {domain: travel, reviewed: }
+    glossary: [flight]
+    classification: operations
+    sensitivity: INTERNAL
+    criticality: tier-1
+    certified: true
+    freshness: 15m
+    deadline: 06:00 Europe/Berlin
+    notice: 2w
+    on_call: "#flights-on-call"
+    contact: flights@example.com
+    url: https://wiki.example/flights
+    keep: 400d
+    columns:
+      value.tailnum: {sensitivity: PII, tags: {mask: hash}}
+      value.origin:
+  - {name: airlines.csv, namespace: file, reference: true}
+jobs:
+  - name: delay sheet
+    namespace: office
+    inputs: [flights.enriched]
+    outputs: [{namespace: office, name: delays.xlsx}]
+    columns:
+      - dataset: {namespace: office, name: delays.xlsx}
+        column: mean
+        inputs:
+          - {dataset: flights.enriched, column: value.dep_delay, kind: AGGREGATE, expression: mean}
+          - {dataset: flights.enriched, column: value.origin, kind: FILTER_DEPENDENCY}
+    partitions:
+      - input: flights.enriched
+        input_field: day
+        output: {namespace: office, name: delays.xlsx}
+        output_field: month
+        transform: month
+consumers:
+  - name: delay board
+    type: DASHBOARD
+    reads: [flights.enriched, {dataset: flights.routes, columns: [origin]}]
+"""
+ENRICHED = DatasetRef("kafka://broker:9092", "flights.enriched")
+SHEET = DatasetRef("office", "delays.xlsx")
+
+
+def read(text: str) -> DeclaredSet:
+    return read_set("flights.yaml", text)
+
+
+def of(declared: DeclaredSet, subject: str) -> DeclarationEvent:
+    (found,) = [body for body in declared.declarations.values() if getattr(body, subject) is not None]
+    return found
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(DeclarationError) as raised:
+        read(text)
+    return [str(problem).removeprefix("flights.yaml, ") for problem in raised.value.problems]
+
+
+def test_every_field_of_a_dataset() -> None:
+    declared = read(FLIGHTS)
+    (body,) = [each for each in declared.declarations.values() if each.dataset == ENRICHED]
+    assert body.owners == (Owner("jo", "STEWARD"), Owner("team:flights"))
+    assert body.tags == (Tag(key="domain", value="travel"), Tag(key="reviewed"))
+    assert (body.freshness_seconds, body.notice_days, body.keep_days) == (900, 14, 400)
+    assert (body.sensitivity, body.certified, body.criticality) == (Sensitivity.INTERNAL, True, "tier-1")
+    assert (body.on_call, body.contact, body.url) == (
+        "#flights-on-call",
+        "flights@example.com",
+        "https://wiki.example/flights",
+    )
+    assert (body.deadline, body.glossary, body.classification) == ("06:00 Europe/Berlin", ("flight",), "operations")
+    assert body.description == "Flights with their airline and plane"
+    assert [(column.path, column.sensitivity) for column in body.columns or ()] == [
+        ("value.origin", None),
+        ("value.tailnum", Sensitivity.PII),
+    ]
+    (reference,) = [each for each in declared.declarations.values() if each.reference]
+    assert reference.dataset == DatasetRef("file", "airlines.csv")
+
+
+def test_a_job_with_columns_and_partitions() -> None:
+    body = of(read(FLIGHTS), "job")
+    assert (body.inputs, body.outputs) == ((ENRICHED,), (SHEET,))
+    assert body.partitions == (
+        PartitionMapping(input=ENRICHED, output=SHEET, input_field="day", output_field="month", transform="month"),
+    )
+    lineage = body.lineage
+    assert lineage is not None
+    assert lineage.datasets == (ENRICHED, SHEET)
+    assert [(e.output_field, e.input_field, e.type, e.kind, e.expression) for e in lineage.edges] == [
+        ("mean", "value.dep_delay", TransformationType.DIRECT, TransformationKind.AGGREGATE, "declared:0"),
+        ("mean", "value.origin", TransformationType.INDIRECT, TransformationKind.FILTER_DEPENDENCY, None),
+    ]
+    assert [expression.text for expression in lineage.expressions] == ["mean"]
+
+
+def test_a_consumer() -> None:
+    body = of(read(FLIGHTS), "consumer")
+    assert body.type is ConsumerType.DASHBOARD
+    assert body.reads == (
+        DatasetRead(ENRICHED),
+        DatasetRead(DatasetRef(ENRICHED.namespace, "flights.routes"), ("origin",)),
+    )
+
+
+def test_its_events_keep_to_the_contract() -> None:
+    events = list(read(FLIGHTS).events(3, tenant="acme", event_time=TIME))
+    assert [event.kind for event in events] == ["DECLARATION"] * 4 + ["DECLARATION_SET"]
+    assert [reject(event) for event in events] == [None] * 5
+    assert [Decoder().decode(encode(event)) for event in events] == events
+
+
+def test_the_order_in_a_file_does_not_matter() -> None:
+    text = "set: s\nnamespace: n\ndatasets:\n- {name: a, owners: [x, y], tags: {p: 1a, q: 2a}}\n- name: b\n"
+    other = "datasets:\n- name: b\n- {tags: {q: 2a, p: 1a}, owners: [y, x, y], name: a}\nnamespace: n\nset: s\n"
+    assert read(text).declarations == read(other).declarations
+
+
+def test_what_is_there_needs_no_event() -> None:
+    declared = read(FLIGHTS)
+    keys = declared.keys("default")
+    events = list(declared.events(1, tenant="default", event_time=TIME, there=list(keys)[1:]))
+    assert [event.kind for event in events] == ["DECLARATION", "DECLARATION_SET"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ["line 1: a declaration file is a mapping that begins with `set:`"]),
+        ("set: x\na: [1", ["line 2: not YAML: did not find expected ',' or ']'"]),
+        ("set: x\nset: y", ["line 2: set: the key is there twice"]),
+        ("set: x\n? [a]\n: b", ["line 2: a key is a plain text here"]),
+        ("set: x\n<<: {a: 1}", ["line 2: merge keys (`<<`) aren't taken; write an alias for the whole value"]),
+        ("set: !!python/object:os.system x", ["line 1: set: tag:yaml.org,2002:python/object:os.system isn't taken"]),
+        ("namespace: n", ["line 1: set: is missing"]),
+        ("set: ''", ["line 1: set: is empty"]),
+        (
+            "set: x\ncolor: red",
+            ["line 2: color: no such key; known are consumers, datasets, jobs, namespace, revision, set"],
+        ),
+        ("set: x\ndataset: []", ["line 2: dataset: no such key; did you mean `datasets`?"]),
+        ("set: x\nrevision: 0", ["line 2: revision: is 1 or more"]),
+        ("set: x\ndatasets: 5", ["line 2: datasets: is a list"]),
+        ("set: x\njobs: [5]", ["line 2: jobs[0]: is a mapping"]),
+        (
+            "set: x\ndatasets:\n- {name: a}",
+            ["line 3: datasets[0]: has no namespace: give it `namespace`, or the file one for all"],
+        ),
+        (
+            "set: x\nnamespace: n\ndatasets:\n- name: a\n- name: b\n- name: a",
+            ["line 6: datasets[2].name: is declared in line 4 already"],
+        ),
+        (
+            (
+                "set: x\nnamespace: n\ndatasets:\n- name: a\n"
+                "  sensitivity: SECRET\n  freshness: soon\n  notice: 5h\n  owners: [1]"
+            ),
+            [
+                "line 5: datasets[0].sensitivity: is one of PUBLIC, INTERNAL, CONFIDENTIAL, PII, RESTRICTED",
+                "line 6: datasets[0].freshness: write a number and a unit: 90s, 15m, 2h, 14d or 2w",
+                "line 7: datasets[0].notice: write whole days or weeks: 14d or 2w",
+                "line 8: datasets[0].owners[0]: is a name",
+            ],
+        ),
+        (
+            (
+                "set: x\nnamespace: n\ndatasets:\n- name: a\n"
+                "  columns:\n    v.w: {sensitivty: PII}\n    z: {sensitivity: UNKNOWN}"
+            ),
+            [
+                'line 6: datasets[0].columns["v.w"].sensitivty: no such key; did you mean `sensitivity`?',
+                "line 7: datasets[0].columns.z.sensitivity: is one of PUBLIC, INTERNAL, CONFIDENTIAL, PII, RESTRICTED",
+            ],
+        ),
+        (
+            "set: x\nnamespace: n\nconsumers:\n- name: a\n  type: BOARD\n  reads:\n  - 5",
+            [
+                "line 5: consumers[0].type: is one of DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX, TEAM",
+                "line 7: consumers[0].reads[0]: is a name, or a mapping with `namespace` and `name`",
+            ],
+        ),
+        (
+            (
+                "set: x\nnamespace: n\njobs:\n- name: a\n"
+                "  columns:\n  - dataset: b\n    inputs:\n    - {dataset: c, colum: d}"
+            ),
+            ["line 8: jobs[0].columns[0].inputs[0].colum: no such key; did you mean `column`?"],
+        ),
+    ],
+)
+def test_a_mistake_is_named_by_line_and_field(text: str, expected: list[str]) -> None:
+    assert problems(text) == expected
+
+
+def test_an_alias_within_its_own_anchor_ends() -> None:
+    (problem,) = problems("set: &a [*a]")
+    assert problem.endswith("nested deeper than 60 levels, or an alias within its own anchor")
+
+
+def test_aliases_that_are_billions_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marks, "_MOST_VALUES", 1_000)
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    (problem,) = problems("\n".join(lines))
+    assert problem.endswith("the file has more than 1,000 values")
+
+
+def test_aliases_are_fine() -> None:
+    text = "set: x\nnamespace: n\ndatasets:\n- {name: a, owners: &us [team:a, team:b]}\n- {name: b, owners: *us}"
+    assert [body.owners for body in read(text).declarations.values()] == [(Owner("team:a"), Owner("team:b"))] * 2
+
+
+def test_a_set_may_not_be_larger_than_an_event() -> None:
+    rows = "".join(f"- name: d{number}\n" for number in range(MOST_DECLARATIONS + 1))
+    (problem,) = problems(f"set: x\nnamespace: n\ndatasets:\n{rows}")
+    assert "a set may have 25,000 declarations, this one has 25,001 datasets, jobs and consumers" in problem
+
+
+def test_the_largest_set_fits_in_a_record() -> None:
+    declared = read("set: x\nnamespace: n\ndatasets: [{name: a}]")
+    [body] = declared.declarations.values()
+    full = DeclaredSet("x", {f"{number:032x}": body for number in range(MOST_DECLARATIONS)})
+    *_, revision = full.events(1, tenant="default", event_time=TIME, there=full.keys("default"))
+    assert len(encode(revision)) < 1_000_000
+
+
+def test_the_published_schema_is_that_of_the_model() -> None:
+    page = Path(__file__).parents[3] / "schemas" / "headwater_schemas" / "json" / "declarations-1.schema.json"
+    text = json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+    if updating():
+        rewrite(page, text)
+    else:
+        assert page.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        (FLIGHTS, True),
+        ("{set: x, datasets: [{name: a, sensitivity: UNKNOWN}]}", False),
+        ("{set: x, datasets: [{name: a, freshness: soon}]}", False),
+        ("{set: x, other: 1}", False),
+    ],
+)
+def test_editors_see_by_the_schema_what_is_wrong(text: str, *, good: bool) -> None:
+    document: Any = yaml.load(text, Loader=yaml.SafeLoader)
+    errors = list(jsonschema.Draft202012Validator(json_schema()).iter_errors(document))
+    assert (not errors) == good
