@@ -126,7 +126,7 @@ def test_a_partition_is_read_as_a_part_of_its_dataset(watched: Watched, tmp_path
     spark.read.parquet(f"{tmp_path}/parts/p=0").write.json(f"{tmp_path}/even")
     assert run_lines(watched.new_events()) == [
         "read parts files@1 rows=3 files=1 +bytes",
-        "wrote even rows=3 files=1 +bytes",
+        "wrote even files@1 rows=3 files=1 +bytes",
     ]
     even, odd = (spark.read.parquet(f"{tmp_path}/parts/p={number}") for number in (0, 1))
     even.unionAll(odd).write.json(f"{tmp_path}/both")
@@ -144,7 +144,7 @@ def test_a_view_of_files_is_its_files(watched: Watched, tmp_path: Path) -> None:
     read = "read seen-files files@1 rows=3 files=1 +bytes"
     assert run_lines(watched.new_events()) == [
         read,
-        "wrote of-view rows=3 files=1 +bytes",
+        "wrote of-view files@1 rows=3 files=1 +bytes",
         read,
-        "wrote of-path rows=3 files=1 +bytes",
+        "wrote of-path files@1 rows=3 files=1 +bytes",
     ]

@@ -12,6 +12,7 @@ from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import class_name, option
 from headwater_producers.spark.plan.column import DataType
+from headwater_producers.spark.plan.partition import Partition
 from headwater_schemas.events import Certainty, FileSet, Position, Storage
 
 
@@ -67,6 +68,7 @@ class Committed:
         certainty: of `position`.
         counts: of all of them.
         read: what it was made from, where the command's input is the table itself, or its files.
+        partitions: of files, those that they are in; empty where there are none, or too many to list.
         keeps: whether the table still has files that this write didn't make; None where that isn't known.
     """
 
@@ -75,6 +77,7 @@ class Committed:
     counts: Counts
     read: Position | None = None
     keeps: bool | None = None
+    partitions: tuple[Partition, ...] = ()
 
 
 class BatchLog(Protocol):

@@ -25,6 +25,7 @@ from typing import Any, ClassVar, Protocol
 
 from headwater_producers.spark.connectors.answer import (
     BatchLog,
+    Committed,
     LoggedSource,
     RangeRead,
     Scanned,
@@ -41,7 +42,7 @@ from headwater_producers.spark.connectors.question import (
     SourceOffsets,
     StreamSink,
 )
-from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.plan.description import DatasetChange, PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
@@ -136,6 +137,18 @@ class Connector(Protocol):
 
     def batch_log(self, run: CommandRun) -> BatchLog | None:
         """The log of the table with versions that a batch command has written."""
+        return None
+
+    def manifest(self, run: CommandRun, counts: Counts) -> Committed | None:
+        """The files that a batch command has committed, where what it writes has no log.
+
+        Args:
+            run: the command.
+            counts: what its plan has counted.
+
+        Raises:
+            Exception: they can't be listed; the write is emitted without them.
+        """
         return None
 
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from headwater_producers.spark.connectors.answer import (
     BatchLog,
+    Committed,
     LoggedSource,
     RangeRead,
     Scanned,
@@ -24,7 +25,7 @@ from headwater_producers.spark.connectors.question import (
     SourceOffsets,
     StreamSink,
 )
-from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option
 from headwater_producers.spark.plan.description import DatasetChange, PlanInput
@@ -132,6 +133,10 @@ class Registry:
     def batch_log(self, run: CommandRun) -> BatchLog | None:
         """See `Connector.batch_log`."""
         return _first(each.batch_log(run) for each in self.of(run.command.subject))
+
+    def manifest(self, run: CommandRun, counts: Counts) -> Committed | None:
+        """See `Connector.manifest`."""
+        return _first(each.manifest(run, counts) for each in self.of(run.command.subject))
 
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:
         """See `Connector.left_alone`."""

@@ -204,6 +204,7 @@ class Dispatch:
             signal.session,
             started_at=started_at,
             ended_at=ended_at,
+            settings=self._settings,
             failed=signal.error is not None,
             staged=staged,
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from headwater_producers.spark.plan import PlanOutput
-from headwater_producers.spark.plan.partition import MAX_PARTITIONS, PartitionChange, partition_path
+from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_path
 
 PARTITIONS: Final = "headwater_partitions"
 """Of an output `columns`, and as `count` how many of its partitions got rows, where that is known. Of a dataset the
@@ -19,20 +19,21 @@ BRANCH: Final = "headwater_branch"
 _SUBSET: Final = "subset"
 
 
-def output_facets(output: PlanOutput, count: int | None) -> dict[str, str]:
-    """Facets of one use of a dataset. The partition that all rows went to is OpenLineage's `subset`.
+def output_facets(output: PlanOutput, count: int | None, partitions: Sequence[Partition] = ()) -> dict[str, str]:
+    """Facets of one use of a dataset. The partitions that all rows went to are OpenLineage's `subset`.
 
     Args:
         output: what is written.
         count: how many of its partitions got rows, of those that the rows themselves choose.
+        partitions: which got rows, where that is known; else it is what the output names.
     """
     facets: dict[str, Any] = {}
     if output.partition_columns:
         counted = {} if count is None else {"count": count}
         facets[PARTITIONS] = {"columns": list(output.partition_columns), **counted}
-    if output.partition:
-        one = {"identifier": partition_path(output.partition), "dimensions": dict(output.partition)}
-        facets[_SUBSET] = _subset([one])
+    named = partitions or ([output.partition] if output.partition else [])
+    if named:
+        facets[_SUBSET] = _subset([{"identifier": partition_path(each), "dimensions": dict(each)} for each in named])
     if output.branch is not None:
         facets[BRANCH] = {"name": output.branch}
     return {name: json.dumps(facet) for name, facet in facets.items()}

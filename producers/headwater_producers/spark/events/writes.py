@@ -10,6 +10,7 @@ import msgspec
 
 from headwater_producers.spark.events.partitions import joined_facets, output_facets
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
+from headwater_producers.spark.plan.partition import Partition
 from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, Position
 from headwater_schemas.identity import manifest_digest
@@ -68,6 +69,7 @@ class Write:
         scans: of the executed plan, as far as they can be seen.
         version: of the one table written, where it has versions and which it was is known.
         version_certainty: how sure that is.
+        partitions: of files written, those that they are in, where that is known.
         commits: whether the table's log has a commit that may be this write's; None where nobody could look.
         ran_jobs: whether Spark ran anything meanwhile, where that alone shows whether it wrote; None elsewhere.
     """
@@ -77,6 +79,7 @@ class Write:
     scans: tuple[Scan, ...] = ()
     version: Position | None = None
     version_certainty: Certainty = Certainty.UNKNOWN
+    partitions: tuple[Partition, ...] = ()
     commits: bool | None = None
     ran_jobs: bool | None = None
 
@@ -97,7 +100,7 @@ class Write:
                 rows=counts.rows,
                 bytes=counts.bytes,
                 files=counts.files,
-                facets=_lifecycle(output) | output_facets(output, counts.partitions),
+                facets=_lifecycle(output) | output_facets(output, counts.partitions, self.partitions),
             )
             for output in outputs
         )
@@ -192,11 +195,14 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             # One version is made by one write: the other was skipped, since it was there already.
             continue
         counts = _counts(earlier).plus(_counts(use))
-        # Of several versions the last one has all that the earlier ones brought.
+        # Of several versions the last one has all that the earlier ones brought; of files each has brought some.
+        position, certainty = use.position, use.certainty
+        if _is_of_files(use) or _is_of_files(earlier):
+            position, certainty = _both_written(earlier, use)
         totals[use.dataset] = DatasetUse(
             dataset=use.dataset,
-            position=use.position,
-            certainty=use.certainty,
+            position=position,
+            certainty=certainty,
             rows=counts.rows,
             bytes=counts.bytes,
             files=counts.files,
@@ -209,6 +215,21 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
 
 def _both(one: tuple[DatasetRef, ...] | None, other: tuple[DatasetRef, ...] | None) -> tuple[DatasetRef, ...] | None:
     return None if one is None or other is None else tuple(sorted({*one, *other}))
+
+
+def _both_written(one: DatasetUse, other: DatasetUse) -> tuple[Position | None, Certainty]:
+    """The files that two writes into one dataset have made; nothing where one of them isn't known."""
+    if one.position is None or other.position is None:
+        return None, Certainty.UNKNOWN
+    files, others = one.position.files, other.position.files
+    if files is None or others is None:
+        return None, Certainty.UNKNOWN
+    certainty = one.certainty if one.certainty is other.certainty else Certainty.UPPER_BOUND
+    found = _union(files, others)
+    if found is None:
+        size = files.bytes + others.bytes if files.bytes is not None and others.bytes is not None else None
+        found = FileSet(count=files.count + others.count, bytes=size, paths=(*files.paths, *others.paths)[:MAX_PATHS])
+    return Position(files=found), certainty
 
 
 def _counts(use: DatasetUse) -> Counts:

@@ -39,6 +39,7 @@ def executed_write(
     *,
     started_at: datetime,
     ended_at: datetime,
+    settings: PlanSettings,
     failed: bool = False,
     staged: StagedWrite | None = None,
 ) -> Write:
@@ -50,6 +51,7 @@ def executed_write(
         session: the `SparkSession` that ran it.
         started_at: by this driver's clock.
         ended_at: by the same.
+        settings: how plans are described.
         failed: whether it failed.
         staged: the write that ran inside, of a command that makes a table of a query.
     """
@@ -73,6 +75,10 @@ def executed_write(
         except Exception:
             # A log that was cleaned up, a catalog that doesn't answer: the write is emitted without its version.
             logger.debug("lineage capture: the version that a write made couldn't be read", exc_info=True)
+    if log is None and is_readable:
+        command = JvmCommand(execution.analyzed(), Context(session, settings))
+        version = _manifest(CommandRun(execution, session, command, started_at, ended_at), counts)
+        looked = False
     if looked and version is None and log is not None and log.nothing is not None:
         counts = log.nothing
     if version is None or version.position is None:
@@ -84,8 +90,18 @@ def executed_write(
         scans=read,
         version=version.position,
         version_certainty=version.certainty,
-        commits=True,
+        partitions=version.partitions,
+        commits=True if log is not None else None,
     )
+
+
+def _manifest(run: CommandRun, counts: Counts) -> Committed | None:
+    try:
+        return REGISTRY.manifest(run, counts)
+    except Exception:
+        # A folder that is gone by now: the write is emitted without its files.
+        logger.debug("lineage capture: the files that a write made couldn't be listed", exc_info=True)
+        return None
 
 
 def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:

@@ -8,15 +8,17 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from headwater_producers.spark.common.errors import UnknownOriginError
-from headwater_producers.spark.connectors.answer import LoggedSource, RangeRead, StreamLog
+from headwater_producers.spark.connectors.answer import Committed, LoggedSource, RangeRead, StreamLog
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_output
 from headwater_producers.spark.connectors.catalog.writes import is_dynamic_overwrite
 from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.connectors.files.log import SOURCE, SinkLog, a_file, log_offset, source_files
+from headwater_producers.spark.connectors.files.manifest import Manifests
 from headwater_producers.spark.connectors.files.reads import format_name, listed_files, read_files, whole_schema
 from headwater_producers.spark.connectors.question import (
     CheckpointSource,
+    CommandRun,
     JvmCommand,
     JvmLeaf,
     SourceOffsets,
@@ -24,7 +26,7 @@ from headwater_producers.spark.connectors.question import (
     is_ignoring,
     write_mode,
 )
-from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.jvm.scala import class_name, items, option, private, setting
@@ -51,6 +53,9 @@ class Files(Connector):
     offset = frozenset({"logOffset"})
     needs_start = True
     opens = {_RELATION: "location"}  # noqa: RUF012 - of the class
+
+    def __init__(self) -> None:
+        self._manifests = Manifests()
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
         name = class_name(leaf.subject)
@@ -87,6 +92,9 @@ class Files(Connector):
             return None
         dataset = _folder(source, a_file(source.folder, up_to))
         return (PlanInput(dataset=dataset, kind=SourceKind.FILE, source_index=source.index),)
+
+    def manifest(self, run: CommandRun, counts: Counts) -> Committed | None:
+        return self._manifests.of_run(run, counts) if run.command.name == _INSERT else None
 
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:
         if write.description.command != _INSERT or not is_ignoring(write.description):

@@ -1,0 +1,214 @@
+"""Manifest of a batch write of files: which files it has committed.
+
+Spark's plan counts files and bytes, and doesn't name them. Their names hold the id of the write that made them:
+
+    /out/day=1/part-00000-4f2c9e1a-….c000.snappy.parquet    part-<task>-<id of the write>…
+
+So the folder is listed once the write is over. The files of one id that are as many, and as large together, as the plan
+has counted, and as old as the write, are its own: EXACT. Of several such ids, all of their files are an UPPER_BOUND. So
+are all files of that age where none fits, as long as they may hold what was counted: a committer of one's own may name
+files otherwise. Else only count and bytes are known.
+
+One listing of a folder, of a partitioned one also a listing of its partitions, of which only those are looked into that
+have changed since the write began, where the file system has that time; five to ten round trips, on capture's thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from headwater_producers.spark.connectors.answer import Committed
+from headwater_producers.spark.connectors.question import CommandRun
+from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, path_partition
+from headwater_producers.spark.plan.settings import PlanSettings
+from headwater_schemas.events import Certainty, FileSet, Position
+from headwater_schemas.identity import manifest_digest
+
+MAX_FOLDERS: Final = 1_000
+"""Folders of partitions that are listed for one write."""
+_REMEMBERED: Final = 1_000
+"""Writes whose files are known to be theirs."""
+_SKEW_MS: Final = 60_000
+"""How far the clock of a remote file system may be from the driver's."""
+
+# Hadoop's `FileStatus` as text: DeprecatedRawLocalFileStatus{path=file:/out/a; isDirectory=false; length=792; …
+_STATUS: Final = re.compile(
+    r"\w+\{path=(?P<path>.*?); isDirectory=(?:true|false; length=(?P<length>\d+));"
+    r"(?:.*?;)?? modification_time=(?P<time>\d+);",
+    re.DOTALL,
+)
+_OF_A_WRITE: Final = re.compile(r"part-\d+-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})")
+_GLOB: Final = re.compile(r"[\\*?\[\]{}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One entry of a listing; `length` is None of a folder, `time` in milliseconds, 0 where there is none."""
+
+    path: str
+    length: int | None
+    time: int
+
+    @property
+    def write_id(self) -> str | None:
+        """The id of the write that made the file, by its name."""
+        found = _OF_A_WRITE.match(self.path.rsplit("/", 1)[-1])
+        return found[1] if found is not None else None
+
+
+class Manifests:
+    """Finds what batch writes have committed, and remembers whose files are known: no other write claims them."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, None] = OrderedDict()
+
+    def of_run(self, run: CommandRun, counts: Counts) -> Committed | None:
+        """The files of an `InsertIntoHadoopFsRelationCommand` that has ended well.
+
+        Args:
+            run: the command.
+            counts: what its plan has counted.
+        """
+        if not counts.files or counts.bytes is None:
+            return None
+        plan = run.command.plan
+        depth = int(plan.partitionColumns().size())
+        folder = _Folder(run.session.sparkContext, plan.outputPath())
+        slack = 0 if folder.is_local else _SKEW_MS
+        since, until = run.window[0] - slack, run.window[1] + slack
+        listed = folder.files(depth, since)
+        if listed is None:
+            return _counted_alone(counts)
+        ours = [each for each in listed if since <= each.time <= until]
+        return self.chosen(ours, counts, run.command.context.settings, root=folder.root, depth=depth)
+
+    def chosen(
+        self, listed: Sequence[Listed], counts: Counts, settings: PlanSettings, *, root: str, depth: int
+    ) -> Committed:
+        """Which of the files that are as old as a write are its own.
+
+        Args:
+            listed: the files.
+            counts: what the write's plan has counted.
+            settings: how many paths are reported.
+            root: the folder that is written to.
+            depth: how many folders of partitions lie between it and a file.
+        """
+        # The folders of partitions hold values of the rows, which literals may have chosen.
+        shown = settings.max_paths if settings.literals or not depth else 0
+        by_id: dict[str, list[Listed]] = {}
+        for each in listed:
+            if each.write_id is not None and each.write_id not in self._known:
+                by_id.setdefault(each.write_id, []).append(each)
+        fitting = [write_id for write_id, files in by_id.items() if _fits(files, counts)]
+        if len(fitting) == 1:
+            self._remember(fitting[0])
+            pattern = f"{_escaped(root)}/{'*/' * depth}part-*-{fitting[0]}*"
+            found = _committed(by_id[fitting[0]], Certainty.EXACT, counts, shown, pattern)
+            return replace(found, partitions=_partitions(by_id[fitting[0]], depth) if settings.literals else ())
+        some = [each for write_id in fitting for each in by_id[write_id]]
+        some = some or [each for each in listed if each.write_id not in self._known]
+        if sum(each.length or 0 for each in some) >= (counts.bytes or 0) and len(some) >= (counts.files or 0):
+            return _committed(some, Certainty.UPPER_BOUND, counts, shown)
+        return _counted_alone(counts)
+
+    def _remember(self, write_id: str) -> None:
+        self._known[write_id] = None
+        while len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+
+
+def parse_listing(text: str) -> list[Listed]:
+    """The entries of an array of Hadoop's `FileStatus`, as text."""
+    return [
+        Listed(found["path"], None if found["length"] is None else int(found["length"]), int(found["time"]))
+        for found in _STATUS.finditer(text)
+    ]
+
+
+def _fits(files: Iterable[Listed], counts: Counts) -> bool:
+    sizes = [each.length or 0 for each in files]
+    return len(sizes) == counts.files and sum(sizes) == counts.bytes
+
+
+def _committed(
+    files: Sequence[Listed], certainty: Certainty, counts: Counts, shown: int, pattern: str | None = None
+) -> Committed:
+    paths = sorted(each.path for each in files)
+    found = FileSet(
+        count=len(paths),
+        bytes=sum(each.length or 0 for each in files),
+        manifest_digest=manifest_digest(paths),
+        paths=tuple(paths[:shown]),
+        pattern=pattern,
+    )
+    return Committed(Position(files=found), certainty, counts)
+
+
+def _partitions(files: Iterable[Listed], depth: int) -> tuple[Partition, ...]:
+    """The partitions that files are in; none where there are too many to list."""
+    if not depth:
+        return ()
+    found = {path_partition(each.path.rpartition("/")[0])[-depth:] for each in files}
+    return tuple(sorted(found, key=str)) if len(found) <= MAX_PARTITIONS else ()
+
+
+def _counted_alone(counts: Counts) -> Committed:
+    """Which files they were, nothing shows any more."""
+    return Committed(Position(files=FileSet(count=counts.files or 0, bytes=counts.bytes)), Certainty.EXACT, counts)
+
+
+class _Folder:
+    """A folder wherever Spark keeps it."""
+
+    def __init__(self, spark_context: Any, path: Any) -> None:
+        self._jvm, self._gateway = spark_context._jvm, spark_context._gateway
+        self._system = path.getFileSystem(spark_context._jsc.hadoopConfiguration())
+        self.root = str(self._system.makeQualified(path).toString()).rstrip("/")
+        self.is_local = self.root.startswith("file:")
+
+    def files(self, depth: int, since: int) -> list[Listed] | None:
+        """The files in the folders that are `depth` below it; None where there are too many folders.
+
+        Args:
+            depth: how many folders of partitions lie between.
+            since: folders that have changed before then, in milliseconds, are left out.
+        """
+        if not depth:
+            return _visible(self._glob(f"{_escaped(self.root)}/*"))
+        folders = [
+            each
+            for each in self._glob(f"{_escaped(self.root)}/{'/'.join('*' * depth)}")
+            if each.length is None and (each.time == 0 or each.time >= since)
+        ]
+        if len(folders) > MAX_FOLDERS:
+            return None
+        if not folders:
+            return []
+        paths = self._gateway.new_array(self._jvm.org.apache.hadoop.fs.Path, len(folders))
+        for place, each in enumerate(folders):
+            paths[place] = self._jvm.org.apache.hadoop.fs.Path(each.path)
+        return _visible(self._parsed(self._system.listStatus(paths)))
+
+    def _glob(self, pattern: str) -> list[Listed]:
+        statuses = self._system.globStatus(self._jvm.org.apache.hadoop.fs.Path(pattern))
+        return self._parsed(statuses) if statuses is not None else []
+
+    def _parsed(self, statuses: Any) -> list[Listed]:
+        # One round trip for all of them; py4j takes an array's elements one by one.
+        return parse_listing(str(self._jvm.scala.Predef.genericWrapArray(statuses).mkString("\n")))
+
+
+def _visible(entries: Iterable[Listed]) -> list[Listed]:
+    """The files among entries that Spark reads: not `_SUCCESS`, nor a checksum."""
+    return [each for each in entries if each.length is not None and each.path.rsplit("/", 1)[-1][0] not in "._"]
+
+
+def _escaped(path: str) -> str:
+    """A path as a glob that matches it alone."""
+    return _GLOB.sub(lambda found: f"\\{found[0]}", path)
