@@ -49,7 +49,7 @@ export function datasetPanel(store: Store, dataset: Dataset, column: string | nu
     h(
       "section",
       {},
-      h("p", { class: "path" }, dataset.asset.name),
+      h("p", { class: "path" }, dataset.asset.table ? `${dataset.asset.name} (${dataset.asset.table})` : dataset.asset.name),
       h("div", { class: "buttons" },
         h("button", { onclick: () => asked.expand(key, "up"), disabled: !dataset.more_upstream }, `← Upstream${more(dataset.more_upstream)}`),
         h("button", { onclick: () => asked.expand(key, "down"), disabled: !dataset.more_downstream }, `Downstream${more(dataset.more_downstream)} →`),

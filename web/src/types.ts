@@ -8,6 +8,8 @@ export interface Asset {
   column: string | null;
   title: string | null;
   type: string | null;
+  /** What a catalog calls it. */
+  table?: string | null;
 }
 
 export interface Column {

@@ -19,12 +19,12 @@ LONGEST_PATH = 4_096
 
 
 def asset_text(asset: Asset) -> Text:
-    """Its spelling, what distinguishes it from others in bold."""
+    """Its spelling, what distinguishes it from others in bold, and what a catalog calls it."""
     spelling, own = shortened(asset.spelling), visible(asset.column or asset.title or asset.name)
     text = Text(spelling)
     if spelling.endswith(own):
         text.stylize("bold", len(spelling) - len(own))
-    return text
+    return text if asset.table is None else text.append(f" ({shortened(asset.table)})")
 
 
 def moment_text(time: datetime | None) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import zip_longest
 from typing import Any
+
+_CATALOGS = frozenset({"TABLE", "VIEW"})
 
 
 class AssetKind(StrEnum):
@@ -28,6 +31,7 @@ class Asset:
         column: the field path, of a column.
         title: short, for captions.
         type: a dataset's type, a column's data type, a job's processing type; where known.
+        table: of a table, or a column of one, what a catalog calls it: `db.orders`; None where none does.
     """
 
     kind: AssetKind
@@ -37,6 +41,7 @@ class Asset:
     column: str | None = None
     title: str | None = None
     type: str | None = None
+    table: str | None = None
 
     @property
     def spelling(self) -> str:
@@ -60,6 +65,7 @@ def dataset_asset(properties: Mapping[str, Any]) -> Asset:
         properties["name"],
         title=properties.get("title"),
         type=properties.get("type"),
+        table=_table(properties),
     )
 
 
@@ -73,7 +79,21 @@ def column_asset(dataset: Mapping[str, Any], column: Mapping[str, Any]) -> Asset
         column["name"],
         title=dataset.get("title"),
         type=column.get("data_type"),
+        table=_table(dataset),
     )
+
+
+def _table(dataset: Mapping[str, Any]) -> str | None:
+    return table_of(dataset["name"], dataset.get("symlinks"), dataset.get("symlink_types"))
+
+
+def table_of(name: str, symlinks: Sequence[str] | None, types: Sequence[str] | None) -> str | None:
+    """What a catalog calls the dataset of that name, by its latest symlinks and their types, which run in parallel.
+
+    The least of several names; None where there is none, or it is the name itself.
+    """
+    pairs = zip_longest(symlinks or (), types or ())
+    return min((link for link, type_ in pairs if link and type_ in _CATALOGS and link != name), default=None)
 
 
 def job_asset(properties: Mapping[str, Any]) -> Asset:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater.cli import main
 from headwater_consumers.analysis.blast import BadRun, blast
 from headwater_consumers.analysis.diff import Point, diff
 from headwater_consumers.analysis.drawing import draw
@@ -285,6 +286,33 @@ def test_names_of_catalogs_and_paths_find_the_table(graph: Graph) -> None:
         assert graph.name(asked) == "file:/w/t"
         assert graph.up(asked) == {"/in"}
     assert [hit.asset.spelling for hit in search(graph.reader, "db.t").items] == ["file:/w/t"]
+
+
+def test_what_a_catalog_calls_a_table_is_shown_beside_its_path(
+    graph: Graph, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph.of(
+        table("/w/t", "db.t"),
+        ran("make", file("/in"), file("/w/t"), 0),
+        ran("take", file("/w/t"), file("/out"), 10),
+    )
+    (item,) = graph.lineage("/in", LineageDirection.DOWNSTREAM, depth=1).items
+    assert item.asset == graph.reader.read(lambda tx: resolve_dataset(tx, "db.t")).asset
+    assert item.asset.table == "db.t"
+    assert [hit.asset.table for hit in search(graph.reader, "db.t").items] == ["db.t"]
+    assert [use.dataset.table for use in job_details(graph.reader, "take").inputs] == ["db.t"]
+    assert {node.asset.table for node in draw(graph.reader, "/in", depth=2).nodes} == {"db.t", None}
+    hit = analyze(graph.reader, ImpactChange("/in", type=ChangeType.DATA_INCORRECT))
+    assert {each.asset.table for each in hit.items} == {"db.t", None}
+    for command in (
+        ["downstream", "/in"],
+        ["upstream", "/out"],
+        ["show", "db.t"],
+        ["search", "db.t"],
+        ["show", "take"],
+    ):
+        assert main(command) == 0
+        assert "file:/w/t (db.t)" in capsys.readouterr().out, command
 
 
 def test_the_name_of_the_only_table_that_has_it_is_found_from_either_side(graph: Graph) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.assets import spelling
+from headwater_consumers.analysis.assets import column_asset, dataset_asset, spelling
 from headwater_consumers.analysis.resolve import _splits
 
 TEXTS = st.text("ab:/.é`", max_size=12)
@@ -30,3 +30,21 @@ def test_a_spelling_reads_as_the_fields_own_tools_write_it(namespace: str, name:
 @given(TEXTS.filter(lambda namespace: not namespace.endswith(":")), TEXTS)
 def test_whatever_is_spelled_is_among_what_is_tried(namespace: str, name: str) -> None:
     assert (namespace, name) in set(_splits(spelling(namespace, name)))
+
+
+@pytest.mark.parametrize(
+    ("links", "types", "table"),
+    [
+        (["db.t"], ["TABLE"], "db.t"),
+        (["db.v"], ["VIEW"], "db.v"),
+        (["z.t", "a.t"], ["TABLE", "TABLE"], "a.t"),
+        (["orders"], ["TOPIC"], None),
+        (["/w/t"], ["TABLE"], None),
+        (["db.t"], [], None),
+        (None, None, None),
+    ],
+)
+def test_what_a_catalog_calls_a_dataset(links: list[str] | None, types: list[str] | None, table: str | None) -> None:
+    properties = {"key": "k", "namespace": "file", "name": "/w/t", "symlinks": links, "symlink_types": types}
+    assert dataset_asset(properties).table == table
+    assert column_asset(properties, {"key": "c", "name": "x"}).table == table

@@ -8,7 +8,7 @@ from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
+from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset, table_of
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.lineage.answer import ColumnMapping, LineageItem, Via, transformation
 from headwater_consumers.analysis.lineage.plans import Plans
@@ -101,8 +101,11 @@ class DatasetPageDetails:
         """See `PageDetails`."""
         found_nodes, vias = self._page([place >> 1 for place in places], [reached.edges(place) for place in places])
         assets = {
-            node: (Asset(AssetKind.DATASET, key, namespace, name, None, title, type_), gone)
-            for node, key, namespace, name, title, type_, gone in found_nodes
+            node: (
+                Asset(AssetKind.DATASET, key, namespace, name, None, title, type_, table_of(name, links, kinds)),
+                gone,
+            )
+            for node, key, namespace, name, title, type_, links, kinds, gone in found_nodes
         }
         mappings = self._mappings(reached, places, vias)
         items = []

@@ -31,6 +31,6 @@ RETURN total, exempted, COLLECT {
   WITH d, lacks, d.key AS id, d.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .type, .owners}, lacks: lacks} AS row
+  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, lacks: lacks} AS row
   ORDER BY row.id
 } AS found

@@ -48,6 +48,6 @@ RETURN total, exempted, COLLECT {
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
   RETURN {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: since, column: c.name, missing: missing[..3], more: more[..3],
-    dataset: d {.key, .namespace, .name, .title, .type}} AS row
+    dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
   ORDER BY row.id
 } AS found

@@ -24,6 +24,6 @@ RETURN total, exempted, COLLECT {
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
   RETURN {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: coalesce(r.first_seen, j.first_seen), verb: type(r),
-    declared: coalesce(r.declared, false), dataset: d {.key, .namespace, .name, .title, .type}} AS row
+    declared: coalesce(r.declared, false), dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
   ORDER BY row.id
 } AS found

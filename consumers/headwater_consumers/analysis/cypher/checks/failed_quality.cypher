@@ -23,7 +23,7 @@ RETURN total, exempted, COLLECT {
   WITH q, s, d, d.key + ' ' + q.key AS id, d.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .type, .owners}, batch: last(s.failed), query_id: q.query_id, query_name: q.query_name,
+  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, batch: last(s.failed), query_id: q.query_id, query_name: q.query_name,
     readers: COUNT { (d)<-[:READS]-(o:Job) WHERE NOT (o)<-[:OF]-(q) } + COUNT { (d)<-[:CONSUMES]-() }} AS row
   ORDER BY row.id
 } AS found

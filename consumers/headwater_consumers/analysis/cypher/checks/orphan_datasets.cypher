@@ -19,6 +19,6 @@ RETURN total, exempted, COLLECT {
   WITH d, d.key AS id, d.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .type, .owners}} AS row
+  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}} AS row
   ORDER BY row.id
 } AS found

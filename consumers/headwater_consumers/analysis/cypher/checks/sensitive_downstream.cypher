@@ -30,7 +30,7 @@ RETURN total, exempted, COLLECT {
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
   MATCH (source:Column {key: from})<-[:HAS_COLUMN]-(of:Dataset)
-  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .type, .owners}, column: c.name, sensitivity: sensitivity, source: source.name,
-    dataset: of {.key, .namespace, .name, .title, .type}} AS row
+  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, column: c.name, sensitivity: sensitivity, source: source.name,
+    dataset: of {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
   ORDER BY row.id
 } AS found

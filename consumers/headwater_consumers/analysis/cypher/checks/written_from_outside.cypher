@@ -35,7 +35,7 @@ RETURN total, exempted, COLLECT {
   WITH d, parent, child, child.key AS id, d.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .type, .owners}, since: child.at, format: child.format, version: child.version,
+  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, since: child.at, format: child.format, version: child.version,
     parent: parent} AS row
   ORDER BY row.id
 } AS found

@@ -8,4 +8,4 @@ CALL (r) {
   WHERE l.first_seen <= r.last_seen AND l.last_seen >= r.first_seen
   RETURN type(l) AS type, d
 }
-RETURN DISTINCT type, d {.key, .namespace, .name, .title, .type} AS dataset
+RETURN DISTINCT type, d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS dataset

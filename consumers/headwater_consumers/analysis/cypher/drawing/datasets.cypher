@@ -1,7 +1,7 @@
 // Datasets as they are drawn, and how many neighbours of each are not
 UNWIND $given.nodes AS node
 MATCH (n:Dataset) WHERE id(n) = node
-RETURN node, n {.key, .namespace, .name, .title, .type} AS properties, coalesce(n.dropped, false) AS gone,
+RETURN node, n {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS properties, coalesce(n.dropped, false) AS gone,
   coalesce(n.owners, []) AS owners, coalesce(n.tags, []) AS tags, coalesce(n.tag_values, []) AS tag_values,
   n.criticality AS criticality, n.classification AS classification,
   COLLECT { MATCH (n)<-[:WRITES]-(j:Job) UNWIND coalesce(j.owners, []) AS owner

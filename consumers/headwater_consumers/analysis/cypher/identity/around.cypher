@@ -1,7 +1,7 @@
 // Datasets by key, with all that may make them one with others
 UNWIND $given.keys AS key
 MATCH (d:Dataset {key: key}) WHERE d.tenant = $given.tenant
-RETURN id(d) AS id, d {.key, .namespace, .name, .title, .type, dropped: coalesce(d.dropped, false)} AS properties,
+RETURN id(d) AS id, d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, dropped: coalesce(d.dropped, false)} AS properties,
   CASE WHEN d.dropped THEN d.dropped_at END AS dropped_at,
   CASE WHEN d.dropped THEN EXISTS { (d)<-[w:WRITES]-(:Job) WHERE w.last_seen > d.dropped_at } ELSE false END AS revived,
   COLLECT {

@@ -8,7 +8,7 @@ CALL (d) {
   WITH x ORDER BY by.name
   RETURN head(collect(CASE WHEN x.owners IS NOT NULL THEN x END)) AS owned, head(collect(x.criticality)) AS criticality
 }
-RETURN collect({node: node, dataset: d {.key, .namespace, .name, .title, .type},
+RETURN collect({node: node, dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type},
   column: CASE WHEN n:Column THEN n {.key, .name, .data_type} END,
   criticality: coalesce(criticality, d.criticality),
   owners: CASE WHEN owned IS NULL THEN coalesce(d.owners, []) ELSE owned.owners END,

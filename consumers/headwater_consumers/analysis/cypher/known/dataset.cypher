@@ -6,4 +6,4 @@ RETURN properties(d) AS properties,
   COUNT { MATCH (n:Dataset)<-[:READS]-(j:Job) WHERE n.key IN $given.keys RETURN DISTINCT j } AS consumers_total,
   COUNT { MATCH (n:Dataset)<-[:OF]-(v:Version) WHERE n.key IN $given.keys RETURN v } AS versions_total,
   COLLECT { MATCH (d)-[:RENAMED_TO]->(next:Dataset)
-    RETURN next {.key, .namespace, .name, .title, .type} ORDER BY next.key LIMIT 100 } AS renamed_to
+    RETURN next {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} ORDER BY next.key LIMIT 100 } AS renamed_to

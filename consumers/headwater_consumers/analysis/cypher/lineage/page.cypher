@@ -2,7 +2,7 @@
 CALL () {
   UNWIND $given.nodes AS node
   MATCH (n) WHERE id(n) = node
-  RETURN collect([node, n.key, n.namespace, n.name, n.title, n.type, coalesce(n.dropped, false)]) AS datasets
+  RETURN collect([node, n.key, n.namespace, n.name, n.title, n.type, n.symlinks, n.symlink_types, coalesce(n.dropped, false)]) AS datasets
 }
 CALL () {
   UNWIND $given.edges AS edge

@@ -3,5 +3,5 @@ CALL db.index.fulltext.queryNodes('headwater_alias_words', $given.query, {limit:
 WHERE a.tenant = $given.tenant
 MATCH (a)<-[:KNOWN_AS]-(n:Dataset) WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
 WITH n, max(score) AS score, collect(a.name) AS aliases
-RETURN id(n) AS id, score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .dropped, aliases: aliases} AS properties
+RETURN id(n) AS id, score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped, aliases: aliases} AS properties
 ORDER BY score DESC, n.key LIMIT $given.limit
