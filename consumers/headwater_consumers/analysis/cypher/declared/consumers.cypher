@@ -13,4 +13,4 @@ OPTIONAL MATCH (owner:Dataset)-[:HAS_COLUMN]->(n)
 WITH c, coalesce(owner, n) AS d, CASE WHEN n:Column THEN n END AS column
 WHERE c.tenant = $given.tenant
 RETURN c.key AS key, c.name AS name,
-  collect({dataset: d {.key, .namespace, .name, .title, .type}, column: column {.key, .name, .data_type}}) AS reads
+  collect({dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}, column: column {.key, .name, .data_type}}) AS reads

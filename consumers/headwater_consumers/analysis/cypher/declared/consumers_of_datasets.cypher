@@ -2,4 +2,4 @@
 UNWIND $given.keys AS key
 MATCH (c:Consumer)-[:CONSUMES]->(d:Dataset {key: key})
 RETURN c.key AS key, c.name AS name,
-  collect({dataset: d {.key, .namespace, .name, .title, .type}, column: null}) AS reads
+  collect({dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}, column: null}) AS reads

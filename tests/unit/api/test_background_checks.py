@@ -1,0 +1,65 @@
+"""The rules are checked in the background where the settings ask for it; a graph that is away is no end of it."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from headwater_consumers.analysis.checks import RULES, CheckedRule, Checks
+from headwater_consumers.analysis.errors import GraphUnreachableError
+from headwater_consumers.analysis.settings import AnalysisSettings
+from headwater_consumers.api import checking
+from headwater_consumers.api.asking import Graph
+from headwater_consumers.api.metrics import ServeMetrics
+from headwater_consumers.api.settings import ServeSettings
+from headwater_consumers.graph.connection import Neo4jTarget
+
+
+def background(every: float) -> tuple[checking.BackgroundChecks, ServeMetrics]:
+    nothing: Any = None
+    target = Neo4jTarget("bolt://graph", "neo4j", "", "neo4j")
+    graph = Graph(nothing, target, AnalysisSettings(), ServeSettings(check_every_seconds=every))
+    metrics = ServeMetrics()
+    return checking.BackgroundChecks(graph, metrics.checks, clock=lambda: 1_000.0), metrics
+
+
+def found(rule: str, total: int, exempted: int) -> Checks:
+    return Checks((CheckedRule(rule, "t", "f", total, exempted, (), None),), total, exempted)
+
+
+def test_what_is_found_is_in_the_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks, metrics = background(60.0)
+    rule = RULES[0].name
+    assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": rule}) == 0
+    assert metrics.registry.get_sample_value("headwater_check_last_success_timestamp_seconds") == 0
+    monkeypatch.setattr(checking, "check", lambda *_, **__: found(rule, 3, 1))
+    assert checks.once()
+    assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": rule}) == 3
+    assert metrics.registry.get_sample_value("headwater_check_exempted", {"rule": rule}) == 1
+    assert metrics.registry.get_sample_value("headwater_check_last_success_timestamp_seconds") == 1_000
+
+    def away(*_: Any, **__: Any) -> Checks:
+        raise GraphUnreachableError("Neo4j doesn't answer.")
+
+    monkeypatch.setattr(checking, "check", away)
+    assert not checks.once()
+    assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": rule}) == 3
+
+
+@pytest.mark.parametrize(("every", "is_checked"), [(0.0, False), (3_600.0, True)])
+def test_it_begins_where_the_settings_ask_for_it(
+    monkeypatch: pytest.MonkeyPatch, every: float, *, is_checked: bool
+) -> None:
+    asked = threading.Event()
+
+    def check(*_: Any, **__: Any) -> Checks:
+        asked.set()
+        return found(RULES[0].name, 0, 0)
+
+    monkeypatch.setattr(checking, "check", check)
+    checks, _ = background(every)
+    checks.start()
+    assert asked.wait(5.0 if is_checked else 0.2) == is_checked
+    checks.stop()
