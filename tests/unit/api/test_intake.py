@@ -200,11 +200,8 @@ def test_a_kafka_that_doesnt_answer_is_503_and_is_tried_again() -> None:
         assert metric(client, "intake_accepted_total") == 0
         assert metric(client, "intake_kafka_up") == 0
         ready = client.get("/readyz")
-        assert (ready.status_code, ready.json()["kafka_reachable"], ready.json()["graph_reachable"]) == (
-            503,
-            False,
-            True,
-        )
+        assert ready.status_code == 200
+        assert ready.json() == {"ready": True, "graph_reachable": True, "kafka_reachable": False}
         sink.holding = False
         assert metric(client, "intake_kafka_up") == 1
         assert client.get("/readyz").json() == {"ready": True, "graph_reachable": True, "kafka_reachable": True}

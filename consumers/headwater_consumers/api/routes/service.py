@@ -31,10 +31,10 @@ class Alive:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Whether questions are answered now and, where they are accepted, events are.
+    """Whether questions are answered now; and, where events are accepted, whether Kafka takes them.
 
     Attributes:
-        ready: they are.
+        ready: questions are answered.
         graph_reachable: Neo4j answers.
         kafka_reachable: Kafka takes events; None where none are accepted.
     """
@@ -54,21 +54,23 @@ async def livez() -> Response:
     "/readyz",
     response_model=Ready,
     operation_id="readyz",
-    responses={503: {"model": Ready, "description": "Neo4j or, where events are accepted, Kafka doesn't answer."}},
+    responses={503: {"model": Ready, "description": "Neo4j doesn't answer."}},
 )
 async def readyz(request: Request) -> Response:
-    """200 while Neo4j answers and, where events are accepted, nothing keeps them from Kafka; else 503."""
+    """200 while Neo4j answers, else 503.
+
+    Kafka's state is in the document alone: while it is away questions are answered, and a request with events gets 503
+    by itself.
+    """
     # Threads of its own: questions that keep all others busy don't make the server unready.
     probing: CapacityLimiter = request.app.state.probing
     graph: Graph = request.app.state.graph
     reachable = await to_thread.run_sync(_reachable, graph, limiter=probing)
     metrics: ServeMetrics = request.app.state.metrics
     metrics.graph_up(up=reachable)
-    kafka = _kafka_reachable(graph)
-    ready = reachable and kafka is not False
     return JSONResponse(
-        {"ready": ready, "graph_reachable": reachable, "kafka_reachable": kafka},
-        status_code=200 if ready else 503,
+        {"ready": reachable, "graph_reachable": reachable, "kafka_reachable": _kafka_reachable(graph)},
+        status_code=200 if reachable else 503,
         headers=_NOT_KEPT,
     )
 
