@@ -27,10 +27,10 @@ def view(found: Checks) -> Fitted:
     for rule in found.rules:
         count = f"{rule.total:,}" if rule.total else "–"
         exempted = f", {rule.exempted:,} exempted" if rule.exempted else ""
-        heading = Text.assemble((rule.rule, "bold red" if rule.total else "green"), f"  {count}{exempted}")
-        parts.append(heading.append(f"  {rule.title}", "dim"))
+        heading = Text.assemble((visible(rule.rule), "bold red" if rule.total else "green"), f"  {count}{exempted}")
+        parts.append(heading.append(f"  {visible(rule.title)}", "dim"))
         if rule.findings:
-            parts += [_findings(rule), Text(f"  → {rule.fix}")]
+            parts += [_findings(rule), Text(f"  → {visible(rule.fix)}")]
     return Fitted(Group(*parts))
 
 
@@ -51,14 +51,15 @@ def junit(found: Checks) -> str:
     """The same as JUnit's XML: a suite for each rule, a case for each finding; one that passes where there is none."""
     root = ET.Element("testsuites", name="headwater check", failures=str(found.total))
     for rule in found.rules:
+        name = visible(rule.rule)
         cases = max(1, len(rule.findings))
-        suite = ET.SubElement(root, "testsuite", name=rule.rule, tests=str(cases), failures=str(len(rule.findings)))
+        suite = ET.SubElement(root, "testsuite", name=name, tests=str(cases), failures=str(len(rule.findings)))
         for each in rule.findings:
-            case = ET.SubElement(suite, "testcase", classname=rule.rule, name=visible(each.subject.name))
-            failure = ET.SubElement(case, "failure", message=visible(each.message), type=rule.rule)
+            case = ET.SubElement(suite, "testcase", classname=name, name=visible(each.subject.name))
+            failure = ET.SubElement(case, "failure", message=visible(each.message), type=name)
             failure.text = _failure(rule, each)
         if not rule.findings:
-            ET.SubElement(suite, "testcase", classname=rule.rule, name=rule.title)
+            ET.SubElement(suite, "testcase", classname=name, name=visible(rule.title))
         notes = [f"{rule.total:,} findings in all"] if len(rule.findings) < rule.total else []
         notes += [f"{rule.exempted:,} exempted"] if rule.exempted else []
         if notes:
@@ -73,4 +74,4 @@ def _failure(rule: CheckedRule, finding: Finding) -> str:
         lines.append(f"Since {moment_text(finding.since)}.")
     if finding.subject.owners:
         lines.append(f"Owners: {visible(', '.join(finding.subject.owners))}.")
-    return "\n".join([*lines, rule.fix])
+    return "\n".join([*lines, visible(rule.fix)])
