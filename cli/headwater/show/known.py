@@ -11,6 +11,8 @@ from rich.text import Text
 
 from headwater.console import shortened
 from headwater.show import runs as show_runs
+from headwater.show.consumers import consumers_table
+from headwater.show.declared import declared_table, stated
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, span_text, transformation_text
 from headwater.show.pages import Fitted, pairs, part
 from headwater_consumers.analysis.assets import Asset
@@ -55,6 +57,11 @@ def _dataset(found: DatasetDetails) -> Iterator[RenderableType]:
         ("facets", _joined(facet.name for facet in found.facets)),
     ]
     yield pairs(rows)
+    if found.declared is not None:
+        yield part("declared", declared_table(found.declared), 1, 1)
+    if found.declared_consumers:
+        count = len(found.declared_consumers)
+        yield part("whom to tell", consumers_table(found.declared_consumers), count, count)
     yield part("columns", _columns(found.columns), len(found.columns), found.columns_total)
     yield part("written by", _jobs(found.producers), len(found.producers), found.producers_total)
     yield part("read by", _jobs(found.consumers), len(found.consumers), found.consumers_total)
@@ -73,6 +80,7 @@ def _column(found: ColumnDetails) -> Iterator[RenderableType]:
             *_meaning(
                 column.description, found.owners, (*column.tags, *found.tags), found.classification, found.criticality
             ),
+            ("declared", stated(found.declared) or None),
             *_other_names(found.known_as),
             ("schema", _history(column)),
             ("status", "its dataset was dropped" if found.gone else None),
@@ -103,6 +111,8 @@ def _job(found: JobDetails) -> Iterator[RenderableType]:
         texts = (f"{word} {day:%Y-%m-%d}" for word, day in days if day is not None)
         rows.append(("micro-batches", ", ".join(texts)))
     yield pairs(rows)
+    if found.declared is not None:
+        yield part("declared", declared_table(found.declared), 1, 1)
     yield part("reads", _datasets(found.inputs), len(found.inputs), found.inputs_total)
     yield part("writes", _datasets(found.outputs), len(found.outputs), found.outputs_total)
     yield part("streaming queries", _queries(found), len(found.queries), len(found.queries))

@@ -27,16 +27,26 @@ from headwater_consumers.analysis.runs import RunDetails, last_good, run, versio
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import (
+    ConsumerType,
     DatasetEvent,
+    DatasetRead,
     DatasetRef,
+    DeclarationEvent,
+    DeclarationSetEvent,
+    DeclaredColumn,
     JobEvent,
     JobRef,
     LineageEvent,
+    Owner,
     RetentionEvent,
     RetentionMode,
+    SchemaDefinition,
+    SchemaField,
+    Sensitivity,
     Tag,
     build,
 )
+from headwater_schemas.identity import declaration_digest
 from support.analysis.history import History
 from support.worked_examples import PAGES, check_page, examples
 
@@ -147,6 +157,47 @@ def test_a_dataset_and_a_job_of_one_name_are_told_apart_by_kind(
     assert "--kind job or --kind dataset" in error
     assert main(["show", "orders", "--kind", "dataset"]) == 0
     assert "pii" in capsys.readouterr().out
+
+
+def test_what_sets_declare_is_beside_what_events_report(clean_database: Driver, reader: Reader) -> None:
+    ref = DatasetRef("kafka://k", "orders")
+    of_team = DeclarationEvent(
+        set="team",
+        dataset=ref,
+        criticality="tier-1",
+        owners=(Owner("team:orders", "OWNER"),),
+        columns=(DeclaredColumn(path="email", sensitivity=Sensitivity.PII),),
+    )
+    of_audit = DeclarationEvent(set="audit", dataset=ref, criticality="tier-2")
+    board = DeclarationEvent(set="team", consumer="board", type=ConsumerType.DASHBOARD, reads=(DatasetRead(ref),))
+    job = DeclarationEvent(set="team", job=JobRef("jobs", "clean"), inputs=(ref,), on_call="#orders")
+    sets = [
+        DeclarationSetEvent(set=name, revision=1, items=tuple(sorted(map(declaration_digest, bodies))))
+        for name, bodies in (("team", (of_team, board, job)), ("audit", (of_audit,)))
+    ]
+    schema = SchemaDefinition(fields=(SchemaField(path="email", type="string"),))
+    reported = DatasetEvent(dataset=ref, schema=schema, description="reported")
+    write(clean_database, *(event(body) for body in (reported, of_team, of_audit, board, job, *sets)))
+
+    found = dataset_details(reader, "orders")
+    assert (found.description, found.criticality, found.owners) == ("reported", None, ())
+    assert found.declared is not None
+    assert found.declared.sets == ["audit", "team"]
+    assert (found.declared.values["criticality"], found.declared.values["owners"]) == ("tier-2", ["team:orders"])
+    [contradiction] = found.declared.contradictions
+    assert (contradiction.property, contradiction.values) == ("criticality", {"audit": "tier-2", "team": "tier-1"})
+    assert [(one.name, one.type) for one in found.declared_consumers] == [("board", "DASHBOARD")]
+    assert column_details(reader, "orders#email").declared == {"sensitivity": "PII"}
+    declared = job_details(reader, "clean").declared
+    assert declared is not None
+    assert declared.values["on_call"] == "#orders"
+
+    # The sets are withdrawn.
+    gone = [DeclarationSetEvent(set=name, revision=2, items=()) for name in ("team", "audit")]
+    write(clean_database, *(event(body, day=2) for body in gone))
+    found = dataset_details(reader, "orders")
+    assert (found.declared, found.declared_consumers) == (None, ())
+    assert column_details(reader, "orders#email").declared == {}
 
 
 def test_a_job_has_the_latest_retention_of_its_scopes(clean_database: Driver, reader: Reader) -> None:

@@ -10,6 +10,7 @@ from headwater_consumers.analysis.declared.answer import Contradiction, Declarat
 from headwater_consumers.analysis.declared.ask import (
     declarations,
     declared,
+    declared_together,
     holding,
     set_state,
     there,
@@ -35,6 +36,7 @@ __all__ = [
     "contradictions",
     "declarations",
     "declared",
+    "declared_together",
     "holding",
     "merge",
     "merged",

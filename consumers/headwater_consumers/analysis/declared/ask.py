@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from headwater_consumers.analysis.declared.answer import Declaration, Declared, SetState
-from headwater_consumers.analysis.declared.merge import merged
+from headwater_consumers.analysis.declared.merge import merge, merged
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.graph.keys import dataset_key, declaration_set_key
 from headwater_schemas.events import DatasetRef
@@ -57,6 +57,12 @@ def holding(reader: Reader, subjects: Iterable[str]) -> list[Declaration]:
 def declared(tx: Transaction, subjects: Iterable[str]) -> dict[str, Declared]:
     """What is declared of datasets, jobs and consumers, by key; those of which nothing is are left out."""
     return merged(_read(tx, "declared/holding", subjects))
+
+
+def declared_together(tx: Transaction, names: Iterable[str]) -> Declared | None:
+    """What is declared of one dataset, job or consumer under any of its names, by key; None where nothing is."""
+    found = merge(_read(tx, "declared/holding", names))
+    return found if found.sets else None
 
 
 def unknown_datasets(reader: Reader, datasets: Iterable[DatasetRef]) -> list[DatasetRef]:

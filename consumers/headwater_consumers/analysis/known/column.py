@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.declared import declared_together
 from headwater_consumers.analysis.errors import NotFoundError
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.known.dataset import KnownColumn, known_column
@@ -28,7 +30,8 @@ class ColumnDetails:
         details: its type, description, tags, and when schemas had it.
         owners: of the dataset.
         tags: of the whole dataset, which hold for each of its columns.
-        classification, criticality: of the dataset, as declared.
+        classification, criticality: of the dataset, as its events report them.
+        declared: what declaration sets state of the column, by name of the property.
         known_as: other names of the dataset.
         gone: the dataset was dropped.
         origins: columns, and datasets as a whole, that it is made from in one step; at most 20 on the page.
@@ -42,6 +45,7 @@ class ColumnDetails:
     tags: tuple[Tag, ...]
     classification: str | None
     criticality: str | None
+    declared: dict[str, Any]
     known_as: tuple[str, ...]
     gone: bool
     origins: Lineage
@@ -79,6 +83,7 @@ def details_of(tx: Transaction, asset: Asset) -> ColumnDetails:
     own = tx.one("known/dataset", key=named.key, keys=members)["properties"]
     tags, path = tags_of(own), asset.column or ""
     row = tx.one("known/column", keys=[column_key(tx.tenant, member, path) for member in members])
+    declared = declared_together(tx, members)
     origins, uses = (_one_hop(tx, asset, direction) for direction in LineageDirection)
     return ColumnDetails(
         column=asset,
@@ -88,6 +93,7 @@ def details_of(tx: Transaction, asset: Asset) -> ColumnDetails:
         tags=tuple(tag for tag in tags if tag.column is None),
         classification=own.get("classification") or None,
         criticality=own.get("criticality") or None,
+        declared={} if declared is None else declared.columns.get(path, {}),
         known_as=identities.known_as(named.key),
         gone=bool(own.get("dropped")),
         origins=origins,

@@ -9,6 +9,12 @@ from itertools import zip_longest
 from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, dataset_asset
+from headwater_consumers.analysis.declared import (
+    Declared,
+    ReadingConsumer,
+    consumers_of_datasets,
+    declared_together,
+)
 from headwater_consumers.analysis.facets import Facet, facets_of
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.known.rows import (
@@ -86,7 +92,9 @@ class DatasetDetails:
         description: where there is one.
         owners: its own.
         tags: of the whole; those of a column are with the column.
-        classification, criticality: as declared.
+        classification, criticality: as its own events report them.
+        declared: what declaration sets state of it and of its columns; None where none does.
+        declared_consumers: dashboards, teams and others that are declared to read it.
         storage_layer, storage_format: `iceberg`, `parquet`, say.
         source_uri: where it is.
         known_as: all its other names, as a person may spell them: names that it had, catalogs' names of a table, a
@@ -116,6 +124,8 @@ class DatasetDetails:
     tags: tuple[Tag, ...]
     classification: str | None
     criticality: str | None
+    declared: Declared | None
+    declared_consumers: tuple[ReadingConsumer, ...]
     storage_layer: str | None
     storage_format: str | None
     source_uri: str | None
@@ -164,6 +174,8 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
         **{name: own.get(name) or None for name in (*as_it_is, "lifecycle", "renamed_from")},
         owners=owners_of(own),
         tags=tuple(tag for tag in tags if tag.column is None),
+        declared=declared_together(tx, keys),
+        declared_consumers=consumers_of_datasets(tx, keys),
         known_as=identities.known_as(asset.key),
         symlinks=tuple(Symlink(namespace, name, type_ or None) for namespace, name, type_ in links),
         gone=bool(own.get("dropped")),

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.declared import Declared, declared_together
 from headwater_consumers.analysis.facets import Facet, facets_of
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.known.dataset import MOST_RUNS
@@ -115,7 +116,8 @@ class JobDetails:
         integration: SPARK, say.
         owners: its owners.
         tags: its tags.
-        criticality: as declared.
+        criticality: as its own events report it.
+        declared: what declaration sets state of it; None where none does.
         source: where its code is; None where nothing is known of it.
         inputs: datasets that it reads, the one seen last first; at most 100.
         inputs_total: how many there are.
@@ -137,6 +139,7 @@ class JobDetails:
     owners: tuple[OwnerName, ...]
     tags: tuple[Tag, ...]
     criticality: str | None
+    declared: Declared | None
     source: Source | None
     inputs: tuple[DatasetUse, ...]
     inputs_total: int
@@ -174,6 +177,7 @@ def details_of(tx: Transaction, asset: Asset) -> JobDetails:
         **{name: own.get(name) or None for name in ("description", "job_type", "integration", "criticality")},
         owners=owners_of(own),
         tags=tags_of(own),
+        declared=declared_together(tx, [asset.key]),
         source=source if source != Source(*[None] * len(Source.__slots__)) else None,
         inputs=inputs,
         inputs_total=inputs_total,

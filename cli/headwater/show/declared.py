@@ -1,0 +1,64 @@
+"""What declaration sets state of a dataset, a column or a job, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from rich.table import Table
+from rich.text import Text
+
+from headwater.console import shortened
+from headwater_consumers.analysis.declared import Contradiction, Declared
+
+_LONGEST: Final = 300
+_BESIDE: Final = {"owners": "owner_types", "tags": "tag_values"}
+"""Properties that are shown with what stands beside each of their values."""
+
+
+def declared_table(found: Declared) -> Table:
+    """A row for each property of the whole, and for each column that something is stated of."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for _ in range(2):
+        table.add_column(overflow="fold")
+    table.add_row("in sets", Text(shortened(", ".join(found.sets), _LONGEST)))
+    for name, value in _properties(found.values):
+        table.add_row(shortened(name), Text(shortened(value, _LONGEST)))
+    for path, values in found.columns.items():
+        table.add_row(Text(shortened(f"#{path}")), Text(stated(values)))
+    for each in found.contradictions:
+        table.add_row(Text("contradiction", style="yellow"), Text(shortened(_contradiction(each), _LONGEST)))
+    return table
+
+
+def stated(values: Mapping[str, Any]) -> str:
+    """Properties in one line."""
+    return shortened(", ".join(f"{name} {value}" for name, value in _properties(values)), _LONGEST)
+
+
+def _properties(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    beside = set(_BESIDE.values())
+    out = []
+    for name, value in values.items():
+        if name in beside:
+            continue
+        shown = _pairs(value, values.get(_BESIDE[name]) or []) if name in _BESIDE else value
+        out.append((name.replace("_", " "), _text(shown)))
+    return out
+
+
+def _pairs(names: list[str], others: list[str]) -> list[str]:
+    others = [*others, *[""] * (len(names) - len(others))]
+    return [f"{name} ({other})" if other else name for name, other in zip(names, others, strict=True)]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _contradiction(each: Contradiction) -> str:
+    of = each.property if each.column is None else f"{each.column}: {each.property}"
+    values = "; ".join(f"{_text(value)} in {set_}" for set_, value in each.values.items())
+    return f"{of} is {values}. The first is shown."

@@ -1,0 +1,52 @@
+"""What sets declare, as `headwater show` prints it."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from headwater.show.declared import declared_table, stated
+from headwater_consumers.analysis.declared import Contradiction, Declared
+
+FOUND = Declared(
+    sets=["audit", "team"],
+    values={
+        "certified": True,
+        "criticality": "tier-2",
+        "notice_days": 14,
+        "owners": ["team:orders", "ann"],
+        "owner_types": ["OWNER", ""],
+        "tags": ["domain", "fast"],
+        "tag_values": ["sales", ""],
+    },
+    columns={"email": {"classification": "customers", "sensitivity": "PII"}},
+    contradictions=[
+        Contradiction("k", "dataset", "orders", None, "criticality", {"audit": "tier-2", "team": "tier-1"}),
+        Contradiction("k", "dataset", "orders", "email", "sensitivity", {"audit": "PII", "team": "PUBLIC"}),
+    ],
+)
+
+
+def printed() -> list[str]:
+    console = Console(width=160, record=True, file=None, force_terminal=False)
+    with console.capture() as captured:
+        console.print(declared_table(FOUND))
+    return [" ".join(line.split()) for line in captured.get().splitlines()]
+
+
+def test_a_row_for_each_property_and_column_and_each_contradiction() -> None:
+    assert printed() == [
+        "in sets audit, team",
+        "certified yes",
+        "criticality tier-2",
+        "notice days 14",
+        "owners team:orders (OWNER), ann",
+        "tags domain (sales), fast",
+        "#email classification customers, sensitivity PII",
+        "contradiction criticality is tier-2 in audit; tier-1 in team. The first is shown.",
+        "contradiction email: sensitivity is PII in audit; PUBLIC in team. The first is shown.",
+    ]
+
+
+def test_a_column_in_one_line() -> None:
+    assert stated(FOUND.columns["email"]) == "classification customers, sensitivity PII"
+    assert stated({}) == ""
