@@ -1,6 +1,7 @@
 // Datasets that are declared certified, and lack what others rely on
 CALL () {
   MATCH (x:Declaration)
+  USING INDEX SEEK x:Declaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.certified = true AND x.subject_type = 'dataset'
   MATCH (x)-[:DECLARES]->(d:Dataset)
   WITH DISTINCT d
@@ -17,6 +18,7 @@ CALL () {
 }
 RETURN total, exempted, COLLECT {
   MATCH (x:Declaration)
+  USING INDEX SEEK x:Declaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.certified = true AND x.subject_type = 'dataset'
   MATCH (x)-[:DECLARES]->(d:Dataset)
   WITH DISTINCT d

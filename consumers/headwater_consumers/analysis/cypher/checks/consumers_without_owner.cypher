@@ -1,6 +1,7 @@
 // Consumers for which nobody is declared as owner
 CALL () {
   MATCH (c:Consumer)
+  USING INDEX SEEK c:Consumer(key)
   WHERE c.key > '' AND c.tenant = $given.tenant AND EXISTS { (c)<-[:DECLARES]-(:Declaration {current: true}) }
     AND NOT EXISTS { (c)<-[:DECLARES]-(x:Declaration {current: true}) WHERE size(coalesce(x.owners, [])) > 0 }
   WITH c, c.key AS id, c.key AS subject
@@ -8,6 +9,7 @@ CALL () {
 }
 RETURN total, exempted, COLLECT {
   MATCH (c:Consumer)
+  USING INDEX SEEK c:Consumer(key)
   WHERE c.key > '' AND c.tenant = $given.tenant AND EXISTS { (c)<-[:DECLARES]-(:Declaration {current: true}) }
     AND NOT EXISTS { (c)<-[:DECLARES]-(x:Declaration {current: true}) WHERE size(coalesce(x.owners, [])) > 0 }
   WITH c, c.key AS id, c.key AS subject

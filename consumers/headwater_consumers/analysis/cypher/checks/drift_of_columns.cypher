@@ -1,6 +1,7 @@
 // Columns that a job declares to make from others than it was observed to
 CALL () {
   MATCH (j:Job)
+  USING INDEX SEEK j:Job(key)
   WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)<-[:OF]-(:Plan {complete: true}) }
     AND (j.declared_plan IS NOT NULL OR EXISTS { (j)<-[:DECLARES]-(x:Declaration {current: true}) WHERE x.plan IS NOT NULL })
   CALL (j) {
@@ -25,6 +26,7 @@ CALL () {
 }
 RETURN total, exempted, COLLECT {
   MATCH (j:Job)
+  USING INDEX SEEK j:Job(key)
   WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)<-[:OF]-(:Plan {complete: true}) }
     AND (j.declared_plan IS NOT NULL OR EXISTS { (j)<-[:DECLARES]-(x:Declaration {current: true}) WHERE x.plan IS NOT NULL })
   CALL (j) {

@@ -1,6 +1,7 @@
 // Datasets that a job declares and was never observed to use, or uses and does not declare
 CALL () {
   MATCH (j:Job)
+  USING INDEX SEEK j:Job(key)
   WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)<-[:OF]-(:Run) }
   MATCH (j)-[r:READS|WRITES]->(d:Dataset)
   WHERE coalesce(r.observed, false) <> coalesce(r.declared, false)
@@ -13,6 +14,7 @@ CALL () {
 }
 RETURN total, exempted, COLLECT {
   MATCH (j:Job)
+  USING INDEX SEEK j:Job(key)
   WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)<-[:OF]-(:Run) }
   MATCH (j)-[r:READS|WRITES]->(d:Dataset)
   WHERE coalesce(r.observed, false) <> coalesce(r.declared, false)

@@ -1,6 +1,8 @@
 // Datasets that others read, of whose last micro-batch with assertions one failed
 CALL () {
-  MATCH (q:Query) WHERE q.key > '' AND q.tenant = $given.tenant AND q.last_batch IS NOT NULL
+  MATCH (q:Query)
+  USING INDEX SEEK q:Query(key)
+  WHERE q.key > '' AND q.tenant = $given.tenant AND q.last_batch IS NOT NULL
   MATCH (s:Segment)
   USING INDEX SEEK s:Segment(query, start)
   WHERE s.query = q.key AND s.start = q.last_batch / $given.segment * $given.segment
@@ -12,7 +14,9 @@ CALL () {
   RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
 }
 RETURN total, exempted, COLLECT {
-  MATCH (q:Query) WHERE q.key > '' AND q.tenant = $given.tenant AND q.last_batch IS NOT NULL
+  MATCH (q:Query)
+  USING INDEX SEEK q:Query(key)
+  WHERE q.key > '' AND q.tenant = $given.tenant AND q.last_batch IS NOT NULL
   MATCH (s:Segment)
   USING INDEX SEEK s:Segment(query, start)
   WHERE s.query = q.key AND s.start = q.last_batch / $given.segment * $given.segment

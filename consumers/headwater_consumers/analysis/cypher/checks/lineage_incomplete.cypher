@@ -1,6 +1,7 @@
 // Jobs whose latest column lineage is incomplete, or isn't known at all
 CALL () {
   MATCH (j:Job)
+  USING INDEX SEEK j:Job(key)
   WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)-[:WRITES {observed: true}]->() }
   CALL (j) {
     OPTIONAL MATCH (p:Plan)-[:OF]->(j) WHERE p.last_seen IS NOT NULL
@@ -13,6 +14,7 @@ CALL () {
 }
 RETURN total, exempted, COLLECT {
   MATCH (j:Job)
+  USING INDEX SEEK j:Job(key)
   WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)-[:WRITES {observed: true}]->() }
   CALL (j) {
     OPTIONAL MATCH (p:Plan)-[:OF]->(j) WHERE p.last_seen IS NOT NULL

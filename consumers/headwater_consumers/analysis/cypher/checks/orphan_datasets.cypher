@@ -1,6 +1,7 @@
 // Datasets that are there, and that no job and no consumer uses under any of their names
 CALL () {
   MATCH (d:Dataset)
+  USING INDEX SEEK d:Dataset(key)
   WHERE d.key > '' AND d.tenant = $given.tenant AND coalesce(d.dropped, false) = false
     AND NOT EXISTS { (d)<-[:READS|WRITES]-() } AND NOT EXISTS { (d)<-[:CONSUMES]-() }
     AND NOT EXISTS { (d)<-[:CONSUMED|PRODUCED]-() } AND NOT EXISTS { (d)<-[:RENAMED_TO]-() }
@@ -11,6 +12,7 @@ CALL () {
 }
 RETURN total, exempted, COLLECT {
   MATCH (d:Dataset)
+  USING INDEX SEEK d:Dataset(key)
   WHERE d.key > '' AND d.tenant = $given.tenant AND coalesce(d.dropped, false) = false
     AND NOT EXISTS { (d)<-[:READS|WRITES]-() } AND NOT EXISTS { (d)<-[:CONSUMES]-() }
     AND NOT EXISTS { (d)<-[:CONSUMED|PRODUCED]-() } AND NOT EXISTS { (d)<-[:RENAMED_TO]-() }

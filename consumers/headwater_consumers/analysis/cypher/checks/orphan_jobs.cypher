@@ -1,6 +1,7 @@
 // Jobs that read and write nothing, and start no other
 CALL () {
   MATCH (j:Job)
+  USING INDEX SEEK j:Job(key)
   WHERE j.key > '' AND j.tenant = $given.tenant AND NOT EXISTS { (j)-[:READS|WRITES]->() }
     AND NOT EXISTS { (j)<-[:OF]-(:Run)<-[:CHILD_OF]-(:Run) } AND NOT EXISTS { (j)<-[:OF]-(:Run {open: true}) }
   WITH j, j.key AS id, j.key AS subject
@@ -8,6 +9,7 @@ CALL () {
 }
 RETURN total, exempted, COLLECT {
   MATCH (j:Job)
+  USING INDEX SEEK j:Job(key)
   WHERE j.key > '' AND j.tenant = $given.tenant AND NOT EXISTS { (j)-[:READS|WRITES]->() }
     AND NOT EXISTS { (j)<-[:OF]-(:Run)<-[:CHILD_OF]-(:Run) } AND NOT EXISTS { (j)<-[:OF]-(:Run {open: true}) }
   WITH j, j.key AS id, j.key AS subject

@@ -1,7 +1,7 @@
 // Runs without an end of which nothing was seen for long; an application is seen with what it started
 CALL () {
   MATCH (r:Run)
-  USING INDEX r:Run(open, last_seen)
+  USING INDEX SEEK r:Run(open, last_seen)
   WHERE r.open = true AND r.last_seen < $given.open_before AND r.tenant = $given.tenant
     AND NOT EXISTS { (r)<-[:CHILD_OF]-(c:Run) WHERE c.last_seen >= $given.open_before }
   MATCH (r)-[:OF]->(j:Job {namespace: r.job_namespace, name: r.job_name})
@@ -10,7 +10,7 @@ CALL () {
 }
 RETURN total, exempted, COLLECT {
   MATCH (r:Run)
-  USING INDEX r:Run(open, last_seen)
+  USING INDEX SEEK r:Run(open, last_seen)
   WHERE r.open = true AND r.last_seen < $given.open_before AND r.tenant = $given.tenant
     AND NOT EXISTS { (r)<-[:CHILD_OF]-(c:Run) WHERE c.last_seen >= $given.open_before }
   MATCH (r)-[:OF]->(j:Job {namespace: r.job_namespace, name: r.job_name})

@@ -1,6 +1,8 @@
 // Runs that wrote something and report no code version
 CALL () {
-  MATCH (r:Run) WHERE r.key > '' AND r.tenant = $given.tenant AND r.code_version IS NULL
+  MATCH (r:Run)
+  USING INDEX SEEK r:Run(key)
+  WHERE r.key > '' AND r.tenant = $given.tenant AND r.code_version IS NULL
     AND (EXISTS { (r)-[p:PRODUCED]->(:Dataset) WHERE p.uncommitted IS NULL }
       OR EXISTS { (r)<-[:IN_RUN]-(s:Segment)-[:PRODUCED]->(:Dataset) WHERE s.tenant = $given.tenant })
   MATCH (r)-[:OF]->(j:Job {namespace: r.job_namespace, name: r.job_name})
@@ -8,7 +10,9 @@ CALL () {
   RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
 }
 RETURN total, exempted, COLLECT {
-  MATCH (r:Run) WHERE r.key > '' AND r.tenant = $given.tenant AND r.code_version IS NULL
+  MATCH (r:Run)
+  USING INDEX SEEK r:Run(key)
+  WHERE r.key > '' AND r.tenant = $given.tenant AND r.code_version IS NULL
     AND (EXISTS { (r)-[p:PRODUCED]->(:Dataset) WHERE p.uncommitted IS NULL }
       OR EXISTS { (r)<-[:IN_RUN]-(s:Segment)-[:PRODUCED]->(:Dataset) WHERE s.tenant = $given.tenant })
   MATCH (r)-[:OF]->(j:Job {namespace: r.job_namespace, name: r.job_name})

@@ -1,6 +1,7 @@
 // Columns that are made from a sensitive one, unmasked, and for which nothing is declared
 CALL () {
   MATCH (x:Declaration)
+  USING INDEX SEEK x:Declaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
   MATCH (x)-[s:DECLARES]->(source:Column) WHERE s.sensitivity IN ['CONFIDENTIAL', 'PII', 'RESTRICTED']
   MATCH (source)-[e:DERIVES]->(c:Column)<-[h:HAS_COLUMN]-(d:Dataset)
@@ -16,6 +17,7 @@ CALL () {
 }
 RETURN total, exempted, COLLECT {
   MATCH (x:Declaration)
+  USING INDEX SEEK x:Declaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
   MATCH (x)-[s:DECLARES]->(source:Column) WHERE s.sensitivity IN ['CONFIDENTIAL', 'PII', 'RESTRICTED']
   MATCH (source)-[e:DERIVES]->(c:Column)<-[h:HAS_COLUMN]-(d:Dataset)

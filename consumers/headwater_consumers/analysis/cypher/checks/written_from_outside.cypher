@@ -1,6 +1,7 @@
 // Versions whose parent, which came after the first one that a run wrote, no run is known to have written
 CALL () {
   MATCH (d:Dataset)
+  USING INDEX SEEK d:Dataset(key)
   WHERE d.key > '' AND d.tenant = $given.tenant AND EXISTS { (d)<-[:OF]-(:Version) } AND NOT EXISTS { (d)<-[:PRODUCED]-(:Summary) }
   CALL (d) {
     MATCH (d)<-[:OF]-(v:Version)<-[w:WROTE]-(by)
@@ -19,6 +20,7 @@ CALL () {
 }
 RETURN total, exempted, COLLECT {
   MATCH (d:Dataset)
+  USING INDEX SEEK d:Dataset(key)
   WHERE d.key > '' AND d.tenant = $given.tenant AND EXISTS { (d)<-[:OF]-(:Version) } AND NOT EXISTS { (d)<-[:PRODUCED]-(:Summary) }
   CALL (d) {
     MATCH (d)<-[:OF]-(v:Version)<-[w:WROTE]-(by)
