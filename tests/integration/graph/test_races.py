@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from headwater_consumers.materializer.write import transaction
 from headwater_consumers.materializer.write.links import OBSERVED
 from headwater_consumers.materializer.write.retention import move_some, retire
 from headwater_consumers.materializer.write.writer import write
+from headwater_schemas.events import DatasetRef, JobEvent, JobRef, LineageEvent, build
 from support.graph.cases import Case, load_cases
 from support.graph.colliding import Pools, colliding_events
 
@@ -182,6 +184,26 @@ def race_onto_a_graph(graph: Driver, seed: int) -> None:
         session.execute_write(write, fold(events[:third]))
     race(graph, fold(events[third : 2 * third]), fold(events[2 * third :]))
     assert list(dump(graph, internal=True)) == list(oracle(fold(events), internal=True))
+
+
+@pytest.mark.timeout(300)
+def test_a_job_that_declares_fewer_datasets(graph: Driver) -> None:
+    def declared(day: int, inputs: str, outputs: str) -> LineageEvent:
+        body = JobEvent(
+            inputs=tuple(DatasetRef("n", name) for name in inputs),
+            outputs=tuple(DatasetRef("n", name) for name in outputs),
+        )
+        time_ = datetime(2025, 1, day, tzinfo=UTC)
+        return build.lineage_event(body, job=JobRef("n", "j"), producer="test", event_time=time_)
+
+    before, fewer, last = declared(1, "abc", "xyz"), declared(2, "ab", "xy"), declared(3, "a", "x")
+    expected = list(oracle(fold([before, fewer, last]), internal=True))
+    for first, second in ((fewer, last), (last, fewer)):
+        empty(graph)
+        with graph.session() as session:
+            session.execute_write(write, fold([before]))
+        race(graph, fold([first]), fold([second]))
+        assert list(dump(graph, internal=True)) == expected
 
 
 def test_every_statement_was_raced() -> None:
