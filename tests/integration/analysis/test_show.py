@@ -215,9 +215,11 @@ def test_a_job_has_the_latest_retention_of_its_scopes(clean_database: Driver, re
     assert job_details(reader, "f/orders").retention == KnownRetention(DAY.replace(day=5), DAY.replace(day=2))
 
 
-@pytest.mark.parametrize("name", ["column", "columns", "dataset", "job", "retention"])
+@pytest.mark.parametrize(
+    "name", ["column", "columns", "dataset", "datasets_of_job", "job", "jobs_of_dataset", "retention"]
+)
 def test_nothing_is_scanned(demo_graph: Driver, name: str) -> None:
-    given = {"key": "k", "keys": ["k"], "most": 1, "tenant": "default"}
+    given = {"key": "k", "keys": ["k"], "link": "READS", "most": 1, "tenant": "default"}
     with demo_graph.session() as session:
         plan = session.run("EXPLAIN " + statement(f"known/{name}"), {"given": given}).consume().plan
     assert plan is not None

@@ -1,6 +1,8 @@
 // Columns of a dataset by any of its names: those of its schema now, then those that left it or that only plans name
 UNWIND range(0, size($given.keys) - 1) AS n
-MATCH (:Dataset {key: $given.keys[n]})-[r:HAS_COLUMN]->(c:Column)
+MATCH (d:Dataset)-[r:HAS_COLUMN]->(c:Column)
+USING INDEX SEEK d:Dataset(key)
+WHERE d.key = $given.keys[n]
 WITH n, c, r ORDER BY n
 WITH c.name AS name, collect({column: c {.key, .name, .data_type, .nullable, .description, .position},
   link: r {.current, .first_seen, .last_seen}})[0] AS first
