@@ -129,6 +129,17 @@ def test_bad_batches_of_days_that_are_gone(clean_database: Driver, reader: Reade
         assert "Batch 1..3 was dropped by retention: it may have written any part." in origin.why
 
 
+def test_what_is_gone_behind_bad_batches_leaves_no_hole_behind_them(clean_database: Driver, reader: Reader) -> None:
+    stream = by_the_day(stateful(), 4)
+    for entry in stream.entries[:4]:
+        entry.reconciled = True  # at no time that is known: these are kept
+    kept(clean_database, stream, days=2)
+    origin = blast(reader, BadBatches("windows", 0, 1)).hops[0]
+    assert (origin.step.spread_last_batch, origin.step.keeps_state) == (11, True)
+    assert "Batch 4..8 is summarized by day" in origin.why
+    assert "Nothing is known" not in origin.why
+
+
 def test_bad_batches_of_which_some_are_gone(clean_database: Driver, reader: Reader) -> None:
     kept(clean_database, by_the_day(copying("copy", "in", "out"), 4), days=2)
     origin = blast(reader, BadBatches("copy", 6, 9)).hops[0]

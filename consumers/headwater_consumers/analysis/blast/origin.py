@@ -144,8 +144,8 @@ def _queries_like(context: Context, text: str) -> list[str]:
 def batches_hop(context: Context, query: Query, first: int, last: int, why: str) -> Hop:
     """Micro-batches, with those that their state spreads to, as one hop."""
     batches, complete = ends(context, query, first, last)
-    gone = retired_among(context, query, first, last)
-    if not batches and not gone.batches:
+    asked = gone = retired_among(context, query, first, last)
+    if not batches and not asked.batches:
         raise NotFoundError(f"{query.name or query.query_id}: none of the micro-{batches_text(first, last)} is known.")
     # What was in its state before the next known batch was in it then, too.
     known = batches or stretches(context.tx, [(query.key, last + 1, query.last_batch)], 1)[0]
@@ -167,7 +167,7 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
     else:
         outputs = between(given[0], given[-1], produced=True, datasets=context.datasets)
     outputs = join((*outputs, *gone.parts))
-    if complete and (holes := holes_among(context.tx, query, batches, first, last, gone.batches)):
+    if complete and (holes := holes_among(context.tx, query, batches, first, last, asked.batches)):
         outputs = join((*outputs, *(part for hole in holes for part in missing_parts(context, hole))))
         certainty = weakest(certainty, Certainty.UPPER_BOUND)
         ids = ", ".join(range_text(hole.first, hole.last + 1) for hole in holes)
