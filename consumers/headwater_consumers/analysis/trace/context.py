@@ -51,11 +51,11 @@ class Context:
         missing = [key for key in wanted if key not in self._users]
         if missing:
             self._users |= {key: [] for key in missing}
-            for row in self.tx.rows("trace/users", datasets=missing):
-                self._of_runs[row["dataset"]] = row["written_by_runs" if self.backward else "read_by_runs"]
+            for row in self.tx.rows("trace/users", datasets=missing, type="WRITES" if self.backward else "READS"):
+                self._of_runs[row["dataset"]] = row["of_runs"]
                 for stored in row["queries"]:
                     query = self._queries[stored["key"]] = read_query(stored)
-                    if query is not None and stored["writes" if self.backward else "reads"]:
+                    if query is not None:
                         self._users[row["dataset"]].append(query.key)
         return {key: [query for each in self._users[key] if (query := self._queries[each])] for key in wanted}
 

@@ -1,14 +1,12 @@
-// What reads or writes some datasets: streaming queries, with their job, and whether batch runs do
+// What reads (or writes) some datasets: streaming queries, with their job, and whether batch runs do
 UNWIND $given.datasets AS dataset
 MATCH (d:Dataset {key: dataset})
 RETURN dataset,
-  EXISTS { (d)<-[:READS]-(:Job)<-[:OF]-(r:Run) WHERE r.query_id IS NULL } AS read_by_runs,
-  EXISTS { (d)<-[:WRITES]-(:Job)<-[:OF]-(r:Run) WHERE r.query_id IS NULL } AS written_by_runs,
+  EXISTS { (d)<-[u:READS|WRITES]-(:Job)<-[:OF]-(r:Run) WHERE type(u) = $given.type AND r.query_id IS NULL } AS of_runs,
   COLLECT {
-    MATCH (d)<-[:READS|WRITES]-(q:Query)
-    WITH DISTINCT d, q ORDER BY q.key
+    MATCH (d)<-[u:READS|WRITES]-(q:Query) WHERE type(u) = $given.type
+    WITH q ORDER BY q.key
     RETURN q {.key, .query_id, .name, .first_batch, .last_batch, summarized: q._retired IS NOT NULL,
-      reads: EXISTS { (q)-[:READS]->(d) }, writes: EXISTS { (q)-[:WRITES]->(d) },
       contested: EXISTS {
         MATCH (s:Segment) USING INDEX SEEK s:Segment(_contested, start) WHERE s._contested = q.key AND s.start >= 0
       },
