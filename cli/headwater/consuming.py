@@ -18,8 +18,8 @@ from headwater.lean_imports import without
 from headwater.logs import fields, start_logging
 from headwater.settings import Settings
 from headwater.stopping import stopped_by_signals
-from headwater_consumers.materializer.collections import rare_collections
 from headwater_consumers.materializer.errors import DeadLetterLimitError
+from headwater_consumers.materializer.garbage import rare_collections
 from headwater_schemas.errors import FatalError
 
 with without("numpy", "pandas"):

@@ -32,9 +32,9 @@ from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
-from headwater_consumers.materializer.collections import rare_collections
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.fold import fold, reject_decoded
+from headwater_consumers.materializer.garbage import rare_collections
 from headwater_consumers.materializer.graph import Neo4jGraph, WriteSummary, writing_driver
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.lane import ThreadLane
