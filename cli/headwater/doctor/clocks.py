@@ -24,7 +24,7 @@ class SeenClock:
 
     Attributes:
         whose: the database's, say.
-        time: what it said.
+        time: what it reported.
         asked, answered: our time before and after.
     """
 

@@ -145,10 +145,8 @@ def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iter
 
 
 def _replication(topic: SeenTopic, brokers: int) -> Finding:
-    least, behind = (
-        min(topic.replicas, default=0),
-        sum(have < want for have, want in zip(topic.in_sync, topic.replicas, strict=True)),
-    )
+    least = min(topic.replicas, default=0)
+    behind = sum(have < want for have, want in zip(topic.in_sync, topic.replicas, strict=True))
     minimum = int(topic.config.get("min.insync.replicas", 1))
     if behind:
         return Finding(
