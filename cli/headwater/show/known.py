@@ -19,8 +19,9 @@ from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.known import ColumnDetails, DatasetDetails, JobDetails, Known
 from headwater_consumers.analysis.known.dataset import KnownColumn
 from headwater_consumers.analysis.known.job import KnownPlan
-from headwater_consumers.analysis.known.rows import DatasetUse, JobUse, OwnerName, Tag
+from headwater_consumers.analysis.known.rows import DatasetUse, JobUse, Tag
 from headwater_consumers.analysis.lineage import Lineage
+from headwater_consumers.analysis.owners import OwnerName
 from headwater_consumers.analysis.runs import RunDetails
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from headwater_consumers.analysis.declared.ask import (
     unknown_datasets,
 )
 from headwater_consumers.analysis.declared.consumers import (
-    ConsumerOwner,
     ReadingConsumer,
     consumers_of,
     consumers_of_datasets,
@@ -25,7 +24,6 @@ from headwater_consumers.analysis.declared.consumers import (
 from headwater_consumers.analysis.declared.merge import contradictions, merge, merged
 
 __all__ = [
-    "ConsumerOwner",
     "Contradiction",
     "Declaration",
     "Declared",

@@ -8,22 +8,10 @@ from typing import Any, Final
 
 from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset
 from headwater_consumers.analysis.declared.ask import declared
+from headwater_consumers.analysis.owners import OwnerName, owners_of
 from headwater_consumers.analysis.reader import Transaction
 
 MOST_READS: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class ConsumerOwner:
-    """Who answers for a consumer.
-
-    Attributes:
-        name: `team:operations`.
-        type: of ownership, where declared.
-    """
-
-    name: str
-    type: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +38,7 @@ class ReadingConsumer:
     key: str
     name: str
     type: str | None
-    owners: tuple[ConsumerOwner, ...]
+    owners: tuple[OwnerName, ...]
     on_call: str | None
     contact: str | None
     criticality: str | None
@@ -85,13 +73,12 @@ def _consumers(tx: Transaction, rows: list[Any]) -> tuple[ReadingConsumer, ...]:
         about = known.get(row["key"])
         values = {} if about is None else about.values
         reads = sorted({_asset(read) for read in row["reads"]}, key=lambda asset: asset.spelling)
-        owners = zip(values.get("owners", ()), values.get("owner_types", ()), strict=True)
         found.append(
             ReadingConsumer(
                 row["key"],
                 row["name"],
                 values.get("type"),
-                tuple(ConsumerOwner(name, type_ or None) for name, type_ in owners),
+                owners_of(values),
                 values.get("on_call"),
                 values.get("contact"),
                 values.get("criticality"),

@@ -10,9 +10,10 @@ from headwater_consumers.analysis.declared import declared_together
 from headwater_consumers.analysis.errors import NotFoundError
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.known.dataset import KnownColumn, known_column
-from headwater_consumers.analysis.known.rows import OwnerName, Tag, owners_of, tags_of
+from headwater_consumers.analysis.known.rows import Tag, tags_of
 from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion
 from headwater_consumers.analysis.lineage.ask import lineage_in
+from headwater_consumers.analysis.owners import OwnerName, owners_of
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_asset, resolve_dataset
 from headwater_consumers.graph.keys import column_key, dataset_key

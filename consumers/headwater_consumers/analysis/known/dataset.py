@@ -19,13 +19,12 @@ from headwater_consumers.analysis.facets import Facet, facets_of
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.known.rows import (
     JobUse,
-    OwnerName,
     Tag,
     job_uses,
-    owners_of,
     tags_of,
 )
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.owners import OwnerName, owners_of
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.runs.answer import QualityTurn, Role, RunItem

@@ -14,13 +14,12 @@ from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.known.dataset import MOST_RUNS
 from headwater_consumers.analysis.known.rows import (
     DatasetUse,
-    OwnerName,
     Tag,
     dataset_use,
-    owners_of,
     tags_of,
 )
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.owners import OwnerName, owners_of
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_job
 from headwater_consumers.analysis.runs.answer import QualityTurn, Role, RunItem

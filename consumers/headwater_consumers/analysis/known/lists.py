@@ -15,9 +15,10 @@ from typing import Any
 from headwater_consumers.analysis import micro_batches, paging
 from headwater_consumers.analysis.assets import Asset, dataset_asset, job_asset
 from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.known.rows import OwnerName, Tag, owners_of, tags_of
+from headwater_consumers.analysis.known.rows import Tag, tags_of
 from headwater_consumers.analysis.micro_batches import Stretch
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.owners import OwnerName, owners_of
 from headwater_consumers.analysis.paging import check_limit
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.runs.answer import Joint, RunItem

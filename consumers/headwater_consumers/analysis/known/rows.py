@@ -10,6 +10,7 @@ from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, dataset_asset, job_asset
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.owners import OwnerName, owners_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +28,6 @@ class Tag:
     value: str
     column: str | None = None
     source: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OwnerName:
-    """Who answers for a dataset or job.
-
-    Attributes:
-        name: `team:flights`.
-        type: of ownership, where known.
-    """
-
-    name: str
-    type: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +68,6 @@ class DatasetUse:
     declared: bool
     first_seen: datetime | None
     last_seen: datetime | None
-
-
-def owners_of(properties: Mapping[str, Any]) -> tuple[OwnerName, ...]:
-    """Of a node's `owners` and `owner_types`, which run in parallel."""
-    pairs = zip_longest(properties.get("owners") or (), properties.get("owner_types") or (), fillvalue="")
-    return tuple(OwnerName(name, type_ or None) for name, type_ in pairs if name)
 
 
 def tags_of(properties: Mapping[str, Any]) -> tuple[Tag, ...]:

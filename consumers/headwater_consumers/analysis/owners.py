@@ -1,0 +1,27 @@
+"""Who answers for a dataset, a job or a consumer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerName:
+    """Who answers for something.
+
+    Attributes:
+        name: `team:flights`.
+        type: of ownership, where known.
+    """
+
+    name: str
+    type: str | None
+
+
+def owners_of(properties: Mapping[str, Any]) -> tuple[OwnerName, ...]:
+    """Of a node's `owners` and `owner_types`, which run in parallel."""
+    pairs = zip_longest(properties.get("owners") or (), properties.get("owner_types") or (), fillvalue="")
+    return tuple(OwnerName(name, type_ or None) for name, type_ in pairs if name)
