@@ -115,6 +115,19 @@ LINEAGE = ColumnLineage(
 )
 
 
+QUALITY = QualityResult(
+    assertion="not_null",
+    passed=False,
+    column="carrier",
+    value=0.5,
+    dataset=ENRICHED,
+    rule="COMPLETENESS",
+    severity="error",
+    suite="enriched",
+    suite_version="3",
+)
+
+
 def full_run_event() -> LineageEvent:
     uses = tuple(
         DatasetUse(
@@ -157,6 +170,7 @@ def full_run_event() -> LineageEvent:
             statement="INSERT INTO enriched SELECT * FROM departed",
         ),
         rows_rejected=3,
+        quality=(QUALITY, QualityResult(assertion="recent", passed=True)),
         run_facets={"spark_properties": "{}"},
         job_facets={"sql": '{"query":"select 1"}'},
     )
@@ -186,7 +200,7 @@ def full_interval_event() -> LineageEvent:
             rows_dropped_late=2,
             state_rows=17,
             state_bytes=4_096,
-            quality=(QualityResult(assertion="not_null", passed=False, column="carrier", value=0.5),),
+            quality=(QUALITY,),
             plan_digest="ab" * 16,
         )
 

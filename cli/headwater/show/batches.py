@@ -9,7 +9,7 @@ from rich.text import Text
 
 from headwater.console import shortened
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text
-from headwater_consumers.analysis.runs import IntervalItem, Joint, Use
+from headwater_consumers.analysis.runs import IntervalItem, Joint, Quality, Use
 from headwater_schemas.events import Certainty, Provenance
 from headwater_schemas.ranges import partition_text
 from headwater_schemas.visible import visible
@@ -40,7 +40,7 @@ def table(batches: Sequence[IntervalItem]) -> Table:
 def uses(found: Sequence[Use]) -> Table:
     """A row for each dataset."""
     out = Table(box=None, pad_edge=False)
-    for heading in ("dataset", "part", "certainty", "rows", "files"):
+    for heading in ("dataset", "part", "certainty", "rows", "files", "partitions"):
         out.add_column(heading, overflow="fold", justify="right" if heading in ("rows", "files") else "left")
     for use in found:
         out.add_row(
@@ -49,8 +49,24 @@ def uses(found: Sequence[Use]) -> Table:
             "" if use.certainty is None else use.certainty.value,
             "" if use.rows is None else f"{use.rows:,}",
             "" if use.files is None else f"{use.files:,}",
+            partitions_text(use),
         )
     return out
+
+
+def partitions_text(use: Use) -> str:
+    """Branch and partitions of an output: `branch audit, by day: day=1, day=2`; whether nothing of it is committed."""
+    texts = ["not committed"] if use.uncommitted else []
+    if use.branch is not None:
+        texts.append(f"branch {shortened(use.branch)}")
+    if use.partition_columns:
+        texts.append(f"by {shortened(', '.join(use.partition_columns))}")
+    if use.partitions:
+        left = len(use.partitions) - _MOST_SPANS
+        texts.append(shortened(", ".join(use.partitions[:_MOST_SPANS])) + (f" and {left} more" if left > 0 else ""))
+    elif use.partition_count is not None:
+        texts.append(f"{use.partition_count:,} partitions")
+    return "; ".join(texts)
 
 
 def part_text(use: Use) -> str:
@@ -83,11 +99,11 @@ def faults_text(batch: IntervalItem) -> str:
     return ", ".join(texts)
 
 
-def quality_text(batch: IntervalItem) -> str:
+def quality_text(results: Sequence[Quality]) -> str:
     """The assertions that failed, or how many passed."""
-    failed = [one for one in batch.quality if not one.passed]
+    failed = [one for one in results if not one.passed]
     if not failed:
-        return f"{len(batch.quality)} passed" if batch.quality else ""
+        return f"{len(results)} passed" if results else ""
     texts = (f"{one.assertion}{f' of {one.column}' if one.column else ''}" for one in failed)
     return f"failed: {shortened(', '.join(texts))}"
 
@@ -97,7 +113,7 @@ _NUMBERS = ("batch", "took", "rows in", "rows out")
 
 def _quality(batch: IntervalItem) -> Text:
     is_bad = any(not one.passed for one in batch.quality)
-    return Text(quality_text(batch), "red" if is_bad else "green")
+    return Text(quality_text(batch.quality), "red" if is_bad else "green")
 
 
 def _read(batch: IntervalItem) -> str:

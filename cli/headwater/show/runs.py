@@ -14,7 +14,9 @@ from headwater.console import shortened
 from headwater.show import batches
 from headwater.show.batches import quality_text
 from headwater.show.names import SHORT_VERSION, moment_text, short_version
+from headwater.show.notes import notes
 from headwater.show.pages import pairs, part
+from headwater_consumers.analysis.facets import contents
 from headwater_consumers.analysis.runs import (
     OpenRun,
     Producer,
@@ -123,7 +125,9 @@ def details(found: RunDetails) -> RenderableType:
         ("micro-batches", f"{found.intervals:,}: {batches_text(run)}" if found.intervals else None),
         ("published", _name(found.publication)),
         ("rejected", None if found.rows_rejected is None else f"{found.rows_rejected:,} rows"),
+        ("quality", quality_text(found.quality)),
         ("error", shortened(_error(run), 1_000)),
+        *(("note", shortened(note, 1_000)) for note in notes(contents(found.facets))),
     ]
     facets = [("facets", shortened(", ".join(facet.name for facet in found.facets), 1_000))]
     parts: list[RenderableType] = [pairs([*rows, *facets])]
@@ -259,5 +263,7 @@ def _quality_rows(one: QualityTurn) -> list[tuple[str, ...]]:
             out.append((word, "none" if one.looked_back is None else f"none in {one.looked_back:,} batches"))
             continue
         who = _who(run) if run is not None else ("", shortened(batch.run_id or ""), short_version(batch.code_version))
-        out.append((word, moment_text(batch.processing_time), *who, f"batch {batch.batch_id}: {quality_text(batch)}"))
+        out.append(
+            (word, moment_text(batch.processing_time), *who, f"batch {batch.batch_id}: {quality_text(batch.quality)}")
+        )
     return out

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,3 +25,15 @@ def facets_of(properties: Mapping[str, Any]) -> tuple[Facet, ...]:
     """Of a node's `facet_names` and `facets`, which run in parallel."""
     rows = zip(properties.get("facet_names") or (), properties.get("facets") or (), strict=True)
     return tuple(Facet(name, json) for name, json in rows)
+
+
+def contents(facets: Iterable[Facet]) -> dict[str, Any]:
+    """What each holds, by name; a text that is no JSON as it is, one that was cleared left out."""
+    return {facet.name: _content(facet.json) for facet in facets if facet.json}
+
+
+def _content(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

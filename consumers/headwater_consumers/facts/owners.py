@@ -31,7 +31,7 @@ REGISTERS: Mapping[Label, Mapping[str, str]] = {
     Label.QUERY: owner_properties("query", "checkpoint_location"),
     Label.RUN: owner_properties(
         *("job", "state", "processing_type", "started_at", "nominal_start", "nominal_end", "parent", "root", "error"),
-        *("publication", "plan_digest", "query_id", "checkpoint_location", "producer", "rows_rejected"),
+        *("publication", "plan_digest", "query_id", "checkpoint_location", "producer", "rows_rejected", "quality"),
         *(*_VERSIONS, *CONTEXT_REGISTERS),
     ),
     Label.PLAN: owner_properties("lineage"),

@@ -67,7 +67,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "parent": ("parent_run_id", "parent_job_namespace", "parent_job_name"),
     "root": ("root_run_id", "root_job_namespace", "root_job_name"),
     "error": ("error_message", "error_type", "error_stack"),
-    "quality": ("quality_assertions", "quality_passed", "quality_columns", "quality_values"),
+    "quality": (
+        *("quality_assertions", "quality_passed", "quality_columns", "quality_values"),
+        *("quality_namespaces", "quality_datasets", "quality_rules", "quality_severities", "quality_suites"),
+        "quality_suite_versions",
+    ),
     "run": ("run_id", "_run"),
     "lineage": ("complete", "incomplete_reason", "expression_ids", "expressions", "edges", "_outputs"),
     "position": POSITION,

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from headwater_schemas.events.common import Natural, Text, Time, Versions
+from headwater_schemas.events.common import DatasetRef, Natural, Text, Time, Versions
 from headwater_schemas.events.position import DatasetUse
 
 
@@ -32,19 +32,30 @@ class Provenance(StrEnum):
 
 
 class QualityResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of one data-quality assertion on a micro-batch.
+    """The outcome of one data-quality assertion of a micro-batch or run.
 
     Attributes:
-        assertion: its name, unique within the interval.
+        assertion: its name, unique within the interval; of a run, for the dataset, the column and the suite.
         passed: whether it held.
         column: the field path it is about, None for the whole dataset.
         value: what was measured.
+        dataset: what it is about; None: what the interval or run has written.
+        rule: what it asserts: COMPLETENESS, UNIQUENESS, VALIDITY, RANGE, REFERENTIAL, FRESHNESS, VOLUME, SCHEMA,
+            PRIVACY, or a word of one's own.
+        severity: what it means if it doesn't hold, as its tool names it: `error`, `warn`.
+        suite: the suite or check of the tool that it belongs to.
+        suite_version: the version of that.
     """
 
     assertion: str
     passed: bool
     column: str | None = None
     value: float | None = None
+    dataset: DatasetRef | None = None
+    rule: str | None = None
+    severity: str | None = None
+    suite: str | None = None
+    suite_version: str | None = None
 
 
 class IntervalEntry(msgspec.Struct, frozen=True, kw_only=True):

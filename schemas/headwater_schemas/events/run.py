@@ -7,6 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from headwater_schemas.events.common import JobRef, Natural, ProcessingType, Text, Time, Versions
+from headwater_schemas.events.interval import QualityResult
 from headwater_schemas.events.position import DatasetUse
 
 
@@ -108,6 +109,7 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
         plan_digest: the PlanEvent with this run's column lineage.
         query_id, checkpoint_location: of a streaming run, its query's id in Spark and where its checkpoint is.
         context: what it was started from, by whom and for what.
+        quality: outcomes of assertions, each once; those of another report of the run replace them.
         rows_rejected: how many rows it read and left out for what was in them, where it counts those.
         run_facets, job_facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
     """
@@ -130,5 +132,6 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint_location: str | None = None
     context: RunContext | None = None
     rows_rejected: Natural | None = None
+    quality: tuple[QualityResult, ...] = ()
     run_facets: dict[str, str] = {}
     job_facets: dict[str, str] = {}

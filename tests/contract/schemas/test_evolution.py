@@ -106,7 +106,10 @@ def known_by(event: LineageEvent, version: int) -> LineageEvent:
             del use["possible"]
         del datum["retention_event"], datum["document"], datum["declaration_event"], datum["declaration_set_event"]
         if datum["run_event"]:
-            del datum["run_event"]["context"], datum["run_event"]["rows_rejected"]
+            del datum["run_event"]["context"], datum["run_event"]["rows_rejected"], datum["run_event"]["quality"]
+        for result in [result for entry in entries for result in entry["quality"]]:
+            for name in ("dataset", "rule", "severity", "suite", "suite_version"):
+                del result[name]
         for use in uses(datum):
             if use["position"] and use["position"]["files"]:
                 del use["position"]["files"]["pattern"]

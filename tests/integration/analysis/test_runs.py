@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_consumers.analysis.facets import contents
 from headwater_consumers.analysis.known import estate_runs
 from headwater_consumers.analysis.reader import Reader, statement
 from headwater_consumers.analysis.runs import (
+    Quality,
     Role,
     RunFilter,
     inputs,
@@ -33,6 +35,7 @@ from headwater_schemas.events import (
     JobRef,
     LineageEvent,
     ParentRun,
+    QualityResult,
     RunContext,
     RunEvent,
     RunEventType,
@@ -100,6 +103,22 @@ CONTEXTS = (
 )
 
 
+QUALITY = (
+    QualityResult(assertion="recent", passed=True),
+    QualityResult(
+        assertion="not_null",
+        passed=False,
+        column="id",
+        value=0.5,
+        dataset=DatasetRef("file", "/daily"),
+        rule="COMPLETENESS",
+        severity="error",
+        suite="daily",
+        suite_version="3",
+    ),
+)
+
+
 def of_context(number: int) -> LineageEvent:
     day = BEGIN + timedelta(days=number)
     body = RunEvent(
@@ -111,6 +130,8 @@ def of_context(number: int) -> LineageEvent:
         versions=Versions(code=f"{number}ab12"),
         context=CONTEXTS[number],
         rows_rejected=(None, 0, 3)[number],
+        quality=QUALITY if number == 0 else (),
+        run_facets={"headwater_nothingWritten": '{"reason": "none"}', "odd": "no json", "gone": ""},
     )
     run_id = f"0197c1de-0000-7bd1-9d55-00000000000{number}"
     return lineage_event(body, job=JobRef("flights", "daily"), run=RunRef(run_id), producer="p", event_time=day)
@@ -155,6 +176,12 @@ def test_runs_of_one_context(reader: Reader, clean_database: Driver, only: RunFi
             assert [each.run_id for each in (*first.items, *second.items)] == [each.run_id for each in page.items[:2]]
     found = run(reader, of_context(0).run.run_id)  # type: ignore[union-attr]
     assert (found.script, found.branch, found.statement) == ("daily.py", "main", "INSERT INTO t SELECT 1")
+    about = ("file", "/daily", "COMPLETENESS", "error", "daily", "3")
+    assert found.quality == (
+        Quality("not_null", False, "id", "0.5", *about),
+        Quality("recent", True, None, None),
+    )
+    assert contents(found.facets) == {"headwater_nothingWritten": {"reason": "none"}, "odd": "no json"}
     assert run(reader, of_context(2).run.run_id).rows_rejected == 3  # type: ignore[union-attr]
 
 

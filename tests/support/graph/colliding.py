@@ -232,6 +232,7 @@ class _Maker:
             checkpoint_location=self._maybe("/c1", 0.3),
             context=self._maybe(self._context(), 0.3),
             rows_rejected=self._maybe(self.random.randrange(3), 0.2),
+            quality=self._maybe(self._results(), 0.2) or (),
             run_facets=self._facets(),
             job_facets=self._facets(),
         )
@@ -243,6 +244,11 @@ class _Maker:
             event_time=self._time(),
             tenant=self._tenant(),
         )
+
+    def _results(self) -> tuple[QualityResult, ...]:
+        about = QualityResult(assertion="s", passed=False, dataset=self._dataset_ref(), suite="t", severity="warn")
+        results = (QualityResult(assertion="q", passed=True), QualityResult(assertion="r", passed=False, value=0.1))
+        return (*results, about) if self.random.random() < 0.3 else results
 
     def _context(self) -> RunContext:
         return RunContext(
@@ -286,7 +292,7 @@ class _Maker:
                     rows=self._maybe(20),
                 ),
             )
-        results = (QualityResult(assertion="q", passed=True), QualityResult(assertion="r", passed=False, value=0.1))
+        results = self._results()
         return IntervalEntry(
             batch_id=batch_id,
             processing_time=self._maybe(self._time(), 0.8),

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from headwater.show.batches import faults_text, part_text, quality_text
+from headwater.show.batches import faults_text, part_text, partitions_text, quality_text
 from headwater.show.names import short_version
+from headwater.show.notes import notes
 from headwater.show.pages import counted
 from headwater.show.runs import duration_text
 from headwater.show.trace import part_words
@@ -82,7 +83,7 @@ def test_faults() -> None:
     assert faults_text(bad) == "2 missing before, overlap 0:5..9, 1 conflicting, goes back"
     assert not bad.is_sound
     assert (
-        quality_text(batch(quality=(Quality("unique", False, "id", None), Quality("fresh", True, None, None))))
+        quality_text((Quality("unique", False, "id", None), Quality("fresh", True, None, None)))
         == "failed: unique of id"
     )
 
@@ -100,3 +101,48 @@ def test_the_text_below_a_page() -> None:
     assert counted(1, 1, "run", None) == "1 run."
     assert counted(1_200, 20, "run", "abc") == "1,200 runs, 20 of them here. The next page: --cursor abc"
     assert counted(1_000, 20, "hit", None, at_least=True) == "At least 1,000 hits, 20 of them here."
+
+
+def test_what_is_only_in_facets_is_a_sentence_each() -> None:
+    facets = {
+        "headwater_gaps": {
+            "gaps": [{"first": 7, "last": 9, "emitted": "never"}, {"first": 3, "last": 3, "emitted": "x"}]
+        },
+        "headwater_uncommitted": {
+            "batches": [{"batchId": 4, "outputs": [{"namespace": "file", "name": "/t", "rows": 3, "version": "5"}]}]
+        },
+        "headwater_unknownOutputs": {"kind": "UNKNOWN", "command": "SaveIntoDataSourceCommand", "reason": "odd"},
+        "headwater_nothingWritten": {"reason": "the write inside it is reported", "runId": "r"},
+        "headwater_state": {
+            "operators": [
+                {"operatorName": "dedupe", "numRowsTotal": 1200, "memoryUsedBytes": 9, "numRowsDroppedByWatermark": 1},
+                {"operatorName": "join"},
+            ]
+        },
+        "headwater_capture": {"dropped": 3, "failed": 1},
+        "another": {"x": 1},
+    }
+    assert list(notes(facets)) == [
+        "lineage is missing: 3 callbacks were dropped, and 1 couldn't be read",
+        "micro-batches 7 to 9 were not reported: never",
+        "micro-batch 3 was not reported: x",
+        "micro-batch 4 wasn't committed, and had written /t version 5 (3 rows)",
+        "where SaveIntoDataSourceCommand wrote isn't known: odd",
+        "nothing was written: the write inside it is reported (run r)",
+        "operator dedupe keeps 1,200 rows, 9 bytes; 1 late rows were dropped",
+        "operator join keeps state",
+    ]
+
+
+@pytest.mark.parametrize("facet", [{}, {"gaps": 7}, {"gaps": [{"first": "x"}]}])
+def test_a_facet_of_another_form_is_named(facet: dict[str, Any]) -> None:
+    assert list(notes({"headwater_gaps": facet})) == ["headwater_gaps has a form that isn't known"]
+    assert list(notes({"headwater_gaps": "no json"})) == []
+
+
+def test_partitions_of_an_output() -> None:
+    days = tuple(f"day={n}" for n in range(6))
+    use = Use(dataset=TOPIC, partition_columns=("day",), partitions=days, branch="audit", uncommitted=True)
+    assert partitions_text(use) == "not committed; branch audit; by day; day=0, day=1, day=2, day=3 and 2 more"
+    assert partitions_text(Use(dataset=TOPIC, partition_columns=("day",), partition_count=2)) == "by day; 2 partitions"
+    assert partitions_text(Use(dataset=TOPIC)) == ""

@@ -30,8 +30,13 @@ class Use:
         format: of a table.
         version: snapshot id, last version of a range, or digest of a manifest.
         from_version: of a range of a table's versions, the one before the first.
-        partitions: of a table.
+        partitions: of a table, or those of files that are known: `key=value/…`.
+        partition_columns: of an output, the columns that it is partitioned by.
+        partition_count: of an output, how many of its partitions got rows.
+        branch: of an output, the branch of the table that it is.
         paths: of files, those that were listed.
+        pattern: of files, a glob that matches all of them and no others.
+        uncommitted: of an output, whether only a failed run names it.
         text: any other position, in words.
         rows, bytes, files: how much, where known.
     """
@@ -46,7 +51,12 @@ class Use:
     version: str | None = None
     from_version: str | None = None
     partitions: tuple[str, ...] = ()
+    partition_columns: tuple[str, ...] = ()
+    partition_count: int | None = None
+    branch: str | None = None
     paths: tuple[str, ...] = ()
+    pattern: str | None = None
+    uncommitted: bool = False
     text: str | None = None
     rows: int | None = None
     bytes: int | None = None
@@ -71,19 +81,29 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """An assertion on what a micro-batch wrote.
+    """An assertion on what a micro-batch or run wrote, or on a dataset that it names.
 
     Attributes:
         assertion: its name.
         passed: whether it held.
         column: field path; None of the whole.
         value: what was measured; None where it isn't known.
+        dataset_namespace, dataset_name: the dataset that it names.
+        rule: what it asserts: COMPLETENESS, UNIQUENESS …
+        severity: what it means if it doesn't hold.
+        suite, suite_version: what it belongs to.
     """
 
     assertion: str
     passed: bool
     column: str | None
     value: str | None
+    dataset_namespace: str | None = None
+    dataset_name: str | None = None
+    rule: str | None = None
+    severity: str | None = None
+    suite: str | None = None
+    suite_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,6 +313,7 @@ class RunDetails:
         campaign: the backfill or other campaign that it is part of.
         statement: text of its SQL statement.
         rows_rejected: how many rows it left out for what was in them.
+        quality: outcomes of assertions.
         intervals: how many micro-batches were observed in it.
         inputs, outputs: what it read and wrote, by name; at most 20 of each. Of a streaming run each goes from its
             first micro-batch's start to its last one's end.
@@ -323,6 +344,7 @@ class RunDetails:
     campaign: str | None
     statement: str | None
     rows_rejected: int | None
+    quality: tuple[Quality, ...]
     intervals: int
     inputs: tuple[Use, ...]
     inputs_total: int

@@ -13,7 +13,7 @@ from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.runs.answer import IntervalItem, Role, RunDetails, RunItem, RunParent, Use, UsePage
 from headwater_consumers.analysis.runs.resolve import resolve_run
-from headwater_consumers.analysis.runs.rows import interval_items, use
+from headwater_consumers.analysis.runs.rows import interval_items, quality, use
 from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_schemas.events import Certainty
 
@@ -63,6 +63,7 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
         inputs_total=len(read),
         outputs=tuple(wrote[:MOST_SHOWN]),
         outputs_total=len(wrote),
+        quality=quality(own),
         facets=facets_of(own),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from headwater_consumers.analysis import micro_batches
 from headwater_consumers.analysis.assets import Asset, AssetKind, dataset_asset
+from headwater_consumers.analysis.facets import contents, facets_of
 from headwater_consumers.analysis.interval_fields import stored_values
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
@@ -68,6 +69,9 @@ def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
     position = part.get("position")
     spans = zip(part.get("partitions", ()), part.get("from", ()), part.get("to_exclusive", ()), strict=True)
     words, fields = _IN_WORDS.get(position or "", ("", ()))
+    found = contents(facets_of(part))
+    partitioned = _member(found, "headwater_partitions")
+    columns, count = partitioned.get("columns"), partitioned.get("count")
     version = part.get("snapshot_id") or part.get("to_version") or part.get("manifest_digest")
     return Use(
         dataset=dataset_asset(dataset),
@@ -79,8 +83,13 @@ def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
         format=part.get("format"),
         version=version,
         from_version=part.get("from_version"),
-        partitions=tuple(part.get("partition_paths", ())),
+        partitions=_partitions(part, found),
+        partition_columns=tuple(map(str, columns)) if isinstance(columns, list) else (),
+        partition_count=count if isinstance(count, int) else None,
+        branch=_text(found.get("headwater_branch"), "name"),
         paths=tuple(part.get("paths", ())),
+        pattern=part.get("pattern"),
+        uncommitted=bool(part.get("uncommitted")),
         text=words.format(**{name: _word(part.get(name)) for name in fields}) if words else None,
         rows=part.get("rows"),
         bytes=part.get("bytes", part.get("file_bytes")),
@@ -131,7 +140,7 @@ def _interval_item(
         **stored,
         inputs=tuple(part for type_, part in parts if type_ == "CONSUMED"),
         outputs=tuple(part for type_, part in parts if type_ == "PRODUCED"),
-        quality=_quality(own),
+        quality=quality(own),
         missing=missing,
         gaps=joints(joint, "gap"),
         overlaps=joints(joint, "overlap"),
@@ -145,12 +154,42 @@ def _order(typed: tuple[str, Use]) -> tuple[str, str, str, int]:
     return type_, part.dataset.namespace, part.dataset.name, part.ordinal
 
 
-def _quality(own: Mapping[str, Any]) -> tuple[Quality, ...]:
-    rows = zip(
-        *(own.get(f"quality_{name}", ()) for name in ("assertions", "passed", "columns", "values")),
-        strict=True,
+_OUTCOME = tuple(
+    f"quality_{name}"
+    for name in (
+        *("assertions", "passed", "columns", "values", "namespaces", "datasets", "rules", "severities", "suites"),
+        "suite_versions",
     )
-    return tuple(Quality(assertion, passed, column or None, value or None) for assertion, passed, column, value in rows)
+)
+"""In the order of the fields of a `Quality`."""
+
+
+def quality(own: Mapping[str, Any]) -> tuple[Quality, ...]:
+    """Outcomes of assertions, from the lists of a micro-batch or run."""
+    count = len(own.get("quality_assertions") or ())
+    lists = [own.get(name) or [None] * count for name in _OUTCOME]
+    return tuple(
+        Quality(assertion, passed, *(value or None for value in more))
+        for assertion, passed, *more in zip(*lists, strict=True)
+    )
+
+
+def _partitions(part: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, ...]:
+    """Those of a position; else those of OpenLineage's subset."""
+    subset = _member(_member(found, "subset"), "outputCondition").get("partitions")
+    named = [_text(each, "identifier") for each in subset] if isinstance(subset, list) else []
+    return tuple(part.get("partition_paths") or (each for each in named if each is not None))
+
+
+def _member(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """What a facet, or a member of one, has; facets may have any form."""
+    inner = found.get(name)
+    return inner if isinstance(inner, dict) else {}
+
+
+def _text(found: Any, name: str) -> str | None:
+    value = found.get(name) if isinstance(found, dict) else None
+    return value if isinstance(value, str) else None
 
 
 def joints(joined: Mapping[str, Any], word: str) -> tuple[Joint, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from headwater_consumers.facts.declarations import SetFacts
 from headwater_consumers.facts.delta import GraphDelta
@@ -36,7 +37,7 @@ from headwater_consumers.graph.words import (
     job_words,
     text_words,
 )
-from headwater_schemas.events import DatasetRef, JobRef, Owner, ParentRun, Tag, Versions
+from headwater_schemas.events import DatasetRef, JobRef, Owner, ParentRun, QualityResult, Tag, Versions
 
 
 class Builder:
@@ -240,6 +241,32 @@ def parent_cell(parent: ParentRun | None, role: str) -> Props | None:
         f"{role}_job_namespace": parent.job.namespace,
         f"{role}_job_name": parent.job.name,
     }
+
+
+def quality_cell(results: Iterable[QualityResult]) -> Props | None:
+    """Outcomes of assertions as parallel lists, sorted; lists of which no outcome has anything are left out."""
+    rows = sorted({_outcome(result) for result in results})
+    if not rows:
+        return None
+    lists: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(_OUTCOME)}
+    return {name: cell for name, cell in lists.items() if name in _ALWAYS or any(cell)}
+
+
+_OUTCOME = (
+    *("quality_assertions", "quality_columns", "quality_passed", "quality_values"),
+    *("quality_namespaces", "quality_datasets", "quality_rules", "quality_severities", "quality_suites"),
+    "quality_suite_versions",
+)
+_ALWAYS = frozenset(_OUTCOME[:4])
+
+
+def _outcome(result: QualityResult) -> tuple[str | bool, ...]:
+    dataset = result.dataset
+    return (
+        *(result.assertion, result.column or "", result.passed, "" if result.value is None else repr(result.value)),
+        *(("", "") if dataset is None else (dataset.namespace, dataset.name)),
+        *(result.rule or "", result.severity or "", result.suite or "", result.suite_version or ""),
+    )
 
 
 def known(symbol: StrEnum | None) -> str | None:

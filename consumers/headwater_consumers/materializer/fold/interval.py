@@ -7,8 +7,8 @@ from datetime import datetime
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.nodes import Variant, made_from
 from headwater_consumers.facts.properties import ENTRY_REGISTERS
-from headwater_consumers.facts.registers import Cell, Props, Registers, join
-from headwater_consumers.materializer.fold.builder import Builder, job_cell, known, put, put_versions
+from headwater_consumers.facts.registers import Cell, Registers, join
+from headwater_consumers.materializer.fold.builder import Builder, job_cell, known, put, put_versions, quality_cell
 from headwater_consumers.materializer.fold.uses import fold_uses
 from headwater_schemas.events import (
     IntervalEntry,
@@ -17,7 +17,6 @@ from headwater_schemas.events import (
     LineageEvent,
     ProcessingType,
     Provenance,
-    QualityResult,
 )
 from headwater_schemas.identity import source_end_digest
 
@@ -101,17 +100,5 @@ def _fold_flow(
 
 def _registers(entry: IntervalEntry, stamp: str) -> Registers:
     out: Registers = {}
-    put(out, stamp, **{name: getattr(entry, name) for name in ENTRY_REGISTERS}, quality=_quality(entry.quality))
+    put(out, stamp, **{name: getattr(entry, name) for name in ENTRY_REGISTERS}, quality=quality_cell(entry.quality))
     return out
-
-
-def _quality(results: tuple[QualityResult, ...]) -> Props | None:
-    if not results:
-        return None
-    rows = sorted({(r.assertion, r.column or "", r.passed, "" if r.value is None else repr(r.value)) for r in results})
-    return {
-        "quality_assertions": [row[0] for row in rows],
-        "quality_columns": [row[1] for row in rows],
-        "quality_passed": [row[2] for row in rows],
-        "quality_values": [row[3] for row in rows],
-    }

@@ -180,6 +180,8 @@ def _run(event: LineageEvent) -> None:
     need(body.plan_digest != "", "run_event.plan_digest", "empty")
     check_uses(body.inputs, "run_event.inputs")
     check_uses(body.outputs, "run_event.outputs")
+    for result in body.quality:
+        check_finite(result.value, "run_event.quality.value")
 
 
 def _interval(event: LineageEvent) -> None:

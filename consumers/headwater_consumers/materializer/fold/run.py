@@ -17,6 +17,7 @@ from headwater_consumers.materializer.fold.builder import (
     put,
     put_facets,
     put_versions,
+    quality_cell,
     query_cell,
 )
 from headwater_consumers.materializer.fold.uses import fold_uses
@@ -112,6 +113,7 @@ def _registers(event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, st
         checkpoint_location=body.checkpoint_location,
         producer=event.producer,
         rows_rejected=body.rows_rejected,
+        quality=quality_cell(body.quality),
     )
     if body.context is not None:
         put(out, stamp, **msgspec.structs.asdict(body.context))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,10 +16,11 @@ from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.emission import Emission
 from headwater_producers.spark.driver.engine import Engine
 from headwater_producers.spark.driver.listeners import SignalTarget
+from headwater_producers.spark.driver.reported_quality import quality_reported
 from headwater_producers.spark.driver.script_end import ENDED_WELL, outcome_of
 from headwater_producers.spark.driver.sessions import ApplicationListeners
 from headwater_producers.spark.driver.status import CaptureStatus
-from headwater_schemas.events import RunError, RunEventType
+from headwater_schemas.events import QualityResult, RunError, RunEventType
 
 logger = logging.getLogger(__name__)
 
@@ -100,6 +103,47 @@ class Capture:
         """
         if (problem := self.end(RunEventType.COMPLETE, None, session_ends=False)) is not None:
             raise problem
+
+    def report_quality(
+        self,
+        results: Iterable[QualityResult | Mapping[str, Any]],
+        *,
+        dataset: Any,
+        suite: str,
+        suite_version: str | None = None,
+        started_at: datetime | None = None,
+    ) -> str | None:
+        """Reports what a suite of checks has found in a dataset, as a run of job `<app>.<suite>` that read it.
+
+        For checks that another tool makes: Great Expectations, Soda, dbt tests, Deequ, or code of one's own. Each call
+        is a run. It doesn't wait, and never fails the job for what it reports.
+
+        Args:
+            results: a `QualityResult` or a mapping each: `assertion` and `passed`, and where known `column`, `value`,
+                `rule` (COMPLETENESS, UNIQUENESS, RANGE …) and `severity`.
+            dataset: what was checked: a DataFrame that reads it alone (`spark.table("orders")`), its path, or its name.
+            suite: what the checks belong to.
+            suite_version: of that.
+            started_at: when the checks began; None: just now.
+
+        Returns:
+            The run's id; None where nothing is captured.
+
+        Raises:
+            CaptureError: what is given is of another form; it names the field.
+        """
+        reported = quality_reported(
+            results,
+            dataset=dataset,
+            suite=suite,
+            suite_version=suite_version,
+            started_at=started_at,
+            at=datetime.now(UTC),
+        )
+        if self._engine is None or not self._open:
+            return None
+        self._engine.offer(reported)
+        return reported.run_id
 
     def status(self) -> CaptureStatus:
         """What has been captured so far."""

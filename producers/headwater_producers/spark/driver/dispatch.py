@@ -27,6 +27,7 @@ from headwater_producers.spark.driver.listeners import (
 )
 from headwater_producers.spark.driver.procedures import Procedures
 from headwater_producers.spark.driver.rdd_actions import RddDispatch
+from headwater_producers.spark.driver.reported_quality import QualityReported, quality_events
 from headwater_producers.spark.driver.running_writes import RunningWrites
 from headwater_producers.spark.driver.sessions import UntrackedQueries
 from headwater_producers.spark.driver.wrapped_writes import WrappedWrites
@@ -36,6 +37,7 @@ from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.known_tables import KnownTables
+from headwater_producers.spark.events.quality import observed_quality
 from headwater_producers.spark.events.run_error import first_line, from_java_text
 from headwater_producers.spark.execution.executions import execution_times, executions_of, plan_key
 from headwater_producers.spark.execution.facts import observed_metrics, rows_rejected, statement_of
@@ -143,10 +145,20 @@ class Dispatch:
                 batch = MicroBatch(signal.query_id, signal.batch_id, self._streams.latest_run(signal.query_id))
                 self._links.called(plan_key(signal.frame.queryExecution()), batch)
                 self._streams.called(batch)
-            case FrameKept():
-                self._rdds.kept(signal)
-            case RddActed():
-                self._ran(*self._rdds.acted(signal), signal.ended_at)
+            case QualityReported():
+                self._reported(signal)
+            case FrameKept() | RddActed():
+                self._rdd(signal)
+
+    def _rdd(self, signal: FrameKept | RddActed) -> None:
+        if isinstance(signal, FrameKept):
+            self._rdds.kept(signal)
+        else:
+            self._ran(*self._rdds.acted(signal), signal.ended_at)
+
+    def _reported(self, signal: QualityReported) -> None:
+        for event in quality_events(self._context, signal, self._dedup):
+            self._emit(event)
 
     def _ended(self, signal: CommandEnded) -> None:
         try:
@@ -214,13 +226,15 @@ class Dispatch:
         if signal.error is None and wrote_nothing(write, staged):
             self._running.wrote_nothing(execution, "it found nothing to write", ended_at)
             return
+        observed = observed_metrics(execution) if signal.error is None else {}
         run = BatchRun(
             write=write,
             started_at=started_at,
             ended_at=ended_at,
             error=self._error(signal),
             statement=statement_of(execution, literals=self._settings.literals) if self._statements else None,
-            rows_rejected=rows_rejected(observed_metrics(execution)) if signal.error is None else None,
+            rows_rejected=rows_rejected(observed),
+            quality=tuple(observed_quality(observed, write.only_output)),
         )
         if (known := self._running.announced(execution)) is not None:
             run = replace(run, run_id=known.run_id, started_at=known.started_at, is_announced=True)

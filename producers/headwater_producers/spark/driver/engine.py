@@ -31,6 +31,7 @@ from headwater_producers.spark.driver.listeners import (
     Signal,
     weigh,
 )
+from headwater_producers.spark.driver.reported_quality import QualityReported
 from headwater_producers.spark.driver.status import CaptureStatus
 from headwater_producers.spark.events.application import application_ended, application_started
 from headwater_producers.spark.events.context import EventContext
@@ -98,7 +99,7 @@ class Engine:
         The start and end of a query are never dropped: nothing that comes later reports them. Nor is the call of a
         foreachBatch function: its writes would be taken for those of the micro-batch before.
         """
-        always = isinstance(signal, BatchFunctionCalled | QueryStarted | QueryTerminated)
+        always = isinstance(signal, BatchFunctionCalled | QualityReported | QueryStarted | QueryTerminated)
         # Mostly the worker takes it at once, whatever it weighs.
         weight = weigh(signal) if self._inbox.waiting else 0
         if self._inbox.put(signal, weight=weight, always=always):

@@ -41,6 +41,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
+from headwater_producers.spark.driver.reported_quality import QualityReported
 from headwater_producers.spark.jvm.versions import MORE_COMMANDS
 from headwater_schemas.events import RunError
 
@@ -143,6 +144,7 @@ Signal = (
     | QueryProgressed
     | QueryStarted
     | QueryTerminated
+    | QualityReported
     | RddActed
 )
 

@@ -24,6 +24,7 @@ from headwater_schemas.events import (
     LineageEvent,
     ProcessingType,
     PublicationState,
+    QualityResult,
     RunError,
     RunEvent,
     RunEventType,
@@ -53,6 +54,7 @@ class BatchRun:
     statement: str | None = None
     """The SQL text that it executes."""
     rows_rejected: int | None = None
+    quality: tuple[QualityResult, ...] = ()
     is_announced: bool = False
     """Whether its START was emitted while it ran."""
 
@@ -201,6 +203,7 @@ def _end(context: EventContext, run: BatchRun, job: JobRef, digest: str | None) 
         plan_digest=digest,
         context=context.about_statement(run.statement),
         rows_rejected=run.rows_rejected,
+        quality=run.quality,
         run_facets=_facets(run, context.producer),
     )
     return context.run(end, job=job, run_id=run.run_id, at=run.ended_at)

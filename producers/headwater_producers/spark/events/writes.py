@@ -83,6 +83,12 @@ class Write:
     commits: bool | None = None
     ran_jobs: bool | None = None
 
+    @property
+    def only_output(self) -> DatasetRef | None:
+        """The dataset written, where it is one."""
+        outputs = self.description.outputs
+        return outputs[0].dataset if len(outputs) == 1 else None
+
     def inputs(self) -> tuple[DatasetUse, ...]:
         """The datasets read, with counts where a scan is known to be of them."""
         return join_inputs(self._input(source) for source in self.description.inputs)

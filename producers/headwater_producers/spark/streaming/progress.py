@@ -10,12 +10,13 @@ done. Which of several operators it was that dropped rows, or whose state grows,
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.events.quality import observed_quality
 from headwater_schemas.events import QualityResult
 
 STATE_FACET: Final = "headwater_state"
@@ -199,7 +200,7 @@ def parse_progress(text: str) -> Progress:
             sources=tuple(_source(source) for source in data.get("sources") or ()),
             sink=sink.get("description") or "",
             operators=tuple(StateOperator.of(each) for each in data.get("stateOperators") or ()),
-            quality=tuple(_quality(data.get("observedMetrics") or {})),
+            quality=tuple(observed_quality(data.get("observedMetrics") or {})),
         )
     except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
         raise ValueError(f"not a StreamingQueryProgress: {type(error).__name__}: {error}") from error
@@ -212,19 +213,6 @@ def _source(data: dict[str, Any]) -> SourceProgress:
         end=_offset(data.get("endOffset")),
         rows=_known(data.get("numInputRows")),
     )
-
-
-def _quality(observed: dict[str, dict[str, Any]]) -> Iterator[QualityResult]:
-    """`df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
-
-    A number beside it called `has_id_value` is what was measured. Other numbers assert nothing.
-    """
-    for name, metrics in sorted(observed.items()):
-        for metric, passed in sorted((metrics or {}).items()):
-            if isinstance(passed, bool):
-                value = metrics.get(f"{metric}_value")
-                measured = None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
-                yield QualityResult(assertion=f"{name}.{metric}", passed=passed, value=measured)
 
 
 def _offset(value: Any) -> Any:

@@ -20,8 +20,8 @@ from support.graph.reference.values import (
     given,
     key_of,
     micros,
-    or_empty,
     position_props,
+    quality_props,
     span_of,
 )
 
@@ -129,15 +129,7 @@ class _Graph(Declared):
             if body.reason.value != "UNKNOWN":
                 node.report("reason", stamp, {"reason": body.reason.value})
             if entry.quality:
-                rows = sorted(
-                    {
-                        (r.assertion, or_empty(r.column), r.passed, "" if r.value is None else repr(r.value))
-                        for r in entry.quality
-                    }
-                )
-                names = ("quality_assertions", "quality_columns", "quality_passed", "quality_values")
-                values = {name: [row[n] for row in rows] for n, name in enumerate(names)}
-                node.report("quality", stamp, values)
+                node.report("quality", stamp, quality_props(entry.quality))
             self.add_uses(batch.tenant, batch.key, entry.inputs, entry.outputs, stamp, of_run=False)
         if "run_id" in node.reports:
             self.link(batch.key, "IN_RUN", self.run(batch.tenant, node.winner("run_id")["run_id"]))

@@ -28,6 +28,7 @@ from support.graph.reference.values import (
     key_of,
     or_empty,
     position_props,
+    quality_props,
 )
 
 
@@ -152,6 +153,13 @@ class Reports:
         elif event.kind in ("DECLARATION", "DECLARATION_SET"):
             self.declared.append((event, stamp))
 
+    def context(self, node: Node, stamp: Stamp, body: RunEvent) -> None:
+        names = ("script", "repository", "branch", "package", "image", "user", "service", "campaign", "statement")
+        for name in names:
+            node.report(name, stamp, given(name, getattr(body.context, name, None)))
+        if body.quality:
+            node.report("quality", stamp, quality_props(body.quality))
+
     def add_run(self, event: LineageEvent, stamp: Stamp) -> None:
         body, tenant, time = event.run_event, event.tenant, event.event_time
         assert body is not None
@@ -175,10 +183,7 @@ class Reports:
             *("nominal_start", "nominal_end", "plan_digest", "query_id", "checkpoint_location", "rows_rejected"),
         ):
             node.report(name, stamp, given(name, getattr(body, name)))
-        for name in (
-            *("script", "repository", "branch", "package", "image", "user", "service", "campaign", "statement"),
-        ):
-            node.report(name, stamp, given(name, getattr(body.context, name, None)))
+        self.context(node, stamp, body)
         self.versions(node, stamp, body.versions)
         self.add_above(tenant, run, body, stamp)
         if body.error is not None:

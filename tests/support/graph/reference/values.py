@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from headwater_schemas.events import DatasetUse, RunEvent
+from headwater_schemas.events import DatasetUse, QualityResult, RunEvent
 
 Props = dict[str, Any]
 Stamp = tuple[Any, ...]
@@ -85,6 +85,24 @@ def given(name: str, value: Any) -> Props | None:
 def or_empty(value: str | None) -> str:
     """A part of a parallel list."""
     return "" if value is None else value
+
+
+def quality_props(results: Iterable[QualityResult]) -> Props:
+    """Outcomes of assertions, each once, as lists in one order."""
+    rows = sorted(
+        {
+            (
+                *(r.assertion, or_empty(r.column), r.passed, "" if r.value is None else repr(r.value)),
+                *(r.dataset.namespace if r.dataset else "", r.dataset.name if r.dataset else ""),
+                *(or_empty(r.rule), or_empty(r.severity), or_empty(r.suite), or_empty(r.suite_version)),
+            )
+            for r in results
+        }
+    )
+    needed = ("assertions", "columns", "passed", "values")
+    names = (*needed, "namespaces", "datasets", "rules", "severities", "suites", "suite_versions")
+    props: Props = {f"quality_{name}": [row[n] for row in rows] for n, name in enumerate(names)}
+    return {name: values for name, values in props.items() if name[8:] in needed or any(values)}
 
 
 def position_props(use: DatasetUse) -> Props:
