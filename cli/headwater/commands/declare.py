@@ -170,7 +170,7 @@ def _read(files: list[str], withdrawn: list[str], namespace: str | None, catalog
             continue
         if declared.name in sets:
             other = sets[declared.name][0]
-            problems.append(Problem(file, 1, "set", f"{other} has the set {declared.name!r} too; a set is one file"))
+            problems.append(Problem(file, 1, ("set",), f"{other} has the set {declared.name!r} too; a set is one file"))
         sets[declared.name] = file, declared
     for name in withdrawn:
         if name in sets:
@@ -197,7 +197,8 @@ def _text(file: str) -> str:
 
 def _report(problems: list[Problem]) -> None:
     if console.json_mode:
-        console.result({"problems": [asdict(problem) for problem in problems]})
+        shown = [{"file": one.file, "line": one.line, "field": one.field, "message": one.message} for one in problems]
+        console.result({"problems": shown})
     else:
         for problem in problems:
             console.warning(str(problem))

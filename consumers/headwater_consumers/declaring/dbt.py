@@ -63,14 +63,14 @@ def read_manifest(file: str, text: str, namespace: str | None, catalog: str | No
     """
     if namespace is None:
         message = "a manifest doesn't have the address of the database: give --namespace, e.g. postgres://host:5432"
-        raise DeclarationError([Problem(file, 1, "", message)])
+        raise DeclarationError([Problem(file, 1, (), message)])
     try:
         manifest = json.loads(text)
         columns = json.loads(catalog) if catalog is not None else {}
     except ValueError as error:
-        raise DeclarationError([Problem(file, getattr(error, "lineno", 1), "", f"not JSON: {error}")]) from error
+        raise DeclarationError([Problem(file, getattr(error, "lineno", 1), (), f"not JSON: {error}")]) from error
     if not is_manifest(manifest):
-        raise DeclarationError([Problem(file, 1, "metadata.dbt_schema_version", "isn't that of a manifest")])
+        raise DeclarationError([Problem(file, 1, ("metadata", "dbt_schema_version"), "isn't that of a manifest")])
     return _Manifest(manifest, columns, namespace).declared()
 
 

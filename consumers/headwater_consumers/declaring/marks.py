@@ -1,45 +1,51 @@
 """YAML as plain values, with the line that each began in.
 
-PyYAML composes a tree of nodes with their places, in C where libyaml is there (decisions: pyyaml). Text, numbers,
-booleans and null are made of it here; nothing else is, so no file makes an object.
+PyYAML's parser gives events, in C where libyaml is there (decisions: pyyaml). Text, numbers, booleans and null are made
+of them here; nothing else is, so no file makes an object. The events are read one by one: PyYAML's own tree of nodes
+is made by a recursion in C that a file of many brackets ends with the process.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 import yaml
 
-from headwater_consumers.declaring.problems import DeclarationError, Problem
+from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_VALUES = 5_000_000
 """Values of one file. Aliases repeat what they stand for, so that a few lines could be billions."""
-_DEEPEST = 60
+_DEEPEST: Final = 60
+_DATE: Final = "tag:yaml.org,2002:timestamp"
 
-Path = tuple[str | int, ...]
+Lines: TypeAlias = "int | tuple[int, dict[str | int, Lines]]"
+"""The line that a value began in, from 1; of a mapping or list also those of its values, by key or index. The line of
+a mapping's value is that of its key."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Marked:
     """A document.
 
     Attributes:
-        value: its dicts, lists, texts, numbers, booleans and None.
-        lines: line of each key, item and value, from 1, by its path.
+        value: its dicts, lists, texts, numbers, booleans and None. What an alias stands for is there once.
+        lines: where each is.
     """
 
     value: Any
-    lines: dict[Path, int] = field(default_factory=dict)
+    lines: Lines
 
     def line(self, path: Path) -> int:
         """The line of a path, or of the nearest that is there above it."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 1)
+        here = self.lines
+        for step in path:
+            if isinstance(here, int) or step not in here[1]:
+                break
+            here = here[1][step]
+        return here if isinstance(here, int) else here[0]
 
 
 def marked(file: str, text: str) -> Marked:
@@ -49,78 +55,132 @@ def marked(file: str, text: str) -> Marked:
         DeclarationError: it isn't YAML, has a key twice, or more than a file may have.
     """
     try:
-        root = yaml.compose(text, Loader=_Loader)
+        return _Reading(file, text).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = 1 if mark is None else min(mark.line, text.rstrip().count("\n")) + 1
-        raise DeclarationError([Problem(file, line, "", f"not YAML: {error.problem or error.context}")]) from error
+        raise DeclarationError([Problem(file, line, (), f"not YAML: {error.problem or error.context}")]) from error
     except yaml.YAMLError as error:
-        raise DeclarationError([Problem(file, 1, "", f"not YAML: {' '.join(str(error).split())}")]) from error
-    except RecursionError as error:
-        raise DeclarationError([Problem(file, 1, "", f"nested deeper than {_DEEPEST} levels")]) from error
-    reading = _Reading(file)
-    value = None if root is None else reading.value(root, ())
-    return Marked(value, reading.lines)
+        raise DeclarationError([Problem(file, 1, (), f"not YAML: {' '.join(str(error).split())}")]) from error
+
+
+@dataclass(slots=True)
+class _Value:
+    """What an event and those within it make.
+
+    Attributes:
+        value: it.
+        lines: where it is.
+        size: how many values it has, itself included.
+    """
+
+    value: Any
+    lines: Lines
+    size: int
 
 
 class _Reading:
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, text: str) -> None:
         self._file = file
-        self.lines: dict[Path, int] = {}
-        self._loader = yaml.SafeLoader("")
+        self._events: Iterator[Any] = yaml.parse(text, Loader=_Loader)
+        self._plain: Any = yaml.SafeLoader("")
+        self._anchors: dict[str, _Value] = {}
+        self._size = 0
 
-    def value(self, node: Any, path: Path) -> Any:
-        line = node.start_mark.line + 1
-        self.lines.setdefault(path, line)
-        if len(self.lines) > _MOST_VALUES:
-            raise self._error(line, path, f"the file has more than {_MOST_VALUES:,} values")
+    def document(self) -> Marked:
+        next(self._events)  # the stream begins
+        if isinstance(next(self._events), yaml.StreamEndEvent):
+            return Marked(None, 1)
+        found = self._value(next(self._events), ())
+        next(self._events)  # the document ends
+        following = next(self._events)
+        if not isinstance(following, yaml.StreamEndEvent):
+            raise self._error(following, (), "a file is one YAML document, and here a second one begins")
+        return Marked(found.value, found.lines)
+
+    def _value(self, event: Any, path: Path) -> _Value:
         if len(path) > _DEEPEST:
-            raise self._error(line, path, f"nested deeper than {_DEEPEST} levels, or an alias within its own anchor")
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, path)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
-        return self._scalar(node, path)
+            raise self._error(event, path, f"nested deeper than {_DEEPEST} levels")
+        if isinstance(event, yaml.AliasEvent):
+            found = self._alias(event, path)
+        elif isinstance(event, yaml.ScalarEvent):
+            found = _Value(self._scalar(event, path), _line(event), 1)
+        elif isinstance(event, yaml.MappingStartEvent):
+            found = self._mapping(event, path)
+        else:
+            found = self._sequence(event, path)
+        if isinstance(event, yaml.NodeEvent) and event.anchor is not None and not isinstance(event, yaml.AliasEvent):
+            self._anchors[event.anchor] = found
+        return found
 
-    def _mapping(self, node: Any, path: Path) -> dict[str, Any]:
+    def _count(self, event: Any, path: Path, values: int) -> None:
+        self._size += values
+        if self._size > _MOST_VALUES:
+            raise self._error(event, path, f"the file has more than {_MOST_VALUES:,} values")
+
+    def _alias(self, event: Any, path: Path) -> _Value:
+        found = self._anchors.get(event.anchor)
+        if found is None:
+            raise self._error(event, path, f"there is no anchor &{event.anchor} that ends before here")
+        self._count(event, path, found.size)
+        return found
+
+    def _mapping(self, start: Any, path: Path) -> _Value:
         out: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            line = key_node.start_mark.line + 1
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise self._error(line, path, "a key is a plain text here")
-            if key_node.tag == "tag:yaml.org,2002:merge":
-                raise self._error(line, path, "merge keys (`<<`) aren't taken; write an alias for the whole value")
-            key = key_node.value
+        lines: dict[str | int, Lines] = {}
+        size = 1
+        self._count(start, path, 1)
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent):
+                raise self._error(event, path, "a key is a plain text here")
+            key = event.value
+            if key == "<<" and event.implicit[0]:
+                raise self._error(event, path, "merge keys (`<<`) aren't taken; write an alias for the whole value")
             if key in out:
-                raise self._error(line, (*path, key), "the key is there twice")
-            self.lines[*path, key] = line
-            out[key] = self.value(value_node, (*path, key))
-        return out
+                raise self._error(event, (*path, key), "the key is there twice")
+            found = self._value(next(self._events), (*path, key))
+            line = _line(event)
+            out[key] = found.value
+            lines[key] = line if isinstance(found.lines, int) else (line, found.lines[1])
+            size += found.size
+        return _Value(out, (_line(start), lines), size)
 
-    def _scalar(self, node: Any, path: Path) -> Any:
+    def _sequence(self, start: Any, path: Path) -> _Value:
+        out: list[Any] = []
+        lines: dict[str | int, Lines] = {}
+        size = 1
+        self._count(start, path, 1)
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            index = len(out)
+            found = self._value(event, (*path, index))
+            out.append(found.value)
+            lines[index] = found.lines
+            size += found.size
+        return _Value(out, (_line(start), lines), size)
+
+    def _scalar(self, event: Any, path: Path) -> Any:
+        self._count(event, path, 1)
+        text: str = event.value
+        if event.tag is None and (not event.implicit[0] or text[:1] not in self._plain.yaml_implicit_resolvers):
+            return text
+        tag = event.tag
+        if tag is None or tag == "!":
+            tag = self._plain.resolve(yaml.ScalarNode, text, event.implicit)
         # A date stays the text that it is: nothing here is a date.
-        if node.tag == "tag:yaml.org,2002:timestamp":
-            return node.value
+        if tag == _DATE:
+            return text
         try:
-            value = self._loader.construct_object(node)
+            value = self._plain.construct_object(yaml.ScalarNode(tag, text, event.start_mark, event.end_mark))
         except (yaml.YAMLError, ValueError) as error:
-            raise self._error(node.start_mark.line + 1, path, f"{node.tag} isn't taken") from error
+            raise self._error(event, path, f"{tag} isn't taken") from error
         if not isinstance(value, str | int | float | None):
-            raise self._error(node.start_mark.line + 1, path, f"{node.tag} isn't taken")
+            raise self._error(event, path, f"{tag} isn't taken")
         return value
 
-    def _error(self, line: int, path: Path, message: str) -> DeclarationError:
-        return DeclarationError([Problem(self._file, line, field_of(path), message)])
+    def _error(self, event: Any, path: Path, message: str) -> DeclarationError:
+        return DeclarationError([Problem(self._file, _line(event), path, message)])
 
 
-def field_of(path: Path) -> str:
-    """A path as it is written: `datasets[0].columns["value.tailnum"].sensitivity`."""
-    out = ""
-    for step in path:
-        if isinstance(step, int):
-            out += f"[{step}]"
-        elif re.fullmatch(r"[\w-]+", step):
-            out += f".{step}" if out else step
-        else:
-            out += json.dumps([step], ensure_ascii=False)
-    return out
+def _line(event: Any) -> int:
+    line: int = event.start_mark.line
+    return line + 1

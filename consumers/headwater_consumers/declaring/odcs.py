@@ -24,8 +24,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from headwater_consumers.declaring.marks import Marked, Path, field_of, marked
-from headwater_consumers.declaring.problems import DeclarationError, Problem
+from headwater_consumers.declaring.marks import Marked, marked
+from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 from headwater_consumers.declaring.reading import column_lineage
 from headwater_consumers.declaring.sets import DeclaredSet
 from headwater_schemas import naming
@@ -76,7 +76,9 @@ def read_contract(file: str, text: str, namespace: str | None = None) -> Declare
     """
     document = marked(file, text)
     if not isinstance(document.value, dict) or document.value.get("kind") != "DataContract":
-        raise DeclarationError([Problem(file, document.line(("kind",)), "kind", "is DataContract in a data contract")])
+        raise DeclarationError(
+            [Problem(file, document.line(("kind",)), ("kind",), "is DataContract in a data contract")]
+        )
     return _Contract(file, text, document, namespace).declared()
 
 
@@ -121,7 +123,7 @@ class _Contract:
         return f"odcs:{self._value['id']}"
 
     def _wrong(self, path: Path, message: str) -> None:
-        self._problems.append(Problem(self._file, self._document.line(path), field_of(path), message))
+        self._problems.append(Problem(self._file, self._document.line(path), path, message))
 
     def _list(self, of: Mapping[str, Any], key: str, path: Path) -> list[Any]:
         found = of.get(key)

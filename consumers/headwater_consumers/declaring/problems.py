@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Keys and indexes that lead to a field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,17 +19,35 @@ class Problem:
     Attributes:
         file: where.
         line: of the file, from 1.
-        field: path of the field, e.g. `datasets[0].columns.origin.sensitivity`; empty: the file.
+        path: of the field; empty: the file.
         message: what is wrong, and what would be right.
     """
 
     file: str
     line: int
-    field: str
+    path: Path
     message: str
 
+    @property
+    def field(self) -> str:
+        """The path as it is written, e.g. `datasets[0].columns["value.tailnum"].sensitivity`; empty: the file."""
+        out = ""
+        for step in self.path:
+            if isinstance(step, int):
+                out += f"[{step}]"
+            elif re.fullmatch(r"[\w-]+", step):
+                out += f".{step}" if out else step
+            else:
+                out += json.dumps([step], ensure_ascii=False)
+        return out
+
+    @property
+    def pointer(self) -> str:
+        """The path as a JSON pointer (RFC 6901), e.g. `/datasets/0/columns/value.tailnum`; empty: the file."""
+        return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in self.path)
+
     def __str__(self) -> str:
-        return f"{self.file}, line {self.line}: {f'{self.field}: ' if self.field else ''}{self.message}"
+        return f"{self.file}, line {self.line}: {f'{self.field}: ' if self.path else ''}{self.message}"
 
 
 class DeclarationError(Exception):

@@ -9,8 +9,8 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 
 from headwater_consumers.declaring import model
-from headwater_consumers.declaring.marks import Marked, Path, field_of, marked
-from headwater_consumers.declaring.problems import DeclarationError, Problem
+from headwater_consumers.declaring.marks import Marked, marked
+from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 from headwater_consumers.declaring.sets import MOST_DECLARATIONS, DeclaredSet
 from headwater_schemas.events import (
     ColumnEdge,
@@ -59,7 +59,7 @@ def read_set(file: str, text: str) -> DeclaredSet:
     """
     document = marked(file, text)
     if not isinstance(document.value, dict):
-        raise DeclarationError([Problem(file, 1, "", "a declaration file is a mapping that begins with `set:`")])
+        raise DeclarationError([Problem(file, 1, (), "a declaration file is a mapping that begins with `set:`")])
     try:
         found = model.Declarations.model_validate(document.value)
     except ValidationError as error:
@@ -100,7 +100,7 @@ class _Made:
         return DeclaredSet(self._found.set, declarations, self._found.revision, lines=lines)
 
     def _wrong(self, path: Path, message: str) -> None:
-        self._problems.append(Problem(self._file, self._document.line(path), field_of(path), message))
+        self._problems.append(Problem(self._file, self._document.line(path), path, message))
 
     def _dataset(self, one: model.Dataset, path: Path) -> DeclarationEvent:
         return DeclarationEvent(
@@ -269,10 +269,7 @@ def _problems(file: str, document: Marked, error: ValidationError) -> list[Probl
         found.setdefault(_place(document.value, one), []).append(one)
     # A value that no form of a union fits has problems of its own, and of each form.
     places = [place for place in found if not any(other != place and other[: len(place)] == place for other in found)]
-    return [
-        Problem(file, document.line(place), field_of(place), _message(found[place]))
-        for place in places[:_MOST_PROBLEMS]
-    ]
+    return [Problem(file, document.line(place), place, _message(found[place])) for place in places[:_MOST_PROBLEMS]]
 
 
 def _place(value: Any, error: Any) -> Path:

@@ -227,6 +227,9 @@ def test_what_is_there_needs_no_event() -> None:
             ),
             ["line 8: jobs[0].columns[0].inputs[0].colum: no such key; did you mean `column`?"],
         ),
+        ("set: x\n---\nset: y", ["line 2: a file is one YAML document, and here a second one begins"]),
+        ("set: !!binary aGk=", ["line 1: set: tag:yaml.org,2002:binary isn't taken"]),
+        ("set: !mine x", ["line 1: set: !mine isn't taken"]),
     ],
 )
 def test_a_mistake_is_named_by_line_and_field(text: str, expected: list[str]) -> None:
@@ -235,7 +238,20 @@ def test_a_mistake_is_named_by_line_and_field(text: str, expected: list[str]) ->
 
 def test_an_alias_within_its_own_anchor_ends() -> None:
     (problem,) = problems("set: &a [*a]")
-    assert problem.endswith("nested deeper than 60 levels, or an alias within its own anchor")
+    assert problem.endswith("there is no anchor &a that ends before here")
+
+
+@pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? ", "[? "])
+def test_a_file_of_brackets_ends_in_an_error(opening: str) -> None:
+    """Where PyYAML builds its own tree of such a file, the process ends with a segmentation fault."""
+    (problem,) = problems(opening * 100_000)
+    assert "nested deeper than 60 levels" in problem or "a key is a plain text here" in problem
+
+
+def test_a_pointer_leads_to_the_field() -> None:
+    with pytest.raises(DeclarationError) as raised:
+        read('set: x\ndatasets: [{name: a, namespace: n, columns: {"a/b~c": {x: 1}}}]')
+    assert [problem.pointer for problem in raised.value.problems] == ["/datasets/0/columns/a~1b~0c/x"]
 
 
 def test_aliases_that_are_billions_end(monkeypatch: pytest.MonkeyPatch) -> None:
