@@ -14,14 +14,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cache
 from io import BytesIO
 from typing import Any, Protocol
 
 import msgspec
-from fastavro import schemaless_reader, schemaless_writer
+from fastavro import schemaless_reader
 from fastavro.read import SchemaResolutionError
 
 from headwater_schemas.avro_schema import FINGERPRINT_BYTES, AvroSchema, current_schema, released_schemas
+from headwater_schemas.avro_writer import Write, compiled
 from headwater_schemas.errors import (
     EmptyRecordError,
     EncodeError,
@@ -96,17 +98,19 @@ def encode(event: LineageEvent) -> bytes:
         raise EncodeError(message, field=field) from None
     if broken := first_violation(event):
         raise EncodeError(broken.message, field=broken.field)
-    schema = current_schema()
-    out = BytesIO()
-    out.write(SINGLE_OBJECT_MAGIC + schema.fingerprint)
+    out = bytearray(SINGLE_OBJECT_MAGIC + current_schema().fingerprint)
     try:
-        # Tuples are arrays here; fastavro would take one in a nullable field for a (branch, value) pair.
-        schemaless_writer(out, schema.parsed, datum, disable_tuple_notation=True)
+        _write()(out, datum)
     except (ValueError, OverflowError, TypeError) as error:
-        # fastavro's message holds the values. What the types let through is named by a walk instead.
+        # What the types let through is named by a walk.
         field, message = next(_unwritable(datum, ""), ("", f"can't be written as Avro: {type(error).__name__}"))
         raise EncodeError(message, field=field or None) from None
-    return out.getvalue()
+    return bytes(out)
+
+
+@cache
+def _write() -> Write:
+    return compiled(current_schema().parsed)
 
 
 def with_registry_id(value: bytes, schema_id: int) -> bytes:

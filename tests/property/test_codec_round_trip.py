@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from io import BytesIO
+
 import msgspec
 import pytest
+from fastavro import schemaless_writer
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +31,15 @@ PIECES = ("flights", "headwater.example", "enrich", "IATA")
 @given(events())
 def test_reading_what_was_written_gives_the_event_back(event: LineageEvent) -> None:
     assert DECODER.decode(encode(event)) == event
+
+
+@settings(max_examples=300)
+@given(events())
+def test_the_bytes_are_those_that_fastavro_writes(event: LineageEvent) -> None:
+    out = BytesIO()
+    datum = msgspec.to_builtins(event, builtin_types=(datetime,))
+    schemaless_writer(out, current_schema().parsed, datum, disable_tuple_notation=True)
+    assert encode(event) == HEADER + out.getvalue()
 
 
 @pytest.mark.parametrize("value", GOOD, ids=list(FULL_EVENTS))

@@ -263,7 +263,7 @@ def test_what_no_walk_finds_is_named_by_the_error_s_type_alone(
     def refuses(*_: object, **__: object) -> None:
         raise error("flights")
 
-    monkeypatch.setattr(codec, "schemaless_writer", refuses)
+    monkeypatch.setattr(codec, "_write", lambda: refuses)
     with pytest.raises(EncodeError) as caught:
         encode(FULL_EVENTS["run"]())
     assert caught.value.field is None
