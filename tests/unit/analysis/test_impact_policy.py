@@ -44,6 +44,25 @@ NULLABILITY VALUE COPY                  DEGRADED    on
 NULLABILITY VALUE AGGREGATE             COSMETIC    ends
 NULLABILITY ROWS  ~JOIN_DEPENDENCY      DEGRADED    on
 NULLABILITY ROWS  ~GROUP_DEPENDENCY     COSMETIC    ends
+ENUM      CHOICE  ~CONDITIONAL          DEGRADED    on
+ENUM      LOOKUP  ~JOIN_DEPENDENCY      DEGRADED    on
+ENUM      ROWS    ~FILTER_DEPENDENCY    DEGRADED    on
+ENUM      ROWS    ~GROUP_DEPENDENCY     COSMETIC    ends
+ENUM      VALUE   COPY                  COSMETIC    on
+ENUM      VALUE   DERIVE                DEGRADED    on
+ENUM      VALUE   AGGREGATE             COSMETIC    ends
+ENUM      UNSEEN  ~UNKNOWN              DEGRADED    ends
+UNIT      VALUE   COPY                  DEGRADED    on
+UNIT      VALUE   AGGREGATE             DEGRADED    on
+UNIT      VALUE   AGGREGATE!            NONE        ends
+UNIT      CHOICE  ~CONDITIONAL          DEGRADED    on
+UNIT      ROWS    ~SORT_DEPENDENCY      COSMETIC    ends
+UNIT      ROWS    ~FILTER_DEPENDENCY    DEGRADED    on
+UNIT      UNSEEN  ~UNKNOWN              DEGRADED    ends
+MEANING   VALUE   AGGREGATE!            NONE        ends
+MEANING   ROWS    ~SORT_DEPENDENCY      DEGRADED    on
+MEANING   FLOW    -                     DEGRADED    on
+PARTITIONING FLOW -                     DEGRADED    ends
 DATA_INCORRECT VALUE COPY               TAINTED     on
 DATA_INCORRECT VALUE AGGREGATE          TAINTED     on
 DATA_INCORRECT VALUE AGGREGATE!         WARNING     on
@@ -80,6 +99,8 @@ RETYPED   VALUE   AGGREGATE             NONE        ends
 RETYPED   ROWS    ~JOIN_DEPENDENCY      NONE        ends
 NULLABILITY VALUE COPY                  NONE        ends
 ADDED     UNSEEN  ~UNKNOWN              NONE        ends
+ENUM      ROWS    ~FILTER_DEPENDENCY    DEGRADED    on
+ENUM      VALUE   COPY                  COSMETIC    on
 """
 
 

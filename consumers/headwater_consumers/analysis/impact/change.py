@@ -35,13 +35,25 @@ class ChangeType(StrEnum):
 
 
 class SchemaChange(StrEnum):
-    """What happens to a column: NULLABILITY, that it may hold nulls and might not before, or the other way round."""
+    """What happens to a column.
+
+    - ADDED, REMOVED, RENAMED, RETYPED.
+    - NULLABILITY: it may hold nulls and might not before, or the other way round.
+    - ENUM: there may be values in it that there weren't, or it has some no more.
+    - UNIT: its numbers count something else: cents, not euros.
+    - MEANING: its values stand for something else.
+    - PARTITIONING: of the dataset as a whole: its data is divided by other columns.
+    """
 
     ADDED = "ADDED"
     REMOVED = "REMOVED"
     RENAMED = "RENAMED"
     RETYPED = "RETYPED"
     NULLABILITY = "NULLABILITY"
+    ENUM = "ENUM"
+    UNIT = "UNIT"
+    MEANING = "MEANING"
+    PARTITIONING = "PARTITIONING"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +144,9 @@ class ImpactChange:
     def _check_schema(self, schema: SchemaChange) -> None:
         if self.type is not None and not self.type.of_schema:
             raise QuestionError(f"{self.type} is no change of the schema: leave `schema` out.", field="schema")
-        if self.column is None:
+        if schema is SchemaChange.PARTITIONING and self.column is not None:
+            raise QuestionError("A dataset is partitioned as a whole: leave `column` out.", field="column")
+        if schema is not SchemaChange.PARTITIONING and self.column is None:
             raise QuestionError("A schema changes column by column: name one.", field="column")
         gone = schema in (SchemaChange.REMOVED, SchemaChange.RENAMED)
         if gone and self.type is ChangeType.SCHEMA_COMPATIBLE:

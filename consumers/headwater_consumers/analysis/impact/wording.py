@@ -34,6 +34,14 @@ _TYPES = {
     ChangeType.BACKFILL_RESTATEMENT: "{} is written anew for the past",
 }
 
+_HAPPENS = {
+    SchemaChange.REMOVED: "is removed",
+    SchemaChange.ENUM: "has other values",
+    SchemaChange.UNIT: "has another unit",
+    SchemaChange.MEANING: "means something else",
+    SchemaChange.PARTITIONING: "is partitioned by other columns",
+}
+
 
 def short(text: str, most: int = _MOST) -> str:
     """A name as a sentence can hold it: a long one cut in its middle, and nothing that breaks a line."""
@@ -67,7 +75,7 @@ def headline(change: ImpactChange, type_: ChangeType, start: Asset) -> str:
             False: "is never null from now on",
         }
         return f"{what} {wordings[change.nullable]}"
-    return f"{what} is removed"
+    return f"{what} {_HAPPENS[change.schema]}"
 
 
 def extent_of(change: ImpactChange) -> str:
