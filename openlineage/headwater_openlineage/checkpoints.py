@@ -48,6 +48,7 @@ def interval_of(event: LineageEvent, facets: Mapping[str, tuple[Json, str]]) -> 
         inputs=tuple(msgspec.structs.replace(use, facets={}) for use in body.inputs),
         outputs=tuple(msgspec.structs.replace(use, facets={}) for use in body.outputs),
         plan_digest=body.plan_digest,
+        quality=body.quality,
     )
     return IntervalEvent(
         query_id=event.run.run_id,

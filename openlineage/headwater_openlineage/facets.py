@@ -25,6 +25,7 @@ SCHEMAS: Final = {
     "symlinks": "1-0-1/SymlinksDatasetFacet",
     "tags": "1-0-0/TagsDatasetFacet",
     "version": "1-0-1/DatasetVersionDatasetFacet",
+    "dataQualityAssertions": "1-1-0/DataQualityAssertionsDatasetFacet",
     "inputStatistics": "1-0-0/InputStatisticsInputDatasetFacet",
     "outputStatistics": "1-0-2/OutputStatisticsOutputDatasetFacet",
     "job.documentation": "1-1-0/DocumentationJobFacet",

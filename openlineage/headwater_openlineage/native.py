@@ -94,7 +94,7 @@ def _candidate(document: Json, kind: str, tenant: str) -> Json:
     body = next(found.pop(name) for name in BODY_OF_KIND.values() if found.get(name) is not None)
     _drop_facets(body)
     if kind == EventKind.INTERVAL:
-        body = {"entries": [{name: body.get(name, []) for name in ("inputs", "outputs")}]}
+        body = {"entries": [{name: body.get(name, []) for name in ("inputs", "outputs", "quality")}]}
     elif kind == EventKind.PLAN:
         body = {"lineage": body.get("lineage")}
     elif kind == EventKind.RUN:

@@ -101,7 +101,7 @@ def _run(event: LineageEvent, body: RunEvent, job: JobRef, plans: Plans, writer:
         "eventType": type_.value,
         "run": run_of(event.run, event.event_id, writer.run_facets(body)),
         "job": writer.job(job, job_facets),
-        "inputs": writer.uses(body.inputs, "inputFacets", None),
+        "inputs": writer.uses(body.inputs, "inputFacets", None, body.quality),
         "outputs": writer.uses(body.outputs, "outputFacets", lineage),
     }
 
@@ -120,7 +120,7 @@ def _interval(
         "eventType": RunEventType.RUNNING.value,
         "run": run_of(event.run, interval.query_id, writer.engine(interval.versions)),
         "job": writer.job(job, job_type | writer.made_from(entry.outputs)),
-        "inputs": writer.uses(entry.inputs, "inputFacets", None),
+        "inputs": writer.uses(entry.inputs, "inputFacets", None, entry.quality),
         "outputs": writer.uses(entry.outputs, "outputFacets", lineage),
     }
 

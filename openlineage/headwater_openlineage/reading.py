@@ -96,6 +96,18 @@ def flag(source: Json, name: str, at: str) -> bool | None:
     raise _refused(at, name, "a boolean", value)
 
 
+def need_flag(source: Json, name: str, at: str) -> bool:
+    """A boolean that must be there.
+
+    Raises:
+        Refused: it isn't.
+    """
+    value = flag(source, name, at)
+    if value is None:
+        raise Refused(step(at, name), "is missing: must be a boolean")
+    return value
+
+
 def mapping(source: Json, name: str, at: str) -> Json | None:
     """An object.
 

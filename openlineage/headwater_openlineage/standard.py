@@ -24,10 +24,11 @@ from headwater_openlineage.facets import kept
 from headwater_openlineage.jobs import job_fields, processing_type
 from headwater_openlineage.lineage import DatasetFacets, Made, made_from, with_pairs
 from headwater_openlineage.origin import PART, without
+from headwater_openlineage.quality import results_of
 from headwater_openlineage.reading import Json, given_text, need_mapping, need_text, text
 from headwater_openlineage.runs import job_ref, run_fields, run_ref
 from headwater_openlineage.times import need_time
-from headwater_openlineage.uses import LIFECYCLE, entries, facets_of, use_of
+from headwater_openlineage.uses import LIFECYCLE, entries, facets_of, inner_facets, use_of
 from headwater_schemas.events import (
     ColumnLineage,
     DatasetEvent,
@@ -154,6 +155,12 @@ def _run(document: Json, context: _Context) -> list[LineageEvent]:
     inputs, outputs = _datasets(document, "inputs"), _datasets(document, "outputs")
     consumed = tuple(use_of(each.ref, each.entry, each.at, each.facets, "inputFacets") for each in inputs)
     produced = tuple(use_of(each.ref, each.entry, each.at, each.facets, "outputFacets") for each in outputs)
+    quality = [
+        result
+        for datasets, inner in ((inputs, "inputFacets"), (outputs, "outputFacets"))
+        for each in datasets
+        for result in results_of(each.ref, inner_facets(each.entry, inner, each.at))
+    ]
     made = made_from(job_name, job_facets, inputs, outputs)
     plan = None if made.columns is None else context.part(made.columns, job=job_name, run=run_id)
     held_of_run, held_of_job = _held(run_facets), _held(job_facets)
@@ -162,6 +169,7 @@ def _run(document: Json, context: _Context) -> list[LineageEvent]:
         processing_type=processing_type(job_facets),
         inputs=_all_consumed(consumed, made),
         outputs=_all_produced(produced, made),
+        quality=tuple(quality),
         plan_digest=plan.plan_event.digest if plan is not None and plan.plan_event is not None else None,
         run_facets=held_of_run,
         job_facets=held_of_job,

@@ -28,7 +28,7 @@ def use_of(dataset: DatasetRef, entry: Json, at: str, facets: Mapping[str, tuple
     Raises:
         Refused: a facet of the specification has another shape than it describes.
     """
-    given = {name: (facet, where) for name, facet, where in members(entry, inner, at)}
+    given = inner_facets(entry, inner, at)
     fields: Fields = {}
     for name in ("inputStatistics", "outputStatistics"):
         if name in given:
@@ -75,6 +75,15 @@ def _position(
             format_ = text(storage[0], "storageLayer", storage[1]) if storage is not None else None
             return Position(table_snapshot=TableSnapshot(format=(format_ or "").lower(), snapshot_id=version))
     return None
+
+
+def inner_facets(entry: Json, inner: str, at: str) -> dict[str, tuple[Json, str]]:
+    """The facets of one use, `inputFacets` or `outputFacets`, by name, each with its pointer.
+
+    Raises:
+        Refused: it is no object of objects.
+    """
+    return {name: (facet, where) for name, facet, where in members(entry, inner, at)}
 
 
 def entries(document: Json, name: str) -> list[tuple[Json, str]]:

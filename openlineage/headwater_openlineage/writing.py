@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from headwater_openlineage.column_facets import column_lineage_facets, schema_fields
 from headwater_openlineage.facets import schema_url, subset_url
+from headwater_openlineage.quality import ASSERTIONS, assertions_of
 from headwater_openlineage.reading import Json
 from headwater_openlineage.subset import subset_condition
 from headwater_openlineage.times import time_text
@@ -25,6 +26,7 @@ from headwater_schemas.events import (
     Owner,
     ParentRun,
     ProcessingType,
+    QualityResult,
     RunEvent,
     RunRef,
     Tag,
@@ -159,16 +161,30 @@ class Writer:
             found[LIFECYCLE] = self.facet(LIFECYCLE, lifecycleStateChange=body.lifecycle, previousIdentifier=previous)
         return found
 
-    def uses(self, uses: Iterable[DatasetUse], inner: str, lineage: ColumnLineage | None) -> list[Json]:
+    def uses(
+        self,
+        uses: Sequence[DatasetUse],
+        inner: str,
+        lineage: ColumnLineage | None,
+        quality: Sequence[QualityResult] = (),
+    ) -> list[Json]:
         """Members of `inputs` or `outputs`.
 
         Args:
             uses: datasets with the part read or written.
             inner: `inputFacets` or `outputFacets`.
             lineage: of the columns of outputs.
+            quality: outcomes of assertions on inputs.
         """
         columns = {} if lineage is None else column_lineage_facets(lineage)
-        return [self._use(use, inner, columns) for use in uses]
+        found = [self._use(use, inner, columns) for use in uses]
+        about: dict[DatasetRef, Json] = {}
+        for use, entry in zip(uses, found, strict=True):
+            about.setdefault(use.dataset, entry)
+        for dataset, entry in about.items():
+            if assertions := assertions_of(quality, dataset):
+                entry[inner][ASSERTIONS] = self.facet(ASSERTIONS, assertions=assertions)
+        return found
 
     def _use(self, use: DatasetUse, inner: str, columns: Mapping[DatasetRef, Json]) -> Json:
         facets: Json = {}

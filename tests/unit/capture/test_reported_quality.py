@@ -25,8 +25,8 @@ def reported(*results: Any, dataset: Any = "/data/orders", suite: str = "orders"
 
 def test_a_suite_is_a_run_of_its_own_that_read_the_dataset() -> None:
     signal = reported(
-        {"assertion": "not_null", "passed": False, "column": "id", "rule": "COMPLETENESS", "severity": "error"},
-        QualityResult(assertion="many", passed=True, value=7),
+        {"assertion": "not_null", "passed": False, "column": "id", "severity": "error"},
+        QualityResult(assertion="unique", passed=True, value=7, rule="own"),
         suite_version="3",
         started_at=AT - timedelta(seconds=5),
     )
@@ -49,7 +49,9 @@ def test_a_suite_is_a_run_of_its_own_that_read_the_dataset() -> None:
             suite="orders",
             suite_version="3",
         ),
-        QualityResult(assertion="many", passed=True, value=7, dataset=ORDERS, suite="orders", suite_version="3"),
+        QualityResult(
+            assertion="unique", passed=True, value=7, dataset=ORDERS, rule="own", suite="orders", suite_version="3"
+        ),
     )
     assert end.run_event.ended_at == AT
 

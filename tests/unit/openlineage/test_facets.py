@@ -76,7 +76,11 @@ ROWS = {
         "CONSUMED.rows CONSUMED.bytes CONSUMED.files CONSUMED.facets", "runs, micro-batches"
     ),
     ("input", "dataQualityMetrics"): Row("CONSUMED.facets"),
-    ("input", "dataQualityAssertions"): Row("CONSUMED.facets"),
+    ("input", "dataQualityAssertions"): Row(
+        "Run.quality_assertions Run.quality_passed Run.quality_columns Run.quality_rules Run.quality_severities "
+        "CONSUMED.facets",
+        "runs, micro-batches",
+    ),
     ("input", "subset"): Row("CONSUMED.position CONSUMED.facets", "runs, micro-batches"),
     ("input", "icebergScanReport"): Row("CONSUMED.snapshot_id Version.version CONSUMED.facets"),
     ("output", "outputStatistics"): Row(

@@ -23,6 +23,9 @@ from headwater_schemas.events import (
     LineageEvent,
     OffsetRange,
     Position,
+    QualityResult,
+    RunEvent,
+    RunEventType,
     RunRef,
     build,
 )
@@ -126,6 +129,37 @@ def test_what_is_only_known_of_some_is_left_out() -> None:
     event = interval(micro_batch(3, (0, 5, 9), rows=None), micro_batch(4, (0, 9, 12)))
     [document] = documents_of(event, plans, coalesced=True)
     assert "inputStatistics" not in document["inputs"][0]["inputFacets"]
+
+
+def test_outcomes_on_what_was_read_leave_with_it_and_come_back() -> None:
+    about = QualityResult(
+        assertion="not_null",
+        passed=False,
+        column="id",
+        value=0.5,
+        dataset=TOPIC,
+        rule="COMPLETENESS",
+        severity="warn",
+        suite="orders",
+        suite_version="3",
+    )
+    of_the_write = QualityResult(assertion="size.few", passed=True)
+    body = RunEvent(type=RunEventType.COMPLETE, inputs=(DatasetUse(dataset=TOPIC),) * 2, quality=(of_the_write, about))
+    event = build.lineage_event(
+        body,
+        job=JobRef("n", "j"),
+        run=RunRef("0197c1de-52f0-7bd1-9d55-1a2b3c4d5e6f"),
+        producer="https://example.com/producer",
+        event_time=full.full_run_event().event_time,
+    )
+    [document] = documents_of(event, plans)
+    check_official(document)
+    first, second = (each["inputFacets"] for each in document["inputs"])
+    assert first["dataQualityAssertions"]["assertions"] == [
+        {"assertion": "not_null", "success": False, "column": "id", "severity": "warn", "actual": "0.5"}
+    ]
+    assert second == {}
+    assert events_of(json.loads(json.dumps(document)), tenant=event.tenant) == [event]
 
 
 @pytest.mark.parametrize("literal", ["9x", "-1", "1.5", "", "99999999999999999999"])

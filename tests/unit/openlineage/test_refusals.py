@@ -14,12 +14,21 @@ from support.openlineage_sequences import columns, dataset, explicit, facet, run
 
 MISSING = object()
 URL = "https://openlineage.io/spec/{}/OpenLineage.json#/$defs/{}"
+ASSERTIONS = "/inputs/0/inputFacets/dataQualityAssertions/assertions"
 OURS = "/run/facets/headwater/event"
 NO_SUCH_EDGE = {"plan_event": {"digest": "x", "lineage": {"edges": [{"output": 9}]}}}
 GOOD = run(
     "COMPLETE",
     "05:10:00",
-    inputs=[dataset("orders", inputFacets={"inputStatistics": facet(rowCount=1)})],
+    inputs=[
+        dataset(
+            "orders",
+            inputFacets={
+                "inputStatistics": facet(rowCount=1),
+                "dataQualityAssertions": facet(assertions=[{"assertion": "unique", "success": True, "actual": "7"}]),
+            },
+        )
+    ],
     outputs=[dataset("totals", facets={**columns(a=[("orders", "x")]), "schema": facet(fields=[{"name": "a"}])})],
     facets={"nominalTime": facet(nominalStartTime="2013-01-01T00:00:00Z"), "errorMessage": facet(message="m")},
     job_facets={
@@ -85,6 +94,11 @@ def test_the_good_document_is_taken() -> None:
         ("/inputs/0/inputFacets/inputStatistics/rowCount", "7", "must be a whole number, not a string"),
         ("/inputs/0/inputFacets/inputStatistics/rowCount", 1.5, "must be a whole number, not a number"),
         ("/inputs/0/inputFacets/inputStatistics/rowCount", 2**63, "of at most 64 bits"),
+        (f"{ASSERTIONS}", {}, "must be an array, not an object"),
+        (f"{ASSERTIONS}/0/assertion", MISSING, "is missing"),
+        (f"{ASSERTIONS}/0/success", MISSING, "is missing: must be a boolean"),
+        (f"{ASSERTIONS}/0/success", "true", "must be a boolean, not a string"),
+        (f"{ASSERTIONS}/0/actual", 7, "must be a string, not a number"),
         ("/outputs/0/facets/schema", "a", "must be an object, not a string"),
         ("/outputs/0/facets/schema/fields", "a", "must be an array, not a string"),
         ("/outputs/0/facets/schema/fields/0/name", MISSING, "is missing"),

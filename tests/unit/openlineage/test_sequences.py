@@ -141,7 +141,15 @@ SEQUENCES = {
                         **ORDERS,
                         "inputFacets": {
                             "dataQualityAssertions": facet(
-                                assertions=[{"assertion": "not_null", "success": False, "column": "id"}]
+                                assertions=[
+                                    {"assertion": "not_null", "success": False, "column": "id", "severity": "error"},
+                                    {
+                                        "assertion": "custom_sql",
+                                        "name": "no_orphans",
+                                        "success": True,
+                                        "actual": "0.5",
+                                    },
+                                ]
                             )
                         },
                     }
@@ -150,9 +158,54 @@ SEQUENCES = {
             )
         ],
         {
-            'Run "dbt-run.shop.test 00000001"': {"facet_names": "[test]"},
+            'Run "dbt-run.shop.test 00000001"': {
+                "facet_names": "[test]",
+                "quality_assertions": "[no_orphans, not_null]",
+                "quality_passed": "[true, false]",
+                "quality_columns": "['', id]",
+                "quality_values": "[0.5, '']",
+                "quality_datasets": "[orders, orders]",
+                "quality_rules": "[custom_sql, COMPLETENESS]",
+                "quality_severities": "['', error]",
+                "quality_suites": None,
+            },
             'Run "dbt-run.shop.test 00000001" -CONSUMED-> Dataset "orders"': {"facet_names": "[dataQualityAssertions]"},
         },
+    ),
+    "assertions on an output": Sequence(
+        [
+            run(
+                "COMPLETE",
+                "05:10:00",
+                outputs=[
+                    {
+                        **TOTALS,
+                        "outputFacets": {
+                            "dataQualityAssertions": facet(
+                                assertions=[{"assertion": "dbt_utils.unique", "success": True}]
+                            )
+                        },
+                    }
+                ],
+            )
+        ],
+        {
+            RUN: {
+                "quality_assertions": "[dbt_utils.unique]",
+                "quality_datasets": "[totals]",
+                "quality_rules": "[UNIQUENESS]",
+            }
+        },
+    ),
+    "assertions that were deleted": Sequence(
+        [
+            run(
+                "COMPLETE",
+                "05:10:00",
+                inputs=[{**ORDERS, "inputFacets": {"dataQualityAssertions": facet(_deleted=True)}}],
+            )
+        ],
+        {RUN: {"quality_assertions": None}},
     ),
     "explicit lineage": Sequence(
         [

@@ -25,6 +25,7 @@ from headwater_schemas.events import (
     RunEvent,
     RunEventType,
 )
+from headwater_schemas.quality import rule_of
 
 _FIELDS: Final = frozenset(QualityResult.__struct_fields__) - {"dataset", "suite", "suite_version"}
 
@@ -63,7 +64,14 @@ def quality_reported(
         run_id=str(uuid.uuid4()),
         dataset=about,
         results=tuple(
-            msgspec.structs.replace(each, dataset=about, suite=suite, suite_version=suite_version) for each in found
+            msgspec.structs.replace(
+                each,
+                dataset=about,
+                rule=each.rule or rule_of(each.assertion),
+                suite=suite,
+                suite_version=suite_version,
+            )
+            for each in found
         ),
         suite=suite,
         started_at=started_at or at,

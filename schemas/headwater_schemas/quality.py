@@ -1,0 +1,47 @@
+"""What an assertion asserts, by the words that tools have for their tests: `not_null` ⇒ COMPLETENESS."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_WORDS: Final = {
+    # dbt, OpenLineage; Great Expectations; Soda; Deequ
+    "COMPLETENESS": (
+        *("not_null", "not_null_proportion", "expect_column_values_to_not_be_null", "missing_count"),
+        *("missing_percent", "completeness", "hascompleteness", "iscomplete"),
+    ),
+    "UNIQUENESS": (
+        *("unique", "unique_combination_of_columns", "expect_column_values_to_be_unique"),
+        *("expect_compound_columns_to_be_unique", "duplicate_count", "duplicate_percent", "uniqueness"),
+        *("isunique", "hasuniqueness", "isprimarykey"),
+    ),
+    "VALIDITY": (
+        *("accepted_values", "expect_column_values_to_be_in_set", "expect_column_values_to_match_regex"),
+        *("invalid_count", "invalid_percent", "compliance", "iscontainedin", "haspattern", "validity"),
+    ),
+    "RANGE": (
+        *("accepted_range", "between", "expect_column_values_to_be_between", "expect_column_max_to_be_between"),
+        *("expect_column_min_to_be_between", "expect_column_mean_to_be_between", "hasmin", "hasmax", "range"),
+    ),
+    "REFERENTIAL": ("relationships", "relationships_where", "reference", "referentialintegrity", "referential"),
+    "FRESHNESS": ("freshness", "recency"),
+    "VOLUME": (
+        *("row_count", "equal_rowcount", "expect_table_row_count_to_be_between"),
+        *("expect_table_row_count_to_equal", "size", "hassize", "volume"),
+    ),
+    "SCHEMA": (
+        *("schema", "expect_table_columns_to_match_ordered_list", "expect_table_columns_to_match_set"),
+        *("expect_column_to_exist", "expect_column_values_to_be_of_type", "hasdatatype"),
+    ),
+    "PRIVACY": ("privacy",),
+}
+_RULES: Final = {word: rule for rule, words in _WORDS.items() for word in words}
+
+
+def rule_of(word: str) -> str | None:
+    """What a test of that kind asserts; None where the word isn't known.
+
+    Args:
+        word: the tool's, in any case; of dbt also with its package, such as `dbt_utils.accepted_range`.
+    """
+    return _RULES.get(word.lower().rpartition(".")[2])
