@@ -36,7 +36,7 @@ BODY_OF_KIND = {
 _BODIES = tuple(BODY_OF_KIND.values())
 _OF_NO_JOB = frozenset({"RETENTION", "DECLARATION", "DECLARATION_SET"})
 _OF_ONE_SUBJECT = {
-    "dataset": ("keep_days", "reference", "columns"),
+    "dataset": ("keep_days", "reference", "columns", "marks"),
     "job": ("inputs", "outputs", "lineage", "partitions"),
     "consumer": ("type", "reads"),
 }

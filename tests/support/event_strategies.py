@@ -189,7 +189,7 @@ def declarations() -> st.SearchStrategy[DeclarationEvent]:
     )
 
 
-OF_A_DATASET = ("keep_days", "reference", "columns")
+OF_A_DATASET = ("keep_days", "reference", "columns", "marks")
 OF_A_JOB = ("inputs", "outputs", "lineage", "partitions")
 OF_A_CONSUMER = ("type", "reads")
 

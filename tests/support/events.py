@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 
 from headwater_schemas.events import (
     ApiCursor,
+    Approval,
     CdcPosition,
     Certainty,
     ColumnEdge,
     ColumnLineage,
     ConsumerType,
     DatasetEvent,
+    DatasetMark,
     DatasetRead,
     DatasetRef,
     DatasetUse,
@@ -29,6 +31,7 @@ from headwater_schemas.events import (
     KafkaRanges,
     LifecycleChange,
     LineageEvent,
+    MarkSpread,
     OffsetRange,
     OpaqueRange,
     Owner,
@@ -303,7 +306,19 @@ def full_declaration_event() -> LineageEvent:
                 sensitivity=Sensitivity.PII,
                 tags=(Tag(key="mask", value="hash"),),
                 glossary=("tail number",),
+                approval=Approval(
+                    covers=Sensitivity.PII,
+                    sensitivity=Sensitivity.INTERNAL,
+                    by="privacy@example.com",
+                    reason="Registrations are public",
+                    until="2027-06-30",
+                ),
+                smallest_group=20,
             ),
+        ),
+        marks=(
+            DatasetMark(mark="critical"),
+            DatasetMark(mark="legal-hold", version="7", spread=MarkSpread.UPSTREAM, reason="Case 11"),
         ),
     )
     return build.lineage_event(body, producer=PRODUCER, event_time=TIME, tenant="acme")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from headwater_schemas.events import ConsumerType, Sensitivity, TransformationKind
+from headwater_schemas.events import ConsumerType, MarkSpread, Sensitivity, TransformationKind
 
 SCHEMA_ID: Final = "https://headwater/schemas/declarations-1.schema.json"
 
@@ -33,6 +34,7 @@ def _symbols(enum: type[StrEnum]) -> tuple[BeforeValidator, WithJsonSchema]:
 
 SensitivityName = Annotated[Sensitivity, *_symbols(Sensitivity)]
 TypeOfConsumer = Annotated[ConsumerType, *_symbols(ConsumerType)]
+Spread = Annotated[MarkSpread, *_symbols(MarkSpread)]
 Kind = Annotated[TransformationKind, *_symbols(TransformationKind)]
 
 
@@ -111,6 +113,44 @@ class _Described(_Part):
     """Where people find it."""
 
 
+def _date(value: Any) -> Any:
+    try:
+        return date.fromisoformat(value).isoformat()
+    except (TypeError, ValueError):
+        raise ValueError("write a day: 2027-06-30") from None
+
+
+Day = Annotated[str, BeforeValidator(_date), WithJsonSchema({"type": "string", "format": "date"})]
+
+
+class ApprovalOf(_Part):
+    """A reviewed approval of how sensitive a column is that is made from more sensitive ones."""
+
+    covers: SensitivityName
+    """The greatest sensitivity of sources that was reviewed; a more sensitive source isn't approved."""
+    sensitivity: SensitivityName
+    """How sensitive the column is by the review."""
+    by: Name
+    """Who approved it."""
+    reason: Name
+    """Why."""
+    until: Day | None = None
+    """Its last day, e.g. `2027-06-30`."""
+
+
+class Mark(_Part):
+    """A mark of the dataset, or of one of its versions."""
+
+    mark: Name
+    """`critical`, `legal-hold`, `test`, or a word of your own."""
+    version: Name | None = None
+    """The version that is marked; without one, all of the dataset."""
+    spread: Spread = MarkSpread.NONE
+    """Whether it holds for what the dataset is made from (UPSTREAM), or for what is made from it (DOWNSTREAM)."""
+    reason: Name | None = None
+    """For people."""
+
+
 class Column(_Part):
     """A column of a dataset."""
 
@@ -124,6 +164,10 @@ class Column(_Part):
     """Keys and values."""
     glossary: list[Name] | None = None
     """Terms of a glossary, or their addresses."""
+    approval: ApprovalOf | None = None
+    """Of its sensitivity, where it is made from more sensitive columns."""
+    smallest_group: Annotated[int, Field(ge=1)] | None = None
+    """Of an aggregate: from how many rows each value is made at least."""
 
 
 class Dataset(_Described):
@@ -136,6 +180,8 @@ class Dataset(_Described):
     """How long its data is kept, e.g. `400d`."""
     reference: bool | None = None
     """Whether it is reference data that others look up in."""
+    marks: list[Name | Mark] | None = None
+    """Marks of the dataset and of its versions: `critical`, `legal-hold`, `test`, or words of your own."""
     columns: dict[Name, Column | None] | None = None
     """By path: `value.tailnum`, `legs.[].carrier`."""
 

@@ -13,8 +13,10 @@ from headwater_consumers.declaring.marks import Marked, marked
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 from headwater_consumers.declaring.sets import MOST_DECLARATIONS, DeclaredSet
 from headwater_schemas.events import (
+    Approval,
     ColumnEdge,
     ColumnLineage,
+    DatasetMark,
     DatasetRead,
     DatasetRef,
     DeclarationEvent,
@@ -109,6 +111,7 @@ class _Made:
             keep_days=one.keep,
             reference=one.reference,
             columns=_columns(one.columns),
+            marks=_marks(one.marks),
         )
 
     def _job(self, one: model.Job, path: Path) -> DeclarationEvent:
@@ -245,6 +248,14 @@ def _sorted(texts: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if texts is None else tuple(sorted(set(texts)))
 
 
+def _marks(marks: Sequence[str | model.Mark] | None) -> tuple[DatasetMark, ...] | None:
+    if marks is None:
+        return None
+    found = {mark if isinstance(mark, model.Mark) else model.Mark(mark=mark) for mark in marks}
+    rows = sorted(found, key=lambda one: (one.mark, one.version or "", one.spread, one.reason or ""))
+    return tuple(DatasetMark(mark=one.mark, version=one.version, spread=one.spread, reason=one.reason) for one in rows)
+
+
 def _columns(columns: dict[str, model.Column | None] | None) -> tuple[DeclaredColumn, ...] | None:
     if columns is None:
         return None
@@ -257,6 +268,8 @@ def _columns(columns: dict[str, model.Column | None] | None) -> tuple[DeclaredCo
             sensitivity=column.sensitivity,
             tags=_tags(column.tags),
             glossary=_sorted(column.glossary),
+            approval=None if column.approval is None else Approval(**column.approval.model_dump()),
+            smallest_group=column.smallest_group,
         )
         for path, column in rows
     )
@@ -290,6 +303,8 @@ def _message(errors: Sequence[Any]) -> str:
             return "is missing"
     error = errors[0]
     if len(errors) > 1:
+        if "marks" in error["loc"]:
+            return "is a mark, or a mapping with `mark`"
         return "is a name, or a mapping with `namespace` and `name`" if "owners" not in error["loc"] else "is a name"
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
@@ -310,6 +325,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
     "reads": model.Read,
     "partitions": model.Partitions,
     "owners": model.OwnerOf,
+    "marks": model.Mark,
 }
 
 
@@ -321,6 +337,8 @@ def _keys_at(loc: tuple[str | int, ...]) -> list[str]:
     if not names:
         return sorted(model.Declarations.model_fields)
     if names[0] == "datasets" and "columns" in names:
+        if names[-1] == "approval":
+            return sorted(model.ApprovalOf.model_fields)
         return sorted(model.Column.model_fields)
     if names[0] == "jobs" and "columns" in names:
         return sorted(model.ColumnInput.model_fields if "inputs" in names else model.ColumnOutput.model_fields)

@@ -23,11 +23,14 @@ from headwater_schemas.events.dataset import (
     Symlink,
 )
 from headwater_schemas.events.declaration import (
+    Approval,
     ConsumerType,
+    DatasetMark,
     DatasetRead,
     DeclarationEvent,
     DeclarationSetEvent,
     DeclaredColumn,
+    MarkSpread,
     PartitionMapping,
     Sensitivity,
 )
@@ -74,6 +77,7 @@ from headwater_schemas.events.run import (
 
 __all__ = [
     "ApiCursor",
+    "Approval",
     "Body",
     "CdcPosition",
     "Certainty",
@@ -81,6 +85,7 @@ __all__ = [
     "ColumnLineage",
     "ConsumerType",
     "DatasetEvent",
+    "DatasetMark",
     "DatasetRead",
     "DatasetRef",
     "DatasetUse",
@@ -99,6 +104,7 @@ __all__ = [
     "KafkaRanges",
     "LifecycleChange",
     "LineageEvent",
+    "MarkSpread",
     "OffsetRange",
     "OpaqueRange",
     "Owner",

@@ -40,6 +40,49 @@ class ConsumerType(StrEnum):
     TEAM = "TEAM"
 
 
+class MarkSpread(StrEnum):
+    """Which other datasets a mark holds for: what its dataset is made from, or what is made from it."""
+
+    UNKNOWN = "UNKNOWN"
+    NONE = "NONE"
+    UPSTREAM = "UPSTREAM"
+    DOWNSTREAM = "DOWNSTREAM"
+
+
+class DatasetMark(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """A mark of a dataset, or of one version of it.
+
+    Attributes:
+        mark: `critical`, `legal-hold`, `test`, or a word of the organisation's own.
+        version: the version that is marked, as a run reports it; None: all of the dataset.
+        spread: which other datasets it holds for; None: none.
+        reason: for people.
+    """
+
+    mark: Text
+    version: str | None = None
+    spread: MarkSpread | None = None
+    reason: str | None = None
+
+
+class Approval(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """A reviewed approval of how sensitive a column is that is made from more sensitive ones.
+
+    Attributes:
+        covers: the greatest sensitivity of sources that was reviewed; a more sensitive source isn't approved.
+        sensitivity: how sensitive the column is by the review.
+        by: who approved it.
+        reason: why.
+        until: its last day, e.g. `2027-06-30`; None: it has none.
+    """
+
+    covers: Sensitivity
+    sensitivity: Sensitivity
+    by: Text
+    reason: Text
+    until: str | None = None
+
+
 class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """A column of a declared dataset.
 
@@ -50,6 +93,8 @@ class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
         sensitivity: one of the closed list.
         tags: key and value.
         glossary: terms, or addresses of terms.
+        approval: of its sensitivity, where it is made from more sensitive columns.
+        smallest_group: of an aggregate: from how many rows each value is made at least.
     """
 
     path: Text
@@ -58,6 +103,8 @@ class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
     sensitivity: Sensitivity | None = None
     tags: tuple[Tag, ...] | None = None
     glossary: tuple[str, ...] | None = None
+    approval: Approval | None = None
+    smallest_group: Natural | None = None
 
 
 class DatasetRead(msgspec.Struct, frozen=True, order=True):
@@ -107,6 +154,7 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
         keep_days: of a dataset: how long its data is kept.
         reference: of a dataset: it is looked up in, so that what is made with it isn't made from it.
         columns: of a dataset.
+        marks: of a dataset and of its versions.
         inputs, outputs: of a job.
         lineage: of a job: column lineage.
         partitions: of a job: partition mappings.
@@ -135,6 +183,7 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
     keep_days: Natural | None = None
     reference: bool | None = None
     columns: tuple[DeclaredColumn, ...] | None = None
+    marks: tuple[DatasetMark, ...] | None = None
     inputs: tuple[DatasetRef, ...] | None = None
     outputs: tuple[DatasetRef, ...] | None = None
     lineage: ColumnLineage | None = None

@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from headwater_schemas.events import (
+    Approval,
     Certainty,
     ColumnEdge,
     ColumnLineage,
     DatasetEvent,
+    DatasetMark,
     DatasetRead,
     DatasetRef,
     DatasetUse,
@@ -32,6 +34,7 @@ from headwater_schemas.events import (
     KafkaRanges,
     LifecycleChange,
     LineageEvent,
+    MarkSpread,
     OffsetRange,
     OpaqueRange,
     Owner,
@@ -420,11 +423,20 @@ class _Maker:
             case 0:
                 columns = tuple(
                     DeclaredColumn(
-                        path=path, sensitivity=self._maybe(Sensitivity.PII), tags=self._maybe((Tag(key="t"),))
+                        path=path,
+                        sensitivity=self._maybe(Sensitivity.PII),
+                        tags=self._maybe((Tag(key="t"),)),
+                        approval=self._maybe(self._approval(), 0.3),
+                        smallest_group=self._maybe(self.random.randrange(30), 0.3),
                     )
                     for path in self._some(["c0", "c1"])
                 )
-                changed: dict[str, Any] = {"dataset": self._dataset_ref(), "columns": self._maybe(columns)}
+                marks = tuple(self._mark(name) for name in self._some(["critical", "legal-hold"]))
+                changed: dict[str, Any] = {
+                    "dataset": self._dataset_ref(),
+                    "columns": self._maybe(columns),
+                    "marks": self._maybe(marks),
+                }
             case 1:
                 changed = {
                     "job": self._job_ref(),
@@ -437,6 +449,14 @@ class _Maker:
                 reads = (DatasetRead(self._dataset_ref(), tuple(self._some(["c0", "c1"]))),)
                 changed = {"consumer": self.random.choice(["x", "y"]), "reads": self._maybe(reads, 0.9)}
         return msgspec.structs.replace(body, **changed)
+
+    def _approval(self) -> Approval:
+        covers, sensitivity = (self.random.choice(list(Sensitivity)) for _ in range(2))
+        return Approval(covers=covers, sensitivity=sensitivity, by="me", reason="why", until=self._maybe("2027-06-30"))
+
+    def _mark(self, name: str) -> DatasetMark:
+        spread = self._maybe(self.random.choice(list(MarkSpread)))
+        return DatasetMark(mark=name, version=self._maybe("7"), spread=spread, reason=self._maybe("why"))
 
     def _partitions(self) -> PartitionMapping:
         source, target = self._dataset_ref(), self._dataset_ref()

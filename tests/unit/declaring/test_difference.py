@@ -106,3 +106,23 @@ def test_sets_that_differ_are_a_contradiction_and_the_first_by_id_is_shown() -> 
             (None, "tags.k", {"a": "w", "b": "v"}),
             ("c", "sensitivity", {"a": "PUBLIC", "b": "PII"}),
         ]
+
+
+def test_marks_of_sets_add_up() -> None:
+    one = made(read("datasets: [{name: a, marks: [critical, {mark: test, version: '7'}]}]", "t"), tenant="default")
+    other = made(read("datasets: [{name: a, marks: [critical, legal-hold]}]", "s"), tenant="default")
+    found = merge([*one, *other])
+    assert found.values["marks"] == ["critical", "legal-hold", "test"]
+    assert found.values["mark_versions"] == ["", "", "7"]
+    assert found.contradictions == []
+
+
+def test_of_two_approvals_one_is_shown_as_it_is() -> None:
+    approval = "{{covers: {}, sensitivity: PUBLIC, by: {}, reason: r{}}}"
+    text = f"datasets: [{{{{name: a, columns: {{{{c: {{{{approval: {approval}}}}}}}}}}}}}]"
+    one = made(read(text.format("PII", "x", ", until: 2027-06-30"), "t"), tenant="default")
+    other = made(read(text.format("CONFIDENTIAL", "y", ""), "s"), tenant="default")
+    found = merge([*one, *other])
+    shown = {"by": "y", "covers": "CONFIDENTIAL", "reason": "r", "sensitivity": "PUBLIC"}
+    assert found.columns["c"] == {f"approval_{name}": value for name, value in shown.items()}
+    assert [each.property for each in found.contradictions] == ["approval_by"]

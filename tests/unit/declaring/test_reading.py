@@ -18,10 +18,13 @@ from headwater_consumers.declaring.sets import MOST_DECLARATIONS, DeclaredSet
 from headwater_consumers.materializer.fold import reject
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import (
+    Approval,
     ConsumerType,
+    DatasetMark,
     DatasetRead,
     DatasetRef,
     DeclarationEvent,
+    MarkSpread,
     Owner,
     PartitionMapping,
     Sensitivity,
@@ -54,7 +57,10 @@ datasets:
     keep: 400d
     columns:
       value.tailnum: {sensitivity: PII, tags: {mask: hash}}
-      value.origin:
+      value.origin: {smallest_group: 20}
+      value.plane:
+        approval: {covers: PII, sensitivity: INTERNAL, by: jo@example.com, reason: Public anyway, until: "2027-06-30"}
+    marks: [critical, {mark: legal-hold, version: "7", spread: UPSTREAM, reason: Case 11}]
   - {name: airlines.csv, namespace: file, reference: true}
 jobs:
   - name: delay sheet
@@ -113,10 +119,35 @@ def test_every_field_of_a_dataset() -> None:
     assert body.description == "Flights with their airline and plane"
     assert [(column.path, column.sensitivity) for column in body.columns or ()] == [
         ("value.origin", None),
+        ("value.plane", None),
         ("value.tailnum", Sensitivity.PII),
     ]
+    assert [column.smallest_group for column in body.columns or ()] == [20, None, None]
+    assert [column.approval for column in body.columns or ()] == [
+        None,
+        Approval(
+            covers=Sensitivity.PII,
+            sensitivity=Sensitivity.INTERNAL,
+            by="jo@example.com",
+            reason="Public anyway",
+            until="2027-06-30",
+        ),
+        None,
+    ]
+    assert body.marks == (
+        DatasetMark(mark="critical", spread=MarkSpread.NONE),
+        DatasetMark(mark="legal-hold", version="7", spread=MarkSpread.UPSTREAM, reason="Case 11"),
+    )
     (reference,) = [each for each in declared.declarations.values() if each.reference]
     assert reference.dataset == DatasetRef("file", "airlines.csv")
+
+
+def test_a_day_needs_no_quotes() -> None:
+    approval = "{covers: PII, sensitivity: PUBLIC, by: b, reason: r, until: 2027-06-30}"
+    body = of(
+        read(f"set: x\nnamespace: n\ndatasets: [{{name: a, columns: {{c: {{approval: {approval}}}}}}}]"), "dataset"
+    )
+    assert [column.approval and column.approval.until for column in body.columns or ()] == ["2027-06-30"]
 
 
 def test_a_job_with_columns_and_partitions() -> None:
@@ -230,6 +261,31 @@ def test_what_is_there_needs_no_event() -> None:
         ("set: x\n---\nset: y", ["line 2: a file is one YAML document, and here a second one begins"]),
         ("set: !!binary aGk=", ["line 1: set: tag:yaml.org,2002:binary isn't taken"]),
         ("set: !mine x", ["line 1: set: !mine isn't taken"]),
+        (
+            (
+                "set: x\nnamespace: n\ndatasets:\n- name: a\n  marks:\n  - {mark: m, spreads: UPSTREAM}\n"
+                "  columns:\n    c:\n      smallest_group: 0\n      approval: {covers: PII, sensitivity: PUBLIC,\n"
+                "        by: b, reason: r, until: soon}"
+            ),
+            [
+                "line 6: datasets[0].marks[0].spreads: no such key; did you mean `spread`?",
+                "line 9: datasets[0].columns.c.smallest_group: is 1 or more",
+                "line 11: datasets[0].columns.c.approval.until: write a day: 2027-06-30",
+            ],
+        ),
+        (
+            (
+                "set: x\nnamespace: n\ndatasets:\n- name: a\n  marks: [3]\n"
+                "  columns:\n    c: {approval: {covers: PII, bye: x}}"
+            ),
+            [
+                "line 5: datasets[0].marks[0]: is a mark, or a mapping with `mark`",
+                "line 7: datasets[0].columns.c.approval.sensitivity: is missing",
+                "line 7: datasets[0].columns.c.approval.by: is missing",
+                "line 7: datasets[0].columns.c.approval.reason: is missing",
+                "line 7: datasets[0].columns.c.approval.bye: no such key; did you mean `by`?",
+            ],
+        ),
     ],
 )
 def test_a_mistake_is_named_by_line_and_field(text: str, expected: list[str]) -> None:

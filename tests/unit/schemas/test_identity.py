@@ -29,10 +29,10 @@ IDS = {
     "dataset": "5a265cac-64bd-5b7f-abac-db356cf9795c",
     "job": "8f692609-a3bc-5195-a560-55d88f43c8bd",
     "retention": "a5a2e96c-2fa2-5d26-8507-1d9741a5902e",
-    "declaration": "bf75963a-9a9b-51e3-adbc-99613ea3e440",
+    "declaration": "374343f2-f118-5312-956e-167a4ebfb4d2",
     "declaration_of_a_job": "bba3550c-fef4-5e6e-83b4-17a7b9e1803b",
     "declaration_of_a_consumer": "2449990a-a9fd-53b0-8abb-f17d388faf14",
-    "declaration_set": "2e806941-bc28-5639-b4d2-939077898e0f",
+    "declaration_set": "04514cb5-c941-5825-9676-055dc6da96f8",
 }
 KEYS = {
     "run": '["default","flights","enrich"]',

@@ -1,8 +1,8 @@
 """What several sets declare of one thing, together: never merged silently.
 
 The sets are in code-point order of their ids. Of a property that several of them give, the value of the first set is
-shown, and where others differ, that is a contradiction. Glossary terms add up, and so do tags: two sets contradict each
-other only if they give one key different values.
+shown, and where others differ, that is a contradiction. Glossary terms and marks add up, and so do tags: two sets
+contradict each other only if they give one key different values.
 """
 
 from __future__ import annotations
@@ -12,8 +12,13 @@ from typing import Any, Final
 
 from headwater_consumers.analysis.declared.answer import Contradiction, Declaration, Declared
 
-PARALLEL: Final = {"owners": ("owner_types",)}
-"""Properties that lists beside them belong to."""
+PARALLEL: Final = {
+    "owners": ("owner_types",),
+    "approval_by": ("approval_covers", "approval_sensitivity", "approval_reason", "approval_until"),
+}
+"""Properties that others beside them belong to."""
+MARKS: Final = ("marks", "mark_versions", "mark_spreads", "mark_reasons")
+"""Lists that are one: a mark, and what belongs to it."""
 _TAGS: Final = "tags"
 _TAG_VALUES: Final = "tag_values"
 _GLOSSARY: Final = "glossary"
@@ -56,7 +61,7 @@ def _merged(
     contradictions: list[Contradiction],
 ) -> dict[str, Any]:
     beside = {name for names in PARALLEL.values() for name in names}
-    names = sorted({name for _, values in rows for name in values} - beside - {_TAGS, _TAG_VALUES})
+    names = sorted({name for _, values in rows for name in values} - beside - {_TAGS, _TAG_VALUES, *MARKS})
     out: dict[str, Any] = {}
 
     def differ(property_: str, values: dict[str, Any]) -> None:
@@ -80,9 +85,15 @@ def _merged(
     for set_, values in rows:
         for key, value in zip(values.get(_TAGS, ()), values.get(_TAG_VALUES, ()), strict=True):
             tags.setdefault(key, {}).setdefault(set_, value)
+    out |= _marks(values for _, values in rows)
     if tags:
         out[_TAGS] = sorted(tags)
         out[_TAG_VALUES] = [next(iter(tags[key].values())) for key in sorted(tags)]
         for key in sorted(tags):
             differ(f"tags.{key}", dict(tags[key]))
     return out
+
+
+def _marks(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    found = sorted({mark for values in rows for mark in zip(*(values.get(name, ()) for name in MARKS), strict=True)})
+    return {name: [mark[number] for mark in found] for number, name in enumerate(MARKS)} if found else {}

@@ -12,6 +12,8 @@ from headwater_consumers.graph.declarations import feeds_of
 from headwater_consumers.materializer.fold.builder import Builder, known, owners_cell
 from headwater_consumers.materializer.fold.plan import dataset_pairs, fold_lineage
 from headwater_schemas.events import (
+    Approval,
+    DatasetMark,
     DatasetRef,
     DeclarationEvent,
     DeclarationSetEvent,
@@ -41,6 +43,7 @@ def fold_declaration(into: Builder, event: LineageEvent, body: DeclarationEvent,
     if body.dataset is not None:
         name, kind = body.dataset.name, "dataset"
         subject, more = _dataset(into, tenant, body.dataset, body.columns or ())
+        more |= _marks(body.marks or ())
         columns = tuple(
             (keys.column_key(tenant, subject, column.path), _column(column)) for column in body.columns or ()
         )
@@ -92,12 +95,31 @@ def _dataset(into: Builder, tenant: str, dataset: DatasetRef, columns: Iterable[
 
 def _column(column: DeclaredColumn) -> Props:
     out: Props = {}
-    for field in ("description", "classification"):
+    for field in ("description", "classification", "smallest_group"):
         if (value := getattr(column, field)) is not None:
             out[field] = value
     if (sensitivity := known(column.sensitivity)) is not None:
         out["sensitivity"] = sensitivity
+    if column.approval is not None:
+        out |= _approval(column.approval)
     return out | _words(column.tags, column.glossary)
+
+
+def _approval(approval: Approval) -> Props:
+    given = {
+        "covers": known(approval.covers),
+        "sensitivity": known(approval.sensitivity),
+        "by": approval.by,
+        "reason": approval.reason,
+        "until": approval.until,
+    }
+    return {f"approval_{name}": value for name, value in given.items() if value is not None}
+
+
+def _marks(marks: Iterable[DatasetMark]) -> Props:
+    rows = sorted({(mark.mark, mark.version or "", known(mark.spread) or "", mark.reason or "") for mark in marks})
+    names = ("marks", "mark_versions", "mark_spreads", "mark_reasons")
+    return {name: [row[number] for row in rows] for number, name in enumerate(names)} if rows else {}
 
 
 def _words(tags: Iterable[Tag] | None, glossary: Iterable[str] | None) -> Props:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from headwater_schemas.events import DeclarationEvent, DeclarationSetEvent, LineageEvent
+from headwater_schemas.events import DeclarationEvent, DeclarationSetEvent, DeclaredColumn, LineageEvent
 from support.graph.reference.retention import Retained
 from support.graph.reference.values import Props, Stamp, key_of, or_empty
 
@@ -70,6 +70,7 @@ class Declared(Retained):
         links: set[tuple[str, str, str, str]] = set()
         if body.dataset is not None:
             subject, name, kind = self.dataset(tenant, body.dataset), body.dataset.name, "dataset"
+            marks = body.marks or ()
             props["columns"] = [column.path for column in body.columns or ()] or None
             for column in body.columns or ():
                 path = self.column(tenant, subject, column.path)
@@ -78,8 +79,13 @@ class Declared(Retained):
                     "description": column.description,
                     "classification": column.classification,
                     "sensitivity": symbol(column.sensitivity),
+                    "smallest_group": column.smallest_group,
+                    **approval_of(column),
                     **words(column.tags, column.glossary),
                 }
+            rows = sorted({(m.mark, or_empty(m.version), symbol(m.spread) or "", or_empty(m.reason)) for m in marks})
+            for number, name_ in enumerate(("marks", "mark_versions", "mark_spreads", "mark_reasons")):
+                props[name_] = [row[number] for row in rows] or None
         elif body.job is not None:
             subject, name, kind = self.job(tenant, body.job), body.job.name, "job"
             links = self.of_job(tenant, subject, body)
@@ -141,6 +147,20 @@ class Declared(Retained):
         links = {(job, "READS", dataset, "") for dataset in sources}
         links |= {(job, "WRITES", dataset, "") for dataset in targets}
         return links | {(source, "FEEDS", target, job) for source, target in pairs | by_columns}
+
+
+def approval_of(column: DeclaredColumn) -> Props:
+    """A column's approval."""
+    given = column.approval
+    if given is None:
+        return {}
+    return {
+        "approval_covers": symbol(given.covers),
+        "approval_sensitivity": symbol(given.sensitivity),
+        "approval_by": given.by,
+        "approval_reason": given.reason,
+        "approval_until": given.until,
+    }
 
 
 def symbol(value: Any) -> str | None:
