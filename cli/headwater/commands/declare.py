@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -22,29 +22,18 @@ from headwater.settings import Settings, connected_settings
 from headwater.show import declare as show
 
 with without("numpy", "pandas"):
-    from headwater_consumers.analysis.declared import (
-        Declaration,
-        SetState,
-        contradictions,
-        declarations,
-        holding,
-        merged,
-        set_state,
-        there,
-        unknown_datasets,
-    )
+    from headwater_consumers.analysis.declared import set_state
     from headwater_consumers.analysis.reader import Reader
-    from headwater_consumers.declaring.difference import (
-        ChangedDeclaration,
-        SetResult,
-        cycles,
-        difference,
-        made,
-        named_datasets,
-    )
     from headwater_consumers.declaring.files import read_file
     from headwater_consumers.declaring.model import json_schema
     from headwater_consumers.declaring.problems import DeclarationError, Problem
+    from headwater_consumers.declaring.revising import (
+        NextRevision,
+        OlderRevisionError,
+        next_revision,
+        progress,
+        result,
+    )
     from headwater_consumers.declaring.sets import DeclaredSet
 from headwater_schemas.events import LineageEvent
 
@@ -110,36 +99,16 @@ def command(
         return
     settings = connected_settings({"analysis.tenant": tenant}, kafka=not diff, neo4j=True)
     with asking(tenant=tenant) as reader:
-        changes = [_change(reader, declared) for declared in sets]
+        revisions = [_next(reader, declared) for declared in sets]
         if not diff:
-            _publish(settings, reader, changes, wait_seconds)
-        results = [_result(reader, change, published=not diff) for change in changes]
+            _publish(settings, reader, revisions, wait_seconds)
+        results = [
+            result(reader, one, published=not diff, in_graph=not one.events or bool(wait_seconds and not diff))
+            for one in revisions
+        ]
     console.result({"sets": [asdict(result) for result in results]}, show.view(results))
     for warning in show.warnings(results).splitlines():
         console.warning(warning)
-
-
-@dataclass(slots=True)
-class _Change:
-    """A set, and what it changes.
-
-    Attributes:
-        declared: the set.
-        before: what is in the graph of it.
-        revision: its number.
-        after: its declarations as they will be in the graph.
-        differences: of declarations.
-        events: that are published; none: nothing changes.
-        unknown: datasets that it names and that weren't in the graph before.
-    """
-
-    declared: DeclaredSet
-    before: SetState
-    revision: int
-    after: list[Declaration]
-    differences: list[ChangedDeclaration]
-    events: list[LineageEvent]
-    unknown: list[str]
 
 
 def _export(name: str, tenant: str | None) -> None:
@@ -214,92 +183,48 @@ def _checked(sets: list[DeclaredSet]) -> None:
     console.result({"sets": documents}, text)
 
 
-def _change(reader: Reader, declared: DeclaredSet) -> _Change:
-    keys = declared.keys(reader.tenant)
-    state = set_state(reader, declared.name)
-    revision = declared.revision or state.revision + 1
-    is_same = state.items == keys.keys() and (state.format, state.source, state.document) == (
-        declared.format if state.revision else None,
-        declared.source,
-        declared.document,
-    )
-    if declared.revision is not None and declared.revision <= state.revision and not is_same:
-        raise InputError(
-            f"Set {declared.name!r} is at revision {state.revision} in the graph, and this file is revision "
-            f"{declared.revision} with other content.",
-            fix="Raise `revision`, or leave it out.",
-        )
-    before = declarations(reader, state.items - state.missing)
-    after = made(declared, tenant=reader.tenant)
-    differences = difference(after, before)
-    unknown = unknown_datasets(reader, named_datasets(declared.declarations.values()))
-    nothing = is_same or (not state.revision and not declared.declarations)
-    events: list[LineageEvent] = []
-    if not nothing or state.missing:
-        known = there(reader, keys)
-        events = list(declared.events(revision, tenant=reader.tenant, event_time=datetime.now(UTC), there=known))
-    return _Change(
-        declared,
-        state,
-        revision if events else state.revision,
-        after,
-        differences,
-        events,
-        [f"{one.namespace} {one.name}" for one in unknown],
-    )
+def _next(reader: Reader, declared: DeclaredSet) -> NextRevision:
+    try:
+        return next_revision(reader, declared, now=datetime.now(UTC))
+    except OlderRevisionError as error:
+        raise InputError(str(error), fix="Raise `revision`, or leave it out.") from error
 
 
-def _publish(settings: Settings, reader: Reader, changes: list[_Change], wait_seconds: float) -> None:
-    changed = [change for change in changes if change.events]
-    total = sum(len(change.events) for change in changed)
+def _publish(settings: Settings, reader: Reader, revisions: list[NextRevision], wait_seconds: float) -> None:
+    """Publish what changes, and wait until it is in the graph."""
+    changed = [revision for revision in revisions if revision.events]
+    total = sum(len(revision.events) for revision in changed)
     if not total:
         return
-    with console.progress() as progress:
-        task = progress.add_task("Publishing", total=total)
+    with console.progress() as shown:
+        task = shown.add_task("Publishing", total=total)
 
         def events() -> Iterator[LineageEvent]:
-            for change in changed:
-                for event in change.events:
+            for revision in changed:
+                for event in revision.events:
                     yield event
-                    progress.advance(task)
+                    shown.advance(task)
 
         publish(settings, events())
         if wait_seconds:
-            progress.update(task, description="Waiting for the graph", completed=0, total=total)
-            _wait(reader, changed, wait_seconds, lambda done: progress.update(task, completed=done))
+            shown.update(task, description="Waiting for the graph", completed=0, total=total)
+            _wait(reader, changed, wait_seconds, lambda done: shown.update(task, completed=done))
 
 
-def _wait(reader: Reader, changes: Iterable[_Change], seconds: float, show: Any) -> None:
+def _wait(reader: Reader, revisions: Iterable[NextRevision], seconds: float, show: Callable[[int], None]) -> None:
     ends = time.monotonic() + seconds
     done = 0
-    for change in changes:
-        keys = list(change.declared.keys(reader.tenant))
+    for revision in revisions:
         while True:
-            state = set_state(reader, change.declared.name, keys)
-            if state.revision > change.revision or (state.items == set(keys) and not state.missing):
+            is_there, count = progress(reader, revision)
+            show(done + count)
+            if is_there:
                 break
-            show(done + min(len(change.events) - 1, state.there))
             if time.monotonic() > ends:
                 raise UnreachableError(
-                    f"Set {change.declared.name!r} is on the topic, but after {seconds:g} s the graph has "
-                    f"{state.there:,} of its {len(keys):,} declarations, of revision {state.revision}.",
+                    f"Set {revision.declared.name!r} is on the topic, but after {seconds:g} s the graph has "
+                    f"about {count:,} of its {len(revision.events):,} events.",
                     fix="Start a consumer with `headwater consume`; nothing has to be declared again.",
                 )
             time.sleep(_POLL_SECONDS)
-        done += len(change.events)
-        show(done)
-
-
-def _result(reader: Reader, change: _Change, *, published: bool) -> SetResult:
-    own = change.after
-    others = [one for one in holding(reader, {one.subject for one in own}) if one.set != change.declared.name]
-    return SetResult(
-        change.declared.name,
-        change.revision,
-        len(change.declared.declarations),
-        len(change.events) if published else 0,
-        change.differences,
-        change.unknown,
-        contradictions(merged([*own, *others]).values()),
-        cycles(change.declared.declarations.values()),
-    )
+        done += len(revision.events)

@@ -26,7 +26,8 @@ from headwater.stopping import stopped_by_signals
 from headwater_consumers.analysis.errors import AnalysisError
 from headwater_consumers.analysis.impact import load_policy
 from headwater_consumers.analysis.reader import reading_driver
-from headwater_consumers.api.asking import Graph
+from headwater_consumers.api.asking import BELOW, Graph
+from headwater_consumers.api.middleware.intake import DECLARATIONS, ONE
 from headwater_consumers.api.server import Server
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
@@ -63,7 +64,7 @@ def command(
 
     /docs and /openapi.json describe the API, /livez and /readyz report its health, /metrics counts. Ctrl-C or SIGTERM
     lets requests under way finish and exits 0. While Neo4j is away questions are answered 503. With
-    HEADWATER_SERVE_INTAKE=true it accepts OpenLineage events, too.
+    HEADWATER_SERVE_INTAKE=true it accepts OpenLineage events, too, and with HEADWATER_SERVE_DECLARE=true declarations.
     """
     flags = {
         "serve.host": host,
@@ -88,7 +89,7 @@ def command(
         driver = reading_driver(target)
     except AnalysisError as error:
         raise translated(error) from error
-    publisher = _publisher(settings) if settings.serve.intake else None
+    publisher = _publisher(settings) if settings.serve.intake or settings.serve.declare else None
     sink = None if publisher is None else PublisherSink(publisher)
     try:
         graph = Graph(
@@ -122,8 +123,7 @@ def command(
                 settings.analysis.tenant,
                 extra=fields(url=url, neo4j=target.uri, database=target.database, tenant=settings.analysis.tenant),
             )
-            if publisher is not None:
-                _log_intake(settings, url)
+            _log_doors(settings, url)
             server.run()
     console.result({"stopped": True, "url": url}, "Stopped.")
 
@@ -159,16 +159,25 @@ def _closed_at_end(publisher: Publisher | None) -> Iterator[None]:
             publisher.close(_CLOSE_SECONDS)
 
 
-def _log_intake(settings: Settings, url: str) -> None:
-    topic = settings.topic.names().events
-    log.info(
-        "OpenLineage events are accepted at %s/api/v1/lineage, %s, and published to %s at %s.",
-        url,
-        "with a token" if settings.serve.intake_tokens() else "from this machine, without a token",
-        topic,
-        require_servers(settings.kafka),
-        extra=fields(topic=topic, kafka=require_servers(settings.kafka)),
-    )
+def _log_doors(settings: Settings, url: str) -> None:
+    serve, topic = settings.serve, settings.topic.names().events
+    for what, is_open, path, tokens in (
+        ("OpenLineage events", serve.intake, ONE, serve.intake_tokens()),
+        ("Declarations", serve.declare, DECLARATIONS, serve.declare_tokens()),
+    ):
+        if not is_open:
+            continue
+        log.info(
+            "%s are accepted at %s%s%s, %s, and published to %s at %s.",
+            what,
+            url,
+            BELOW,
+            path,
+            "with a token" if tokens else "from this machine, without a token",
+            topic,
+            require_servers(settings.kafka),
+            extra=fields(topic=topic, kafka=require_servers(settings.kafka)),
+        )
 
 
 class RepeatLimit(logging.Filter):
@@ -208,12 +217,16 @@ class RepeatLimit(logging.Filter):
 
 
 def _check_senders(serve: ServeSettings) -> None:
-    """Refuse to accept events from whoever may read."""
-    if serve.intake and not serve.loopback and not serve.intake_tokens():
-        raise InputError(
-            f"{serve.host} isn't a loopback address, and events would be accepted from everybody who can reach it.",
-            fix="Set HEADWATER_SERVE_INTAKE_TOKEN to a secret that senders have, or HEADWATER_SERVE_INTAKE=false.",
-        )
+    """Refuse to accept events or declarations from whoever may read."""
+    for what, is_open, tokens, setting in (
+        ("events", serve.intake, serve.intake_tokens(), "HEADWATER_SERVE_INTAKE"),
+        ("declarations", serve.declare, serve.declare_tokens(), "HEADWATER_SERVE_DECLARE"),
+    ):
+        if is_open and not serve.loopback and not tokens:
+            raise InputError(
+                f"{serve.host} isn't a loopback address, and {what} would be accepted from everybody who can reach it.",
+                fix=f"Set {setting}_TOKEN to a secret that senders have, or {setting}=false.",
+            )
 
 
 def _check_names(serve: ServeSettings) -> None:

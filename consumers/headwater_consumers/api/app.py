@@ -44,7 +44,6 @@ def create_app(graph: Graph) -> FastAPI:
     """The API and the page over one graph, as an ASGI app."""
     metrics = ServeMetrics()
     limits = graph.serve
-    open_ = limits.intake and graph.sink is not None
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -70,7 +69,7 @@ def create_app(graph: Graph) -> FastAPI:
             Middleware(Codings),
             Middleware(GZipMiddleware, minimum_size=_GZIP_FROM_BYTES, compresslevel=_GZIP_LEVEL),
             Middleware(Head),
-            Middleware(Intake, below=BELOW, limits=limits, open_=open_, metrics=metrics.intake),
+            Middleware(Intake, below=BELOW, limits=limits, has_sink=graph.sink is not None, metrics=metrics.intake),
             Middleware(
                 Bodies,
                 most_bytes=limits.body_max_bytes,
@@ -91,7 +90,8 @@ def create_app(graph: Graph) -> FastAPI:
     app.state.graph = graph
     app.state.metrics = metrics
     app.state.probing = CapacityLimiter(1)
-    app.state.decoding = CapacityLimiter(1)  # of large bodies: more at a time wouldn't be faster, and hold more memory
+    # Of large bodies, and of declarations: more at a time wouldn't be faster, and hold more memory.
+    app.state.decoding, app.state.declaring = CapacityLimiter(1), CapacityLimiter(1)
     _document(app)
     app.router.routes.extend(page_routes())
     metrics.declare(route.path_format for route in app.routes if isinstance(route, Route))

@@ -75,7 +75,8 @@ def _dataclasses(kind: Any, seen: set[Any]) -> Iterator[type]:
 
 
 _ABOUT = """Lineage of Spark jobs: what data comes from, what comes of it, which run and micro-batch made it, and what a
-change breaks. Every operation reads only, but for those of `intake`, which are off unless configured.
+change breaks. Every operation reads only, but for those of `intake` and `declarations`, which are off unless
+configured.
 
 Assets are named by key or by name; times are ISO 8601, UTC where they have no zone; lists come in pages
 (`next_cursor` leads on); errors are RFC 9457 problem details."""

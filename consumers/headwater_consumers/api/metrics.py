@@ -27,7 +27,7 @@ _OTHER = "other"
 
 
 class Rejection(StrEnum):
-    """Why a request with events was rejected as a whole."""
+    """Why a request with events or declarations was rejected as a whole."""
 
     TOKEN = "token"  # noqa: S105 - a reason
     BUSY = "busy"
@@ -55,7 +55,7 @@ class IntakeMetrics:
             self._refused.labels(reason.value)
         self._rejected = Counter(
             f"{_PREFIX}_intake_rejected_requests",
-            "Requests with events that were rejected as a whole, by reason; their senders may try again.",
+            "Requests with events or declarations that were rejected as a whole, by reason; senders may try again.",
             ["reason"],
             registry=registry,
         )
@@ -70,7 +70,7 @@ class IntakeMetrics:
 
         self._kafka = Gauge(
             f"{_PREFIX}_intake_kafka_up",
-            "1 while events are accepted and nothing is known to hold them up on their way to Kafka.",
+            "1 while events or declarations are accepted and nothing is known to hold them up on their way to Kafka.",
             registry=registry,
         )
 
@@ -86,12 +86,16 @@ class IntakeMetrics:
         """There was no room for a request."""
         self._rejected.labels(Rejection.BUSY.value).inc()
 
+    def unavailable(self) -> None:
+        """Kafka took too long for a request."""
+        self._rejected.labels(Rejection.KAFKA.value).inc()
+
     def answered(self, outcome: Outcome, seconds: float) -> None:
         """A request's events were taken as far as they are."""
         for refusal in outcome.refused.values():
             self._refused.labels(refusal.reason.value).inc()
         if outcome.unavailable is not None:
-            self._rejected.labels(Rejection.KAFKA.value).inc()
+            self.unavailable()
             return
         self._accepted.inc(outcome.accepted)
         self._seconds.observe(seconds)

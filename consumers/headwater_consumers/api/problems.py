@@ -4,13 +4,15 @@
 |---|---|---|
 | 400 | `urn:headwater:question` | each parameter is well-formed, the question makes no sense; a strange cursor |
 | 400 | `urn:headwater:event` | what was sent is no OpenLineage event; with the JSON pointer of each fault |
-| 401 | `urn:headwater:token` | events need the bearer token of `serve.intake_token` |
+| 400 | `urn:headwater:declaration` | what was sent declares nothing; with line and JSON pointer of each fault |
+| 401 | `urn:headwater:token` | what writes needs the bearer token of `serve.intake_token` or `serve.declare_token` |
 | 403 | `urn:headwater:cross-site` | a page of another site makes a browser ask |
 | 404 | `urn:headwater:not-found` | no such asset, run, record; with the nearest names |
 | 404 | `urn:headwater:no-such-path` | nothing is served there |
 | 405 | `urn:headwater:method` | not with this method |
 | 408 | `urn:headwater:too-slow` | the body didn't arrive within `serve.body_timeout_seconds` |
 | 409 | `urn:headwater:ambiguous` | several things are called that; with an exact spelling of each |
+| 409 | `urn:headwater:revision` | the graph has a later revision of the declaration set |
 | 413 | `urn:headwater:too-large` | the body is larger than `serve.body_max_bytes`, or `serve.intake_body_max_bytes` |
 | 415 | `urn:headwater:media-type` | the body isn't JSON, or compressed where or as it isn't taken |
 | 421 | `urn:headwater:host` | the `Host` of the request is no name of this server |
@@ -62,10 +64,20 @@ class ProblemType(StrEnum):
     EVENT = "urn:headwater:event"
     TOKEN = "urn:headwater:token"  # noqa: S105 - the name of a problem
     KAFKA_UNAVAILABLE = "urn:headwater:kafka-unavailable"
+    DECLARATION = "urn:headwater:declaration"
+    REVISION = "urn:headwater:revision"
 
 
-OF_INTAKE = frozenset({ProblemType.EVENT, ProblemType.TOKEN, ProblemType.KAFKA_UNAVAILABLE})
-"""The problems of sending events, which no question has."""
+OF_INTAKE = frozenset(
+    {
+        ProblemType.EVENT,
+        ProblemType.TOKEN,
+        ProblemType.KAFKA_UNAVAILABLE,
+        ProblemType.DECLARATION,
+        ProblemType.REVISION,
+    }
+)
+"""The problems of sending events and declarations, which no question has."""
 
 
 STATUS: dict[ProblemType, HTTPStatus] = {
@@ -88,6 +100,8 @@ STATUS: dict[ProblemType, HTTPStatus] = {
     ProblemType.EVENT: HTTPStatus.BAD_REQUEST,
     ProblemType.TOKEN: HTTPStatus.UNAUTHORIZED,
     ProblemType.KAFKA_UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
+    ProblemType.DECLARATION: HTTPStatus.BAD_REQUEST,
+    ProblemType.REVISION: HTTPStatus.CONFLICT,
 }
 
 _TITLE: dict[ProblemType, str] = {
@@ -108,8 +122,10 @@ _TITLE: dict[ProblemType, str] = {
     ProblemType.GRAPH_REFUSED: "The graph refuses this server",
     ProblemType.TIME_LIMIT: "No answer in time",
     ProblemType.EVENT: "Not an OpenLineage event",
-    ProblemType.TOKEN: "Events need a token",
+    ProblemType.TOKEN: "A token is needed",
     ProblemType.KAFKA_UNAVAILABLE: "Kafka doesn't take events now",
+    ProblemType.DECLARATION: "Not a declaration",
+    ProblemType.REVISION: "The graph has a later revision",
 }
 
 
@@ -118,7 +134,7 @@ class FieldProblem:
     """What is wrong with one parameter, or one field of the body.
 
     Attributes:
-        field: its name, with dots between levels; of an event its JSON pointer (RFC 6901).
+        field: its name, with dots between levels; of an event or a declaration its JSON pointer (RFC 6901).
         message: what is wrong.
     """
 
@@ -138,7 +154,7 @@ class Problem:
         instance: names this one occurrence in the server's log; of a defect alone.
         nearest: of what wasn't found, names that there are, the most similar first.
         candidates: of an ambiguous name, an exact spelling of each.
-        errors: of parameters and events, what is wrong with each.
+        errors: of parameters, events and declarations, what is wrong with each.
     """
 
     type: ProblemType

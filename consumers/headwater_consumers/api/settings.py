@@ -86,21 +86,30 @@ class ServeSettings(BaseModel):
     """The bearer token that a sender of events must have; several, separated by commas, while one replaces another.
     Without a token events are accepted on a loopback address only."""
 
+    declare: bool = False
+    """Whether declarations are accepted at `/api/v1/declarations` and published to the events topic. Neither reading
+    the graph nor `serve.intake` allows it; section `kafka` has the brokers."""
+
+    declare_token: SecretStr = SecretStr("")
+    """The bearer token that a sender of declarations must have; several, separated by commas, while one replaces
+    another. Without a token declarations are accepted on a loopback address only."""
+
     intake_body_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 16_777_216
-    """The largest body of events, both as it is sent and as gzip unpacks it."""
+    """The largest body of events or declarations, both as it is sent and as gzip unpacks it."""
 
     intake_batch_max_events: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     """The largest number of events in one batch."""
 
     intake_requests_max: Annotated[int, Field(ge=1, le=10_000)] = 64
-    """Requests with events at the same time, those that wait for Kafka included. More are rejected with 503."""
+    """Requests with events or declarations at the same time, those that wait for Kafka included. More are rejected
+    with 503."""
 
     intake_buffer_max_bytes: Annotated[int, Field(ge=1_048_576, le=17_179_869_184)] = 67_108_864
     """Bytes of bodies that are held at the same time, and again bytes of events that wait for Kafka. More are rejected
     with 503."""
 
     intake_timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
-    """How long Kafka may take to acknowledge the events of a request. After that it is answered 503."""
+    """How long Kafka may take to acknowledge the events or declarations of a request. After that it is answered 503."""
 
     def hosts(self) -> frozenset[str] | None:
         """The names that requests may call it by, in lower case; None is any."""
@@ -111,8 +120,11 @@ class ServeSettings(BaseModel):
 
     def intake_tokens(self) -> frozenset[bytes]:
         """The tokens of which a sender needs one; empty: none is needed."""
-        tokens = self.intake_token.get_secret_value().split(",")
-        return frozenset(token.strip().encode() for token in tokens if token.strip())
+        return _tokens(self.intake_token)
+
+    def declare_tokens(self) -> frozenset[bytes]:
+        """The same of declarations."""
+        return _tokens(self.declare_token)
 
     @property
     def loopback(self) -> bool:
@@ -127,3 +139,7 @@ class ServeSettings(BaseModel):
     @property
     def _address(self) -> str:
         return self.host.lower().strip("[]")
+
+
+def _tokens(secret: SecretStr) -> frozenset[bytes]:
+    return frozenset(token.strip().encode() for token in secret.get_secret_value().split(",") if token.strip())

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from headwater_consumers.analysis.declared import Contradiction, Declaration
 from headwater_consumers.analysis.declared.ask import stated
-from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_consumers.declaring.sets import PRODUCER
+from headwater_consumers.graph import keys
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import DatasetRef, DeclarationEvent
+from headwater_schemas.events.build import lineage_event
 
 _MOST_CYCLES = 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -62,6 +64,7 @@ class SetResult:
         revision: its number.
         declarations: how many it has.
         published: events that were published; 0: nothing changed, or nothing was to be published.
+        in_graph: whether the graph has this revision; false where it wasn't published, or not waited for.
         changes: what changes.
         unknown_datasets: datasets that it names and that the graph didn't have, by namespace and name.
         contradictions: where other sets give other values.
@@ -72,6 +75,7 @@ class SetResult:
     revision: int
     declarations: int
     published: int
+    in_graph: bool
     changes: list[ChangedDeclaration]
     unknown_datasets: list[str]
     contradictions: list[Contradiction]
@@ -102,19 +106,18 @@ def difference(after: Iterable[Declaration], before: Iterable[Declaration]) -> l
     return sorted(out, key=lambda change: (change.subject_type, change.namespace or "", change.name))
 
 
-def made(declared: DeclaredSet, *, tenant: str) -> list[Declaration]:
-    """A set's declarations as they will be in the graph."""
+def made(bodies: Mapping[str, DeclarationEvent], *, tenant: str) -> list[Declaration]:
+    """Declarations, by key, as they will be in the graph."""
     out = []
-    events = [event for event in declared.events(1, tenant=tenant, event_time=_EPOCH) if event.declaration_event]
-    by_key = {key: declared.declarations[digest] for key, digest in declared.keys(tenant).items()}
+    events = [lineage_event(body, producer=PRODUCER, event_time=_EPOCH, tenant=tenant) for body in bodies.values()]
     for key, facts in fold(events).declarations.items():
-        body = by_key[key]
+        body = bodies[key]
         subject = body.dataset or body.job
         paths = [column.path for column in body.columns or ()]
         out.append(
             Declaration(
                 key,
-                declared.name,
+                body.set,
                 facts.subject,
                 str(facts.properties["subject_type"]),
                 None if subject is None else subject.namespace,
@@ -124,6 +127,15 @@ def made(declared: DeclaredSet, *, tenant: str) -> list[Declaration]:
             )
         )
     return out
+
+
+def subject_key(body: DeclarationEvent, *, tenant: str) -> str:
+    """Key of what is declared."""
+    if body.dataset is not None:
+        return keys.dataset_key(tenant, body.dataset.namespace, body.dataset.name)
+    if body.job is not None:
+        return keys.job_key(tenant, body.job.namespace, body.job.name)
+    return keys.consumer_key(tenant, body.consumer or "")
 
 
 def named_datasets(declarations: Iterable[DeclarationEvent]) -> set[DatasetRef]:

@@ -44,6 +44,10 @@ class DeclaredSet:
         set_key = keys.declaration_set_key(tenant, self.name)
         return {keys.declaration_key(tenant, set_key, digest): digest for digest in self.declarations}
 
+    def by_key(self, tenant: str) -> dict[str, DeclarationEvent]:
+        """Each declaration by its key in the graph."""
+        return {key: self.declarations[digest] for key, digest in self.keys(tenant).items()}
+
     def events(
         self, revision: int, *, tenant: str, event_time: datetime, there: Container[str] = ()
     ) -> Iterator[LineageEvent]:

@@ -11,6 +11,7 @@ from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
 from headwater_consumers.intake.sink import EventSink, SinkFullError, Undeliverable
 from headwater_consumers.intake.splitting import Document
 from headwater_schemas.errors import EncodeError
+from headwater_schemas.events import LineageEvent
 
 
 @dataclass(slots=True)
@@ -66,23 +67,35 @@ class Request:
             received = receive(document.data, tenant=self._tenant, max_bytes=self._max_bytes)
             if isinstance(received, Refusal):
                 outcome.refused[document.index] = received
-                continue
-            try:
-                for event in received:
-                    with self._lock:
-                        self._left += 1
-                    try:
-                        self._sink.send(event, partial(self._settled, document.index))
-                    except BaseException:
-                        self._settle()
-                        raise
-                    outcome.events += 1
-            except EncodeError as error:
-                outcome.refused[document.index] = Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error))
-            except SinkFullError as error:
-                outcome.unavailable = str(error)
+            elif not self._sent(document.index, received):
                 break
         self._settle()
+
+    def send_events(self, events: Iterable[LineageEvent]) -> None:
+        """Send the events of one document, as far as the sink takes them; never waits for Kafka."""
+        self.outcome.documents = 1
+        self._sent(0, events)
+        self._settle()
+
+    def _sent(self, index: int, events: Iterable[LineageEvent]) -> bool:
+        """Send a document's events; whether the sink takes more."""
+        outcome = self.outcome
+        try:
+            for event in events:
+                with self._lock:
+                    self._left += 1
+                try:
+                    self._sink.send(event, partial(self._settled, index))
+                except BaseException:
+                    self._settle()
+                    raise
+                outcome.events += 1
+        except EncodeError as error:
+            outcome.refused[index] = Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error))
+        except SinkFullError as error:
+            outcome.unavailable = str(error)
+            return False
+        return True
 
     def _settled(self, index: int, failure: Undeliverable | None) -> None:
         if failure is not None:

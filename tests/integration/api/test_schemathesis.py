@@ -57,7 +57,7 @@ def url(stack: StackUnderTest, neo4j_driver: Driver) -> Iterator[str]:
         session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
     load_demo(neo4j_driver)
     target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
-    serve = ServeSettings(port=0, intake=True)
+    serve = ServeSettings(port=0, intake=True, declare=True, timeout_max_seconds=4)
     graph = Graph(reading_driver(target), target, AnalysisSettings(), serve, sink=FakeSink())
     with client_of(graph) as client:
         yield str(client.base_url)

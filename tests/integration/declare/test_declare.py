@@ -93,7 +93,7 @@ def test_what_is_not_in_the_graph_in_time(
     file = tmp_path / "s.yaml"
     file.write_text("set: s\nnamespace: n\ndatasets: [{name: d}]\n")
     error = headwater("declare", str(file), "--wait", "0.5", status=4)["error"]
-    assert "Set 's' is on the topic, but after 0.5 s the graph has 0 of its 1 declarations" in error["message"]
+    assert "Set 's' is on the topic, but after 0.5 s the graph has about 0 of its 2 events" in error["message"]
 
 
 def test_an_older_revision_is_refused(followed: dict[str, str], headwater: Command, tmp_path: Path) -> None:
@@ -101,6 +101,10 @@ def test_an_older_revision_is_refused(followed: dict[str, str], headwater: Comma
     file.write_text("set: s\nnamespace: n\nrevision: 7\ndatasets: [{name: d}]\n")
     assert headwater("declare", str(file))["sets"][0]["revision"] == 7
     assert headwater("declare", str(file))["sets"][0]["published"] == 0
+    # A later number is a later revision, also with the content of the graph: what is on its way may come in between.
+    file.write_text("set: s\nnamespace: n\nrevision: 8\ndatasets: [{name: d}]\n")
+    (again,) = headwater("declare", str(file))["sets"]
+    assert (again["revision"], again["published"], again["changes"], again["in_graph"]) == (8, 1, [], True)
     file.write_text("set: s\nnamespace: n\nrevision: 6\ndatasets: [{name: e}]\n")
     error = headwater("declare", str(file), status=2)["error"]
-    assert "is at revision 7 in the graph, and this file is revision 6 with other content" in error["message"]
+    assert "is at revision 8 in the graph, and this file is revision 6 with other content" in error["message"]

@@ -13,8 +13,8 @@ def read(text: str, name: str = "s") -> DeclaredSet:
 
 
 def differences(before: str, after: str) -> list[tuple[str, str, str, list[ChangedValue]]]:
-    now = made(read(before), tenant="default")
-    then = made(read(after), tenant="default")
+    now = made(read(before).by_key("default"), tenant="default")
+    then = made(read(after).by_key("default"), tenant="default")
     return [(one.change, one.subject_type, one.name, one.values) for one in difference(then, now)]
 
 
@@ -70,7 +70,11 @@ def test_a_chain_of_any_length_is_no_cycle() -> None:
 
 
 def both(one: str, other: str) -> list[Declaration]:
-    return [*made(read(one, "b"), tenant="default"), *made(read(other, "a"), tenant="default")]
+    return [*declared(one, "b"), *declared(other, "a")]
+
+
+def declared(text: str, name: str) -> list[Declaration]:
+    return made(read(text, name).by_key("default"), tenant="default")
 
 
 def test_two_sets_of_one_mind() -> None:
@@ -109,8 +113,8 @@ def test_sets_that_differ_are_a_contradiction_and_the_first_by_id_is_shown() -> 
 
 
 def test_marks_of_sets_add_up() -> None:
-    one = made(read("datasets: [{name: a, marks: [critical, {mark: test, version: '7'}]}]", "t"), tenant="default")
-    other = made(read("datasets: [{name: a, marks: [critical, legal-hold]}]", "s"), tenant="default")
+    one = declared("datasets: [{name: a, marks: [critical, {mark: test, version: '7'}]}]", "t")
+    other = declared("datasets: [{name: a, marks: [critical, legal-hold]}]", "s")
     found = merge([*one, *other])
     assert found.values["marks"] == ["critical", "legal-hold", "test"]
     assert found.values["mark_versions"] == ["", "", "7"]
@@ -120,8 +124,8 @@ def test_marks_of_sets_add_up() -> None:
 def test_of_two_approvals_one_is_shown_as_it_is() -> None:
     approval = "{{covers: {}, sensitivity: PUBLIC, by: {}, reason: r{}}}"
     text = f"datasets: [{{{{name: a, columns: {{{{c: {{{{approval: {approval}}}}}}}}}}}}}]"
-    one = made(read(text.format("PII", "x", ", until: 2027-06-30"), "t"), tenant="default")
-    other = made(read(text.format("CONFIDENTIAL", "y", ""), "s"), tenant="default")
+    one = declared(text.format("PII", "x", ", until: 2027-06-30"), "t")
+    other = declared(text.format("CONFIDENTIAL", "y", ""), "s")
     found = merge([*one, *other])
     shown = {"by": "y", "covers": "CONFIDENTIAL", "reason": "r", "sensitivity": "PUBLIC"}
     assert found.columns["c"] == {f"approval_{name}": value for name, value in shown.items()}

@@ -15,7 +15,6 @@ class SetState:
         items: keys of the declarations that it lists.
         missing: those of them that aren't there.
         format, source, document: of that revision.
-        there: how many of the declarations that were asked for are there.
     """
 
     revision: int = 0
@@ -24,7 +23,6 @@ class SetState:
     format: str | None = None
     source: str | None = None
     document: str | None = None
-    there: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,19 +14,16 @@ from headwater_schemas.events import DatasetRef
 _NOT_STATED: Final = frozenset({"key", "name", "tenant", "set", "subject", "subject_type", "current", "columns"})
 
 
-def set_state(reader: Reader, name: str, keys: Sequence[str] = ()) -> SetState:
+def set_state(reader: Reader, name: str) -> SetState:
     """What is in the graph of a set.
 
     Args:
         reader: of the graph.
         name: id of the set.
-        keys: of declarations that are counted.
     """
-    row = reader.read(
-        lambda tx: tx.row("declared/set", subject=declaration_set_key(reader.tenant, name), keys=list(keys))
-    )
+    row = reader.read(lambda tx: tx.row("declared/set", subject=declaration_set_key(reader.tenant, name)))
     if row is None or row["revision"] is None:
-        return SetState(there=0 if row is None else row["there"])
+        return SetState()
     return SetState(
         row["revision"],
         frozenset(row["items"] or ()),
@@ -34,8 +31,20 @@ def set_state(reader: Reader, name: str, keys: Sequence[str] = ()) -> SetState:
         row["format"],
         row["source"],
         row["document"],
-        row["there"],
     )
+
+
+def set_progress(reader: Reader, name: str, keys: Sequence[str]) -> tuple[int, int]:
+    """The latest revision of a set, 0 where there is none, and how many of some declarations are there.
+
+    Args:
+        reader: of the graph.
+        name: id of the set.
+        keys: of the declarations.
+    """
+    subject = declaration_set_key(reader.tenant, name)
+    row = reader.read(lambda tx: tx.one("declared/progress", subject=subject, keys=list(keys)))
+    return row["revision"], row["there"]
 
 
 def declarations(reader: Reader, keys: Iterable[str]) -> list[Declaration]:
@@ -49,9 +58,17 @@ def there(reader: Reader, keys: Iterable[str]) -> frozenset[str]:
     return frozenset(reader.read(lambda tx: tx.one("declared/there", keys=asked)["there"]))
 
 
-def holding(reader: Reader, subjects: Iterable[str]) -> list[Declaration]:
-    """The declarations that hold of datasets, jobs and consumers, by key of these."""
-    return reader.read(lambda tx: _read(tx, "declared/holding", subjects))
+def holding_elsewhere(reader: Reader, subjects: Iterable[str], name: str) -> list[Declaration]:
+    """The declarations of other sets that hold of datasets, jobs and consumers, by key of these.
+
+    Args:
+        reader: of the graph.
+        subjects: keys of what is declared.
+        name: id of the set that is left out.
+    """
+    asked = sorted(subjects)
+    rows = reader.read(lambda tx: tx.rows("declared/holding_elsewhere", keys=asked, set=name))
+    return sorted((_declaration(row) for row in rows), key=lambda one: one.key)
 
 
 def declared(tx: Transaction, subjects: Iterable[str]) -> dict[str, Declared]:

@@ -1,7 +1,8 @@
-"""The door for events: who may send them, how many at a time, and their bodies, unpacked.
+"""The doors for what is written: who may send it, how much at a time, and the bodies, unpacked.
 
-It is apart from that of questions. Before a byte of a body is read, these have to hold: events are accepted here, the
-sender has a token, there is room. A body is read whole; with all others together it takes no more than
+They are apart from that of questions. OpenLineage events and declarations each have a switch and tokens of their own.
+Before a byte of a body is read, these have to hold: such things are accepted here, the sender has a token, there is
+room. A body is read whole; with all others together it takes no more than
 `serve.intake_buffer_max_bytes`, packed and unpacked, until its request is answered.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import zlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
 
 ONE = "/lineage"
 BATCH = "/lineage/batch"
+DECLARATIONS = "/declarations"
 LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
+YAML = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
 
 # To unpack more than this takes longer than a change of threads.
 _INLINE_BYTES = 65_536
@@ -34,23 +38,68 @@ _INLINE_UNPACKED_BYTES = 1_048_576
 _PIECE_BYTES = 262_144
 
 
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A path that takes what is written.
+
+    Attributes:
+        what: is taken, as a sentence begins with it.
+        open: whether it is.
+        setting: opens it.
+        tokens: of which a sender needs one; empty: none is needed.
+        realm: of the token.
+        media: types of the body, JSON besides.
+        words: the same for people.
+    """
+
+    what: str
+    open: bool
+    setting: str
+    tokens: frozenset[bytes]
+    realm: str
+    media: frozenset[str]
+    words: str
+
+
+def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Door]:
+    """The doors by path.
+
+    Args:
+        below: the path of the API.
+        limits: the settings.
+        has_sink: whether there is something that takes events.
+    """
+    events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE", limits.intake_tokens(), "lineage")
+    declarations = (
+        *("Declarations", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE"),
+        *(limits.declare_tokens(), "declarations"),
+    )
+    return {
+        f"{below}{ONE}": Door(*events, frozenset(), "JSON: say `Content-Type: application/json`"),
+        f"{below}{BATCH}": Door(*events, LINES, "JSON: say `Content-Type: application/json`"),
+        f"{below}{DECLARATIONS}": Door(
+            *declarations, YAML, "YAML or JSON: say `Content-Type: application/yaml`, or `application/json`"
+        ),
+    }
+
+
 class Intake:
-    """Lets events in, or answers why not.
+    """Lets in what is written, or answers why not.
 
     Args:
         app: what follows; it gets the body in one piece, unpacked.
         below: the path of the API.
         limits: the settings.
-        open_: whether events are accepted.
+        has_sink: whether there is something that takes events.
         metrics: what it counts on.
     """
 
-    def __init__(self, app: ASGIApp, *, below: str, limits: ServeSettings, open_: bool, metrics: IntakeMetrics) -> None:
+    def __init__(
+        self, app: ASGIApp, *, below: str, limits: ServeSettings, has_sink: bool, metrics: IntakeMetrics
+    ) -> None:
         self._app = app
-        self._paths = {f"{below}{ONE}": False, f"{below}{BATCH}": True}
+        self._doors = doors(below, limits, has_sink=has_sink)
         self._limits = limits
-        self._tokens = limits.intake_tokens()
-        self._open = open_
         self._metrics = metrics
         self._under_way = 0  # one event loop, so nothing comes in between
         self._held_bytes = 0
@@ -58,11 +107,12 @@ class Intake:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""
-        if scope["type"] != "http" or scope["method"] != "POST" or scope["path"] not in self._paths:
+        door = self._doors.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
+        if door is None:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refusal = self._refusal(headers, batch=self._paths[scope["path"]])
+        refusal = self._refusal(headers, door)
         if refusal is not None:
             await refusal(scope, receive, send)
             return
@@ -100,35 +150,35 @@ class Intake:
             return whole
         return await self._unpacked(whole, body)
 
-    def _refusal(self, headers: Headers, *, batch: bool) -> Response | None:
+    def _refusal(self, headers: Headers, door: Door) -> Response | None:
         """Why a request's body isn't even read; None: it is."""
         limits = self._limits
-        if not self._open:
+        if not door.open:
             return problem(
                 ProblemType.NO_SUCH_PATH,
-                "Events are not accepted here; HEADWATER_SERVE_INTAKE=true would accept them.",
+                f"{door.what} are not accepted here; {door.setting}=true would accept them.",
                 headers=CLOSE,
             )
-        if self._tokens and not self._known(headers.get("authorization", "")):
+        if door.tokens and not _known(headers.get("authorization", ""), door.tokens):
             self._metrics.unauthorized()
             return problem(
                 ProblemType.TOKEN,
-                "Send `Authorization: Bearer …` with the token of HEADWATER_SERVE_INTAKE_TOKEN.",
-                headers={"WWW-Authenticate": 'Bearer realm="lineage"', **CLOSE},
+                f"Send `Authorization: Bearer …` with the token of {door.setting}_TOKEN.",
+                headers={"WWW-Authenticate": f'Bearer realm="{door.realm}"', **CLOSE},
             )
         media = headers.get("content-type", "").partition(";")[0].strip().lower()
         is_json = media == "application/json" or (media.startswith("application/") and media.endswith("+json"))
-        if not is_json and not (batch and media in LINES):
+        if not is_json and media not in door.media:
             return problem(
                 ProblemType.MEDIA_TYPE,
-                f"Events are JSON: say `Content-Type: application/json`, not {media[:80] or 'nothing'}.",
-                headers={"Accept-Post": "application/json" + ", application/x-ndjson" * batch, **CLOSE},
+                f"{door.what} are {door.words}, not {media[:80] or 'nothing'}.",
+                headers={"Accept-Post": ", ".join(["application/json", *sorted(door.media)]), **CLOSE},
             )
         coding = headers.get("content-encoding", "identity").strip().lower()
         if coding not in {"identity", "gzip", "x-gzip"}:
             return problem(
                 ProblemType.MEDIA_TYPE,
-                f"Events are taken as they are or as gzip, not as {coding[:80]}.",
+                f"{door.what} are taken as they are or as gzip, not as {coding[:80]}.",
                 headers={"Accept-Encoding": "gzip", **CLOSE},
             )
         announced = headers.get("content-length", "")
@@ -138,18 +188,11 @@ class Intake:
             self._metrics.busy()
             return problem(
                 ProblemType.BUSY,
-                f"{limits.intake_requests_max} requests with events are under way "
+                f"{limits.intake_requests_max} requests that write are under way "
                 "(HEADWATER_SERVE_INTAKE_REQUESTS_MAX); send again a little later.",
                 headers=CLOSE,
             )
         return None
-
-    def _known(self, authorization: str) -> bool:
-        scheme, _, token = authorization.partition(" ")
-        given = token.strip().encode("latin-1", "replace")
-        # Each is compared, so that the time taken says nothing of any.
-        found = [hmac.compare_digest(given, known) for known in self._tokens]
-        return scheme.lower() == "bearer" and any(found)
 
     def hold(self, count: int) -> None:
         """So many more bytes of bodies are in memory.
@@ -173,7 +216,7 @@ class Intake:
         """The answer to a body that is larger than it may be."""
         return problem(
             ProblemType.TOO_LARGE,
-            f"A body of events may have {self._limits.intake_body_max_bytes:,} bytes, also once it is unpacked "
+            f"A body may have {self._limits.intake_body_max_bytes:,} bytes, also once it is unpacked "
             "(HEADWATER_SERVE_INTAKE_BODY_MAX_BYTES).",
             headers=CLOSE,
         )
@@ -254,6 +297,14 @@ class _RefusedError(Exception):
 
 class _GoneError(Exception):
     """The client went before its body was whole."""
+
+
+def _known(authorization: str, tokens: frozenset[bytes]) -> bool:
+    scheme, _, token = authorization.partition(" ")
+    given = token.strip().encode("latin-1", "replace")
+    # Each is compared, so that the time taken says nothing of any.
+    found = [hmac.compare_digest(given, known) for known in tokens]
+    return scheme.lower() == "bearer" and any(found)
 
 
 def unpacked(packed: bytes, *, most: int) -> bytes | None:

@@ -3,6 +3,7 @@
 from headwater_consumers.api.routes import (
     blast,
     checks,
+    declarations,
     diff,
     graph,
     impact,
@@ -29,5 +30,6 @@ ROUTERS = (
     checks.router,
     known.router,
     intake.router,
+    declarations.router,
     service.router,
 )

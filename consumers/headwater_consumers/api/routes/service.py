@@ -85,7 +85,8 @@ async def metrics(request: Request) -> Response:
 
 
 def _kafka_reachable(graph: Graph) -> bool | None:
-    return graph.sink.problem() is None if graph.serve.intake and graph.sink is not None else None
+    writes = graph.serve.intake or graph.serve.declare
+    return graph.sink.problem() is None if writes and graph.sink is not None else None
 
 
 def _reachable(graph: Graph) -> bool:
