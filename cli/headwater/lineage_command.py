@@ -76,6 +76,7 @@ def lineage_command(direction: LineageDirection, help_text: str) -> Callable[...
             filters=Filters(tuple(namespace or ()), tuple(type_ or ()), tuple(tag or ()), tuple(job or ())),
             as_of=time_if_given(as_of),
             since=time_if_given(since),
+            quality=True,
             limit=ask.limit,
             cursor=ask.cursor,
         )

@@ -89,6 +89,8 @@ export function knownRows(found: Known): [string, string | null][] {
   const [run, version] = [found.runs[0], found.versions[0]];
   const bad = found.quality.map((turn) => turn.first_bad).find((batch) => batch !== null);
   const good = found.quality.map((turn) => turn.last_good).find((batch) => batch !== null);
+  const failed = found.checks.flatMap((check) => check.failed);
+  const passed = found.checks.reduce((sum, check) => sum + check.passed, 0);
   return [
     ["description", found.description],
     ["known as", found.known_as.join(", ")],
@@ -98,7 +100,13 @@ export function knownRows(found: Known): [string, string | null][] {
     ["last run", run ? `${run.state ?? "unknown"}, ${time(run.began)}` : null],
     ["version", version ? `${version.format} ${version.version.slice(0, 24)}, of ${number(found.versions_total)}` : null],
     ["quality", bad ? `failed in batch ${bad.batch_id}` : good ? `passed in batch ${good.batch_id}` : null],
+    ["checks", failed.length ? `failed: ${failed.map(assertion).join(", ")}` : passed ? `${number(passed)} passed` : null],
   ];
+}
+
+/** `not_null of id (error)`. */
+function assertion({ assertion: name, column, severity }: Known["checks"][number]["failed"][number]): string {
+  return name + (column ? ` of ${column}` : "") + (severity ? ` (${severity})` : "");
 }
 
 /** Whom `impact` would name: its own owners, else those of the jobs that write it. */

@@ -194,6 +194,7 @@ export interface Known {
   runs: { run_id: string; state: string | null; began: string | null; job: Asset | null }[];
   versions: { format: string; version: string; produced_at: string | null }[];
   versions_total: number;
+  checks: { job: Asset | null; passed: number; failed: { assertion: string; column: string | null; severity: string | null }[] }[];
   quality: { last_good: { batch_id: number } | null; first_bad: { batch_id: number; processing_time: string | null } | null }[];
 }
 

@@ -42,10 +42,20 @@ test("names and messages are text, with since when and whom to ask", () => {
 });
 
 test("quality is the first failed batch, else the last that passed", () => {
-  const none = { description: null, known_as: [], storage_format: null, source_uri: null, lifecycle: null, runs: [], versions: [], versions_total: 0 };
+  const none = { description: null, known_as: [], storage_format: null, source_uri: null, lifecycle: null, runs: [], versions: [], versions_total: 0, checks: [] };
   const of = (quality: Parameters<typeof knownRows>[0]["quality"]): string | null | undefined =>
     knownRows({ ...none, quality }).find(([name]) => name === "quality")?.[1];
   expect(of([])).toBeNull();
   expect(of([{ last_good: { batch_id: 3 }, first_bad: null }])).toBe("passed in batch 3");
   expect(of([{ last_good: { batch_id: 3 }, first_bad: { batch_id: 4, processing_time: null } }])).toBe("failed in batch 4");
+});
+
+test("checks are the failed assertions, else how many passed", () => {
+  const none = { description: null, known_as: [], storage_format: null, source_uri: null, lifecycle: null, runs: [], versions: [], versions_total: 0, quality: [] };
+  const of = (checks: Parameters<typeof knownRows>[0]["checks"]): string | null | undefined =>
+    knownRows({ ...none, checks }).find(([name]) => name === "checks")?.[1];
+  expect(of([])).toBeNull();
+  expect(of([{ job: null, passed: 3, failed: [] }, { job: null, passed: 1, failed: [] }])).toBe("4 passed");
+  const failed = [{ assertion: "not_null", column: "id", severity: "error" }, { assertion: "many", column: null, severity: null }];
+  expect(of([{ job: null, passed: 3, failed }])).toBe("failed: not_null of id (error), many");
 });

@@ -15,6 +15,7 @@ from headwater.show.consumers import consumers_table
 from headwater.show.declared import declared_table, stated
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, span_text, transformation_text
 from headwater.show.pages import Fitted, pairs, part
+from headwater.show.quality import checks_table
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.known import ColumnDetails, DatasetDetails, JobDetails, Known
 from headwater_consumers.analysis.known.dataset import KnownColumn
@@ -70,6 +71,7 @@ def _dataset(found: DatasetDetails) -> Iterator[RenderableType]:
     shown = len(found.versions)
     yield part("versions", show_runs.versions(found.versions), shown, found.versions_total)
     yield part("quality", show_runs.quality(found.quality), len(found.quality), len(found.quality))
+    yield part("checks", checks_table(found.checks), len(found.checks), len(found.checks))
 
 
 def _column(found: ColumnDetails) -> Iterator[RenderableType]:

@@ -11,6 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headwater.console import shortened
+from headwater.show import quality
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
 from headwater.show.pages import Fitted, next_page
 from headwater_consumers.analysis.assets import Asset, AssetKind
@@ -109,6 +110,8 @@ def summary(answer: Lineage) -> str:
         lines.append(f"There is more beyond {_hops(answer.depth or 0)}: --depth all.")
     if answer.complete:
         lines += notes
+    if answer.quality:
+        lines.append(quality.lines(answer.quality))
     if answer.next_cursor is not None:
         lines.append(next_page(answer.next_cursor))
     return "\n".join(lines)

@@ -13,11 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+from headwater.console import shortened
+
+_LONGEST: Final = 1_000
 Facet: TypeAlias = Mapping[str, Any]
 
 
-def notes(facets: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each thing; a facet of another form than capture gives it has none."""
+def notes(facets: Mapping[str, Any]) -> str:
+    """A line for each thing; a facet of another form than capture gives it is named."""
+    return "\n".join(shortened(each, _LONGEST) for each in _sentences(facets))
+
+
+def _sentences(facets: Mapping[str, Any]) -> Iterator[str]:
     for name, describe in _NOTES.items():
         if isinstance(facet := facets.get(name), dict):
             try:

@@ -127,7 +127,7 @@ def details(found: RunDetails) -> RenderableType:
         ("rejected", None if found.rows_rejected is None else f"{found.rows_rejected:,} rows"),
         ("quality", quality_text(found.quality)),
         ("error", shortened(_error(run), 1_000)),
-        *(("note", shortened(note, 1_000)) for note in notes(contents(found.facets))),
+        ("notes", notes(contents(found.facets))),
     ]
     facets = [("facets", shortened(", ".join(facet.name for facet in found.facets), 1_000))]
     parts: list[RenderableType] = [pairs([*rows, *facets])]

@@ -9,6 +9,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headwater.console import shortened
+from headwater.show import quality
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, short_version
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.blast import Blast, Tainted
@@ -205,4 +206,5 @@ def blast_summary(found: Blast) -> str:
     counts += [f"{totals.unknown} of unknown extent"] if totals.unknown else []
     counts += [f"{totals.clean_again} clean again"] if totals.clean_again else []
     more = " There is more: a greater --limit." if found.truncated else ""
-    return f"{', '.join(counts)}, over {totals.steps} step{'s' * (totals.steps != 1)}.{more}"
+    counted = f"{', '.join(counts)}, over {totals.steps} step{'s' * (totals.steps != 1)}.{more}"
+    return "\n".join((counted, quality.lines(found.quality))) if found.quality else counted

@@ -70,7 +70,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "quality": (
         *("quality_assertions", "quality_passed", "quality_columns", "quality_values"),
         *("quality_namespaces", "quality_datasets", "quality_rules", "quality_severities", "quality_suites"),
-        "quality_suite_versions",
+        *("quality_suite_versions", "_checked"),
     ),
     "run": ("run_id", "_run"),
     "lineage": ("complete", "incomplete_reason", "expression_ids", "expressions", "edges", "_outputs"),

@@ -38,6 +38,7 @@ from headwater.show import batches as show_batches
 from headwater.show import diff as show_diff
 from headwater.show import dlq as show_dlq
 from headwater.show import names as show_names
+from headwater.show import notes as show_notes
 from headwater.show import pages as show_pages
 from headwater.show import reconciled as show_reconciled
 from headwater.show import runs as show_runs
@@ -136,6 +137,7 @@ MADE_BY_HAND: dict[Any, Any] = {
     show_trace.tree: lambda: {"found": traced()},
     show_pages.pairs: lambda: {"rows": [("name", visible(HOSTILE))]},
     show_pages.part: lambda: {"heading": "names", "view": visible(HOSTILE), "shown": 1, "total": 2},
+    show_notes.notes: lambda: {"facets": {"headwater_unknownOutputs": {"command": HOSTILE, "reason": HOSTILE}}},
     show_reconciled.table: lambda: {"documents": [checkpoint()]},
     show_reconciled.gaps_text: lambda: {"gaps": [{"first": 0, "last": 0}]},
 }

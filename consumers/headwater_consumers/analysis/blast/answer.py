@@ -7,6 +7,7 @@ from datetime import datetime
 
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.declared import ReadingConsumer
+from headwater_consumers.analysis.quality import DatasetQuality
 from headwater_consumers.analysis.trace.answer import Hop, Part, Step
 from headwater_schemas.events import Certainty
 
@@ -82,6 +83,7 @@ class Blast:
         hops: the steps that it went through, breadth-first; the origin's own come first, at depth 0.
         totals: how much.
         consumers: declared consumers of the tainted datasets that aren't clean again, by name: whom to tell.
+        quality: what the latest checks found of the tainted datasets that were checked.
         notes: what else is worth knowing.
         truncated: whether the limit of steps was reached: then there is more.
     """
@@ -91,5 +93,6 @@ class Blast:
     hops: tuple[Hop, ...]
     totals: Totals
     consumers: tuple[ReadingConsumer, ...]
+    quality: tuple[DatasetQuality, ...]
     notes: tuple[str, ...]
     truncated: bool

@@ -12,6 +12,7 @@ from headwater_consumers.analysis.blast.origin import BadBatches, BadRun, batche
 from headwater_consumers.analysis.blast.superseded import Replacements
 from headwater_consumers.analysis.declared import consumers_of_datasets
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.quality import quality_of
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, weakest
 from headwater_consumers.analysis.trace.context import Context
@@ -72,6 +73,7 @@ def blast(
             hops=found.hops,
             totals=_totals(tainted, found.hops),
             consumers=consumers_of_datasets(tx, _still_bad(found.start, tainted)),
+            quality=tuple(quality_of(tx, (each.dataset for each in tainted))),
             notes=found.notes,
             truncated=found.truncated,
         )

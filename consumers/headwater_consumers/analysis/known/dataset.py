@@ -25,6 +25,7 @@ from headwater_consumers.analysis.known.rows import (
 )
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.owners import OwnerName, owners_of
+from headwater_consumers.analysis.quality import Check, quality_of
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.runs.answer import QualityTurn, Role, RunItem
@@ -114,6 +115,7 @@ class DatasetDetails:
         versions: the latest, at most 5.
         versions_total: how many of its versions are known.
         quality: where the assertions of each streaming query that writes it turned; of at most 20 queries.
+        checks: what the latest run of each job, and micro-batch of each streaming query, that checked it found.
         facets: what events carried of it besides.
     """
 
@@ -145,6 +147,7 @@ class DatasetDetails:
     versions: tuple[VersionItem, ...]
     versions_total: int
     quality: tuple[QualityTurn, ...]
+    checks: tuple[Check, ...]
     facets: tuple[Facet, ...]
 
 
@@ -194,6 +197,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
         versions=latest_versions(tx, asset, MOST_VERSIONS),
         versions_total=row["versions_total"],
         quality=quality_turns(tx, asset, most=MOST_QUERIES),
+        checks=tuple(check for each in quality_of(tx, [asset]) for check in each.checks),
         facets=facets_of(own),
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.lineage.question import Influence, LineageDirection
+from headwater_consumers.analysis.quality import DatasetQuality
 from headwater_schemas.events import TransformationKind, TransformationType
 
 if TYPE_CHECKING:
@@ -154,6 +155,8 @@ class Lineage:
         next_cursor: leads to the next page; None on the last.
         unknown_until: when the start was first seen, where that was after `as_of`: then it wasn't known, and nothing is
             listed; else None.
+        quality: if asked for, what the latest checks found of the start and the items, or their datasets, that were
+            checked; `as_of` a time, only runs that were over by then.
         notes: what else to know: where what is known is incomplete, or what was seen though nothing is listed.
     """
 
@@ -176,6 +179,7 @@ class Lineage:
     known_as: tuple[str, ...] = ()
     unknown_until: datetime | None = None
     notes: tuple[str, ...] = ()
+    quality: tuple[DatasetQuality, ...] = ()
 
 
 def transformation(row: Record, *, whole: bool) -> Transformation:

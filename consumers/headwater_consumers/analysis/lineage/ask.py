@@ -10,7 +10,7 @@ from datetime import datetime
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.identity import Identities, known_as
-from headwater_consumers.analysis.lineage.answer import Lineage, LineageEdge
+from headwater_consumers.analysis.lineage.answer import Lineage, LineageEdge, LineageItem
 from headwater_consumers.analysis.lineage.details import (
     ColumnPageDetails,
     DatasetPageDetails,
@@ -22,6 +22,7 @@ from headwater_consumers.analysis.lineage.question import Influence, LineageDire
 from headwater_consumers.analysis.lineage.search import Reached, Steps, search
 from headwater_consumers.analysis.lineage.steps import ColumnSteps, DatasetSteps
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.quality import DatasetQuality, quality_of
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_asset, resolve_column
 from headwater_consumers.graph.keys import dataset_key
@@ -49,7 +50,11 @@ def page_of(reached: Reached, listed: list[int], start: Asset, question: Lineage
         QuestionError: the cursor is another question's.
     """
     # By the key of what it is asked of: the same question, however its subject was spelled.
-    same = (tenant, start.key, replace(question, asset="", column=None, edges=False, limit=1, cursor=None))
+    same = (
+        tenant,
+        start.key,
+        replace(question, asset="", column=None, edges=False, quality=False, limit=1, cursor=None),
+    )
 
     begin = 0
     if question.cursor is not None:
@@ -235,7 +240,16 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
         loops=loops,
         known_as=known_as(tx, start.asset),
         notes=(*more.incomplete, *more.others),
+        quality=_quality(tx, question, start.asset, items[: len(page.places)]),
     )
+
+
+def _quality(
+    tx: Transaction, question: LineageQuestion, start: Asset, items: Sequence[LineageItem]
+) -> tuple[DatasetQuality, ...]:
+    if not question.quality:
+        return ()
+    return tuple(quality_of(tx, (start, *(item.asset for item in items)), as_of=question.as_of))
 
 
 def _unknown_until(tx: Transaction, node: int, as_of: datetime | None) -> datetime | None:

@@ -63,6 +63,7 @@ class LineageQuestion:
         influence: of columns: DIRECT follows nothing else; INDIRECT lists what is reached in no other way.
         columns: of datasets: with which columns make which, along each hop.
         edges: every hop between what is on the page; False leaves only the one that found each item.
+        quality: what the latest checks of the datasets on the page found.
         filters: what to leave out.
         as_of: the graph as it was at this time: what had been seen by then.
         since: only hops seen at this time or later; together with `as_of`, what was going on in between.
@@ -77,6 +78,7 @@ class LineageQuestion:
     influence: Influence | None = None
     columns: bool = False
     edges: bool = True
+    quality: bool = False
     filters: Filters = Filters()
     as_of: datetime | None = None
     since: datetime | None = None

@@ -30,9 +30,9 @@ _BAD = [RunEventType.FAIL.value, RunEventType.ABORT.value]
 def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = None) -> Turn:
     """The last good run and the first bad one after it, of a job, or of those that wrote a dataset.
 
-    By state, COMPLETE is good, FAIL and ABORT are bad, and a run without an end is neither. By assertions, which only
-    micro-batches have, one that failed makes its micro-batch bad; one without any is neither. So where the last run or
-    micro-batch is good, there is no first bad one; where none ever was good, the first bad one of all is given.
+    By state, COMPLETE is good, FAIL and ABORT are bad, and a run without an end is neither. By assertions, only
+    micro-batches are judged: one that failed makes its micro-batch bad; one without any is neither. So where the last
+    run or micro-batch is good, there is no first bad one; where none ever was good, the first bad one of all is given.
 
     Raises:
         NotFoundError, AmbiguousError, QuestionError: as resolving does.

@@ -44,6 +44,7 @@ class LineageQuery:
     since: Time | None
     limit: int | None
     cursor: str | None
+    quality: bool
 
 
 async def _asked(
@@ -61,12 +62,12 @@ async def _asked(
     job: Annotated[
         Values, Query(max_length=100, description="Follow the hops of these alone, each by key or name.")
     ] = [],  # noqa: B006
+    quality: Annotated[bool, Query(description="Add what the latest checks of the datasets found.")] = False,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> LineageQuery:
-    return LineageQuery(
-        hops(depth), Filters(tuple(namespace), tuple(type), tuple(tag), tuple(job)), as_of, since, limit, cursor
-    )
+    filters = Filters(tuple(namespace), tuple(type), tuple(tag), tuple(job))
+    return LineageQuery(hops(depth), filters, as_of, since, limit, cursor, quality)
 
 
 Given = Annotated[LineageQuery, Depends(_asked)]
@@ -117,6 +118,7 @@ def _lineage(
         depth=given.depth,
         influence=influence,
         columns=columns,
+        quality=given.quality,
         filters=given.filters,
         as_of=given.as_of,
         since=given.since,

@@ -243,13 +243,19 @@ def parent_cell(parent: ParentRun | None, role: str) -> Props | None:
     }
 
 
-def quality_cell(results: Iterable[QualityResult]) -> Props | None:
-    """Outcomes of assertions as parallel lists, sorted; lists of which no outcome has anything are left out."""
+def quality_cell(results: Iterable[QualityResult], job: str | None = None) -> Props | None:
+    """Outcomes of assertions as parallel lists, sorted; lists of which no outcome has anything are left out.
+
+    Args:
+        results: of a micro-batch or run.
+        job: of a run, its job's key: an index finds the runs of a job that have outcomes.
+    """
     rows = sorted({_outcome(result) for result in results})
     if not rows:
         return None
     lists: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(_OUTCOME)}
-    return {name: cell for name, cell in lists.items() if name in _ALWAYS or any(cell)}
+    found = {name: cell for name, cell in lists.items() if name in _ALWAYS or any(cell)}
+    return found if job is None else found | {"_checked": job}
 
 
 _OUTCOME = (

@@ -37,7 +37,7 @@ def fold_run(into: Builder, event: LineageEvent, body: RunEvent, job: JobRef, ru
     run_key, run = into.run(tenant, run_id)
     run.jobs.add(job_key)
     run.seen.see(time, time)
-    join(run.registers, _registers(event, body, job, run_id, stamp))
+    join(run.registers, _registers(event, body, job, run_id, stamp, job_key=job_key))
     uses = _uses(into, tenant, body, stamp)
     join_uses(run.uses, uses)
 
@@ -93,7 +93,7 @@ def _is_uncommitted(body: RunEvent, registers: Registers) -> bool:
     return body.type is RunEventType.FAIL and not committed and "position" not in registers
 
 
-def _registers(event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, stamp: str) -> Registers:
+def _registers(event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, stamp: str, *, job_key: str) -> Registers:
     out: Registers = {}
     put(
         out,
@@ -113,7 +113,7 @@ def _registers(event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, st
         checkpoint_location=body.checkpoint_location,
         producer=event.producer,
         rows_rejected=body.rows_rejected,
-        quality=quality_cell(body.quality),
+        quality=quality_cell(body.quality, job_key),
     )
     if body.context is not None:
         put(out, stamp, **msgspec.structs.asdict(body.context))

@@ -37,7 +37,6 @@ from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.known_tables import KnownTables
-from headwater_producers.spark.events.quality import observed_quality
 from headwater_producers.spark.events.run_error import first_line, from_java_text
 from headwater_producers.spark.execution.executions import execution_times, executions_of, plan_key
 from headwater_producers.spark.execution.facts import observed_metrics, rows_rejected, statement_of
@@ -49,7 +48,7 @@ from headwater_producers.spark.jvm.versions import WRAPPING_COMMANDS
 from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanSettings
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
-from headwater_producers.spark.streaming.progress import Progress, parse_progress
+from headwater_producers.spark.streaming.progress import Progress, observed_quality, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
 from headwater_schemas.events import LineageEvent, RunError
 from headwater_schemas.redaction import redact

@@ -10,14 +10,13 @@ done. Which of several operators it was that dropped rows, or whose state grows,
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from headwater_producers.spark.connectors.registry import REGISTRY
-from headwater_producers.spark.events.quality import observed_quality
-from headwater_schemas.events import QualityResult
+from headwater_schemas.events import DatasetRef, QualityResult
 
 STATE_FACET: Final = "headwater_state"
 """The run facet of a streaming run with stateful operators, as of its last micro-batch that was emitted:
@@ -213,6 +212,25 @@ def _source(data: dict[str, Any]) -> SourceProgress:
         end=_offset(data.get("endOffset")),
         rows=_known(data.get("numInputRows")),
     )
+
+
+def observed_quality(
+    observed: Mapping[str, Mapping[str, Any] | None], dataset: DatasetRef | None = None
+) -> Iterator[QualityResult]:
+    """`df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
+
+    A number beside it called `has_id_value` is what was measured. Other numbers assert nothing.
+
+    Args:
+        observed: metrics by name, by the name of their observation.
+        dataset: what they are about; None: what was written.
+    """
+    for name, metrics in sorted(observed.items()):
+        for metric, passed in sorted((metrics or {}).items()):
+            if isinstance(passed, bool):
+                value = (metrics or {}).get(f"{metric}_value")
+                measured = None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+                yield QualityResult(assertion=f"{name}.{metric}", passed=passed, value=measured, dataset=dataset)
 
 
 def _offset(value: Any) -> Any:

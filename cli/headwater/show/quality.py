@@ -1,0 +1,66 @@
+"""What checks of datasets found, for people: a table, or a line for each dataset that failed some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from headwater.console import shortened
+from headwater.show.names import moment_text
+from headwater_consumers.analysis.quality import Check, DatasetQuality
+from headwater_consumers.analysis.runs import Quality
+
+_MOST_FAILED = 5
+_MOST_DATASETS = 10
+
+
+def checks_table(checks: Sequence[Check]) -> Table:
+    """A row for each run or micro-batch that checked one dataset."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("at", "job", "by", "found"):
+        out.add_column(heading, overflow="fold")
+    for each in checks:
+        found = Text(_found_text(each), style="red" if each.failed else "green")
+        job = "" if each.job is None else shortened(each.job.name)
+        out.add_row(moment_text(each.at), job, _by(each), found)
+    return out
+
+
+def _by(check: Check) -> str:
+    return f"run {shortened(check.run_id or '')}" if check.batch_id is None else f"batch {check.batch_id:,}"
+
+
+def _found_text(check: Check) -> str:
+    """`failed: not_null of id (error, COMPLETENESS); 3 passed`."""
+    failed = [f"failed: {_results_text(check.failed)}"] if check.failed else []
+    return "; ".join([*failed, *([f"{check.passed:,} passed"] if check.passed else [])])
+
+
+def _results_text(results: Sequence[Quality]) -> str:
+    """The first of them, and how many more there are."""
+    more = len(results) - _MOST_FAILED
+    return ", ".join(map(_result_text, results[:_MOST_FAILED])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _result_text(result: Quality) -> str:
+    """`not_null of id (error, COMPLETENESS, 0.02, suite orders 3)`."""
+    suite = f"suite {result.suite} {result.suite_version or ''}".rstrip() if result.suite else None
+    known = ", ".join(filter(None, (result.severity, result.rule, result.value, suite)))
+    of = f" of {result.column}" if result.column else ""
+    return shortened(f"{result.assertion}{of}" + (f" ({known})" if known else ""), 600)
+
+
+def lines(found: Sequence[DatasetQuality]) -> str:
+    """A line for each dataset that failed its latest checks, and one for those that passed."""
+    failed = [each for each in found if each.failed]
+    out = [
+        f"{shortened(each.dataset.spelling)} failed its latest checks: {_results_text(each.failed)}."
+        for each in failed[:_MOST_DATASETS]
+    ]
+    if len(failed) > _MOST_DATASETS:
+        out.append(f"So did {len(failed) - _MOST_DATASETS:,} more.")
+    if passed := len(found) - len(failed):
+        out.append(f"{passed:,} dataset{'s' * (passed != 1)} passed the latest checks.")
+    return "\n".join(out)

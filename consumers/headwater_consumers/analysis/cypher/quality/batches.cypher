@@ -1,0 +1,16 @@
+// The last micro-batch with assertions of each streaming query that writes a dataset, among its latest segments
+UNWIND $given.datasets AS key
+MATCH (d:Dataset)<-[:WRITES]-(q:Query)
+USING INDEX SEEK d:Dataset(key)
+WHERE d.key = key AND q.last_batch IS NOT NULL
+CALL (q) {
+  MATCH (s:Segment)
+  USING INDEX SEEK s:Segment(query, start)
+  WHERE s.query = q.key AND s.start > q.last_batch - $given.back AND (s.last_passed IS NOT NULL OR size(s.failed) > 0)
+  WITH s ORDER BY s.query DESC, s.start DESC LIMIT 1
+  WITH coalesce(last(s.failed), -1) AS failed, coalesce(s.last_passed, -1) AS passed
+  RETURN CASE WHEN failed > passed THEN failed ELSE passed END AS batch
+}
+WITH d, q, batch WHERE batch >= 0
+RETURN d.key AS dataset, d.namespace AS namespace, d.name AS name, q.key AS query, q.query_id AS query_id, batch,
+  head([(q)-[:OF]->(j:Job) | j {.key, .namespace, .name, .processing_type}]) AS job

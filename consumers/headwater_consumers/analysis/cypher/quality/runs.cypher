@@ -1,0 +1,21 @@
+// The latest run of each job that checked a dataset, among the job's latest runs with assertions
+UNWIND $given.datasets AS key
+MATCH (d:Dataset)<-[:READS|WRITES]-(j:Job)
+USING INDEX SEEK d:Dataset(key)
+WHERE d.key = key
+WITH DISTINCT d, j
+CALL (d, j) {
+  MATCH (r:Run)
+  USING INDEX SEEK r:Run(_checked, last_seen)
+  WHERE r._checked = j.key AND r.last_seen <= $given.until
+  WITH r ORDER BY r._checked DESC, r.last_seen DESC LIMIT $given.looked_at
+  WHERE any(n IN range(0, size(coalesce(r.quality_datasets, [])) - 1)
+      WHERE r.quality_datasets[n] = d.name AND r.quality_namespaces[n] = d.namespace)
+    OR (coalesce(any(name IN r.quality_datasets WHERE name = ''), true) AND EXISTS { (r)-[:PRODUCED]->(d) })
+  RETURN r LIMIT 1
+}
+RETURN d.key AS dataset, d.namespace AS namespace, d.name AS name,
+  j {.key, .namespace, .name, .processing_type} AS job, EXISTS { (r)-[:PRODUCED]->(d) } AS produced,
+  r {.run_id, .last_seen, .ended_at, .quality_assertions, .quality_passed, .quality_columns, .quality_values,
+    .quality_namespaces, .quality_datasets, .quality_rules, .quality_severities, .quality_suites,
+    .quality_suite_versions} AS run

@@ -1,0 +1,168 @@
+"""What the latest checks of datasets found: assertions of writes and micro-batches, and suites of other tools.
+
+Of each job that reads or writes a dataset it is the latest run with assertions about it; of each streaming query that
+writes it, the latest micro-batch with some.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from headwater_consumers.analysis import micro_batches
+from headwater_consumers.analysis.assets import Asset, AssetKind, job_asset
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.runs.answer import Quality
+from headwater_consumers.analysis.runs.rows import quality
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.graph.keys import dataset_key
+from headwater_consumers.graph.segments import segment
+
+LOOKED_AT = 20
+"""Latest runs of a job with assertions, of which the latest about the dataset is taken."""
+MOST_QUERIES = 100
+"""Streaming queries that are looked at."""
+
+_EVER = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What a run or micro-batch found in a dataset.
+
+    Attributes:
+        job: whose.
+        run_id: the run; of a micro-batch that it was observed in, where known.
+        query_id, batch_id: the micro-batch.
+        at: when it was over.
+        passed: how many assertions held.
+        failed: those that didn't.
+    """
+
+    job: Asset | None
+    run_id: str | None
+    query_id: str | None
+    batch_id: int | None
+    at: datetime | None
+    passed: int
+    failed: tuple[Quality, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetQuality:
+    """What the latest checks of one dataset found.
+
+    Attributes:
+        dataset: which.
+        checks: the latest of each job and streaming query, the latest first.
+    """
+
+    dataset: Asset
+    checks: tuple[Check, ...]
+
+    @property
+    def failed(self) -> tuple[Quality, ...]:
+        """The assertions that didn't hold."""
+        return tuple(each for check in self.checks for each in check.failed)
+
+
+def quality_of(tx: Transaction, assets: Iterable[Asset], *, as_of: datetime | None = None) -> list[DatasetQuality]:
+    """What the latest checks found, of those of the datasets that were checked, in their order.
+
+    Args:
+        tx: to look up in.
+        assets: datasets as they are shown, or columns of such: what is known under their other names counts, too.
+        as_of: only runs that were over by then, and no micro-batches; None: now.
+    """
+    wanted = {asset.key: asset for asset in (_dataset(tx, each) for each in assets)}
+    identities = Identities.of(tx)
+    identities.look_at(wanted)
+    shown = {member: key for key in wanted for member in identities.members(key)}
+    found: dict[str, list[Check]] = defaultdict(list)
+    until = _EVER if as_of is None else as_of
+    for row in tx.rows("quality/runs", datasets=sorted(shown), until=until, looked_at=LOOKED_AT):
+        found[shown[row["dataset"]]].append(_of_run(row))
+    if as_of is None:
+        for key, check in _of_batches(tx, shown):
+            found[key].append(check)
+    return [
+        DatasetQuality(dataset=asset, checks=tuple(sorted(found[key], key=_latest_first)))
+        for key, asset in wanted.items()
+        if key in found
+    ]
+
+
+def _dataset(tx: Transaction, asset: Asset) -> Asset:
+    if asset.kind is AssetKind.DATASET:
+        return asset
+    key = dataset_key(tx.tenant, asset.namespace, asset.name)
+    return replace(asset, kind=AssetKind.DATASET, key=key, column=None, type=None)
+
+
+def _latest_first(check: Check) -> tuple[float, str, int]:
+    return -check.at.timestamp() if check.at else 0.0, check.run_id or check.query_id or "", -(check.batch_id or 0)
+
+
+def _of_run(row: Mapping[str, Any]) -> Check:
+    run = row["run"]
+    passed, failed = _judged(quality(run), row, wrote=row["produced"])
+    return Check(
+        job=job_asset(row["job"]),
+        run_id=run["run_id"],
+        query_id=None,
+        batch_id=None,
+        at=moment(run["ended_at"] or run["last_seen"]),
+        passed=passed,
+        failed=failed,
+    )
+
+
+def _of_batches(tx: Transaction, shown: Mapping[str, str]) -> Iterable[tuple[str, Check]]:
+    """Of each streaming query that writes one of the datasets, by the key that is shown for it."""
+    back = 2 * segment.SIZE
+    rows = sorted(
+        tx.rows("quality/batches", datasets=sorted(shown), back=back), key=lambda row: (row["dataset"], row["query"])
+    )[:MOST_QUERIES]
+    wanted = dict.fromkeys((row["query"], row["batch"]) for row in rows)
+    batches = {(each.query, each.batch_id): each for each in micro_batches.at_batches(tx, wanted)}
+    for row in rows:
+        if (interval := batches.get((row["query"], row["batch"]))) is None:
+            continue
+        batch = micro_batches.row(interval)
+        own = batch["properties"]
+        wrote = any(type_ == RelType.PRODUCED and dataset == row["dataset"] for type_, dataset, _ in batch["uses"])
+        passed, failed = _judged(quality(own), row, wrote=wrote)
+        if passed or failed:
+            check = Check(
+                job=None if row["job"] is None else job_asset(row["job"]),
+                run_id=own.get("run_id"),
+                query_id=row["query_id"],
+                batch_id=row["batch"],
+                at=own.get("processing_time"),
+                passed=passed,
+                failed=failed,
+            )
+            yield shown[row["dataset"]], check
+
+
+def _judged(results: Sequence[Quality], row: Mapping[str, Any], *, wrote: bool) -> tuple[int, tuple[Quality, ...]]:
+    """How many of the outcomes about a dataset are good, and the bad ones.
+
+    An outcome that names no dataset is about what its run or micro-batch wrote.
+    """
+    about = [
+        each
+        for each in results
+        if (wrote if each.dataset_name is None else (each.dataset_namespace, each.dataset_name) == _name(row))
+    ]
+    failed = tuple(each for each in about if not each.passed)
+    return len(about) - len(failed), failed
+
+
+def _name(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["namespace"], row["name"]

@@ -1,0 +1,189 @@
+"""What the latest checks of datasets found: of writes, suites of other tools, and micro-batches; where it is shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.show import quality as show_quality
+from headwater_consumers.analysis.blast import BadRun, blast
+from headwater_consumers.analysis.known.dataset import dataset_details
+from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
+from headwater_consumers.analysis.quality import Check, DatasetQuality
+from headwater_consumers.analysis.reader import Reader, statement
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import (
+    DatasetRef,
+    DatasetUse,
+    IntervalEntry,
+    IntervalEvent,
+    JobRef,
+    LineageEvent,
+    QualityResult,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    build,
+)
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("layout")]
+
+DAY = datetime(2025, 1, 1, tzinfo=UTC)
+RAW, ORDERS, REPORT, TOPIC = (DatasetRef("n", name) for name in ("raw", "orders", "report", "topic"))
+LOAD, SUITE, STREAM, REPORTS = (JobRef("f", name) for name in ("load", "suite", "stream", "reports"))
+
+
+def uses(*datasets: DatasetRef) -> tuple[DatasetUse, ...]:
+    return tuple(DatasetUse(dataset=each) for each in datasets)
+
+
+def ran(
+    job: JobRef,
+    day: int,
+    *quality: QualityResult,
+    reads: tuple[DatasetRef, ...] = (),
+    writes: tuple[DatasetRef, ...] = (),
+) -> LineageEvent:
+    at = DAY + timedelta(days=day)
+    body = RunEvent(
+        type=RunEventType.COMPLETE, ended_at=at, inputs=uses(*reads), outputs=uses(*writes), quality=quality
+    )
+    return build.lineage_event(body, job=job, run=RunRef(f"{job.name}-{day}"), producer="p", event_time=at)
+
+
+def batch(number: int, *quality: QualityResult) -> LineageEvent:
+    at = DAY + timedelta(minutes=number)
+    entry = IntervalEntry(batch_id=number, inputs=uses(RAW), outputs=uses(TOPIC), processing_time=at, quality=quality)
+    body = IntervalEvent(query_id="q", query_name="enrich", entries=(entry,))
+    return build.lineage_event(body, job=STREAM, run=RunRef("stream-1"), producer="p", event_time=at)
+
+
+def found(assertion: str, *, passed: bool, dataset: DatasetRef | None = None, **more: Any) -> QualityResult:
+    return QualityResult(assertion=assertion, passed=passed, dataset=dataset, **more)
+
+
+EVENTS = [
+    # Wrote it badly, then well; then again, and nothing was checked.
+    ran(LOAD, 1, found("few", passed=False), reads=(RAW,), writes=(ORDERS,)),
+    ran(LOAD, 2, found("few", passed=True), reads=(RAW,), writes=(ORDERS,)),
+    ran(LOAD, 5, reads=(RAW,), writes=(ORDERS,)),
+    # A suite that checks two datasets, one a day.
+    ran(
+        SUITE,
+        3,
+        found(
+            "not_null",
+            passed=False,
+            dataset=ORDERS,
+            column="id",
+            rule="COMPLETENESS",
+            severity="error",
+            suite="orders",
+            suite_version="3",
+            value=0.5,
+        ),
+        found("unique", passed=True, dataset=ORDERS),
+        reads=(ORDERS, RAW),
+    ),
+    ran(SUITE, 4, found("fresh", passed=True, dataset=RAW), reads=(ORDERS, RAW)),
+    ran(REPORTS, 5, reads=(ORDERS, TOPIC), writes=(REPORT,)),
+    batch(0, found("good", passed=True)),
+    batch(1, found("good", passed=False), found("other", passed=False, dataset=RAW)),
+    *(batch(number) for number in range(2, 6)),
+]
+
+
+@pytest.fixture
+def estate(clean_database: Driver, reader: Reader) -> Reader:
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    for event in EVENTS:
+        writer.apply(fold([event]))
+    return reader
+
+
+def brief(quality: tuple[DatasetQuality, ...]) -> dict[str, list[tuple[Any, ...]]]:
+    return {each.dataset.name: [_brief(check) for check in each.checks] for each in quality}
+
+
+def _brief(check: Check) -> tuple[Any, ...]:
+    by = check.run_id if check.batch_id is None else (check.query_id, check.batch_id)
+    return check.job and check.job.name, by, check.passed, [each.assertion for each in check.failed]
+
+
+OF_ORDERS = [("suite", "suite-3", 1, ["not_null"]), ("load", "load-2", 1, [])]
+OF_RAW: list[tuple[Any, ...]] = [("suite", "suite-4", 1, [])]
+OF_TOPIC = [("stream", ("q", 1), 0, ["good"])]
+
+
+def asked(reader: Reader, **more: Any) -> dict[str, list[tuple[Any, ...]]]:
+    question = LineageQuestion("n/report", LineageDirection.UPSTREAM, depth=None, **more)
+    return brief(lineage(reader, question).quality)
+
+
+def test_lineage_has_the_latest_checks_of_its_datasets(estate: Reader) -> None:
+    assert asked(estate, quality=True) == {"orders": OF_ORDERS, "raw": OF_RAW, "topic": OF_TOPIC}
+    assert asked(estate) == {}
+
+
+def test_at_a_time_those_of_runs_that_were_over(estate: Reader) -> None:
+    assert asked(estate, quality=True, as_of=DAY + timedelta(days=5)) == {"orders": OF_ORDERS, "raw": OF_RAW}
+    question = LineageQuestion("n/orders", LineageDirection.UPSTREAM, quality=True, as_of=DAY + timedelta(days=1))
+    assert brief(lineage(estate, question).quality) == {"orders": [("load", "load-1", 0, ["few"])]}
+
+
+def test_those_of_what_is_tainted(estate: Reader) -> None:
+    answer = blast(estate, BadRun("load-5"))
+    assert brief(answer.quality) == {"orders": OF_ORDERS}
+
+
+def test_all_that_is_known_of_a_dataset_has_its_checks(estate: Reader) -> None:
+    checks = dataset_details(estate, "n/orders").checks
+    assert [_brief(check) for check in checks] == OF_ORDERS
+    (failed,) = checks[0].failed
+    assert (failed.column, failed.rule, failed.severity, failed.suite, failed.suite_version, failed.value) == (
+        *("id", "COMPLETENESS", "error", "orders", "3", "0.5"),
+    )
+    assert checks[0].at == DAY + timedelta(days=3)
+
+
+def test_people_see_a_line_for_each_dataset_that_failed(estate: Reader) -> None:
+    question = LineageQuestion("n/report", LineageDirection.UPSTREAM, depth=None, quality=True)
+    quality = sorted(lineage(estate, question).quality, key=lambda each: each.dataset.name)
+    assert show_quality.lines(quality).splitlines() == [
+        "n/orders failed its latest checks: not_null of id (error, COMPLETENESS, 0.5, suite orders 3).",
+        "n/topic failed its latest checks: good.",
+        "1 dataset passed the latest checks.",
+    ]
+
+
+def test_what_a_later_report_of_a_run_leaves_out_stands(estate: Reader, clean_database: Driver) -> None:
+    later = ran(SUITE, 3, found("not_null", passed=True, dataset=ORDERS), reads=(ORDERS,))
+    assert later.run_event is not None
+    later = build.lineage_event(
+        later.run_event, job=SUITE, run=RunRef("suite-3"), producer="p", event_time=DAY + timedelta(days=6)
+    )
+    GraphWriter(clean_database, "neo4j").apply(fold([later]))
+    assert asked(estate, quality=True)["orders"][0] == ("suite", "suite-3", 1, [])
+
+
+@pytest.mark.parametrize("name", ["runs", "batches"])
+def test_runs_and_segments_come_off_an_index_in_its_order(estate: Reader, clean_database: Driver, name: str) -> None:
+    given = {"datasets": ["k"], "until": DAY, "looked_at": 20, "back": 1024}
+    with clean_database.session(database="neo4j") as session:
+        plan = session.run("EXPLAIN " + statement(f"quality/{name}"), {"given": given}).consume().plan
+    assert plan is not None
+    operators = operators_of(plan)
+    assert not {"Sort", "Top", "PartialSort", "PartialTop", "AllNodesScan", "NodeByLabelScan"} & set(operators)
+    assert "NodeIndexSeek" in operators or "NodeIndexSeekByRange" in operators, operators
+
+
+def operators_of(plan: dict[str, Any]) -> list[str]:
+    children = (each for child in plan.get("children", ()) for each in operators_of(child))
+    return [plan["operatorType"].split("@")[0], *children]
