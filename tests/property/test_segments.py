@@ -67,7 +67,16 @@ def test_blocks_grown_and_made_at_once_are_the_same(seed: int, count: int) -> No
     for place in rest:
         grown = blocks.append(grown, {place: slots[place]})
     assert grown == whole
-    assert blocks.read_open(whole) == blocks.read_closed(blocks.close(whole)) == slots
+    closed = blocks.close(whole)
+    assert blocks.read_open(whole) == blocks.read_closed(closed) == slots
+    # Numbers that are asked for by themselves, and slots in another order than theirs.
+    by_number, backwards = blocks.read_closed(closed), blocks.read_closed(closed)
+    for place, slot in slots.items():
+        numbers = by_number[place].numbers
+        assert [numbers[at] for at in range(len(slot.numbers))] == slot.numbers == numbers[:]
+        assert numbers[1:-1] == slot.numbers[1:-1]
+    for place in sorted(slots, reverse=True):
+        assert list(backwards[place].numbers) == slots[place].numbers
 
 
 @settings(max_examples=60)

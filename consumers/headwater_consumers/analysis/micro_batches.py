@@ -1,6 +1,7 @@
 """Micro-batches of streaming queries, read from the segments that hold them.
 
 following   those from a batch id on, in batch order
+found_from  the same, each to be put together where that is needed
 preceding   those before a batch id, the latest first
 befores     the one before each
 retired     which aren't kept one by one
@@ -14,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import IntervalFacts, Variant
 from headwater_consumers.facts.properties import flatten
 from headwater_consumers.facts.registers import Props
@@ -33,7 +34,7 @@ from headwater_consumers.graph.segments.segment import (
     block_property,
     put_slot_together,
 )
-from headwater_consumers.graph.segments.slots import Slot, predictor
+from headwater_consumers.graph.segments.slots import Slot, positions, predictor
 from headwater_consumers.graph.summaries import retired_of
 from headwater_schemas.identity import from_micros
 
@@ -57,9 +58,14 @@ class Stretch:
     begin: datetime | None = None
     end: datetime | None = None
 
+    @property
+    def at_any_time(self) -> bool:
+        """Whether processing times don't matter."""
+        return self.begin is None and self.end is None
+
     def has(self, time: object) -> bool:
         """Whether a processing time, or none, is within."""
-        if self.begin is None and self.end is None:
+        if self.at_any_time:
             return True
         return (
             isinstance(time, datetime)
@@ -68,43 +74,81 @@ class Stretch:
         )
 
 
+class Found:
+    """A micro-batch in a segment, put together when it is asked for.
+
+    Attributes:
+        query: key of its query.
+        batch_id: of it.
+    """
+
+    __slots__ = ("_interval", "_place", "_slot", "batch_id", "query")
+
+    def __init__(self, place: Place, batch_id: int, slot: Slot) -> None:
+        self._place, self.batch_id, self._slot = place, batch_id, slot
+        self.query = place.query
+        self._interval: IntervalFacts | None = None
+
+    def interval(self) -> IntervalFacts:
+        """All that is known of it."""
+        if self._interval is None:
+            self._interval = put_slot_together(self._place, self.batch_id, self._slot, {})
+        return self._interval
+
+    def positions(self, type_: RelType, dataset: str) -> list[Mapping[str, Any]]:
+        """What it read, or wrote, of a dataset, as positions. Mostly it isn't put together for this."""
+        if len(self._slot.shapes) == 1:
+            return list(positions(self._place.tenant, self._slot, (type_, dataset)).values())
+        interval = self.interval()
+        uses = interval.variants[interval.winner].uses.items()
+        return [
+            position
+            for use, registers in uses
+            if (use.type, use.dataset) == (type_, dataset)
+            and isinstance(position := registers.get("position", ("", None))[1], dict)
+        ]
+
+    def processing_time(self) -> datetime | None:
+        """When it began, where that is known."""
+        place = predictor(self._slot.shapes).time
+        return processing_time(self.interval()) if place is None else from_micros(self._slot.numbers[place])
+
+    def may_be(self, wanted: Wanted) -> bool:
+        """Whether it may be one that is wanted."""
+        return wanted.may_be(self._slot)
+
+
 class _Whole:
     """A segment with all of its blocks, of which slots are read as they are asked for."""
 
     def __init__(self, properties: Mapping[str, Any]) -> None:
         self._place, self._stored = _segment(properties, ())
-        self._blocks: dict[int, dict[int, Slot]] = {}
-        self._intervals: dict[int, IntervalFacts] = {}
+        self._blocks: dict[int, list[Found]] = {}
         self.first, self.last = int(properties["first_batch"]), int(properties["last_batch"])
 
-    def slots(self, first: int, *, backwards: bool) -> Iterator[tuple[int, Callable[[], IntervalFacts]]]:
-        """The micro-batches from a batch id on, or back from it, each to be put together where it is wanted."""
+    def found(self, first: int, *, backwards: bool) -> Iterator[Found]:
+        """The micro-batches from a batch id on, or back from it."""
         if backwards:
             numbers = range(at(min(first, self.last)).block, at(self.first).block - 1, -1)
         else:
             numbers = range(at(max(first, self.first)).block, at(self.last).block + 1)
         for number in numbers:
-            if number not in self._blocks:
-                self._blocks[number] = self._stored.slots(self._place, number)
-            found = list(self._blocks[number].items())
-            for batch_id, slot in reversed(found) if backwards else found:
-                if (batch_id <= first) if backwards else (batch_id >= first):
-                    yield batch_id, partial(self._interval, batch_id, slot)
+            block = self._block(number)
+            for each in reversed(block) if backwards else block:
+                if (each.batch_id <= first) if backwards else (each.batch_id >= first):
+                    yield each
 
     def times(self) -> Iterator[datetime | None]:
-        """The processing times; most are read without putting their micro-batches together."""
+        """The processing times."""
         for number in range(segment.BLOCKS):
-            for batch_id, slot in self._stored.slots(self._place, number).items():
-                place = predictor(slot.shapes).time
-                if place is not None:
-                    yield from_micros(slot.numbers[place])
-                else:
-                    yield processing_time(put_slot_together(self._place, batch_id, slot, {}))
+            for each in self._block(number):
+                yield each.processing_time()
 
-    def _interval(self, batch_id: int, slot: Slot) -> IntervalFacts:
-        if batch_id not in self._intervals:
-            self._intervals[batch_id] = put_slot_together(self._place, batch_id, slot, {})
-        return self._intervals[batch_id]
+    def _block(self, number: int) -> list[Found]:
+        if number not in self._blocks:
+            slots = self._stored.slots(self._place, number).items()
+            self._blocks[number] = [Found(self._place, batch_id, slot) for batch_id, slot in slots]
+        return self._blocks[number]
 
 
 def load(tx: Transaction, stretches: Sequence[Stretch]) -> None:
@@ -157,7 +201,16 @@ class _Reading:
     of: Stretch
     first: int
     last: int
-    found: list[IntervalFacts] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)
+
+    def takes(self, each: Found, wanted: Wanted) -> bool:
+        """Add a micro-batch if it is one of these; whether it is."""
+        if not each.may_be(wanted) or not (self.of.at_any_time or self.of.has(each.processing_time())):
+            return False
+        if wanted is not ANY and not wanted.holds(each.interval()):
+            return False
+        self.found.append(each)
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +256,11 @@ def following(
         limit: of each.
         wanted: which of them.
     """
+    return [[each.interval() for each in found] for found in found_from(tx, stretches, limit, wanted=wanted)]
+
+
+def found_from(tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY) -> list[list[Found]]:
+    """As `following`, not put together yet."""
     return _read(tx, stretches, limit, wanted, backwards=False)
 
 
@@ -210,12 +268,12 @@ def preceding(
     tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
 ) -> list[list[IntervalFacts]]:
     """The last micro-batches of each stretch, the latest first; as `following`."""
-    return _read(tx, stretches, limit, wanted, backwards=True)
+    return [[each.interval() for each in found] for found in _read(tx, stretches, limit, wanted, backwards=True)]
 
 
 def _read(
     tx: Transaction, stretches: Sequence[Stretch], limit: int, wanted: Wanted, *, backwards: bool
-) -> list[list[IntervalFacts]]:
+) -> list[list[Found]]:
     readings = [_Reading(n, of, max(0, of.first), min(of.last, NO_LIMIT)) for n, of in enumerate(stretches)]
     open_ = [reading for reading in readings if reading.first <= reading.last] if limit > 0 else []
     known = _loaded(tx)
@@ -265,14 +323,9 @@ def _take(reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *,
         for batch_id, slot in _slots(place, blocks, numbers, backwards=backwards):
             if not reading.first <= batch_id <= reading.last:
                 continue
-            if not wanted.may_be(slot):
-                continue
-            interval = put_slot_together(place, batch_id, slot, {})
-            if reading.of.has(processing_time(interval)) and wanted.holds(interval):
-                reading.found.append(interval)
-                if len(reading.found) == limit:
-                    reading.first = reading.last + 1
-                    return
+            if reading.takes(Found(place, batch_id, slot), wanted) and len(reading.found) == limit:
+                reading.first = reading.last + 1
+                return
         whole = min(numbers) <= 0 if backwards else max(numbers) >= segment.BLOCKS - 1
         if backwards:
             reading.last = (place.start if whole else place.start + min(numbers) * segment.PLACES) - 1
@@ -292,14 +345,12 @@ def _take_loaded(
         if (reading.of.query, number) not in known:
             return
         whole = known[reading.of.query, number]
-        for batch_id, interval in whole.slots(begin, backwards=backwards) if whole is not None else ():
-            if not reading.first <= batch_id <= reading.last:
+        for each in whole.found(begin, backwards=backwards) if whole is not None else ():
+            if not reading.first <= each.batch_id <= reading.last:
                 break
-            if reading.of.has(processing_time(interval())) and wanted.holds(interval()):
-                reading.found.append(interval())
-                if len(reading.found) == limit:
-                    reading.first = reading.last + 1
-                    return
+            if reading.takes(each, wanted) and len(reading.found) == limit:
+                reading.first = reading.last + 1
+                return
         if backwards:
             reading.last = number * segment.SIZE - 1
         else:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import Asset, job_asset
-from headwater_consumers.analysis.micro_batches import Stretch, following, preceding, row
+from headwater_consumers.analysis.micro_batches import Found, Stretch, found_from, preceding, row
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.answer import RunBrief
@@ -184,11 +184,31 @@ def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse
     return tuple(read_use(*row) for row in ordered)
 
 
-def listed(position: Any) -> dict[int, tuple[int, int]]:
+class _Listed(Mapping[int, tuple[int, int]]):
+    """Ranges by partition; those that nobody asks for aren't read."""
+
+    def __init__(self, position: Mapping[str, Any]) -> None:
+        self._places = {partition: place for place, partition in enumerate(position["partitions"])}
+        self._from, self._to = position["from"], position["to_exclusive"]
+
+    def __getitem__(self, partition: int) -> tuple[int, int]:
+        place = self._places[partition]
+        return self._from[place], self._to[place]
+
+    def __contains__(self, partition: object) -> bool:
+        return partition in self._places
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def listed(position: Any) -> Mapping[int, tuple[int, int]]:
     """Range of each listed partition, empty ones too, of a Kafka position; of a table's, under `VERSIONS`."""
     if position.get("position") == "kafka":
-        ranges = zip(position["from"], position["to_exclusive"], strict=True)
-        return dict(zip(position["partitions"], ranges, strict=True))
+        return _Listed(position)
     if position.get("position") == "table_range" and (bounds := version_range(position)) is not None:
         return {VERSIONS: bounds}
     return {}
@@ -201,8 +221,12 @@ def same_topic(one: str | None, other: str | None) -> bool:
 
 def stretches(tx: Transaction, wanted: Sequence[tuple[str, int, int]], limit: int) -> list[list[Batch]]:
     """Intervals of each query key between two batch ids, both included, at most `limit` of each."""
-    found = following(tx, [Stretch(*each) for each in wanted], limit)
-    return [[read_batch(row(interval)) for interval in intervals] for intervals in found]
+    return [batches_of(each) for each in found_from(tx, [Stretch(*each) for each in wanted], limit)]
+
+
+def batches_of(found: Iterable[Found]) -> list[Batch]:
+    """Intervals of what was found."""
+    return [read_batch(row(each.interval())) for each in found]
 
 
 def before(tx: Transaction, wanted: Sequence[tuple[str, int]], limit: int = 1) -> list[list[Batch]]:

@@ -10,15 +10,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from headwater_consumers.analysis.micro_batches import Found, Stretch, found_from
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.answer import PartKind
 from headwater_consumers.analysis.trace.batches import (
     Batch,
     Query,
+    batches_of,
     before,
     listed,
     same_topic,
@@ -26,7 +28,6 @@ from headwater_consumers.analysis.trace.batches import (
 )
 from headwater_consumers.analysis.trace.search import Row, Search, narrow, run
 from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.facts.spans import Ranges, Spans, difference, intersection, union
 from headwater_schemas.events import Certainty
 
@@ -162,9 +163,10 @@ def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
             job[0].unreached.update((job[1], partition) for partition in job[2])
     # Mostly one or two batches read an offset, or the output of one batch: reading STRETCH at once would waste 60.
     for limit in (FEW, STRETCH):
-        found = stretches(tx, [(job[0].want.query.key, first, last) for job, first, last in starts], limit)
+        found = found_from(tx, [Stretch(job[0].want.query.key, first, last) for job, first, last in starts], limit)
         ended = [
-            _collect(start[0], batches) or len(batches) < limit for start, batches in zip(starts, found, strict=True)
+            _collect(job, batches_of(_up_to_past(job, each))) or len(each) < limit
+            for (job, _, _), each in zip(starts, found, strict=True)
         ]
         starts = [start for start, end in zip(starts, ended, strict=True) if not end]
     _find_long(tx, starts, window)
@@ -298,7 +300,7 @@ def _reaches_wanted(job: Job, batch: Batch) -> bool | None:
     located, _, spans = job
     uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
     ranges = [listed(use.properties) for use in uses if same_topic(located.want.topic_id, use.topic_id)]
-    reached_each = [_reaches(each, spans) for each in ranges if each.keys() & spans.keys()]
+    reached_each = [_reaches(each, spans) for each in ranges if _has_any(each, spans)]
     return any(reached_each) if reached_each else None
 
 
@@ -342,7 +344,7 @@ def holes_among(
     ]
 
 
-Test = Callable[[dict[int, tuple[int, int]], Spans], bool]
+Test = Callable[[Mapping[int, tuple[int, int]], Spans], bool]
 
 
 def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) -> Search:
@@ -353,7 +355,7 @@ def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) 
         for position in row["uses"]:
             ranges = listed(position)
             located.recorded = located.recorded or bool(ranges)
-            if same_topic(want.topic_id, position.get("topic_id")) and ranges.keys() & spans.keys():
+            if same_topic(want.topic_id, position.get("topic_id")) and _has_any(ranges, spans):
                 reached_each.append(test(ranges, spans))
         if not reached_each:
             return None
@@ -363,12 +365,17 @@ def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) 
     return Search(want.query.key, *piece, reached, want.dataset)
 
 
-def _reaches(ranges: dict[int, tuple[int, int]], spans: Spans) -> bool:
+def _has_any(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
+    """Whether any wanted partition is listed."""
+    return any(partition in ranges for partition in spans)
+
+
+def _reaches(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
     """Whether a range ends behind the first wanted offset, of any partition."""
     return any(ranges[partition][1] > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
 
 
-def _is_past(ranges: dict[int, tuple[int, int]], spans: Spans) -> bool:
+def _is_past(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
     """Whether every listed range begins behind the last wanted offset."""
     return all(ranges[partition][0] >= wanted[-1][1] for partition, wanted in spans.items() if partition in ranges)
 
@@ -397,9 +404,26 @@ def _collect(job: Job, batches: Sequence[Batch]) -> bool:
             else:
                 known[batch.first] = len(located.hits)
                 located.hits.append(OffsetHit(batch, both, certainty))
-        if not taken and ranges.keys() & spans.keys() and _is_past(ranges, spans):
+        if not taken and _has_any(ranges, spans) and _is_past(ranges, spans):
             return True
     return False
+
+
+def _up_to_past(job: Job, found: Sequence[Found]) -> Sequence[Found]:
+    """These, up to the first that is past all wanted offsets: what follows needn't be put together."""
+    located, _, spans = job
+    want = located.want
+    type_ = RelType.PRODUCED if want.produced else RelType.CONSUMED
+    for n, each in enumerate(found, 1):
+        ranges = [
+            listed(position)
+            for position in each.positions(type_, want.dataset)
+            if same_topic(want.topic_id, position.get("topic_id"))
+        ]
+        ranges = [of for of in ranges if _has_any(of, spans)]
+        if ranges and all(_is_past(of, spans) for of in ranges):
+            return found[:n]
+    return found
 
 
 def _join(one: Spans, other: Spans) -> Spans:
@@ -409,14 +433,8 @@ def _join(one: Spans, other: Spans) -> Spans:
 def _run(tx: Transaction, searches: Sequence[tuple[Located, Search]], window: int) -> None:
     for type_ in (RelType.CONSUMED, RelType.PRODUCED):
 
-        def read(search: Search, interval: IntervalFacts, type_: RelType = type_) -> Row:
-            uses = interval.variants[interval.winner].uses
-            found = [
-                registers["position"][1]
-                for use, registers in uses.items()
-                if use.type is type_ and use.dataset == search.dataset and "position" in registers
-            ]
-            return {"batch": interval.batch_id, "uses": found}
+        def read(search: Search, found: Found, type_: RelType = type_) -> Row:
+            return {"batch": found.batch_id, "uses": found.positions(type_, search.dataset)}
 
         of_kind = [search for located, search in searches if located.want.produced is (type_ is RelType.PRODUCED)]
         narrow(tx, of_kind, type_.value)

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis.micro_batches import Stretch, following, load
+from headwater_consumers.analysis.micro_batches import Found, Stretch, found_from, load
 from headwater_consumers.analysis.moments import moment_of
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.segments import segment
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ class Search:
         return rows[-1]["batch"], None
 
 
-Read = Callable[[Search, IntervalFacts], Row]
+Read = Callable[[Search, Found], Row]
 """What a search looks at of a micro-batch."""
 
 
@@ -139,10 +138,9 @@ def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, f
     open_ = searches
     while open_:
         probes = [(n, at) for n, search in enumerate(open_) for at in search.probes(fan_out)]
-        found = following(tx, [Stretch(open_[n].query, at) for n, at in probes], window)
+        found = found_from(tx, [Stretch(open_[n].query, at) for n, at in probes], window)
         rows: dict[tuple[int, int], list[Row]] = {
-            (n, at): [read(open_[n], interval) for interval in intervals]
-            for (n, at), intervals in zip(probes, found, strict=True)
+            (n, at): [read(open_[n], each) for each in those] for (n, at), those in zip(probes, found, strict=True)
         }
         for n, search in enumerate(open_):
             search.take([(at, rows[n, at]) for at in list(search.probes(fan_out))], window)
@@ -265,6 +263,9 @@ def _latest(row: Record) -> Iterable[Row]:
     return ({"batch": row["last"], "time": moment_of(row["last_time"])},)
 
 
-def _time(search: Search, interval: IntervalFacts) -> Row:
+def _time(search: Search, found: Found) -> Row:
+    if search.by == "processing_time":
+        return {"batch": found.batch_id, "time": found.processing_time()}
+    interval = found.interval()
     _, time = interval.variants[interval.winner].registers.get(search.by, ("", None))
-    return {"batch": interval.batch_id, "time": time}
+    return {"batch": found.batch_id, "time": time}

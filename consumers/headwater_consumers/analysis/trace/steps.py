@@ -34,6 +34,8 @@ from headwater_schemas.ranges import batches_text
 def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
     """The hops that these micro-batches are."""
     found = groups(taken)
+    others = (each.batch.reads() if context.backward else each.batch.writes() for each in taken)
+    context.datasets.know({use.dataset for uses in others for use in uses})
     certain = [{} if group[0].batch.conflict else certainly_used(group) for group in found]
     return [_draft(context, group, _again(context, n, found, certain)) for n, group in enumerate(found)]
 

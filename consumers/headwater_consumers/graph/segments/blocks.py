@@ -25,11 +25,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, overload
 
 import msgspec
 
-from headwater_consumers.graph.segments.slots import Shapes, Slot, VariantShape, predictor
+from headwater_consumers.graph.segments.slots import Predictor, Shapes, Slot, VariantShape, predictor
 
 DAMAGE = (zlib.error, msgspec.MsgspecError, ValueError, TypeError, LookupError, AttributeError)
 """What reading bytes raises that no block is made of."""
@@ -117,16 +117,136 @@ def closed(
 
 
 def read_closed(block: bytes) -> dict[int, Slot]:
-    """The slots of a closed block by place."""
+    """The slots of a closed block by place. Their numbers are read when they are asked for: some, or all of them."""
     head, places, numbers, texts, columns = _decode(zlib.decompress(block))
     structures = _structures(head)
-    counts = [numbers.count(number) for number in range(len(structures))]
-    rows = [iter(_by_row(data, count)) for data, count in zip(columns, counts, strict=True)]
-    frames = [
-        (place, number, next(rows[number]), changed)
-        for place, number, changed in zip(places, numbers, texts, strict=True)
+    differences = [
+        _Differences(data, numbers.count(number), predictor(shapes))
+        for number, (data, (shapes, _)) in enumerate(zip(columns, structures, strict=True))
     ]
-    return dict(_slots(structures, frames))
+    read = [0] * len(structures)
+    slots: dict[int, Slot] = {}
+    for number, group in groupby(zip(places, numbers, texts, strict=True), key=itemgetter(1)):
+        alike = list(group)
+        shapes, base = structures[number]
+        rows = _Rows(differences[number], read[number], read[number] + len(alike))
+        read[number] += len(alike)
+        for at, (place, _, changed) in enumerate(alike):
+            slots[place] = Slot(shapes, _Numbers(rows, at), _texts(base, changed))
+    return slots
+
+
+class _Differences:
+    """The differences of all slots of a structure, as they are stored.
+
+    Raises:
+        ValueError: the bytes aren't those of so many slots.
+    """
+
+    def __init__(self, data: bytes, count: int, of: Predictor) -> None:
+        if len(data) != 8 * count * of.count:
+            raise ValueError(f"{len(data)} bytes for {count} slots of {of.count} numbers")
+        self.of, self._data, self._count = of, data, count
+        self._values: array[int] | None = None
+
+    def column(self, place: int, begin: int, end: int) -> Sequence[int]:
+        """Those at one place, of some slots."""
+        if self._values is None:
+            self._values = _by_place(self._data, self._count)
+        first = place * self._count
+        return self._values[first + begin : first + end]
+
+    def first_if_alike(self, places: range) -> Sequence[int] | None:
+        """Those at some places of the first slot, if those of all others are 0; else None."""
+        begin, end = 8 * places.start * self._count, 8 * places.stop * self._count
+        if self._values is None:
+            self._values = _by_place(self._data, self._count)
+        first = self._values[places.start * self._count : places.stop * self._count : self._count]
+        zeros = self._data.count(0, begin, end)
+        return first if end - begin - zeros == 8 * len(first) - first.tobytes().count(0) else None
+
+
+_FEW = 8
+"""Slots that are read one by one; to read all of a block takes as long as so many."""
+
+
+class _Rows:
+    """The numbers of consecutive slots of one structure."""
+
+    def __init__(self, differences: _Differences, begin: int, end: int) -> None:
+        self._of, self._differences, self._begin, self._end = differences.of, differences, begin, end
+        self._columns: dict[int, list[int]] = {}
+        self._known: dict[int, list[int]] = {}
+        self._all: list[list[int]] | None = None
+        self._read = 0
+
+    @property
+    def width(self) -> int:
+        """How many numbers each slot has."""
+        return self._of.count
+
+    def row(self, at: int) -> list[int]:
+        """All numbers of a slot."""
+        self._read += 1
+        if self._all is None and self._read <= _FEW:
+            return self._of.row(at, self._given)
+        if self._all is None:
+            given = [self._given(place) for place in range(self.width)]
+            rows = list(zip(*given, strict=True)) if given else [()] * (self._end - self._begin)
+            self._all = self._of.rows(rows)
+        return self._all[at]
+
+    def number(self, at: int, place: int) -> int:
+        """One number of a slot."""
+        if self._all is not None:
+            return self._all[at][place]
+        if place not in self._known:
+            self._known[place] = self._of.column(place, self._given, self._columns)
+        return self._known[place][at]
+
+    def numbers(self, at: int, places: range) -> list[int]:
+        """Some numbers of a slot."""
+        if (
+            self._begin == 0
+            and self._all is None
+            and all(map(self._of.goes_on, places))
+            and (alike := self._differences.first_if_alike(places)) is not None
+        ):
+            # Partitions, say, which are the same in each micro-batch.
+            return list(alike)
+        return [self.number(at, place) for place in places]
+
+    def _given(self, place: int) -> Sequence[int]:
+        return self._differences.column(place, self._begin, self._end)
+
+
+class _Numbers(Sequence[int]):
+    """The numbers of a slot."""
+
+    __slots__ = ("_at", "_rows")
+
+    def __init__(self, rows: _Rows, at: int) -> None:
+        self._rows, self._at = rows, at
+
+    def __len__(self) -> int:
+        return self._rows.width
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._rows.row(self._at))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (list, _Numbers)) and self._rows.row(self._at) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[int]: ...
+    def __getitem__(self, place: int | slice) -> int | list[int]:
+        if isinstance(place, int):
+            return self._rows.number(self._at, place)
+        return self._rows.numbers(self._at, range(len(self))[place])
 
 
 class _Frames:
@@ -137,7 +257,7 @@ class _Frames:
         self._raw_head = b""
         self._tail = bytearray()
         self._structure: int | None = None
-        self._numbers: list[int] | None = None
+        self._numbers: Sequence[int] | None = None
         self._at = 0
         if block is not None:
             self._head, self._raw_head = list(_read_head(block.head)), block.head
@@ -184,12 +304,16 @@ def _slots(
         shapes, base = structures[number]
         rows = predictor(shapes).rows([differences for _, _, differences, _ in alike])
         for (place, _, _, changed), numbers in zip(alike, rows, strict=True):
-            texts = base
-            if changed:
-                texts = base[:]
-                for at, text in changed.items():
-                    texts[at] = text
-            yield place, Slot(shapes, numbers, texts)
+            yield place, Slot(shapes, numbers, _texts(base, changed))
+
+
+def _texts(base: list[str], changed: Mapping[int, str]) -> list[str]:
+    if not changed:
+        return base
+    texts = base[:]
+    for at, text in changed.items():
+        texts[at] = text
+    return texts
 
 
 @lru_cache(1 << 10)
@@ -228,15 +352,13 @@ def _by_column(rows: list[list[int]]) -> bytes:
     return b"".join(out)
 
 
-def _by_row(data: bytes, count: int) -> Iterable[tuple[int, ...]]:
-    """The inverse of `_by_column`.
+def _by_place(data: bytes, count: int) -> array[int]:
+    """The inverse of `_by_column`, but for the rows: the numbers of the columns one after the other.
 
     Args:
         data: what it made.
         count: how many rows there are.
     """
-    if not data:
-        return [()] * count
     # The lowest bytes of all columns at once, then the next: a step for each column takes eight times as long.
     raw = bytearray(len(data))
     for byte in range(8):
@@ -246,4 +368,4 @@ def _by_row(data: bytes, count: int) -> Iterable[tuple[int, ...]]:
     values = array("q", bytes(raw))
     if sys.byteorder == "big":
         values.byteswap()
-    return zip(*(values[at : at + count] for at in range(0, len(values), count)), strict=True)
+    return values

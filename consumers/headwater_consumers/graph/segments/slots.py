@@ -15,12 +15,12 @@ this micro-batch alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
 from operator import add
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import msgspec
 
@@ -78,7 +78,7 @@ class Slot(NamedTuple):
     """One micro-batch, taken apart."""
 
     shapes: Shapes
-    numbers: list[int]
+    numbers: Sequence[int]
     texts: list[str]
 
 
@@ -150,18 +150,68 @@ def put_together(owner: Owner, batch_id: int, slot: Slot, known: dict[str, Names
     return variants
 
 
-def positions(tenant: str, slot: Slot) -> dict[UseKey, Props]:
-    """The positions of what a micro-batch with one variant used: a part of `put_together`, in less time."""
+def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) -> dict[UseKey, Props]:
+    """The positions of what a micro-batch with one variant used: a part of `put_together`, in less time.
+
+    Args:
+        tenant: of the graph.
+        slot: taken apart.
+        of: only what it read, or wrote, of the dataset with this key, with lists that are read when they are looked
+            into; None: all.
+    """
     out: dict[UseKey, Props] = {}
     for type_, ordinal, name, shape, number, text in _places(slot.shapes):
+        if of is not None and type_ is not of[0]:
+            continue
         use = UseKey(type_, dataset_key(tenant, *slot.texts[name : name + 2]), ordinal)
-        out[use] = _cell(shape, iter(slot.numbers[number:]), iter(slot.texts[text:]))
+        if of is None:
+            out[use] = _cell(shape, iter(slot.numbers[number]), iter(slot.texts[text:]))
+        elif use.dataset == of[1]:
+            out[use] = _cell(shape, _Cursor(slot.numbers, number.start), iter(slot.texts[text:]))
     return out
 
 
+class _Cursor:
+    """Numbers one after the other; lists of them aren't read yet."""
+
+    def __init__(self, numbers: Sequence[int], at: int) -> None:
+        self._numbers, self._at = numbers, at
+
+    def __next__(self) -> int:
+        self._at += 1
+        return self._numbers[self._at - 1]
+
+    def take(self, count: int) -> Sequence[int]:
+        """A list of the next numbers."""
+        self._at += count
+        return _Part(self._numbers, self._at - count, self._at)
+
+
+class _Part(Sequence[int]):
+    """Some of the numbers of a slot."""
+
+    __slots__ = ("_numbers", "_places")
+
+    def __init__(self, numbers: Sequence[int], begin: int, end: int) -> None:
+        self._numbers, self._places = numbers, range(begin, end)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._numbers[self._places.start : self._places.stop])
+
+    @overload
+    def __getitem__(self, at: int) -> int: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[int]: ...
+    def __getitem__(self, at: int | slice) -> int | Sequence[int]:
+        return self._numbers[self._places[at]] if isinstance(at, int) else list(self)[at]
+
+
 @lru_cache(1 << 12)
-def _places(shapes: Shapes) -> list[tuple[RelType, int, int, Shape, int, int]]:
-    """Where the positions of uses are: type, ordinal, place of the names, shape, place of its numbers and texts."""
+def _places(shapes: Shapes) -> list[tuple[RelType, int, int, Shape, slice, int]]:
+    """Where the positions of uses are: type, ordinal, place of the names, shape, its numbers, place of its texts."""
     (shape,) = shapes
     numbers = texts = 0
 
@@ -185,9 +235,10 @@ def _places(shapes: Shapes) -> list[tuple[RelType, int, int, Shape, int, int]]:
         names = texts
         texts += 2
         for name, _, of in registers:
-            if name == "position":
-                out.append((RelType(type_), ordinal, names, of, numbers, texts))
+            begin, text = numbers, texts
             skip(of)
+            if name == "position":
+                out.append((RelType(type_), ordinal, names, of, slice(begin, numbers), text))
     return out
 
 
@@ -233,7 +284,7 @@ def _cell(shape: Shape, numbers: Any, texts: Any) -> Any:
     if shape == _JSON:
         return msgspec.json.decode(next(texts))
     if isinstance(shape, int):
-        return [next(numbers) for _ in range(shape)]
+        return numbers.take(shape) if isinstance(numbers, _Cursor) else [next(numbers) for _ in range(shape)]
     assert isinstance(shape, tuple)  # noqa: S101 - for the type checker
     return {name: _cell(of, numbers, texts) for name, of in shape}
 
@@ -312,18 +363,23 @@ class Predictor:
             elif name == "stamp" and time is not None and time < place:
                 near = count + time
             self._near.append(near)
-        self._count = count
+        self.count = count
+        """How many numbers a slot has."""
         self.time = time if len(shapes) == 1 else None
         """Place of the processing time, in microseconds; None: there is none, or several variants have their own."""
 
-    def differences(self, before: list[int] | None, numbers: list[int]) -> list[int]:
+    def goes_on(self, place: int) -> bool:
+        """Whether a number is near the one at the same place of the previous slot."""
+        return self._near[place] == place
+
+    def differences(self, before: Sequence[int] | None, numbers: Sequence[int]) -> list[int]:
         """Of a slot's numbers from what they are near; each in 64 bits with sign.
 
         Args:
             before: numbers of the previous slot; None: there is none with this structure.
             numbers: of the slot.
         """
-        known = (before or [0] * self._count) + numbers
+        known = [*(before or [0] * self.count), *numbers]
         out = [number - known[near] for number, near in zip(numbers, self._near, strict=True)]
         return out if not out or (min(out) >= -_OFFSET and max(out) < _OFFSET) else [_wrap(number) for number in out]
 
@@ -332,23 +388,50 @@ class Predictor:
 
         By column: additions along a column take a fifth of the time that they take slot by slot.
         """
-        if not self._count:
+        if not self.count:
             return [[] for _ in differences]
         given = list(zip(*differences, strict=True))
         columns: dict[int, list[int]] = {}
-        for place in range(self._count):
-            self._column(place, given, columns)
-        return [list(row) for row in zip(*(_wrapped(columns[place]) for place in range(self._count)), strict=True)]
+        for place in range(self.count):
+            self._column(place, given.__getitem__, columns)
+        return [list(row) for row in zip(*(_wrapped(columns[place]) for place in range(self.count)), strict=True)]
 
-    def _column(self, place: int, given: Sequence[Sequence[int]], columns: dict[int, list[int]]) -> list[int]:
-        """The numbers at one place, of all slots; `columns` has those that are known, and gets them."""
+    def row(self, at: int, given: Callable[[int], Sequence[int]]) -> list[int]:
+        """One of `rows`: all numbers of a slot.
+
+        Args:
+            at: which of the slots.
+            given: the differences at a place, of all these slots.
+        """
+        return [_wrap(self._number(place, at, given)) for place in range(self.count)]
+
+    def _number(self, place: int, at: int, given: Callable[[int], Sequence[int]]) -> int:
+        own, near = [given(place)], self._near[place]
+        while near >= self.count:
+            own.append(given(near - self.count))
+            near = self._near[near - self.count]
+        if near == place:
+            return sum(sum(each[: at + 1]) for each in own)
+        return sum(each[at] for each in own) + (self._number(near, at - 1, given) if at else 0)
+
+    def column(self, place: int, given: Callable[[int], Sequence[int]], columns: dict[int, list[int]]) -> list[int]:
+        """The numbers at one place, of consecutive slots with this structure, of which the first has none before.
+
+        Args:
+            place: which.
+            given: the differences at a place, of all these slots.
+            columns: what is known of the slots by place; gets what is found on the way.
+        """
+        return _wrapped(self._column(place, given, columns))
+
+    def _column(self, place: int, given: Callable[[int], Sequence[int]], columns: dict[int, list[int]]) -> list[int]:
         if place in columns:
             return columns[place]
         # What is near a number of the same slot is, with the difference of that one, near what that one is near.
-        own, near = given[place], self._near[place]
-        while near >= self._count:
-            own = list(map(add, own, given[near - self._count]))
-            near = self._near[near - self._count]
+        own, near = given(place), self._near[place]
+        while near >= self.count:
+            own = list(map(add, own, given(near - self.count)))
+            near = self._near[near - self.count]
         if near == place:
             columns[place] = list(accumulate(own))
         else:
