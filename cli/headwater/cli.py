@@ -82,6 +82,7 @@ COMMANDS: dict[str, Command] = {
     "trace": Command("headwater.commands.trace", extra="materializer"),
     "blast": Command("headwater.commands.blast", extra="materializer"),
     "impact": Command("headwater.commands.impact", extra="materializer"),
+    "review": Command("headwater.commands.review", extra="materializer"),
     "bench": Command("headwater_benchmarks.commands.bench", extra="demo"),
     "soak": Command("headwater_benchmarks.commands.soak", extra="demo"),
     "serve": Command("headwater.commands.serve", extra="api"),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,12 +27,8 @@ from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import (
-    ColumnEdge,
-    ColumnLineage,
-    DatasetEvent,
     DatasetRef,
     DatasetUse,
-    Expression,
     JobEvent,
     JobRef,
     LineageEvent,
@@ -41,14 +36,11 @@ from headwater_schemas.events import (
     RunEvent,
     RunEventType,
     RunRef,
-    SchemaDefinition,
-    SchemaField,
-    TransformationKind,
-    TransformationType,
     build,
 )
 from support.analysis.dense_events import dense_events
 from support.analysis.naive_lineage import NaiveGraph, reach
+from support.analysis.written import plan, table
 from support.graph.colliding import PRODUCER, START
 
 if TYPE_CHECKING:
@@ -68,54 +60,6 @@ def fill(clean_database: Driver) -> Callable[[Sequence[LineageEvent]], None]:
         writer.apply(fold(events))
 
     return write
-
-
-def table(name: str, fields: Iterable[str], **body: object) -> LineageEvent:
-    """A dataset; `a int` gives a field its type."""
-    schema = SchemaDefinition(
-        tuple(
-            SchemaField(path=path, type=type_ or None) for path, _, type_ in (field.partition(" ") for field in fields)
-        )
-    )
-    about = {"type": "TABLE", **body}
-    event = DatasetEvent(dataset=DatasetRef("w", name), schema=schema, **about)  # type: ignore[arg-type]
-    return build.lineage_event(event, producer=PRODUCER, event_time=START)
-
-
-def plan(job: str, *edges: str, seconds: int = 0, complete: bool = True) -> LineageEvent:
-    """A plan of edges such as `orders.id > report.id COPY`, `orders.* …` for a dataset as a whole; `!` masks.
-
-    Kinds that end in DEPENDENCY, and CONDITIONAL, are INDIRECT.
-    """
-    parsed = [edge.split() for edge in edges]
-    names = sorted({end.partition(".")[0] for first, _, last, *_ in parsed for end in (first, last)})
-    made = []
-    for first, _, last, kind, *expression in parsed:
-        (source, _, field), (target, _, made_field) = first.partition("."), last.partition(".")
-        plain = kind.rstrip("!")
-        indirect = plain.endswith("_DEPENDENCY") or plain == "CONDITIONAL"
-        made.append(
-            ColumnEdge(
-                output=names.index(target),
-                output_field=None if made_field == "*" else made_field,
-                input=names.index(source),
-                input_field=None if field == "*" else field,
-                type=TransformationType.INDIRECT if indirect else TransformationType.DIRECT,
-                kind=TransformationKind(plain),
-                masking=kind.endswith("!"),
-                expression=expression[0] if expression else None,
-            )
-        )
-    texts = sorted({edge.expression for edge in made if edge.expression})
-    lineage = ColumnLineage(
-        datasets=tuple(DatasetRef("w", name) for name in names),
-        edges=tuple(made),
-        expressions=tuple(Expression(text, text) for text in texts),
-        complete=complete,
-        incomplete_reason=None if complete else "a subquery",
-    )
-    when = START + timedelta(seconds=seconds)
-    return build.lineage_event(lineage, job=JobRef("j", job), producer=PRODUCER, event_time=when)
 
 
 def silent(job: str, source: str, target: str) -> LineageEvent:

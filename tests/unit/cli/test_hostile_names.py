@@ -41,6 +41,7 @@ from headwater.show import names as show_names
 from headwater.show import notes as show_notes
 from headwater.show import pages as show_pages
 from headwater.show import reconciled as show_reconciled
+from headwater.show import review as show_review
 from headwater.show import runs as show_runs
 from headwater.show import search as show_search
 from headwater.show import trace as show_trace
@@ -62,7 +63,11 @@ def renderers() -> list[Any]:
         loaded = importlib.import_module(module.name)
         for name, function in inspect.getmembers(loaded, inspect.isfunction):
             returned = str(function.__annotations__.get("return"))
-            if function.__module__ == loaded.__name__ and not name.startswith("_") and not returned.startswith("dict"):
+            if (
+                function.__module__ == loaded.__name__
+                and not name.startswith("_")
+                and not returned.startswith(("dict", "list"))
+            ):
                 found.append(function)
     return found
 
@@ -146,6 +151,7 @@ NAMELESS = {
     show_batches.part_text,
     show_batches.quality_text,
     show_diff.summary,
+    show_review.summary,
     show_search.summary,
     show_trace.blast_summary,
     show_trace.summary,

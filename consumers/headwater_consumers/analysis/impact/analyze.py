@@ -76,48 +76,75 @@ def _it(count: int) -> str:
 MOST_JOBS = 100
 
 
+@dataclass(frozen=True, slots=True)
+class ImpactRows:
+    """What the graph has of assets, hops and jobs that are shown: rows by id, or by key."""
+
+    assets: Mapping[int, Any]
+    edges: Mapping[int, Any]
+    jobs: Mapping[str, Any]
+
+
 class ImpactDetails:
-    """Looks up what `nodes` and jobs are called, at once.
+    """What a page shows of one change: names, reasons and owners. `look_up` has to be called before it is asked.
 
     Args:
-        tx: to look up in.
         spread: what was hit.
         nodes: of the page, in order.
         policy: whose reasons and actions are shown.
         beginning: what changes.
+        most_jobs: jobs to show.
+
+    Attributes:
+        paths: the steps to each of `nodes`.
+        shown_jobs: keys of the jobs to show.
+        rows: what the graph has of them.
     """
 
     def __init__(
-        self, tx: Transaction, spread: ImpactSpread, nodes: Sequence[int], policy: Policy, beginning: Beginning
+        self,
+        spread: ImpactSpread,
+        nodes: Sequence[int],
+        policy: Policy,
+        beginning: Beginning,
+        most_jobs: int = MOST_JOBS,
     ) -> None:
         self._spread = spread
         self._nodes = nodes
         self._policy = policy
         self._changed = wording.called(beginning.changed)
         self._parts = beginning.reach.parts
-        self._paths = {node: spread.walk.path(spread.worst[node]) for node in nodes}
-        steps = [step for path in self._paths.values() for step in path]
-        self._shown_jobs = sorted(
+        self.paths = {node: spread.walk.path(spread.worst[node]) for node in nodes}
+        self.shown_jobs = sorted(
             spread.jobs, key=lambda key: (not _fails(spread, key), spread.jobs[key].rank, spread.jobs[key].hops, key)
-        )[:MOST_JOBS]
-        on_paths = {node_of(place) for step in steps for place in (step.source, step.target)}
-        self._assets = {row["node"]: row for row in tx.one("impact/assets", nodes=sorted(on_paths))["assets"]}
-        edges = tx.one("impact/hops", edges=sorted({step.edge for step in steps}))["hops"]
-        self._edges = {row["edge"]: row for row in edges}
-        jobs = dict.fromkeys([*self._shown_jobs, *(_hit(step).job for step in steps)])
-        self._jobs = {row["properties"]["key"]: row for row in tx.one("impact/jobs", keys=list(jobs))["jobs"]}
+        )[:most_jobs]
+        self.rows = ImpactRows({}, {}, {})
         # The ways to a thousand assets have most of their steps in common.
         self._known_assets: dict[int, Asset] = {}
         self._known_hops: dict[int, ImpactHop] = {}
 
+    @staticmethod
+    def look_up(tx: Transaction, several: Sequence[ImpactDetails]) -> None:
+        """Look up what nodes and jobs of all of these are called, at once."""
+        steps = [step for each in several for path in each.paths.values() for step in path]
+        on_paths = {node_of(place) for step in steps for place in (step.source, step.target)}
+        jobs = dict.fromkeys([*(job for each in several for job in each.shown_jobs), *(_hit(s).job for s in steps)])
+        rows = ImpactRows(
+            {row["node"]: row for row in tx.one("impact/assets", nodes=sorted(on_paths))["assets"]},
+            {row["edge"]: row for row in tx.one("impact/hops", edges=sorted({step.edge for step in steps}))["hops"]},
+            {row["properties"]["key"]: row for row in tx.one("impact/jobs", keys=list(jobs))["jobs"]},
+        )
+        for each in several:
+            each.rows = rows
+
     def items(self) -> tuple[ImpactItem, ...]:
         """One for each node, in order."""
-        return tuple(self._item(node, self._paths[node]) for node in self._nodes)
+        return tuple(self._item(node, self.paths[node]) for node in self._nodes)
 
     def jobs(self, schema: SchemaChange | None, *, late: bool) -> tuple[ImpactedJob, ...]:
         """The jobs to show."""
         shown = []
-        for key in self._shown_jobs:
+        for key in self.shown_jobs:
             hit, fails = self._spread.jobs[key], _fails(self._spread, key)
             why = wording.job_reason(hit, schema, fails=fails, late=late)
             severity = SEVERITIES[hit.rank]
@@ -127,7 +154,7 @@ class ImpactDetails:
     def _item(self, node: int, path: Sequence[WalkStep]) -> ImpactItem:
         place, last = self._spread.worst[node], path[-1]
         hit = _hit(last)
-        asset, row, rule = self._asset(node), self._assets[node], self._policy.rules[hit.rule]
+        asset, row, rule = self._asset(node), self.rows.assets[node], self._policy.rules[hit.rule]
         hops = tuple(self._hop(step) for step in path)
         names = {
             "changed": self._changed,
@@ -164,7 +191,7 @@ class ImpactDetails:
     def _hop(self, step: WalkStep) -> ImpactHop:
         hop = self._known_hops.get(step.target)
         if hop is None:
-            row, hit = self._edges[step.edge], _hit(step)
+            row, hit = self.rows.edges[step.edge], _hit(step)
             done = None if row["kind"] is None else transformation(row, whole=row["whole"])
             hop = ImpactHop(self._asset(node_of(step.target)), self._job(hit.job), hit.cause, done, row["possible"])
             self._known_hops[step.target] = hop
@@ -173,16 +200,16 @@ class ImpactDetails:
     def _asset(self, node: int) -> Asset:
         asset = self._known_assets.get(node)
         if asset is None:
-            row = self._assets[node]
+            row = self.rows.assets[node]
             of, column = row["dataset"], row["column"]
             asset = self._known_assets[node] = dataset_asset(of) if column is None else column_asset(of, column)
         return asset
 
     def _job(self, key: str) -> Asset:
-        return job_asset(self._jobs[key]["properties"])
+        return job_asset(self.rows.jobs[key]["properties"])
 
     def _owners_of_job(self, key: str) -> tuple[Owner, ...]:
-        return _owners(self._jobs[key], self._job(key))
+        return _owners(self.rows.jobs[key], self._job(key))
 
 
 def _hit(step: WalkStep) -> HitStep:
@@ -252,10 +279,7 @@ def _answer(tx: Transaction, change: ImpactChange, policy: Policy, page: ImpactP
     graph = StoredGraph(tx)
     hit = spread(graph, beginning.start, type_, change.schema, policy, depth=page.depth)
 
-    def order(node: int) -> tuple[int, int, int, str]:
-        place = hit.worst[node]
-        return rank_of(place), int(is_indirect(place)), hit.walk.found[place].hops, hit.facts[node].key
-
+    order = hit.order
     nodes = sorted(hit.worst, key=order)
     first = 0
     same = (tx.tenant, beginning.asset.key, replace(change, dataset=""), policy, replace(page, limit=1, cursor=None))
@@ -264,7 +288,8 @@ def _answer(tx: Transaction, change: ImpactChange, policy: Policy, page: ImpactP
         first = bisect_right(nodes, after, key=order)
     shown = nodes[first : first + page.limit]
     more = first + page.limit < len(nodes)
-    details = ImpactDetails(tx, hit, shown, policy, beginning)
+    details = ImpactDetails(hit, shown, policy, beginning)
+    details.look_up(tx, [details])
     worst = min((rank_of(place) for place in hit.worst.values()), default=None)
     nothing = Severity.NONE if type_.of_schema else Severity.INFO
     impact = Impact(

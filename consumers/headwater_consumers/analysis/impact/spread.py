@@ -72,6 +72,11 @@ class ImpactSpread:
     facts: dict[int, AssetFacts]
     jobs: dict[str, JobHit]
 
+    def order(self, node: int) -> tuple[int, int, int, str]:
+        """What assets are sorted by: the worst first, DIRECT before INDIRECT, then by hops and key."""
+        place = self.worst[node]
+        return rank_of(place), int(is_indirect(place)), self.walk.found[place].hops, self.facts[node].key
+
     def hops(self, node: int) -> int:
         """Hops to an asset, the way that hits it worst."""
         return self.walk.found[self.worst[node]].hops

@@ -114,7 +114,7 @@ def begin(tx: Transaction, change: ImpactChange) -> Beginning:
 
 
 def _beginning(tx: Transaction, change: ImpactChange, dataset: FoundNode) -> Beginning:
-    columns = _columns(tx, dataset)
+    columns = columns_of(tx, dataset)
     whole = ChangeStart((dataset.id,), (), dataset.id, dataset.asset.type)
     if change.schema is SchemaChange.ADDED and change.column is not None:
         if any(row["name"] == change.column and not row["gone"] for row in columns):
@@ -138,8 +138,8 @@ def _beginning(tx: Transaction, change: ImpactChange, dataset: FoundNode) -> Beg
     return Beginning(start, found.asset, found.asset, _type_of(change, found.asset.type), notes)
 
 
-def _columns(tx: Transaction, dataset: FoundNode) -> list[dict[str, Any]]:
-    """Columns of a dataset under all its names, each once, as the node that is shown for it."""
+def columns_of(tx: Transaction, dataset: FoundNode) -> list[dict[str, Any]]:
+    """`id`, `name` and `gone` of the columns of a dataset under all its names, each once, as the node that is shown."""
     identities = Identities.of(tx)
     rows = tx.rows("impact/start_columns", datasets=identities.members(dataset.asset.key))
     identities.learn(row["id"] for row in rows)

@@ -138,24 +138,24 @@ def summary_of(impact: Impact) -> str:
 def _lines(impact: Impact) -> Iterator[str]:
     name = impact.change.column if impact.start.column is None else None
     start = impact.start.spelling + (f"#{name}" if name else "")
-    yield f"## {_text(headline(impact.change, impact.type, impact.start))}: {impact.severity}"
+    yield f"## {as_text(headline(impact.change, impact.type, impact.start))}: {impact.severity}"
     yield ""
-    yield f"{impact.type} of {_code(start)}: {counted(impact)}."
+    yield f"{impact.type} of {as_code(start)}: {counted(impact)}."
     for note in impact.notes:
-        yield f"{_text(note)}"
+        yield f"{as_text(note)}"
     if impact.jobs:
         yield ""
         yield "### Jobs"
         yield ""
         for job in impact.jobs[:_MOST_ITEMS]:
-            yield f"- **{job.severity}** {_code(job.job.name)}: {_text(job.reason)}{_owned(job.owners)}"
+            yield f"- **{job.severity}** {as_code(job.job.name)}: {as_text(job.reason)}{_owned(job.owners)}"
         yield from _more(impact.jobs_total - min(len(impact.jobs), _MOST_ITEMS), "jobs")
     if impact.consumers:
         yield ""
         yield "### Consumers"
         yield ""
         for consumer in impact.consumers[:_MOST_ITEMS]:
-            yield f"- {_code(consumer.name)}: {_text(consumer_text(consumer))}"
+            yield f"- {as_code(consumer.name)}: {as_text(consumer_text(consumer))}"
         yield from _more(len(impact.consumers) - _MOST_ITEMS, "consumers")
     if impact.items:
         shown = impact.items[:_MOST_ITEMS]
@@ -172,7 +172,7 @@ def _lines(impact: Impact) -> Iterator[str]:
     owners = list(dict.fromkeys((*(owner.name for owned in every for owner in owned), *of_consumers)))
     if owners:
         yield ""
-        names = ", ".join(_text(owner) for owner in owners[:_MOST_OWNERS])
+        names = ", ".join(as_text(owner) for owner in owners[:_MOST_OWNERS])
         yield f"To tell: {names}{f' and {len(owners) - _MOST_OWNERS} more' if len(owners) > _MOST_OWNERS else ''}."
 
 
@@ -205,11 +205,11 @@ def counted(impact: Impact) -> str:
 def _row(item: ImpactItem) -> str:
     cells = (
         f"**{item.severity}**",
-        _text(called(item.asset)),
+        as_text(called(item.asset)),
         str(item.influence),
         str(item.hops),
-        _text(item.reason),
-        _text(item.action),
+        as_text(item.reason),
+        as_text(item.action),
     )
     return f"| {' | '.join(cells)} |"
 
@@ -221,16 +221,16 @@ def _more(count: int, what: str) -> Iterator[str]:
 
 
 def _owned(owners: tuple[Owner, ...]) -> str:
-    return f" ({', '.join(_text(owner.name) for owner in owners)})" if owners else ""
+    return f" ({', '.join(as_text(owner.name) for owner in owners)})" if owners else ""
 
 
-def _code(text: str) -> str:
-    """As code, with a fence longer than any run of backticks in it."""
+def as_code(text: str) -> str:
+    """As code of Markdown, with a fence longer than any run of backticks in it."""
     shown = short(text, 200)
     fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
     return f"{fence} {shown} {fence}" if "`" in shown else f"`{shown}`"
 
 
-def _text(text: str) -> str:
-    """As text: nothing in it is Markdown."""
+def as_text(text: str) -> str:
+    """As text of Markdown: nothing in it is markup."""
     return _SPECIAL.sub(r"\\\1", short(text, 600))

@@ -1,0 +1,284 @@
+"""The review of a change: for people, for a pull request, and for what shows findings in code."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from rich.console import Group
+from rich.text import Text
+from rich.tree import Tree
+
+from headwater.console import shortened
+from headwater.show.consumers import consumers_table
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.impact import ImpactItem, Severity
+from headwater_consumers.analysis.impact.wording import as_code, as_text, called, consumer_text
+from headwater_consumers.review.answer import Review, ReviewedDifference
+from headwater_consumers.review.compare import DifferenceKind
+from headwater_schemas.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_STYLES: Final = {
+    Severity.BREAKING: "bold red",
+    Severity.DEGRADED: "yellow",
+    Severity.COSMETIC: "cyan",
+    Severity.NONE: "green",
+}
+_LEVELS: Final = {Severity.BREAKING: "error", Severity.DEGRADED: "warning", Severity.COSMETIC: "note"}
+_GITLAB: Final = {Severity.BREAKING: "blocker", Severity.DEGRADED: "major", Severity.COSMETIC: "info"}
+_MEANINGS: Final = {
+    Severity.BREAKING: "A job fails, or a value can't be made any more.",
+    Severity.DEGRADED: "It works, with poorer, older or possibly wrong results.",
+    Severity.COSMETIC: "It looks different and means the same.",
+    Severity.NONE: "Nobody known is affected.",
+}
+_RULES: Final = {
+    DifferenceKind.ADDED: "A column is added",
+    DifferenceKind.REMOVED: "A column is removed",
+    DifferenceKind.RENAMED: "A column is renamed",
+    DifferenceKind.RETYPED: "A column gets another type",
+    DifferenceKind.NULLABILITY: "A column may be null, or no more",
+    DifferenceKind.ENUM: "A column has other values",
+    DifferenceKind.UNIT: "A column has another unit",
+    DifferenceKind.MEANING: "A column means something else",
+    DifferenceKind.DESCRIPTION: "A column is described otherwise",
+    DifferenceKind.PARTITIONING: "The dataset is partitioned otherwise",
+}
+_MOST_NOTE: Final = 600
+_MOST_SHOWN: Final = 100
+_MOST_IN_COMMENT: Final = 30
+_MOST_NAMES: Final = 5
+_WIDEST: Final = max(len(severity) for severity in _STYLES)
+
+
+def view(review: Review) -> RenderableType:
+    """All that is shown on a terminal."""
+    head = Text(f"{shortened(called(review.dataset))}: ", style="bold")
+    head.append(review.severity, _STYLES.get(review.severity, ""))
+    head.append(f"  {shortened(review.old)} → {shortened(review.new)}", "dim not bold")
+    parts: list[RenderableType] = [head, Text(f"{_counted(review)}.")]
+    if incomplete := _incomplete(review):
+        parts.append(Text(incomplete, style="yellow"))
+    parts += [Text(shortened(note, _MOST_NOTE), style="dim") for note in review.notes]
+    if review.writers:
+        parts.append(Text(f"Written by {_names([each.name for each in review.writers])}.", style="dim"))
+    if review.differences:
+        parts.append(Text())
+        parts += [_tree(each) for each in review.differences[:_MOST_SHOWN]]
+        if len(review.differences) > _MOST_SHOWN:
+            parts.append(Text(f"… and {len(review.differences) - _MOST_SHOWN:,} more differences", style="dim"))
+    if review.consumers:
+        parts += [Text(), consumers_table(review.consumers)]
+    return Group(*parts)
+
+
+def _tree(each: ReviewedDifference) -> Tree:
+    label = Text(each.severity.ljust(_WIDEST + 1), style=_STYLES.get(each.severity, ""))
+    tree = Tree(label.append(shortened(each.text, _MOST_NOTE), "bold"), guide_style="dim")
+    for reason in each.reasons:
+        tree.add(Text(shortened(reason, _MOST_NOTE)))
+    for item in each.items:
+        leaf = Text(item.severity.ljust(_WIDEST + 1), style=_STYLES.get(item.severity, ""))
+        leaf.append(shortened(_asset(item)), "bold").append(f"  {shortened(item.reason, _MOST_NOTE)}", "dim")
+        tree.add(leaf)
+    if each.total > len(each.items):
+        tree.add(Text(f"… and {each.total - len(each.items):,} more", style="dim"))
+    return tree
+
+
+def _asset(item: ImpactItem) -> str:
+    asset: Asset = item.asset
+    name = asset.title or asset.name
+    return name if asset.column is None else f"{name}#{asset.column}"
+
+
+def _counted(review: Review) -> str:
+    if not review.differences:
+        return f"No difference in {review.columns:,} columns"
+    by = ", ".join(f"{total.total:,} {total.severity}" for total in review.totals)
+    count = len(review.differences)
+    hit = f"{review.datasets_total:,} {_plural(review.datasets_total, 'dataset')} downstream"
+    jobs = f"{review.jobs_total:,} {_plural(review.jobs_total, 'job')}"
+    return f"{count:,} {_plural(count, 'difference')} ({by}); {hit} by {jobs}"
+
+
+def _plural(count: int, word: str) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+def _incomplete(review: Review) -> str:
+    """What the verdict may miss; empty: nothing known."""
+    if not review.unseen_total:
+        return ""
+    jobs = f"{review.unseen_total:,} {_plural(review.unseen_total, 'job')}"
+    names = _names(review.unseen, review.unseen_total)
+    return (
+        f"Incomplete lineage: what {jobs} downstream do with columns isn't known in full, so more may break: {names}."
+    )
+
+
+def _names(names: list[str] | tuple[str, ...], total: int | None = None) -> str:
+    count = len(names) if total is None else total
+    more = f" and {count - _MOST_NAMES:,} more" if count > _MOST_NAMES else ""
+    return ", ".join(shortened(name) for name in names[:_MOST_NAMES]) + more
+
+
+def markdown(review: Review) -> str:
+    """A comment for a pull request. Nothing in it that others named is markup, or calls anybody."""
+    return "\n".join(_lines(review)) + "\n"
+
+
+def _lines(review: Review) -> Iterator[str]:
+    yield f"## Schema of {_text(called(review.dataset))}: {review.severity}"
+    yield ""
+    yield f"{_counted(review)}. {as_code(review.old)} → {as_code(review.new)}"
+    if incomplete := _incomplete(review):
+        yield ""
+        yield f"**{_text(incomplete)}**"
+    for note in review.notes:
+        yield ""
+        yield _text(note)
+    if review.differences:
+        yield ""
+        yield "| verdict | difference | downstream |"
+        yield "|---|---|---|"
+        for each in review.differences[:_MOST_IN_COMMENT]:
+            yield f"| **{each.severity}** | {_text(each.text)} | {_cell(each)} |"
+        if len(review.differences) > _MOST_IN_COMMENT:
+            yield ""
+            yield f"… and {len(review.differences) - _MOST_IN_COMMENT:,} more differences."
+    yield from _jobs(review)
+    yield from _consumers(review)
+
+
+def _jobs(review: Review) -> Iterator[str]:
+    jobs = {job.job.name: job for each in reversed(review.differences) for job in each.jobs}
+    if not jobs:
+        return
+    yield from ("", "### Jobs", "")
+    ranked = sorted(jobs.values(), key=lambda job: (job.severity.rank, job.job.name))[:_MOST_IN_COMMENT]
+    for job in ranked:
+        owners = ", ".join(_text(owner.name) for owner in job.owners)
+        yield f"- **{job.severity}** {as_code(job.job.name)}{f' ({owners})' if owners else ''}: {_text(job.reason)}"
+    if review.jobs_total > len(ranked):
+        yield f"- … and {review.jobs_total - len(ranked):,} more"
+
+
+def _consumers(review: Review) -> Iterator[str]:
+    if not review.consumers:
+        return
+    yield from ("", "### Whom to tell", "")
+    for consumer in review.consumers[:_MOST_IN_COMMENT]:
+        yield f"- {as_code(consumer.name)}: {_text(consumer_text(consumer))}"
+    if len(review.consumers) > _MOST_IN_COMMENT:
+        yield f"- … and {len(review.consumers) - _MOST_IN_COMMENT:,} more"
+
+
+def _cell(each: ReviewedDifference) -> str:
+    found = [f"{_text(_asset(item))} ({item.severity})" for item in each.items[:_MOST_NAMES]]
+    if each.total > len(found):
+        found.append(f"and {each.total - len(found):,} more")
+    sentences = [_text(reason) for reason in each.reasons]
+    return " ".join(filter(None, [", ".join(found), *sentences])) or "nothing known"
+
+
+def _text(text: str) -> str:
+    """As text of Markdown, in which `@team` calls nobody."""
+    return as_text(text).replace("@", "@<!-- -->")
+
+
+def sarif(review: Review, version: str) -> dict[str, Any]:
+    """The findings as SARIF 2.1.0: a result for each difference that affects somebody.
+
+    Args:
+        review: the answer.
+        version: Headwater's.
+    """
+    shown = [each for each in review.differences if each.severity in _LEVELS]
+    kinds = list(dict.fromkeys(each.difference.kind for each in shown))
+    driver = {
+        "name": "headwater review",
+        "version": version,
+        "rules": [{"id": _rule(kind), "shortDescription": {"text": _RULES[kind]}} for kind in kinds],
+    }
+    results = [
+        {
+            "ruleId": _rule(each.difference.kind),
+            "ruleIndex": kinds.index(each.difference.kind),
+            "level": _LEVELS[each.severity],
+            "message": {"text": _without_links(_finding(each))},
+            "locations": [{"physicalLocation": _location(review, each)}],
+            "partialFingerprints": {"headwaterReview/v1": _fingerprint(review, each)},
+        }
+        for each in shown
+    ]
+    run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    if incomplete := _incomplete(review):
+        notice = {"level": "warning", "message": {"text": _without_links(incomplete)}}
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [notice]}]
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+
+
+def gitlab(review: Review) -> list[dict[str, Any]]:
+    """The findings as GitLab's code quality report."""
+    findings: list[dict[str, Any]] = []
+    for each in review.differences:
+        if each.severity not in _GITLAB:
+            continue
+        location = {"path": visible(review.new), "lines": {"begin": _line(each)}}
+        findings.append(
+            {
+                "description": _finding(each),
+                "check_name": _rule(each.difference.kind),
+                "fingerprint": _fingerprint(review, each),
+                "severity": _GITLAB[each.severity],
+                "location": location,
+            }
+        )
+    return findings
+
+
+def _rule(kind: DifferenceKind) -> str:
+    return f"headwater/{kind.lower()}"
+
+
+def _finding(each: ReviewedDifference) -> str:
+    """A finding as plain text."""
+    parts = [f"{each.severity}: {visible(each.text)}."]
+    if each.items:
+        items = ", ".join(f"{shortened(_asset(item))} ({item.severity})" for item in each.items[:_MOST_NAMES])
+        more = f" and {each.total - _MOST_NAMES:,} more" if each.total > _MOST_NAMES else ""
+        parts.append(f"Downstream: {items}{more}.")
+    return " ".join([*parts, *(visible(reason) for reason in each.reasons)])
+
+
+def _without_links(text: str) -> str:
+    """A plain text message of SARIF may have links in brackets; these are none."""
+    return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+
+
+def _line(each: ReviewedDifference) -> int:
+    """In the new file; what is there no more, in its first line."""
+    return max(1, each.difference.line if each.difference.in_new else 1)
+
+
+def _location(review: Review, each: ReviewedDifference) -> dict[str, Any]:
+    uri = quote(review.new.replace("\\", "/"), safe="/:~@+,;=!$&'()*")
+    return {"artifactLocation": {"uri": uri}, "region": {"startLine": _line(each)}}
+
+
+def _fingerprint(review: Review, each: ReviewedDifference) -> str:
+    """The same for the same difference of the same dataset, wherever it stands in the file."""
+    difference = each.difference
+    named = "\0".join([review.dataset.key, difference.kind, difference.column, difference.now or ""])
+    return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def summary(review: Review) -> str:
+    """The verdict, for people."""
+    return f"{review.severity}: {_MEANINGS.get(review.severity, '')}"

@@ -1,0 +1,315 @@
+"""The review: every difference, with all that the graph has downstream of it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.declared import consumers_of
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.identity import Identities, notice
+from headwater_consumers.analysis.impact import (
+    ChangeType,
+    Policy,
+    SchemaChange,
+    Severity,
+    SeverityTotal,
+    default_policy,
+)
+from headwater_consumers.analysis.impact.analyze import ImpactDetails
+from headwater_consumers.analysis.impact.graph import ImpactGraph, StoredGraph
+from headwater_consumers.analysis.impact.moves import ChangeStart
+from headwater_consumers.analysis.impact.policy import SEVERITIES
+from headwater_consumers.analysis.impact.spread import ImpactSpread, spread
+from headwater_consumers.analysis.impact.start import Beginning, columns_of
+from headwater_consumers.analysis.impact.steps import Cause, rank_of
+from headwater_consumers.analysis.impact.wording import short
+from headwater_consumers.analysis.known.rows import job_uses
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.analysis.resolve import resolve_dataset
+from headwater_consumers.review.answer import Review, ReviewedDifference
+from headwater_consumers.review.compare import Difference, DifferenceKind, Retyping, compare
+from headwater_consumers.review.graph import SharedGraph
+from headwater_consumers.review.schema import Schema, Steps, steps_of
+from headwater_consumers.review.starts import Starts, impact_of
+from headwater_consumers.review.stored import stored_schema
+from headwater_consumers.review.wording import text_of
+
+MOST_ITEMS = 10
+MOST_JOBS = 10
+MOST_UNSEEN = 20
+_MOST_WRITERS = 100
+_GONE = (DifferenceKind.REMOVED, DifferenceKind.RENAMED)
+_OTHERWISE = (DifferenceKind.UNIT, DifferenceKind.MEANING)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is reviewed.
+
+    Attributes:
+        dataset: as `resolve_dataset` understands.
+        new: its schema to be.
+        old: its schema as it is; None: the one in the graph.
+        renames: old path to new path of columns that are renamed.
+        at: path of the column that the schemas are of; None: a topic's `value`, and of any other dataset all of it.
+    """
+
+    dataset: str
+    new: Schema
+    old: Schema | None = None
+    renames: Mapping[str, str] = field(default_factory=dict)
+    at: str | None = None
+
+
+def review(reader: Reader, question: Question, policy: Policy | None = None) -> Review:
+    """All differences of two schemas of a dataset, and what each does downstream.
+
+    Args:
+        reader: of the graph.
+        question: what is reviewed.
+        policy: how bad a change is; None: the one that comes with Headwater.
+
+    Raises:
+        QuestionError: a rename or `at` names what isn't there; the graph has no schema to compare with.
+        NotFoundError: no such dataset; with the nearest names.
+        AmbiguousError: several datasets are called that.
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
+    """
+    return reader.read(lambda tx: _Reviewing(tx, question, policy or default_policy()).answer())
+
+
+class _Spread(NamedTuple):
+    """A difference that was followed."""
+
+    beginning: Beginning
+    hit: ImpactSpread
+    details: ImpactDetails
+
+
+class _Reviewing:
+    def __init__(self, tx: Transaction, question: Question, policy: Policy) -> None:
+        self._tx, self._question, self._policy = tx, question, policy
+        self._dataset = resolve_dataset(tx, question.dataset)
+        self._graph = SharedGraph(StoredGraph(tx))
+        self._starts = Starts(tx.tenant, self._dataset, columns_of(tx, self._dataset))
+        self._notes = list(notice(tx, self._dataset.asset))
+        self._at = self._part()
+        self._writers = self._look_for_writers()
+        self._unseen_readers = self._look_for_unseen_readers()
+
+    def answer(self) -> Review:
+        old, new = self._schemas()
+        differences = compare(old, new, self._renames())
+        changes = [impact_of(difference) for difference in differences]
+        spreads = self._spreads(differences, changes)
+        ImpactDetails.look_up(self._tx, [each.details for each in spreads.values()])
+        consumers = self._consumers_of_columns(spreads)
+        reviewed = [
+            self._reviewed(difference, change, spreads.get(number), consumers.get(number, {}))
+            for number, (difference, change) in enumerate(zip(differences, changes, strict=True))
+        ]
+        reviewed.sort(key=lambda each: each.severity.rank)
+        hits = [each.hit for each in spreads.values()]
+        touched = {node for each in spreads.values() for node in (*each.beginning.start.nodes, *each.hit.worst)}
+        unseen = {
+            key for hit in hits for key, job in hit.jobs.items() if Cause.UNSEEN in job.causes
+        } | self._unseen_readers
+        names = self._job_names(unseen)
+        counts = Counter(each.severity for each in reviewed)
+        return Review(
+            dataset=self._dataset.asset,
+            old=old.source,
+            new=new.source,
+            severity=min((each.severity for each in reviewed), key=lambda each: each.rank, default=Severity.NONE),
+            differences=tuple(reviewed),
+            totals=tuple(SeverityTotal(severity, counts[severity]) for severity in SEVERITIES if severity in counts),
+            columns=len(new.columns),
+            jobs_total=len({key for hit in hits for key in hit.jobs}),
+            datasets_total=len({hit.facts[node].dataset for hit in hits for node in hit.worst}),
+            consumers=consumers_of(self._tx, {self._dataset.id, *touched}) if differences else (),
+            writers=tuple(self._writers),
+            unseen=tuple(names[:MOST_UNSEEN]),
+            unseen_total=len(unseen),
+            notes=tuple(self._notes),
+        )
+
+    def _schemas(self) -> tuple[Schema, Schema]:
+        """Both, as schemas of the same part of the dataset."""
+        new = self._question.new.within(self._at)
+        if self._question.old is not None:
+            return self._question.old.within(self._at), new
+        old, notes = stored_schema(self._tx, self._dataset.asset, self._at)
+        self._notes += notes
+        return old, new
+
+    def _part(self) -> Steps:
+        """The steps of the column that the schemas are of; none: of the dataset."""
+        at, dataset = self._question.at, self._dataset.asset
+        if at:
+            if self._starts.named(at) is None:
+                raise QuestionError(f"{dataset.spelling} has no column {at!r} in the graph.", field="at")
+            return steps_of(at)
+        if at is not None or (dataset.type or "").upper() != "TOPIC" or ("value",) in self._question.new.columns:
+            return ()
+        self._notes.append("The schema is taken as that of the topic's `value`; --at names another column.")
+        return ("value",)
+
+    def _renames(self) -> dict[str, str]:
+        """The renames with whole paths."""
+        above = "".join(f"{step}." for step in self._at)
+        return {f"{above}{before}": f"{above}{after}" for before, after in self._question.renames.items()}
+
+    def _spreads(
+        self, differences: Sequence[Difference], changes: Sequence[tuple[ChangeType, SchemaChange] | None]
+    ) -> dict[int, _Spread]:
+        """How far each goes, by its place; those that the graph has no column for are left out."""
+        begun: dict[int, Beginning] = {}
+        for number, (difference, change) in enumerate(zip(differences, changes, strict=True)):
+            beginning = None if change is None else self._starts.beginning(difference, change[0])
+            if beginning is not None:
+                begun[number] = beginning
+        alike: dict[tuple[ChangeType, SchemaChange], list[ChangeStart]] = defaultdict(list)
+        for number, beginning in begun.items():
+            alike[_given(changes[number])].append(beginning.start)
+        # All that changes alike goes through the graph together once. After that each finds there what it asks for.
+        for change, starts in alike.items():
+            self._spread(_together(starts), change)
+        found: dict[int, _Spread] = {}
+        for number, beginning in begun.items():
+            hit = self._spread(beginning.start, _given(changes[number]))
+            nodes = sorted(hit.worst, key=hit.order)[:MOST_ITEMS]
+            details = ImpactDetails(hit, nodes, self._policy, beginning, MOST_JOBS)
+            found[number] = _Spread(beginning, hit, details)
+        return found
+
+    def _spread(self, start: ChangeStart, change: tuple[ChangeType, SchemaChange]) -> ImpactSpread:
+        graph: ImpactGraph = self._graph
+        return spread(graph, start, *change, self._policy, depth=None)
+
+    def _reviewed(
+        self,
+        difference: Difference,
+        change: tuple[ChangeType, SchemaChange] | None,
+        found: _Spread | None,
+        consumers: Mapping[str, bool],
+    ) -> ReviewedDifference:
+        ranks = [] if found is None else [rank_of(place) for place in found.hit.worst.values()]
+        reasons = list(self._reasons(difference, consumers))
+        if change is None:
+            reasons.append((Severity.COSMETIC, "Nothing is computed from a description."))
+        elif found is None:
+            reasons.append(self._not_there())
+        if difference.similar is not None:
+            named = f"{short(difference.column)}={short(difference.similar)}"
+            reasons.append((Severity.NONE, f"Is it renamed to {short(difference.similar)}? Then say --rename {named}."))
+        counts = Counter(ranks)
+        worst = min(
+            [*(SEVERITIES[rank] for rank in ranks), *(severity for severity, _ in reasons)], key=_rank, default=None
+        )
+        binds_late = found is not None and self._policy.binds_late(found.beginning.start.type)
+        return ReviewedDifference(
+            difference=difference,
+            text=text_of(difference),
+            severity=worst or Severity.NONE,
+            reasons=tuple(text for _, text in reasons),
+            items=() if found is None else found.details.items(),
+            total=len(ranks),
+            totals=tuple(SeverityTotal(SEVERITIES[rank], counts[rank]) for rank in sorted(counts)),
+            jobs=() if found is None or change is None else found.details.jobs(change[1], late=binds_late),
+            jobs_total=0 if found is None else len(found.hit.jobs),
+            consumers=tuple(sorted(consumers)),
+        )
+
+    def _reasons(self, difference: Difference, consumers: Mapping[str, bool]) -> Iterator[tuple[Severity, str]]:
+        """What decides a severity besides what is hit: declared consumers, and jobs that write the dataset."""
+        for name, names_it in sorted(consumers.items()):
+            severity = _for_consumer(difference, names_it=names_it)
+            if severity is not Severity.NONE:
+                reads = "reads this column" if names_it else "reads the dataset as a whole"
+                yield severity, f"Consumer {short(name)} {reads}."
+        if self._writers and (constraint := _constraint(difference)):
+            more = f" and {len(self._writers) - 1:,} more" if len(self._writers) > 1 else ""
+            yield (
+                Severity.DEGRADED,
+                f"{short(self._writers[0].name)}{more} writes the dataset, and has to {constraint}.",
+            )
+
+    def _not_there(self) -> tuple[Severity, str]:
+        """Of a column that the graph hasn't."""
+        if self._unseen_readers:
+            return (
+                Severity.DEGRADED,
+                "The graph hasn't this column, and not all lineage of the jobs that read the dataset.",
+            )
+        return Severity.NONE, "The graph hasn't this column: no job whose lineage is known names it."
+
+    def _look_for_unseen_readers(self) -> set[str]:
+        """Keys of jobs that read the dataset, and whose column lineage is missing or incomplete."""
+        made = {(job, target) for _, target, _, job in self._graph.feeds([self._dataset.id])}
+        return {job for job, _ in self._graph.unseen(made)}
+
+    def _look_for_writers(self) -> list[Asset]:
+        keys = Identities.of(self._tx).members(self._dataset.asset.key)
+        rows = self._tx.rows("known/jobs_of_dataset", keys=keys, link="WRITES", most=_MOST_WRITERS)
+        return [use.job for use in job_uses(rows)]
+
+    def _consumers_of_columns(self, spreads: Mapping[int, _Spread]) -> dict[int, dict[str, bool]]:
+        """By place of the difference: consumers of what changes, and whether they name it."""
+        if self._tx.row("declared/any_consumer") is None:
+            return {}
+        places: dict[int, list[int]] = defaultdict(list)
+        for number, each in spreads.items():
+            for node in each.beginning.start.nodes if each.beginning.asset.column is not None else ():
+                places[node].append(number)
+        out: dict[int, dict[str, bool]] = defaultdict(dict)
+        for row in self._tx.rows("review/consumers", nodes=sorted(places)):
+            for number in places[row["node"]]:
+                for name, names_it in row["consumers"]:
+                    out[number][name] = out[number].get(name, False) or names_it
+        return out
+
+    def _job_names(self, keys: Iterable[str]) -> list[str]:
+        rows = self._tx.one("impact/jobs", keys=sorted(keys))["jobs"]
+        return sorted(row["properties"]["name"] for row in rows)
+
+
+def _rank(severity: Severity) -> int:
+    return severity.rank
+
+
+def _given(change: tuple[ChangeType, SchemaChange] | None) -> tuple[ChangeType, SchemaChange]:
+    if change is None:
+        raise ValueError("a difference without an impact begins nowhere")
+    return change
+
+
+def _together(starts: Sequence[ChangeStart]) -> ChangeStart:
+    """All of these as one."""
+    nodes = dict.fromkeys(node for start in starts for node in start.nodes)
+    wholes = dict.fromkeys(node for start in starts for node in start.wholes if node not in nodes)
+    return replace(starts[0], nodes=tuple(nodes), wholes=tuple(wholes))
+
+
+def _for_consumer(difference: Difference, *, names_it: bool) -> Severity:
+    """How bad a difference is for a declared consumer of the column, or of its dataset as a whole."""
+    if difference.kind in _GONE:
+        return Severity.BREAKING if names_it else Severity.DEGRADED
+    if difference.kind in _OTHERWISE or (
+        difference.kind is DifferenceKind.RETYPED and difference.retyping is not Retyping.WIDER
+    ):
+        return Severity.DEGRADED
+    may_surprise = difference.after == "nullable" or difference.kind is DifferenceKind.ENUM
+    return Severity.DEGRADED if names_it and may_surprise else Severity.NONE
+
+
+def _constraint(difference: Difference) -> str:
+    """What rows have to fulfil from then on, for those who write them; empty: nothing new."""
+    if difference.required:
+        return "fill the new column"
+    if difference.kind is DifferenceKind.NULLABILITY and difference.after != "nullable":
+        return "write no null there"
+    return "write only these values" if difference.values_removed else ""

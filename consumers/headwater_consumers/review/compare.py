@@ -1,0 +1,273 @@
+"""Two schemas of a dataset ⇒ every difference between them, at once."""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.impact.start import is_same, widens
+from headwater_consumers.review.schema import (
+    DESCRIPTION,
+    ENUM,
+    MEANING,
+    NULLABLE,
+    PARTITIONING,
+    UNIT,
+    Schema,
+    SchemaColumn,
+    Steps,
+)
+
+_MOST_PAIRS = 2_500
+_LIKE = 0.6
+ANY = "any"
+
+
+class DifferenceKind(StrEnum):
+    """What happens to a column; PARTITIONING: to the dataset."""
+
+    ADDED = "ADDED"
+    REMOVED = "REMOVED"
+    RENAMED = "RENAMED"
+    RETYPED = "RETYPED"
+    NULLABILITY = "NULLABILITY"
+    ENUM = "ENUM"
+    UNIT = "UNIT"
+    MEANING = "MEANING"
+    DESCRIPTION = "DESCRIPTION"
+    PARTITIONING = "PARTITIONING"
+
+
+class Retyping(StrEnum):
+    """What becomes of values of the old type.
+
+    - WIDER: the new type holds every one of them.
+    - NARROWER: Spark casts them; some are lost, refused in ANSI mode, or compare otherwise.
+    - OTHER: Spark has no cast for them.
+    """
+
+    WIDER = "WIDER"
+    NARROWER = "NARROWER"
+    OTHER = "OTHER"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference.
+
+    Attributes:
+        kind: what happens.
+        column: path of the column in the old schema, of one that is ADDED in the new one; empty: the dataset.
+        now: its path in the new schema, of a RENAMED one.
+        before, after: type, nullability, values, unit, meaning, description or partitioning; None: there is none.
+        retyping: of RETYPED.
+        required: of ADDED: whether no row can be written without it.
+        values_added, values_removed: of ENUM: whether there may be values that there weren't, and the other way round.
+        similar: of REMOVED: path of a column that is added, of the same type and a similar name. It is no rename
+            unless somebody says so.
+        line: of the new file; of what isn't there, of the old one; 0: not known.
+        in_new: whether it is the new file's.
+    """
+
+    kind: DifferenceKind
+    column: str
+    now: str | None = None
+    before: str | None = None
+    after: str | None = None
+    retyping: Retyping | None = None
+    required: bool = False
+    values_added: bool = False
+    values_removed: bool = False
+    similar: str | None = None
+    line: int = 0
+    in_new: bool = True
+
+
+def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) -> tuple[Difference, ...]:
+    """Every difference, in the order of the old schema's columns, then of the new one's.
+
+    A property that one of the schemas can't state, or doesn't, is no difference. Of a column that goes or comes as a
+    whole, the fields within aren't listed.
+
+    Args:
+        old: the schema as it is.
+        new: the schema to be, of the same dataset.
+        renames: old path to new path.
+
+    Raises:
+        QuestionError: a rename names a column that isn't there.
+    """
+    declared = renames or {}
+    mapped = _mapped(old, new, declared)
+    pairs = {steps: mapped[steps] for steps in old.columns if mapped[steps] in new.columns}
+    removed = [steps for steps in old.columns if steps not in pairs]
+    taken = set(pairs.values())
+    added = [steps for steps in new.columns if steps not in taken]
+    similar = _similar(old, new, _topmost(removed), _topmost(added))
+    out: list[Difference] = []
+    for steps in _topmost(removed):
+        column = old.columns[steps]
+        likely = similar.get(steps)
+        out.append(
+            Difference(
+                DifferenceKind.REMOVED,
+                column.path,
+                before=column.type,
+                similar=None if likely is None else ".".join(likely),
+                line=column.line,
+                in_new=False,
+            )
+        )
+    for steps, now in pairs.items():
+        column = old.columns[steps]
+        out += _of_column(column, new.columns[now], old.states & new.states, renamed=column.path in declared)
+    for steps in _topmost(added):
+        column = new.columns[steps]
+        out.append(
+            Difference(DifferenceKind.ADDED, column.path, after=column.type, required=column.required, line=column.line)
+        )
+    order = {column.path: place for place, column in enumerate(old.columns.values())}
+    out.sort(key=lambda each: order.get(each.column, len(order)))
+    if PARTITIONING in old.states & new.states:
+        out += _partitioning(old, new, {".".join(steps): ".".join(now) for steps, now in mapped.items()})
+    return tuple(out)
+
+
+def _mapped(old: Schema, new: Schema, renames: Mapping[str, str]) -> dict[Steps, Steps]:
+    """Each old column's steps in the new schema: renamed, or within what is renamed, or as they were."""
+    by_path = {column.path: steps for steps, column in old.columns.items()}
+    now_by_path = {column.path: steps for steps, column in new.columns.items()}
+    declared: dict[Steps, Steps] = {}
+    for before, after in renames.items():
+        if before not in by_path:
+            raise QuestionError(f"{old.source} has no column {before!r}.{_near(before, by_path)}", field="rename")
+        if after not in now_by_path:
+            raise QuestionError(f"{new.source} has no column {after!r}.{_near(after, now_by_path)}", field="rename")
+        if before in now_by_path:
+            raise QuestionError(f"{before!r} is still in {new.source}, so it isn't renamed.", field="rename")
+        if after in by_path or list(renames.values()).count(after) > 1:
+            raise QuestionError(f"{after!r} can't be a new name: another column has it.", field="rename")
+        declared[by_path[before]] = now_by_path[after]
+    out: dict[Steps, Steps] = {}
+    for steps in old.columns:
+        if steps in declared:
+            out[steps] = declared[steps]
+        else:
+            above = out.get(steps[:-1])
+            out[steps] = steps if above is None else (*above, steps[-1])
+    return out
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    nearest = difflib.get_close_matches(name, list(known)[:_MOST_PAIRS], n=1)
+    return f" Do you mean {nearest[0]!r}?" if nearest else ""
+
+
+def _topmost(found: Iterable[Steps]) -> list[Steps]:
+    """Without those that are within another."""
+    every = dict.fromkeys(found)
+    return [steps for steps in every if not any(steps[:n] in every for n in range(1, len(steps)))]
+
+
+def _similar(old: Schema, new: Schema, removed: list[Steps], added: list[Steps]) -> dict[Steps, Steps]:
+    """Of columns that go, the one that comes with the same type, in the same place, with the most similar name."""
+    groups: dict[tuple[Steps, str | None], tuple[list[Steps], list[Steps]]] = defaultdict(lambda: ([], []))
+    for which, (schema, found) in enumerate(((old, removed), (new, added))):
+        for steps in found:
+            groups[steps[:-1], schema.columns[steps].type][which].append(steps)
+    out: dict[Steps, Steps] = {}
+    for gone, come in groups.values():
+        if len(gone) == len(come) == 1:
+            out[gone[0]] = come[0]
+        elif len(gone) * len(come) <= _MOST_PAIRS:
+            ratios = sorted(
+                (-difflib.SequenceMatcher(None, one[-1].lower(), other[-1].lower()).ratio(), one, other)
+                for one in gone
+                for other in come
+            )
+            for ratio, one, other in ratios:
+                if -ratio >= _LIKE and one not in out and other not in out.values():
+                    out[one] = other
+    return out
+
+
+def _of_column(old: SchemaColumn, new: SchemaColumn, states: frozenset[str], *, renamed: bool) -> Iterator[Difference]:
+    path, line = old.path, new.line
+    kind = DifferenceKind
+    if renamed:
+        yield Difference(kind.RENAMED, path, now=new.path, before=old.type, after=new.type, line=line)
+    if old.shape is not None and new.shape is not None and not is_same(old.shape, new.shape):
+        yield Difference(
+            kind.RETYPED,
+            path,
+            before=old.type,
+            after=new.type,
+            retyping=retyping(old.shape, new.shape),
+            line=line,
+        )
+    if NULLABLE in states and None not in (old.nullable, new.nullable) and old.nullable is not new.nullable:
+        before, after = ("nullable" if each.nullable else "not null" for each in (old, new))
+        yield Difference(kind.NULLABILITY, path, before=before, after=after, line=line)
+    if ENUM in states and old.enum != new.enum:
+        yield _of_enum(path, old.enum, new.enum, line)
+    for name, which in ((UNIT, kind.UNIT), (MEANING, kind.MEANING), (DESCRIPTION, kind.DESCRIPTION)):
+        before_, after_ = getattr(old, name), getattr(new, name)
+        if name in states and before_ != after_:
+            # A unit that is stated for the first time is what it was all along, as far as anybody knows.
+            changed = which if before_ and after_ else kind.DESCRIPTION
+            yield Difference(changed, path, before=before_, after=after_, line=line)
+
+
+def _of_enum(path: str, old: tuple[str, ...] | None, new: tuple[str, ...] | None, line: int) -> Difference:
+    return Difference(
+        DifferenceKind.ENUM,
+        path,
+        before=ANY if old is None else ", ".join(old),
+        after=ANY if new is None else ", ".join(new),
+        values_added=old is not None and (new is None or not set(new) <= set(old)),
+        values_removed=new is not None and (old is None or not set(old) <= set(new)),
+        line=line,
+    )
+
+
+def _partitioning(old: Schema, new: Schema, mapped: Mapping[str, str]) -> Iterator[Difference]:
+    before = tuple(mapped.get(each, each).lower() for each in old.partitioning)
+    if before != tuple(each.lower() for each in new.partitioning):
+        yield Difference(
+            DifferenceKind.PARTITIONING,
+            "",
+            before=", ".join(old.partitioning) or None,
+            after=", ".join(new.partitioning) or None,
+        )
+
+
+_NUMBERS = {"tinyint", "smallint", "int", "bigint", "float", "double", "decimal"}
+_TEXTS = {"string", "varchar", "char"}
+_TIMES = {"date", "timestamp", "timestamp_ntz"}
+_WHOLE = {"tinyint", "smallint", "int", "bigint"}
+
+
+def retyping(old: str, new: str) -> Retyping:
+    """What becomes of values, by Spark's `Cast` in ANSI mode.
+
+    Args:
+        old: shape of a column (`SchemaColumn.shape`).
+        new: another one.
+    """
+    if widens(old, new):
+        return Retyping.WIDER
+    one, other = (shape.partition("(")[0] for shape in (old, new))
+    both = {one, other}
+    casts = (
+        one in _TEXTS and other in _NUMBERS | _TEXTS | _TIMES | {"boolean", "binary"},
+        other in _TEXTS and one in _NUMBERS | _TEXTS | _TIMES | {"boolean", "binary"},
+        both <= _NUMBERS | {"boolean"},
+        both <= _TIMES,
+        both <= _NUMBERS | {"timestamp"},
+        one in _WHOLE and other == "binary",
+    )
+    return Retyping.NARROWER if any(casts) else Retyping.OTHER

@@ -1,0 +1,125 @@
+"""JSON with the line of each value; values as they have to be, or what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
+
+_TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+)')
+_DEEPEST = 200
+
+
+class Document:
+    """A JSON document, for reading by path.
+
+    Args:
+        file: its name, for messages.
+        text: its content.
+
+    Raises:
+        DeclarationError: it isn't JSON, has a key twice, or is nested too deep.
+    """
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self._lines: dict[Path, int] = {}
+        try:
+            self.value: Any = json.loads(text, parse_constant=self._constant)
+        except json.JSONDecodeError as error:
+            raise DeclarationError([Problem(file, error.lineno, (), f"not JSON: {error.msg}")]) from error
+        except RecursionError as error:
+            raise DeclarationError([Problem(file, 1, (), f"nested deeper than {_DEEPEST} levels")]) from error
+        self._locate(text)
+
+    def line(self, path: Path) -> int:
+        """The line that a value begins in; of a value of an object, the one of its key."""
+        while path and path not in self._lines:
+            path = path[:-1]
+        return self._lines.get(path, 1)
+
+    def wrong(self, path: Path, message: str) -> DeclarationError:
+        """The error to raise for a value that is wrong, with file, line and field."""
+        return DeclarationError([Problem(self.file, self.line(path), path, message)])
+
+    def object(self, value: Any, path: Path) -> Mapping[str, Any]:
+        """The value, an object."""
+        if not isinstance(value, dict):
+            raise self.wrong(path, "is an object")
+        return value
+
+    def items(self, value: Any, path: Path) -> Iterator[tuple[Any, Path]]:
+        """The items of the value, a list, each with its path."""
+        if not isinstance(value, list):
+            raise self.wrong(path, "is a list")
+        return ((item, (*path, index)) for index, item in enumerate(value))
+
+    def name(self, of: Mapping[str, Any], path: Path) -> str:
+        """The `name` of a column."""
+        name = of.get("name")
+        if not isinstance(name, str) or not name:
+            raise self.wrong((*path, "name"), "is the column's name, a text" if "name" in of else "is missing")
+        return name
+
+    def text(self, of: Mapping[str, Any], key: str, path: Path) -> str | None:
+        """A text; None where it isn't there, is null or empty."""
+        value = of.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self.wrong((*path, key), "is a text")
+        return value or None
+
+    def flag(self, of: Mapping[str, Any], key: str, path: Path) -> bool | None:
+        """True or false; None where it isn't there."""
+        value = of.get(key)
+        if value is not None and not isinstance(value, bool):
+            raise self.wrong((*path, key), "is true or false")
+        return value
+
+    def enum(self, value: Any, path: Path) -> tuple[str, ...] | None:
+        """The values that a column may have, as text; None for None."""
+        if value is None:
+            return None
+        return tuple(sorted({shown(item) for item, _ in self.items(value, path) if item is not None}))
+
+    def _constant(self, name: str) -> NoReturn:
+        raise DeclarationError([Problem(self.file, 1, (), f"not JSON: {name} is no value of it")])
+
+    def _locate(self, text: str) -> None:
+        """Note the line of every value. The text is known to be JSON, so its tokens are enough."""
+        line, at = 1, 0
+        path: list[str | int] = []
+        kinds: list[str] = []
+        expects_key = False
+        for token in _TOKEN.finditer(text):
+            line += text.count("\n", at, token.start(1))
+            at = token.start(1)
+            word = token[1]
+            if word == "," and kinds[-1] == "[":
+                path[-1] = int(path[-1]) + 1
+            elif word == ",":
+                expects_key = True
+            elif word in "]}":
+                kinds.pop()
+                path.pop()
+                expects_key = False
+            elif expects_key and word.startswith('"'):
+                path[-1], expects_key = json.loads(word), False
+                if tuple(path) in self._lines:
+                    raise self.wrong(tuple(path), "the key is there twice")
+                self._lines[tuple(path)] = line
+            elif word != ":":
+                self._lines.setdefault(tuple(path), line)
+                if word in "[{":
+                    kinds.append(word)
+                    path.append(0 if word == "[" else "")
+                    expects_key = word == "{"
+                    if len(path) > _DEEPEST:
+                        raise self.wrong((), f"nested deeper than {_DEEPEST} levels")
+
+
+def shown(value: Any) -> str:
+    """A value of an enum as text: a text as it is, any other as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -1,0 +1,72 @@
+"""A file of any format that is taken ⇒ its schema."""
+
+from __future__ import annotations
+
+from headwater_consumers.declaring.problems import DeclarationError, Problem
+from headwater_consumers.review.reading.avro import read_avro
+from headwater_consumers.review.reading.columns import read_columns
+from headwater_consumers.review.reading.ddl import read_ddl
+from headwater_consumers.review.reading.document import Document
+from headwater_consumers.review.reading.json_schema import read_json_schema
+from headwater_consumers.review.reading.spark import read_spark
+from headwater_consumers.review.schema import (
+    DESCRIPTION,
+    ENUM,
+    MEANING,
+    NULLABLE,
+    PARTITIONING,
+    UNIT,
+    Schema,
+    schema_of,
+)
+from headwater_consumers.review.types import Field
+
+MOST_COLUMNS = 100_000
+_ALL = (NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION)
+_FORMATS = "Spark's StructType, an Avro record, a JSON Schema, a list of columns or DDL"
+
+
+def read_schema(file: str, text: str) -> Schema:
+    """The schema of a file; its content shows which format it is.
+
+    Args:
+        file: its name, for messages.
+        text: its content.
+
+    Raises:
+        DeclarationError: it is of no format that is taken, or something is wrong with it: with line and field.
+    """
+    fields, states, partitioning = _read(file, text.removeprefix("\ufeff"))
+    if not fields:
+        raise DeclarationError([Problem(file, 1, (), "has no columns")])
+    try:
+        schema = schema_of(file, fields, states, partitioning)
+    except ValueError as error:
+        path = str(error)
+        line = max((field.line for field in fields if field.name == path), default=1) or 1
+        raise DeclarationError([Problem(file, line, (path,), "is there twice")]) from error
+    if len(schema.columns) > MOST_COLUMNS:
+        message = f"has {len(schema.columns):,} columns; {MOST_COLUMNS:,} are taken"
+        raise DeclarationError([Problem(file, 1, (), message)])
+    return schema
+
+
+def _read(file: str, text: str) -> tuple[tuple[Field, ...], tuple[str, ...], tuple[str, ...]]:
+    if not text.strip():
+        raise DeclarationError([Problem(file, 1, (), f"is empty: a schema is {_FORMATS}")])
+    if text.lstrip()[0] not in "{[":
+        fields, parts = read_ddl(file, text)
+        states = (NULLABLE, DESCRIPTION) if parts is None else (NULLABLE, DESCRIPTION, PARTITIONING)
+        return fields, states, parts or ()
+    document = Document(file, text)
+    value = document.value
+    if isinstance(value, list) or ("type" not in value and ("fields" in value or "columns" in value)):
+        fields, parts = read_columns(document)
+        return fields, (*_ALL, *(() if parts is None else (PARTITIONING,))), parts or ()
+    if value.get("type") == "struct":
+        return read_spark(document), _ALL, ()
+    if value.get("type") in ("record", "error"):
+        return read_avro(document), _ALL, ()
+    if "$schema" in value or "properties" in value or "$ref" in value or "allOf" in value or "items" in value:
+        return read_json_schema(document), _ALL, ()
+    raise DeclarationError([Problem(file, 1, (), f"is no schema: that is {_FORMATS}")])

@@ -1,0 +1,89 @@
+"""Where differences begin in the graph, all of them found at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.impact import ChangeType, SchemaChange
+from headwater_consumers.analysis.impact.moves import ChangeStart
+from headwater_consumers.analysis.impact.start import Beginning
+from headwater_consumers.analysis.resolve import FoundNode
+from headwater_consumers.graph.keys import column_key
+from headwater_consumers.review.compare import Difference, DifferenceKind, Retyping
+
+_WHOLE = (DifferenceKind.ADDED, DifferenceKind.PARTITIONING)
+
+
+def impact_of(difference: Difference) -> tuple[ChangeType, SchemaChange] | None:
+    """The change as an impact has it; None: it affects nobody."""
+    match difference.kind:
+        case DifferenceKind.DESCRIPTION:
+            return None
+        case DifferenceKind.ADDED:
+            compatible = True
+        case DifferenceKind.RETYPED:
+            compatible = difference.retyping is Retyping.WIDER
+        case DifferenceKind.NULLABILITY:
+            compatible = difference.after != "nullable"
+        case _:
+            compatible = False
+    type_ = ChangeType.SCHEMA_COMPATIBLE if compatible else ChangeType.SCHEMA_BREAKING
+    return type_, SchemaChange(difference.kind.value)
+
+
+class Starts:
+    """Columns of a dataset in the graph, for differences to begin at.
+
+    Args:
+        tenant: whose graph it is.
+        dataset: whose columns.
+        columns: `id`, `name` and `gone` of each (`columns_of`).
+    """
+
+    def __init__(self, tenant: str, dataset: FoundNode, columns: Sequence[Mapping[str, Any]]) -> None:
+        self._tenant, self._dataset = tenant, dataset
+        # One that left the schema, jobs may go on naming.
+        self._ids = {row["name"]: row["id"] for row in sorted(columns, key=lambda row: not row["gone"])}
+        self._names = sorted(self._ids)
+        folded: dict[str, list[str]] = {}
+        for name in self._names:
+            folded.setdefault(name.lower(), []).append(name)
+        self._folded = {low: names[0] for low, names in folded.items() if len(names) == 1}
+
+    def named(self, path: str) -> str | None:
+        """The column as the graph has it, in another case too, as Spark finds it; None: it hasn't."""
+        return path if path in self._ids else self._folded.get(path.lower())
+
+    def beginning(self, difference: Difference, type_: ChangeType) -> Beginning | None:
+        """Where a difference begins; None: the graph hasn't the column."""
+        dataset = self._dataset
+        if difference.kind in _WHOLE:
+            whole = ChangeStart((dataset.id,), (), dataset.id, dataset.asset.type)
+            changed = dataset.asset if not difference.column else self._asset(difference.column, difference.after)
+            return Beginning(whole, dataset.asset, changed, type_)
+        name = self.named(difference.column)
+        if name is None:
+            return None
+        nested = self._within(name)
+        wholes = [self._ids[above] for above in self._above(name) if above in self._ids]
+        start = ChangeStart((self._ids[name], *nested), tuple(wholes), dataset.id, dataset.asset.type)
+        asset = self._asset(name, difference.before)
+        return Beginning(start, asset, asset, type_)
+
+    def _within(self, name: str) -> list[int]:
+        first = bisect_left(self._names, f"{name}.")
+        # `/` is the character after `.`.
+        end = bisect_left(self._names, f"{name}/")
+        return [self._ids[inner] for inner in self._names[first:end]]
+
+    def _above(self, name: str) -> list[str]:
+        return [name[:place] for place, character in enumerate(name) if character == "."]
+
+    def _asset(self, column: str, type_: str | None) -> Asset:
+        of = self._dataset.asset
+        key = column_key(self._tenant, of.key, column)
+        return replace(of, kind=AssetKind.COLUMN, key=key, column=column, type=type_)

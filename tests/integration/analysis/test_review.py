@@ -1,0 +1,364 @@
+"""Reviews on graphs made for them: each difference as impact has it alone, consumers, writers, what isn't known."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.cli import main
+from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.impact import ImpactChange, ImpactPage, SchemaChange, Severity, analyze
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_consumers.review.answer import Review
+from headwater_consumers.review.ask import Question, review
+from headwater_consumers.review.compare import DifferenceKind
+from headwater_consumers.review.reading.files import read_schema
+from headwater_schemas.events import (
+    DatasetRead,
+    DatasetRef,
+    DatasetUse,
+    DeclarationEvent,
+    DeclarationSetEvent,
+    JobRef,
+    LineageEvent,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    build,
+)
+from headwater_schemas.identity import declaration_digest
+from support.analysis.dense_events import dense_events
+from support.analysis.written import plan, table
+from support.graph.colliding import PRODUCER, START
+from support.review_in_ci import pull_request, run_action, run_template
+from support.worked_examples import check_page
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+
+pytestmark = pytest.mark.stack
+
+ROOT = Path(__file__).parents[3]
+ORDERS = DatasetRef("w", "orders")
+FIELDS = ("id int", "price int", "state string", "note string", "unused int")
+SHOP: list[LineageEvent] = [
+    table("orders", FIELDS),
+    table("report", ("id int", "total bigint")),
+    table("copy", ("note string",)),
+    plan(
+        "daily",
+        "orders.id > report.id COPY",
+        "orders.price > report.total AGGREGATE",
+        "orders.state > report.* FILTER_DEPENDENCY",
+    ),
+    plan("copying", "orders.note > copy.note COPY"),
+]
+
+
+@pytest.fixture
+def fill(clean_database: Driver) -> Callable[[Sequence[LineageEvent]], None]:
+    def write(events: Sequence[LineageEvent]) -> None:
+        writer = GraphWriter(clean_database, "neo4j")
+        writer.ensure_schema()
+        writer.apply(fold(events))
+
+    return write
+
+
+def reviewed(reader: Reader, new: str, old: str | None = None, dataset: str = "orders", **renames: str) -> Review:
+    before = None if old is None else read_schema("old", old)
+    return review(reader, Question(dataset, read_schema("new", new), before, renames))
+
+
+def severities(found: Review) -> dict[str, str]:
+    return {f"{each.difference.kind} {each.difference.column}": each.severity for each in found.differences}
+
+
+def declared(**consumers: tuple[str, ...]) -> list[LineageEvent]:
+    """A set that declares which columns of orders each consumer reads; none: all of it."""
+    made = [
+        DeclarationEvent(set="s", consumer=name, reads=(DatasetRead(ORDERS, columns),))
+        for name, columns in consumers.items()
+    ]
+    digests = tuple(sorted(declaration_digest(each) for each in made))
+    whole = DeclarationSetEvent(set="s", revision=1, items=digests)
+    events = [build.lineage_event(each, producer=PRODUCER, event_time=START) for each in made]
+    return [*events, build.lineage_event(whole, producer=PRODUCER, event_time=START)]
+
+
+def test_the_example_of_the_page(asked_demo: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    check_page("review.md")
+
+
+def test_all_differences_at_once(fill: Callable[..., None], reader: Reader) -> None:
+    fill(SHOP)
+    found = reviewed(reader, "id int, price bigint, state string, remark string, extra int")
+    assert severities(found) == {
+        "REMOVED note": "BREAKING",
+        "ADDED remark": "COSMETIC",
+        "ADDED extra": "COSMETIC",
+        "RETYPED price": "NONE",
+        "REMOVED unused": "NONE",
+    }
+    assert found.severity is Severity.BREAKING
+    assert (found.jobs_total, found.datasets_total) == (2, 2)
+    removed = found.differences[0]
+    assert removed.difference.similar == "remark"
+    assert [item.asset.spelling for item in removed.items] == ["w/copy#note", "w/copy"]
+
+
+def test_a_declared_rename_breaks_as_well(fill: Callable[..., None], reader: Reader) -> None:
+    fill(SHOP)
+    found = reviewed(reader, "id int, price int, state string, remark string, unused int", note="remark")
+    assert severities(found) == {"RENAMED note": "BREAKING"}
+
+
+def test_nothing_differs(fill: Callable[..., None], reader: Reader) -> None:
+    fill(SHOP)
+    found = reviewed(reader, ", ".join(FIELDS))
+    assert found.differences == ()
+    assert found.severity is Severity.NONE
+
+
+def test_the_schema_in_the_graph_is_the_old_one_where_none_is_given(fill: Callable[..., None], reader: Reader) -> None:
+    fill(SHOP)
+    new = "id int, price int"
+    assert severities(reviewed(reader, new)) == severities(reviewed(reader, new, ", ".join(FIELDS)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_difference_is_what_impact_says_of_it_alone(fill: Callable[..., None], reader: Reader, seed: int) -> None:
+    """On a dense graph with awkward names, for each dataset: all columns removed, retyped, or read in another unit."""
+    dice = random.Random(seed)
+    fill(list(dense_events(dice)))
+    datasets = reader.read(lambda tx: [row.data() for row in tx._tx.run("MATCH (d:Dataset) RETURN d.key AS key")])
+    compared: Counter[str] = Counter()
+    for dataset in sorted(row["key"] for row in datasets):
+        columns = _columns(reader, dataset)
+        if not columns:
+            continue
+        old = json.dumps([{"name": "kept", "type": "int"}, *columns])
+        for change, new in (
+            (SchemaChange.REMOVED, []),
+            (SchemaChange.RETYPED, [{**column, "type": "binary"} for column in columns]),
+            (SchemaChange.UNIT, [{**column, "unit": "b"} for column in columns]),
+        ):
+            new_text = json.dumps([{"name": "kept", "type": "int"}, *new])
+            old_text = old if change is not SchemaChange.UNIT else json.dumps(
+                [{"name": "kept", "type": "int"}, *({**column, "unit": "a"} for column in columns)]
+            )  # fmt: skip
+            question = Question(dataset, read_schema("new", new_text), read_schema("old", old_text), at="")
+            for each in review(reader, question).differences:
+                to = each.difference.after if change is SchemaChange.RETYPED else None
+                alone = analyze(
+                    reader,
+                    ImpactChange(dataset, each.difference.column, schema=change, new_type=to),
+                    page=ImpactPage(limit=10),
+                )
+                assert (each.severity, each.total, each.totals) == (alone.severity, alone.total, alone.totals)
+                assert each.jobs_total == alone.jobs_total
+                assert each.items == alone.items
+                assert each.jobs == alone.jobs[:10]
+                compared[change] += 1
+    assert min(compared.values()) > 5
+
+
+def _columns(reader: Reader, dataset: str) -> list[dict[str, Any]]:
+    """Top-level columns of a dataset, for a list of columns."""
+    text = (
+        "MATCH (d:Dataset {key: $key})-[:HAS_COLUMN]->(c) "
+        "WHERE c.data_type IS NULL OR c.data_type <> 'binary' RETURN c.name AS name ORDER BY name"
+    )
+    rows = reader.read(lambda tx: [row["name"] for row in tx._tx.run(text, {"key": dataset})])
+    return [{"name": name, "type": "date"} for name in rows if "." not in name and "`" not in name]
+
+
+def test_consumers_are_told_and_count(fill: Callable[..., None], reader: Reader) -> None:
+    fill([*SHOP, *declared(board=("unused",), model=())])
+    gone = reviewed(reader, "id int, price int, state string, note string")
+    assert severities(gone) == {"REMOVED unused": "BREAKING"}
+    assert gone.differences[0].reasons == (
+        "Consumer board reads this column.",
+        "Consumer model reads the dataset as a whole.",
+    )
+    assert [consumer.name for consumer in gone.consumers] == ["board", "model"]
+    wider = reviewed(reader, "id int, price int, state string, note string, unused bigint")
+    assert severities(wider) == {"RETYPED unused": "NONE"}
+    narrower = reviewed(reader, "id int, price int, state string, note string, unused smallint")
+    assert severities(narrower) == {"RETYPED unused": "DEGRADED"}
+
+
+def test_a_consumer_of_the_whole_dataset_may_not_need_the_column(fill: Callable[..., None], reader: Reader) -> None:
+    fill([*SHOP, *declared(model=())])
+    assert severities(reviewed(reader, "id int, price int, state string, note string")) == {
+        "REMOVED unused": "DEGRADED"
+    }
+
+
+def test_jobs_of_incomplete_lineage_are_named(fill: Callable[..., None], reader: Reader) -> None:
+    """A column that no plan names may still be used by a job that doesn't report all."""
+    fill([*SHOP, table("other", ("x int",)), plan("murky", "orders.id > other.x COPY", complete=False)])
+    found = reviewed(reader, "id int, price int, state string, note string")
+    assert severities(found) == {"REMOVED unused": "DEGRADED"}
+    assert (found.unseen, found.unseen_total) == (("murky",), 1)
+    complete = reviewed(reader, ", ".join(FIELDS))
+    assert complete.unseen == ("murky",)
+
+
+def test_a_column_that_the_graph_has_not(fill: Callable[..., None], reader: Reader) -> None:
+    fill(SHOP)
+    found = reviewed(reader, "id int", "id int, secret int")
+    assert severities(found) == {"REMOVED secret": "NONE"}
+    fill([table("other", ("x int",)), plan("murky", "orders.id > other.x COPY", complete=False)])
+    assert severities(reviewed(reader, "id int", "id int, secret int")) == {"REMOVED secret": "DEGRADED"}
+
+
+def test_writers_have_to_follow_what_constrains_their_rows(fill: Callable[..., None], reader: Reader) -> None:
+    same = ", ".join(FIELDS)
+    fill(SHOP)
+    assert severities(reviewed(reader, f"{same}, region string not null")) == {"ADDED region": "COSMETIC"}
+    run = RunEvent(type=RunEventType.COMPLETE, outputs=(DatasetUse(dataset=ORDERS),))
+    fill(
+        [
+            build.lineage_event(
+                run,
+                job=JobRef("j", "load"),
+                run=RunRef("0197c1de-0000-7bd1-9d55-000000000001"),
+                producer=PRODUCER,
+                event_time=START,
+            )
+        ]
+    )
+    found = reviewed(reader, f"{same}, region string not null")
+    assert severities(found) == {"ADDED region": "DEGRADED"}
+    assert found.differences[0].reasons == ("load writes the dataset, and has to fill the new column.",)
+    assert severities(reviewed(reader, f"{same}, region string")) == {"ADDED region": "COSMETIC"}
+
+
+def test_names_in_another_case_are_found(fill: Callable[..., None], reader: Reader) -> None:
+    fill(SHOP)
+    assert severities(reviewed(reader, "id int", "ID int, id int"))["REMOVED ID"] == "BREAKING"
+
+
+def test_what_can_not_be_compared_is_an_error(fill: Callable[..., None], reader: Reader) -> None:
+    fill([*SHOP, table("empty", ())])
+    with pytest.raises(QuestionError, match="no schema of w/empty"):
+        reviewed(reader, "a int", dataset="empty")
+    with pytest.raises(NotFoundError):
+        reviewed(reader, "a int", dataset="nothing")
+    with pytest.raises(QuestionError, match="no column 'x'"):
+        reviewed(reader, "id int, y int", x="y")
+
+
+def test_five_thousand_columns_take_no_more_questions_than_five(
+    fill: Callable[..., None], reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    rows = Transaction.rows
+
+    def counting(self: Transaction, name: str, /, **parameters: Any) -> list[Any]:
+        asked.append(name)
+        return rows(self, name, **parameters)
+
+    monkeypatch.setattr(Transaction, "rows", counting)
+
+    def wide(count: int) -> tuple[int, float, Review]:
+        names = [f"c{number}" for number in range(count)]
+        fill(
+            [
+                table(f"wide{count}", [f"{name} int" for name in names]),
+                table(f"copy{count}", [f"{name} int" for name in names]),
+                plan(f"j{count}", *(f"wide{count}.{name} > copy{count}.{name} COPY" for name in names)),
+            ]
+        )
+        asked.clear()
+        began = time.monotonic()
+        found = reviewed(reader, "x int", dataset=f"wide{count}")
+        return len(asked), time.monotonic() - began, found
+
+    few, _, _ = wide(5)
+    many, seconds, found = wide(5_000)
+    assert many == few
+    assert seconds < 60
+    assert Counter(each.severity for each in found.differences) == {Severity.BREAKING: 5_000, Severity.COSMETIC: 1}
+
+
+def test_the_command(
+    fill: Callable[..., None],
+    settings_of_stack: None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fill(SHOP)
+    monkeypatch.chdir(tmp_path)
+    Path("new.sql").write_text("id int,\nprice bigint,\nstate string, unused int\n")
+    assert main(["review", "--dataset", "orders", "new.sql"]) == 0
+    assert main(["review", "--dataset", "orders", "new.sql", "--fail-on", "breaking"]) == 5
+    assert "REMOVED" not in capsys.readouterr().out
+    written = ["--markdown", "m.md", "--sarif", "s.json", "--gitlab", "g.json"]
+    assert main(["review", "--dataset", "orders", "new.sql", *written, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["severity"] == "BREAKING"
+    assert "**BREAKING**" in Path("m.md").read_text()
+    (result,) = json.loads(Path("s.json").read_text())["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("headwater/removed", "error")
+    (finding,) = json.loads(Path("g.json").read_text())
+    assert (finding["severity"], finding["location"]["path"]) == ("blocker", "new.sql")
+    Path("bad.json").write_text('{"type": "struct",\n"fields": [{"type": "int"}]}')
+    for arguments, says in (
+        (["new.sql", "bad.json"], "bad.json, line 2: fields[0].name: is missing"),
+        (["missing.sql"], "missing.sql can't be read"),
+        (["new.sql", "new.sql", "new.sql"], "3 files"),
+        (["new.sql", "--rename", "x=y"], "--rename: the graph has no column 'x'"),
+        (["new.sql", "--rename", "x"], "write OLD=NEW"),
+        (["new.sql", "--at", "x"], "--at: w/orders has no column 'x'"),
+    ):
+        assert main(["review", "--dataset", "orders", *arguments]) == 2
+        assert says in capsys.readouterr().err
+
+
+def test_a_topic_is_reviewed_by_its_value(fill: Callable[..., None], reader: Reader) -> None:
+    fields = ("key string", "value string", "value.id int", "value.price int")
+    fill(
+        [
+            table("orders", fields, type="TOPIC"),
+            table("report", ("id int",)),
+            plan("j", "orders.value.id > report.id COPY"),
+        ]
+    )
+    found = reviewed(reader, "price int")
+    assert severities(found) == {"REMOVED value.id": "BREAKING"}
+    assert found.differences[0].difference.kind is DifferenceKind.REMOVED
+    whole = review(reader, Question("orders", read_schema("new", "key string, value string"), at=""))
+    assert severities(whole) == {"REMOVED value.id": "BREAKING", "REMOVED value.price": "NONE"}
+
+
+def test_the_scripts_for_ci(fill: Callable[..., None], settings_of_stack: None, tmp_path: Path) -> None:
+    """GitHub's and GitLab's, with the real command."""
+    fill(SHOP)
+    clone, base = pull_request(
+        tmp_path, ", ".join(FIELDS), "id int, price int, state string, remark string, unused int"
+    )
+    commands = Path(sys.executable).parent
+    outputs, written, _ = run_action(tmp_path, clone, commands)
+    assert outputs == {"status": "5"}
+    assert "note is removed" in (written / "summary").read_text()
+    assert json.loads((written / "review.sarif").read_text())["runs"][0]["results"]
+    done = run_template(clone, base, commands, RENAME="note=remark", FAIL_ON="degraded")
+    assert done.returncode == 5
+    assert "note is renamed to remark" in (clone / "headwater-review.md").read_text()
+    (finding,) = json.loads((clone / "headwater-review.json").read_text())
+    assert finding["location"]["path"] == "schemas/orders.sql"
