@@ -48,7 +48,7 @@ def command(
         list[str],
         typer.Argument(
             metavar="[OLD] NEW",
-            help="Schemas: Spark's JSON, .avsc, JSON Schema, a list of columns or DDL. Without OLD, the graph's.",
+            help="Schemas: Spark's JSON, .avsc, JSON Schema, columns, data contract or DDL. Without OLD, the graph's.",
             show_default=False,
         ),
     ],
@@ -65,6 +65,10 @@ def command(
             help="The column that the schema is of; '' is the whole dataset. Of a topic by default its value.",
             show_default=False,
         ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="Which table of data contracts that have several.", show_default=False),
     ] = None,
     rename: Annotated[
         list[str] | None,
@@ -102,7 +106,7 @@ def command(
         raise InputError(f"{len(files)} files: review takes the old and the new schema, or the new one alone.")
     if [markdown, sarif, gitlab].count(STDOUT) + json_output > 1:
         raise InputError("Only one of --markdown, --sarif, --gitlab and --json can go to stdout.")
-    *olds, new = [_schema(file) for file in files]
+    *olds, new = [_schema(file, table) for file in files]
     question = Question(dataset, new, olds[0] if olds else None, _renames(rename or []), at)
     judged_by = _policy(policy)
     with asking(tenant=tenant, timeout_seconds=timeout) as reader:
@@ -114,7 +118,7 @@ def command(
     _judge(found, fail_on)
 
 
-def _schema(file: str) -> Schema:
+def _schema(file: str, table: str | None) -> Schema:
     """The schema of a file.
 
     Raises:
@@ -125,7 +129,7 @@ def _schema(file: str) -> Schema:
             content = opened.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise InputError(f"{visible(file)} is larger than {_MOST_BYTES:,} bytes: that is no schema.")
-        return read_schema(file, content.decode("utf-8-sig"))
+        return read_schema(file, content.decode("utf-8-sig"), table)
     except OSError as error:
         raise InputError(f"{visible(file)} can't be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

@@ -170,6 +170,65 @@ def test_what_only_json_schema_has() -> None:
     assert types(found)["both"] == "struct<x:string,y:bigint>"
 
 
+CONTRACT = """apiVersion: v3.1.0
+kind: DataContract
+id: orders
+schema:
+  - name: orders
+    properties:
+      - {name: id, physicalType: bigint, logicalType: integer, required: true, description: of the order}
+      - {name: day, logicalType: date, partitioned: true, partitionKeyPosition: 2}
+      - {name: region, logicalType: string, partitioned: true, partitionKeyPosition: 1}
+      - name: legs
+        logicalType: array
+        items: {logicalType: object, properties: [{name: origin, logicalType: string}]}
+      - {name: km, physicalType: "decimal(10, 2)", customProperties: [{property: unit, value: km}]}
+  - name: other
+    physicalName: o_2
+    properties: [{name: x}]
+"""
+
+
+def test_a_table_of_a_data_contract() -> None:
+    schema = read_schema("f", CONTRACT, "orders")
+    assert types(schema) == {
+        "id": "bigint",
+        "day": "date",
+        "region": "string",
+        "legs": "array<struct<origin:string>>",
+        "legs.[]": "struct<origin:string>",
+        "legs.[].origin": "string",
+        "km": "decimal(10,2)",
+    }
+    assert schema.partitioning == ("region", "day")
+    assert (schema.columns["id",].nullable, schema.columns["day",].nullable) == (False, True)
+    assert schema.columns["id",].description == "of the order"
+    assert schema.columns["km",].unit == "km"
+    assert [schema.columns[path,].line for path in ("id", "legs", "km")] == [7, 10, 13]
+    as_json = {
+        "kind": "DataContract",
+        "schema": [{"name": "t", "properties": [{"name": "a", "logicalType": "number"}]}],
+    }
+    assert types(read(as_json)) == {"a": "double"}
+
+
+@pytest.mark.parametrize(
+    ("text", "table", "message"),
+    [
+        (CONTRACT, None, "f, line 4: schema: has 2 tables (orders, other): name one with --table"),
+        (CONTRACT, "others", "has no table, or several, of the name 'others'; there are orders, other"),
+        (CONTRACT, "o_2", "f, line 16: schema[1].properties[0].physicalType: is missing, and so is `logicalType`"),
+        ("kind: DataContract\nschema: [{name: a}]", None, "f, line 2: schema[0].properties: is missing"),
+        ("kind: DataContract\nschema: {", None, "not YAML"),
+        ("id int", "orders", "f, line 1: is no data contract: leave --table out"),
+    ],
+)
+def test_what_is_no_table_of_a_contract(text: str, table: str | None, message: str) -> None:
+    with pytest.raises(DeclarationError) as refused:
+        read_schema("f", text, table)
+    assert message in str(refused.value)
+
+
 def test_elements_as_open_lineage_has_them() -> None:
     element = {"name": "_element", "type": "struct", "fields": [{"name": "a", "type": "int"}]}
     assert types(read([{"name": "l", "type": "array", "fields": [element]}])) == {

@@ -1,10 +1,11 @@
 """Files of schemas.
 
 files        the format of a file, and its reading
-document     JSON with the line of each value, and what is wrong with it
+document     JSON and YAML with the line of each value, and what is wrong with it
 spark        Spark's StructType as JSON
 avro         `.avsc`
 json_schema  JSON Schema
 columns      a list of columns: OpenLineage's schema facet
+contract     a table of an ODCS data contract
 ddl          CREATE TABLE, or columns as Spark's `fromDDL` takes them
 """

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
+from headwater_consumers.declaring.marks import marked
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+)')
@@ -118,6 +119,23 @@ class Document:
                     expects_key = word == "{"
                     if len(path) > _DEEPEST:
                         raise self.wrong((), f"nested deeper than {_DEEPEST} levels")
+
+
+class YamlDocument(Document):
+    """The same of YAML.
+
+    Raises:
+        DeclarationError: it isn't YAML, or not one document.
+    """
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self._marked = marked(file, text)
+        self.value = self._marked.value
+
+    def line(self, path: Path) -> int:
+        """The line that a value begins in."""
+        return self._marked.line(path)
 
 
 def shown(value: Any) -> str:

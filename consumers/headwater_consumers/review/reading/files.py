@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from headwater_consumers.declaring.problems import DeclarationError, Problem
 from headwater_consumers.review.reading.avro import read_avro
 from headwater_consumers.review.reading.columns import read_columns
+from headwater_consumers.review.reading.contract import read_contract_table
 from headwater_consumers.review.reading.ddl import read_ddl
-from headwater_consumers.review.reading.document import Document
+from headwater_consumers.review.reading.document import Document, YamlDocument
 from headwater_consumers.review.reading.json_schema import read_json_schema
 from headwater_consumers.review.reading.spark import read_spark
 from headwater_consumers.review.schema import (
@@ -23,20 +26,25 @@ from headwater_consumers.review.types import Field
 
 MOST_COLUMNS = 100_000
 _ALL = (NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION)
-_FORMATS = "Spark's StructType, an Avro record, a JSON Schema, a list of columns or DDL"
+_FORMATS = "Spark's StructType, an Avro record, a JSON Schema, a list of columns, a data contract or DDL"
+# A key at the top of a document, whether it is YAML or JSON.
+_CONTRACT = re.compile(
+    r"""^["']?kind["']?\s*:\s*["']?DataContract\b|^\s*\{[^{}\[\]]*"kind"\s*:\s*"DataContract\"""", re.MULTILINE
+)
 
 
-def read_schema(file: str, text: str) -> Schema:
+def read_schema(file: str, text: str, table: str | None = None) -> Schema:
     """The schema of a file; its content shows which format it is.
 
     Args:
         file: its name, for messages.
         text: its content.
+        table: of a data contract, which of its tables; None: the only one.
 
     Raises:
         DeclarationError: it is of no format that is taken, or something is wrong with it: with line and field.
     """
-    fields, states, partitioning = _read(file, text.removeprefix("\ufeff"))
+    fields, states, partitioning = _read(file, text.removeprefix("\ufeff"), table)
     if not fields:
         raise DeclarationError([Problem(file, 1, (), "has no columns")])
     try:
@@ -51,9 +59,14 @@ def read_schema(file: str, text: str) -> Schema:
     return schema
 
 
-def _read(file: str, text: str) -> tuple[tuple[Field, ...], tuple[str, ...], tuple[str, ...]]:
+def _read(file: str, text: str, table: str | None) -> tuple[tuple[Field, ...], tuple[str, ...], tuple[str, ...]]:
     if not text.strip():
         raise DeclarationError([Problem(file, 1, (), f"is empty: a schema is {_FORMATS}")])
+    if _CONTRACT.search(text):
+        fields, parts = read_contract_table(YamlDocument(file, text), table)
+        return fields, _ALL if parts is None else (*_ALL, PARTITIONING), parts or ()
+    if table is not None:
+        raise DeclarationError([Problem(file, 1, (), "is no data contract: leave --table out")])
     if text.lstrip()[0] not in "{[":
         fields, parts = read_ddl(file, text)
         states = (NULLABLE, DESCRIPTION) if parts is None else (NULLABLE, DESCRIPTION, PARTITIONING)
