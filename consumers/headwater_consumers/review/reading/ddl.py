@@ -44,7 +44,8 @@ def read_ddl(file: str, text: str) -> tuple[tuple[Field, ...], tuple[str, ...] |
     except SqlglotError as error:
         first: dict[str, Any] = next(iter(getattr(error, "errors", ())), {})
         line = min(int(first.get("line") or 1), text.rstrip().count("\n") + 1)
-        raise _wrong(file, line, f"not DDL of Spark: {first.get('description') or 'not SQL'}") from error
+        reason = first.get("description") or "not SQL"
+        raise _wrong(file, line, f"not DDL of Spark ({reason}), nor JSON or a data contract") from error
     except RecursionError as error:
         raise _wrong(file, 1, "nested too deep") from error
     finally:
