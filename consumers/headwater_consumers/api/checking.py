@@ -34,6 +34,7 @@ class BackgroundChecks:
 
     def start(self) -> None:
         """Begin, where the settings ask for it."""
+        self._metrics.every(self._every)
         if self._graph.serve.check_every_seconds > 0:
             self._thread = threading.Thread(target=self._run, daemon=True, name="headwater-checks")
             self._thread.start()

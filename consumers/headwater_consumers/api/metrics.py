@@ -130,6 +130,16 @@ class CheckMetrics:
             registry=registry,
         )
 
+        self._interval = Gauge(
+            "headwater_check_interval_seconds",
+            "How often all rules are checked; 0: never.",
+            registry=registry,
+        )
+
+    def every(self, seconds: float) -> None:
+        """They are checked so often."""
+        self._interval.set(seconds)
+
     def checked(self, found: Mapping[str, tuple[int, int]], at: float) -> None:
         """All rules were: findings and exempted ones of each."""
         for rule, (findings, exempted) in found.items():

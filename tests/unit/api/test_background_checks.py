@@ -63,3 +63,12 @@ def test_it_begins_where_the_settings_ask_for_it(
     checks.start()
     assert asked.wait(5.0 if is_checked else 0.2) == is_checked
     checks.stop()
+
+
+@pytest.mark.parametrize("every", [0.0, 600.0])
+def test_how_often_they_are_checked_is_a_metric(monkeypatch: pytest.MonkeyPatch, every: float) -> None:
+    monkeypatch.setattr(checking, "check", lambda *_, **__: found(RULES[0].name, 0, 0))
+    checks, metrics = background(every)
+    checks.start()
+    checks.stop()
+    assert metrics.registry.get_sample_value("headwater_check_interval_seconds") == every
