@@ -24,8 +24,10 @@ from headwater.show import declare as show
 with without("numpy", "pandas"):
     from headwater_consumers.analysis.declared import set_state
     from headwater_consumers.analysis.reader import Reader
+    from headwater_consumers.declaring.contract import contract_of
     from headwater_consumers.declaring.files import read_file
     from headwater_consumers.declaring.model import json_schema
+    from headwater_consumers.declaring.names import Names, found_in
     from headwater_consumers.declaring.problems import DeclarationError, Problem
     from headwater_consumers.declaring.revising import (
         NextRevision,
@@ -65,6 +67,9 @@ def command(
         str | None,
         typer.Option("--export", metavar="SET", help="Print the data contract of a set, whole.", show_default=False),
     ] = None,
+    as_contract: Annotated[
+        bool, typer.Option("--as-contract", help="Print each file as an ODCS data contract, and publish nothing.")
+    ] = False,
     namespace: Annotated[
         str | None,
         typer.Option(help="Of datasets of contracts and manifests that don't name theirs.", show_default=False),
@@ -93,12 +98,18 @@ def command(
     if export is not None:
         _export(export, tenant)
         return
-    sets = _read(files or [], withdraw or [], namespace, catalog)
+    unchecked = Names(None)
+    sets = _read(given := _texts(files or []), withdraw or [], namespace, catalog, unchecked)
+    if as_contract:
+        _contracts(sets, list(unchecked.unchecked))
+        return
     if check:
-        _checked(sets)
+        _checked(sets, list(unchecked.unchecked))
         return
     settings = connected_settings({"analysis.tenant": tenant}, kafka=not diff, neo4j=True)
     with asking(tenant=tenant) as reader:
+        if unchecked.unchecked:
+            sets = _read(given, withdraw or [], namespace, catalog, found_in(reader))
         revisions = [_next(reader, declared) for declared in sets]
         if not diff:
             _publish(settings, reader, revisions, wait_seconds)
@@ -117,23 +128,32 @@ def _export(name: str, tenant: str | None) -> None:
     if not state.revision:
         raise NotFoundError(f"There is no declaration set {name!r}.")
     if state.document is None:
-        raise NotFoundError(f"Set {name!r} was declared as {state.format}, not as a data contract: it has no document.")
+        raise NotFoundError(
+            f"Set {name!r} was declared as {state.format}, not as a data contract: it has no document.",
+            fix="`headwater declare --as-contract FILE` makes a contract of its file.",
+        )
     if console.json_mode:
         console.result({"set": name, "revision": state.revision, "format": state.format, "document": state.document})
     else:
         sys.stdout.write(state.document)
 
 
-def _read(files: list[str], withdrawn: list[str], namespace: str | None, catalog: str | None) -> list[DeclaredSet]:
-    """The sets of files; all mistakes of all files at once."""
+def _texts(files: list[str]) -> list[tuple[str, str]]:
+    return [(file, _text(file)) for file in files]
+
+
+def _read(
+    files: list[tuple[str, str]], withdrawn: list[str], namespace: str | None, catalog: str | None, names: Names
+) -> list[DeclaredSet]:
+    """The sets of files, by name and text; all mistakes of all files at once."""
     columns = None if catalog is None else _text(catalog)
     if not files and not withdrawn:
         raise InputError("There is nothing to declare.", fix="Name a file, or a set with --withdraw.")
     sets: dict[str, tuple[str, DeclaredSet]] = {}
     problems: list[Problem] = []
-    for file in files:
+    for file, text in files:
         try:
-            declared = read_file(file, _text(file), namespace=namespace, catalog=columns)
+            declared = read_file(file, text, namespace=namespace, catalog=columns, names=names)
         except DeclarationError as error:
             problems += error.problems
             continue
@@ -177,10 +197,26 @@ def _report(problems: list[Problem]) -> None:
     )
 
 
-def _checked(sets: list[DeclaredSet]) -> None:
+def _contracts(sets: list[DeclaredSet], unchecked: list[str]) -> None:
+    if unchecked:
+        raise InputError(
+            f"A contract names its datasets whole, and {len(unchecked):,} "
+            f"name{'s have' if len(unchecked) > 1 else ' has'} no namespace: {', '.join(unchecked[:5])}.",
+            fix="Give the file a `namespace`, or each name one.",
+        )
+    contracts = [{"set": one.name, "contract": contract_of(one)} for one in sets]
+    if console.json_mode:
+        console.result({"contracts": contracts})
+    else:
+        sys.stdout.write("---\n".join(one["contract"] for one in contracts))
+
+
+def _checked(sets: list[DeclaredSet], unchecked: list[str]) -> None:
     documents = [{"set": one.name, "declarations": len(one.declarations)} for one in sets]
     text = "\n".join(f"{one.name}: {len(one.declarations):,} declarations, no mistakes." for one in sets)
-    console.result({"sets": documents}, text)
+    console.result({"sets": documents, "unchecked_names": unchecked}, text)
+    if unchecked:
+        console.warning(show.not_looked_up(unchecked))
 
 
 def _next(reader: Reader, declared: DeclaredSet) -> NextRevision:

@@ -24,6 +24,16 @@ def warnings(results: Sequence[SetResult]) -> str:
     return "\n".join(line for result in results for line in _warnings(result))
 
 
+def not_looked_up(names: Sequence[str]) -> str:
+    """That the graph wasn't asked for names without a namespace."""
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return (
+        f"{len(names):,} name{'s' * (len(names) != 1)} without a namespace {'were' if len(names) != 1 else 'was'} not "
+        f"checked, since --check doesn't ask the graph: {', '.join(map(shortened, names[:_MOST_NAMED]))}{more}. "
+        "--diff looks them up."
+    )
+
+
 def _lines(result: SetResult) -> Iterator[str]:
     counts = ", ".join(
         f"{number:,} {change}" for change in _SIGNS if (number := sum(one.change == change for one in result.changes))

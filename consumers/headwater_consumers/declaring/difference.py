@@ -69,6 +69,7 @@ class SetResult:
         unknown_datasets: datasets that it names and that the graph didn't have, by namespace and name.
         contradictions: where other sets give other values.
         cycles: datasets that declared jobs make from each other.
+        unchecked_names: names without a namespace that weren't looked up in the graph, which wasn't asked.
     """
 
     set: str
@@ -80,6 +81,7 @@ class SetResult:
     unknown_datasets: list[str]
     contradictions: list[Contradiction]
     cycles: list[list[str]]
+    unchecked_names: list[str] = field(default_factory=list)
 
 
 def difference(after: Iterable[Declaration], before: Iterable[Declaration]) -> list[ChangedDeclaration]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from headwater_consumers.declaring.dbt import read_manifest
+from headwater_consumers.declaring.names import Names
 from headwater_consumers.declaring.odcs import read_contract
 from headwater_consumers.declaring.reading import read_set
 from headwater_consumers.declaring.sets import DeclaredSet
@@ -17,7 +18,9 @@ _MANIFEST = re.compile(r'"dbt_schema_version"\s*:\s*"[^"]*manifest')
 _HEAD = 4_000
 
 
-def read_file(file: str, text: str, *, namespace: str | None = None, catalog: str | None = None) -> DeclaredSet:
+def read_file(
+    file: str, text: str, *, namespace: str | None = None, catalog: str | None = None, names: Names | None = None
+) -> DeclaredSet:
     """The declaration set of a file: one of our own, an ODCS data contract or dbt's manifest.
 
     Args:
@@ -25,6 +28,7 @@ def read_file(file: str, text: str, *, namespace: str | None = None, catalog: st
         text: its content.
         namespace: of a contract's or manifest's datasets that don't name theirs.
         catalog: text of dbt's `catalog.json`.
+        names: of datasets whose namespace neither the file nor `namespace` has; None: there may be none.
 
     Raises:
         DeclarationError: something is wrong with it.
@@ -32,5 +36,5 @@ def read_file(file: str, text: str, *, namespace: str | None = None, catalog: st
     if text.lstrip().startswith("{") and _MANIFEST.search(text[:_HEAD]):
         return read_manifest(file, text, namespace, catalog)
     if _CONTRACT.search(text):
-        return read_contract(file, text, namespace)
-    return read_set(file, text)
+        return read_contract(file, text, namespace, names)
+    return read_set(file, text, names)

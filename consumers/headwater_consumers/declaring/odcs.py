@@ -22,9 +22,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar, get_type_hints
+
+import msgspec
 
 from headwater_consumers.declaring.marks import Marked, marked
+from headwater_consumers.declaring.names import Names, UnresolvedNameError
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 from headwater_consumers.declaring.reading import column_lineage
 from headwater_consumers.declaring.sets import DeclaredSet
@@ -45,7 +48,15 @@ FORMAT: Final = "odcs"
 NAMESPACE: Final = "headwater.namespace"
 NAME: Final = "headwater.name"
 """Custom properties of a schema object, or of the contract, that name its dataset."""
+PREFIX: Final = "headwater."
+"""Of custom properties that are a field of the declaration of an object or property (`declaring.contract`)."""
+DECLARATIONS: Final = "headwater.declarations"
+"""Custom property of a contract that was made of a declaration set: the set's jobs and consumers."""
+NOT_DECLARED: Final = "headwater.not_declared"
+"""Custom property of a property that is only on the way to one that is declared."""
 
+_IDENTITY: Final = frozenset({"set", "dataset", "job", "consumer", "path"})
+_T = TypeVar("_T", bound=msgspec.Struct)
 _SECONDS: Final = {
     **dict.fromkeys(("s", "sec", "second", "seconds"), 1),
     **dict.fromkeys(("m", "min", "minute", "minutes"), 60),
@@ -63,13 +74,14 @@ _DEFAULT_PORTS: Final = {"postgres": 5432, "postgresql": 5432, "mysql": 3306, "r
 _SCHEMES: Final = {"postgresql": "postgres", "sqlserver": "mssql", "denodo": "denodo"}
 
 
-def read_contract(file: str, text: str, namespace: str | None = None) -> DeclaredSet:
+def read_contract(file: str, text: str, namespace: str | None = None, names: Names | None = None) -> DeclaredSet:
     """The declaration set of a data contract.
 
     Args:
         file: its name, for messages.
         text: YAML or JSON.
         namespace: of datasets that neither a server nor a custom property names.
+        names: of those that it doesn't name either; None: there may be none.
 
     Raises:
         DeclarationError: something is wrong with it.
@@ -79,12 +91,13 @@ def read_contract(file: str, text: str, namespace: str | None = None) -> Declare
         raise DeclarationError(
             [Problem(file, document.line(("kind",)), ("kind",), "is DataContract in a data contract")]
         )
-    return _Contract(file, text, document, namespace).declared()
+    return _Contract(file, text, document, namespace, names).declared()
 
 
 class _Contract:
-    def __init__(self, file: str, text: str, document: Marked, namespace: str | None) -> None:
+    def __init__(self, file: str, text: str, document: Marked, namespace: str | None, names: Names | None) -> None:
         self._file, self._text, self._document, self._namespace = file, text, document, namespace
+        self._names = names
         self._value: dict[str, Any] = document.value
         self._problems: list[Problem] = []
 
@@ -107,7 +120,7 @@ class _Contract:
         if self._problems:
             raise DeclarationError(self._problems)
         bodies = [self._dataset(objects[index], dataset, ("schema", index)) for index, dataset in named.items()]
-        bodies += list(self._job(objects, named))
+        bodies += [*self._job(objects, named), *self._others()]
         if self._problems:
             raise DeclarationError(self._problems)
         return DeclaredSet(
@@ -144,9 +157,15 @@ class _Contract:
                 return found
         if self._namespace is not None:
             return DatasetRef(self._namespace, name)
+        why = ""
+        if self._names is not None:
+            try:
+                return self._names.dataset(name)
+            except UnresolvedNameError as error:
+                why = f", and {error}"
         self._wrong(
             path,
-            f"no server tells which dataset it is: give customProperties {NAMESPACE} and {NAME}, or --namespace",
+            f"no server tells which dataset it is{why}: give customProperties {NAMESPACE} and {NAME}, or --namespace",
         )
         return None
 
@@ -155,7 +174,7 @@ class _Contract:
         support = [each for each in self._list(self._value, "support", ()) if isinstance(each, dict)]
         first: Mapping[str, Any] = support[0] if support else {}
         columns = dict(self._columns(one.get("properties"), (*path, "properties"), ""))
-        return DeclarationEvent(
+        body = DeclarationEvent(
             set=self._set,
             dataset=dataset,
             description=_text(one.get("description")) or _text(one.get("businessName")) or self._purpose(),
@@ -169,12 +188,46 @@ class _Contract:
             contact=_text(first.get("url")),
             columns=tuple(columns[column] for column in sorted(columns)) or None,
         )
+        return self._as_stated(body, one, path)
+
+    def _as_stated(self, found: _T, of: Mapping[str, Any], path: Path) -> _T:
+        """A declaration with the fields that custom properties state."""
+        types = get_type_hints(type(found), include_extras=True)
+        fields = {}
+        for index, row in enumerate(self._list(of, "customProperties", path)):
+            name = str(row.get("property")).removeprefix(PREFIX) if isinstance(row, dict) else ""
+            if name not in types.keys() - _IDENTITY or f"{PREFIX}{name}" != row.get("property"):
+                continue
+            try:
+                fields[name] = msgspec.convert(row.get("value"), types[name])
+            except msgspec.ValidationError as error:
+                self._wrong((*path, "customProperties", index, "value"), str(error))
+        return msgspec.structs.replace(found, **fields)
+
+    def _others(self) -> Iterator[DeclarationEvent]:
+        """Jobs and consumers of a contract that was made of a declaration set."""
+        for index, row in enumerate(self._list(self._value, "customProperties", ())):
+            if not isinstance(row, dict) or row.get("property") != DECLARATIONS:
+                continue
+            for number, one in enumerate(self._list(row, "value", ("customProperties", index))):
+                try:
+                    body = msgspec.convert({**one, "set": self._set}, DeclarationEvent)
+                except (msgspec.ValidationError, TypeError) as error:
+                    self._wrong(("customProperties", index, "value", number), str(error))
+                    continue
+                yield body
+
+    @property
+    def _is_of_a_set(self) -> bool:
+        return DECLARATIONS in _custom(self._value)
 
     def _purpose(self) -> str | None:
         description = self._value.get("description")
         return _text(description.get("purpose")) if isinstance(description, dict) else _text(description)
 
     def _about(self) -> dict[str, str]:
+        if self._is_of_a_set:
+            return {}
         names = {"domain": "domain", "dataProduct": "data_product", "status": "contract_status"}
         return {tag: self._value[key] for key, tag in names.items() if isinstance(self._value.get(key), str)}
 
@@ -214,7 +267,8 @@ class _Contract:
                 self._wrong((*here, "name"), "is missing")
                 continue
             column = f"{prefix}{_step(one['name'])}"
-            yield column, _column(column, one)
+            if NOT_DECLARED not in _custom(one):
+                yield column, self._as_stated(_column(column, one), one, here)
             yield from self._columns(one.get("properties"), (*here, "properties"), f"{column}.")
             if isinstance(items := one.get("items"), dict):
                 yield from self._columns(items.get("properties"), (*here, "items", "properties"), f"{column}.[].")

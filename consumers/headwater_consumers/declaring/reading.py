@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from headwater_consumers.declaring import model
 from headwater_consumers.declaring.marks import Marked, marked
+from headwater_consumers.declaring.names import Names, UnresolvedNameError
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 from headwater_consumers.declaring.sets import MOST_DECLARATIONS, DeclaredSet
 from headwater_schemas.events import (
@@ -49,12 +50,13 @@ _MESSAGES: Final = {
 }
 
 
-def read_set(file: str, text: str) -> DeclaredSet:
+def read_set(file: str, text: str, names: Names | None = None) -> DeclaredSet:
     """The declaration set of a file of Headwater's own.
 
     Args:
         file: its name, for messages.
         text: YAML or JSON.
+        names: of datasets without a namespace; None: there may be none.
 
     Raises:
         DeclarationError: something is wrong with it.
@@ -66,14 +68,14 @@ def read_set(file: str, text: str) -> DeclaredSet:
         found = model.Declarations.model_validate(document.value)
     except ValidationError as error:
         raise DeclarationError(_problems(file, document, error)) from error
-    return _Made(file, document, found).made()
+    return _Made(file, document, found, names).made()
 
 
 class _Made:
     """The events' bodies of a file that has the right form."""
 
-    def __init__(self, file: str, document: Marked, found: model.Declarations) -> None:
-        self._file, self._document, self._found = file, document, found
+    def __init__(self, file: str, document: Marked, found: model.Declarations, names: Names | None) -> None:
+        self._file, self._document, self._found, self._names = file, document, found, names
         self._problems: list[Problem] = []
 
     def made(self) -> DeclaredSet:
@@ -107,7 +109,7 @@ class _Made:
     def _dataset(self, one: model.Dataset, path: Path) -> DeclarationEvent:
         return DeclarationEvent(
             **self._described(one),
-            dataset=DatasetRef(self._namespace(one.namespace, path), one.name),
+            dataset=self._named(one.namespace, one.name, path),
             keep_days=one.keep,
             reference=one.reference,
             columns=_columns(one.columns),
@@ -153,9 +155,18 @@ class _Made:
             return ""
         return self._found.namespace
 
+    def _named(self, namespace: str | None, name: str, path: Path) -> DatasetRef:
+        if namespace is not None or self._found.namespace is not None or self._names is None:
+            return DatasetRef(self._namespace(namespace, path), name)
+        try:
+            return self._names.dataset(name)
+        except UnresolvedNameError as error:
+            self._wrong(path, f"{error}; or give it `namespace`, or the file one for all")
+            return DatasetRef("", name)
+
     def _ref(self, ref: model.Ref, path: Path) -> DatasetRef:
         if isinstance(ref, str):
-            return DatasetRef(self._namespace(None, path), ref)
+            return self._named(None, ref, path)
         return DatasetRef(ref.namespace, ref.name)
 
     def _refs(self, refs: Sequence[model.Ref] | None, path: Path) -> tuple[DatasetRef, ...] | None:

@@ -149,6 +149,14 @@ def test_to_look_for_mistakes_needs_no_graph() -> None:
         assert not sink.taken
 
 
+def test_names_that_need_the_graph_are_not_checked_without_it() -> None:
+    with door(raises=GraphUnreachableError("bolt://graph.invalid:7687")) as (client, _):
+        text = "set: x\ndatasets: [{name: shop.orders}]\n"
+        answer = post(client, text, mode="check")
+        assert (answer.status_code, answer.json()["unchecked_names"]) == (200, ["shop.orders"])
+        assert post(client, text).json()["type"] == "urn:headwater:graph-unreachable"
+
+
 def test_no_longer_is_waited_than_allowed() -> None:
     with door(timeout_max_seconds=0.5) as (client, _):
         began = time.monotonic()
@@ -167,7 +175,7 @@ def test_what_changes_nothing_is_200() -> None:
 @pytest.mark.parametrize(
     ("text", "errors"),
     [
-        ("set: x\ndatasets: [{name: a}]", [("/datasets/0", "line 2: has no namespace: give it `namespace`")]),
+        ("set: x\njobs: [{name: a}]", [("/jobs/0", "line 2: has no namespace: give it `namespace`")]),
         (
             'set: x\nnamespace: n\ndatasets:\n- name: a\n  columns: {"a/b": {sensitivty: PII}}\nrevision: 0\n',
             [
@@ -178,7 +186,7 @@ def test_what_changes_nothing_is_200() -> None:
         ("set: [", [("", "line 1: not YAML: did not find expected node content")]),
         ("", [("", "line 1: a declaration file is a mapping that begins with `set:`")]),
         ("[" * 100_000, [("/" + "/".join("0" * 61), "line 1: nested deeper than 60 levels")]),
-        (CONTRACT, [("/schema/0", "line 6: no server tells which dataset it is")]),
+        (CONTRACT.replace("name: d", "tags: []"), [("/schema/0/name", "line 6: is missing")]),
     ],
 )
 def test_a_mistake_is_400_with_its_line_and_pointer(text: str, errors: list[tuple[str, str]]) -> None:

@@ -11,7 +11,9 @@ import pytest
 import yaml
 
 from headwater_consumers.declaring import marks
+from headwater_consumers.declaring.files import read_file
 from headwater_consumers.declaring.model import json_schema
+from headwater_consumers.declaring.names import Names, UnresolvedNameError
 from headwater_consumers.declaring.problems import DeclarationError
 from headwater_consumers.declaring.reading import read_set
 from headwater_consumers.declaring.sets import MOST_DECLARATIONS, DeclaredSet
@@ -32,58 +34,10 @@ from headwater_schemas.events import (
     TransformationKind,
     TransformationType,
 )
+from support.declared_files import EVERY_FIELD as FLIGHTS
 from support.events import TIME
 from support.run_rules import rewrite, updating
 
-FLIGHTS = """\
-set: flights
-namespace: kafka://broker:9092
-datasets:
-  - name: flights.enriched
-    description: Flights with their airline and plane
-    owners: [team:flights, {name: jo, type: STEWARD}]
-    tags: {domain: travel, reviewed: }
-    glossary: [flight]
-    classification: operations
-    sensitivity: INTERNAL
-    criticality: tier-1
-    certified: true
-    freshness: 15m
-    deadline: 06:00 Europe/Berlin
-    notice: 2w
-    on_call: "#flights-on-call"
-    contact: flights@example.com
-    url: https://wiki.example/flights
-    keep: 400d
-    columns:
-      value.tailnum: {sensitivity: PII, tags: {mask: hash}}
-      value.origin: {smallest_group: 20}
-      value.plane:
-        approval: {covers: PII, sensitivity: INTERNAL, by: jo@example.com, reason: Public anyway, until: "2027-06-30"}
-    marks: [critical, {mark: legal-hold, version: "7", spread: UPSTREAM, reason: Case 11}]
-  - {name: airlines.csv, namespace: file, reference: true}
-jobs:
-  - name: delay sheet
-    namespace: office
-    inputs: [flights.enriched]
-    outputs: [{namespace: office, name: delays.xlsx}]
-    columns:
-      - dataset: {namespace: office, name: delays.xlsx}
-        column: mean
-        inputs:
-          - {dataset: flights.enriched, column: value.dep_delay, kind: AGGREGATE, expression: mean}
-          - {dataset: flights.enriched, column: value.origin, kind: FILTER_DEPENDENCY}
-    partitions:
-      - input: flights.enriched
-        input_field: day
-        output: {namespace: office, name: delays.xlsx}
-        output_field: month
-        transform: month
-consumers:
-  - name: delay board
-    type: DASHBOARD
-    reads: [flights.enriched, {dataset: flights.routes, columns: [origin]}]
-"""
 ENRICHED = DatasetRef("kafka://broker:9092", "flights.enriched")
 SHEET = DatasetRef("office", "delays.xlsx")
 
@@ -359,3 +313,83 @@ def test_editors_see_by_the_schema_what_is_wrong(text: str, *, good: bool) -> No
     document: Any = yaml.load(text, Loader=yaml.SafeLoader)
     errors = list(jsonschema.Draft202012Validator(json_schema()).iter_errors(document))
     assert (not errors) == good
+
+
+FRIENDLY = """\
+set: x
+datasets: [{name: shop.orders}, {name: d, namespace: n}]
+jobs:
+- {name: j, namespace: office, inputs: [shop.orders, lake.shop.orders], outputs: [{namespace: n, name: sheet}]}
+consumers: [{name: board, reads: [shop.orders, {dataset: shop.items, columns: [c]}]}]
+"""
+ORDERS, ITEMS = DatasetRef("file", "/warehouse/shop.db/orders"), DatasetRef("file", "/warehouse/shop.db/items")
+
+
+def test_names_without_a_namespace_are_datasets_of_the_graph() -> None:
+    asked = []
+
+    def find(name: str) -> DatasetRef:
+        asked.append(name)
+        return {"shop.orders": ORDERS, "lake.shop.orders": ORDERS, "shop.items": ITEMS}[name]
+
+    names = Names(find)
+    declared = read_file("f.yaml", FRIENDLY, names=names)
+    assert of(declared, "job").inputs == (ORDERS,)
+    assert of(declared, "consumer").reads == (DatasetRead(ITEMS, ("c",)), DatasetRead(ORDERS))
+    assert {body.dataset for body in declared.declarations.values() if body.dataset} == {ORDERS, DatasetRef("n", "d")}
+    assert sorted(asked) == ["lake.shop.orders", "shop.items", "shop.orders"]
+    assert not names.unchecked
+
+
+def test_names_that_are_not_looked_up_are_listed() -> None:
+    names = Names(None)
+    read_file("f.yaml", FRIENDLY, names=names)
+    assert list(names.unchecked) == ["shop.orders", "lake.shop.orders", "shop.items"]
+
+
+def test_a_name_that_is_no_datasets_is_a_mistake_where_it_stands() -> None:
+    def find(name: str) -> DatasetRef:
+        if name == "shop.items":
+            raise UnresolvedNameError("the graph has several datasets shop.items: a, b")
+        return ORDERS
+
+    with pytest.raises(DeclarationError) as raised:
+        read_file("f.yaml", FRIENDLY, names=Names(find))
+    assert [str(problem) for problem in raised.value.problems] == [
+        (
+            "f.yaml, line 5: consumers[0].reads[1].dataset: the graph has several datasets shop.items: a, b; "
+            "or give it `namespace`, or the file one for all"
+        )
+    ]
+
+
+def test_two_names_of_one_dataset_declare_it_twice() -> None:
+    text = "set: x\ndatasets:\n- {name: shop.orders}\n- {name: lake.shop.orders}\n"
+    with pytest.raises(DeclarationError) as raised:
+        read_file("f.yaml", text, names=Names(lambda _: ORDERS))
+    assert str(raised.value) == "f.yaml, line 4: datasets[1].name: is declared in line 3 already"
+
+
+def test_a_job_has_a_namespace() -> None:
+    with pytest.raises(DeclarationError) as raised:
+        read_file("f.yaml", "set: x\njobs: [{name: j}]", names=Names(lambda _: ORDERS))
+    assert "has no namespace" in str(raised.value)
+
+
+def test_a_contract_without_servers_names_tables_of_the_graph() -> None:
+    text = (
+        "kind: DataContract\napiVersion: v3.1.0\nid: x\nversion: '1'\nstatus: s\n"
+        "schema: [{name: orders, physicalName: shop.orders}]"
+    )
+    declared = read_file("c.yaml", text, names=Names(lambda name: {"shop.orders": ORDERS}[name]))
+    assert of(declared, "dataset").dataset == ORDERS
+    names = Names(None)
+    read_file("c.yaml", text, names=names)
+    assert list(names.unchecked) == ["shop.orders"]
+
+    def nowhere(name: str) -> DatasetRef:
+        raise UnresolvedNameError(f"the graph has no dataset {name}")
+
+    with pytest.raises(DeclarationError) as raised:
+        read_file("c.yaml", text, names=Names(nowhere))
+    assert "no server tells which dataset it is, and the graph has no dataset shop.orders: give" in str(raised.value)

@@ -28,6 +28,7 @@ from headwater_consumers.api.parameters import AnyCase, known_only
 from headwater_consumers.api.problems import FieldProblem, ProblemType, problem
 from headwater_consumers.declaring.difference import SetResult
 from headwater_consumers.declaring.files import read_file
+from headwater_consumers.declaring.names import Names, found_in
 from headwater_consumers.declaring.problems import DeclarationError, Problem
 from headwater_consumers.declaring.revising import NextRevision, OlderRevisionError, next_revision, progress, result
 from headwater_consumers.declaring.sets import DeclaredSet
@@ -120,11 +121,12 @@ async def post_declarations(
     if graph.sink is None or not request.scope.get(READ):
         raise RuntimeError("nothing comes here but through middleware.intake, which asks who may send")
     try:
-        declared = await to_thread.run_sync(_read, body, namespace, limiter=declaring)
+        names = Names(None) if mode is Mode.CHECK else found_in(graph.reader())
+        declared = await to_thread.run_sync(_read, body, namespace, names, limiter=declaring)
     except DeclarationError as error:
         return _refused(error)
     if mode is Mode.CHECK:
-        return answered(request, _checked(declared), status=200)
+        return answered(request, _checked(declared, list(names.unchecked)), status=200)
     reader = graph.reader()
     try:
         revision = await to_thread.run_sync(
@@ -156,13 +158,13 @@ async def post_declarations(
     return answered(request, shown, status=201 if publishes else 200)
 
 
-def _read(body: bytes, namespace: str | None) -> DeclaredSet:
+def _read(body: bytes, namespace: str | None, names: Names) -> DeclaredSet:
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = body[: error.start].count(b"\n") + 1
         raise DeclarationError([Problem(_BODY_NAME, line, (), "not UTF-8")]) from error
-    return read_file(_BODY_NAME, text, namespace=namespace)
+    return read_file(_BODY_NAME, text, namespace=namespace, names=names)
 
 
 def _refused(error: DeclarationError) -> Response:
@@ -177,8 +179,10 @@ def _refused(error: DeclarationError) -> Response:
     )
 
 
-def _checked(declared: DeclaredSet) -> SetResult:
-    return SetResult(declared.name, declared.revision or 0, len(declared.declarations), 0, False, [], [], [], [])
+def _checked(declared: DeclaredSet, unchecked: list[str]) -> SetResult:
+    return SetResult(
+        declared.name, declared.revision or 0, len(declared.declarations), 0, False, [], [], [], [], unchecked
+    )
 
 
 async def _sent(request: HttpRequest, revision: NextRevision) -> Outcome:
