@@ -32,6 +32,7 @@ with without("numpy", "pandas"):
     from headwater_consumers.forward.forwarder import Forwarder, ForwardParts, ForwardTotals
     from headwater_consumers.forward.http import HttpCollector
     from headwater_consumers.forward.metrics import ForwardMetrics
+    from headwater_consumers.forward.parallel import ParallelCollector
     from headwater_consumers.forward.plans import Plans
     from headwater_consumers.forward.settings import MicroBatches
     from headwater_consumers.materializer.backoff import BackoffPolicy
@@ -127,7 +128,8 @@ def _forward(settings: Settings, to: str, refused: Path, port: int | None, *, un
 
 def _collector(settings: Settings, to: str) -> Collector:
     if to.startswith(("http://", "https://")):
-        return HttpCollector(to, settings.forward)
+        posts = [HttpCollector(to, settings.forward) for _ in range(settings.forward.posts_in_parallel)]
+        return posts[0] if len(posts) == 1 else ParallelCollector(posts)
     if not to.startswith(_TOPIC):
         if "://" in to:
             raise InputError(f"{_shown(to)} is no collector.", fix="Write a URL, kafka:TOPIC or a file's name.")

@@ -248,7 +248,7 @@ class Forwarder:
         parts = self._parts
         backoff = Backoff(parts.backoff, parts.clock, parts.random)
         refusals: dict[int, DocumentRefusedError] = {}
-        position = 0
+        position = failed = 0
         while True:
             try:
                 while position < len(outgoing):
@@ -257,9 +257,11 @@ class Forwarder:
                     refused = partial(refusals.__setitem__, position)
                     parts.collector.deliver(outgoing[position].document, refused)
                     position += 1
-                    backoff.succeeded()
                     self._moved = parts.clock()
             except CollectorUnavailableError as error:
+                if position > failed:
+                    backoff.succeeded()
+                failed = position
                 if not self._waited(ForwardCause.COLLECTOR, error, backoff):
                     return False
                 continue
@@ -269,7 +271,7 @@ class Forwarder:
             except CollectorUnavailableError as error:
                 if not self._waited(ForwardCause.COLLECTOR, error, backoff):
                     return False
-                position = 0
+                position = failed = 0
                 refusals.clear()
                 continue
             break

@@ -16,6 +16,13 @@ class MicroBatches(StrEnum):
     COALESCED = "COALESCED"
 
 
+class Compression(StrEnum):
+    """How documents that are posted are compressed."""
+
+    NONE = "NONE"
+    GZIP = "GZIP"
+
+
 class ForwardSettings(BaseModel):
     """Forwarding of events as OpenLineage documents. The section `kafka` has the cluster that they are on."""
 
@@ -48,6 +55,13 @@ class ForwardSettings(BaseModel):
 
     retry_max_seconds: Annotated[float, Field(ge=0.1, le=300)] = 30.0
     """The longest wait between two attempts while the collector is away or asks for time (`Retry-After`)."""
+
+    compression: Compression = Compression.NONE
+    """GZIP: documents that are posted to a URL are compressed. Not every collector takes that: 415 ends the command."""
+
+    posts_in_parallel: Annotated[int, Field(ge=1, le=64)] = 1
+    """So many documents are posted to a URL at once, each on a connection of its own. Those of one job, and so of one
+    run, stay in order."""
 
     micro_batches: MicroBatches = MicroBatches.EACH
     """EACH: a document of type RUNNING for every micro-batch. COALESCED: one for those that were published together,

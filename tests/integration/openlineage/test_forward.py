@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import signal
@@ -66,6 +67,22 @@ def test_to_a_collector_that_goes_away_refuses_and_comes_back(forwarding: dict[s
             again.end()
         assert again.document["consumed"] == 0
         assert len(server.bodies) == COUNT - 1
+
+
+def test_compressed_and_in_parallel_each_document_arrives_once(forwarding: dict[str, str], tmp_path: Path) -> None:
+    with collecting() as server:
+        server.answers.extend([(201, {}), (201, {}), (503, {}), (422, {})])
+        chosen = {"HEADWATER_FORWARD_COMPRESSION": "GZIP", "HEADWATER_FORWARD_POSTS_IN_PARALLEL": "4"}
+        process = ForwardProcess({**forwarding, **chosen}, tmp_path / "one", "--to", server.url, "--until-caught-up")
+        try:
+            assert process.wait(90) == 0, process.stderr
+        finally:
+            process.end()
+        bodies = [json.loads(gzip.decompress(body)) for body in server.bodies]
+    assert process.document["consumed"] == COUNT
+    assert process.document["delivered"] == len(bodies) == len({body["run"]["runId"] for body in bodies})
+    # Whatever was refused before another post failed was posted, and taken, with the batch's second attempt.
+    assert process.document["refused"] == COUNT - len(bodies) <= 1
 
 
 def test_a_refused_token_ends_it_and_nothing_is_committed(forwarding: dict[str, str], tmp_path: Path) -> None:

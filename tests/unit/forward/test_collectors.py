@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import json
 import ssl
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ from headwater_consumers.forward.collectors import (
     RefusedFile,
 )
 from headwater_consumers.forward.http import HttpCollector
-from headwater_consumers.forward.settings import ForwardSettings
+from headwater_consumers.forward.settings import Compression, ForwardSettings
 from headwater_schemas.kafka.producer import AcknowledgedProducer
 from support.collector import collecting
 from support.fake_producer import FakeCluster
@@ -79,6 +80,24 @@ def test_a_path_of_the_url_is_kept_and_the_tokens_file_wins(posting: Posting, tm
         refusals_of(posting(f"{server.url}/other/path?x=1", settings))
         assert server.requests[0][0] == "/other/path?x=1"
         assert server.requests[0][1]["Authorization"] == "Bearer from-the-file"
+
+
+def test_documents_are_compressed_if_asked_to(posting: Posting) -> None:
+    with collecting() as server:
+        assert refusals_of(posting(server.url, ForwardSettings(compression=Compression.GZIP))) == []
+        assert server.requests[0][1]["Content-Encoding"] == "gzip"
+        assert gzip.decompress(server.bodies[0]) == DOCUMENT.data
+        refusals_of(posting(server.url))
+        assert "Content-Encoding" not in server.requests[1][1]
+        assert server.bodies[1] == DOCUMENT.data
+
+
+def test_a_collector_that_takes_no_gzip_is_a_matter_of_settings(posting: Posting) -> None:
+    with collecting() as server:
+        server.answers.append((415, {}))
+        with pytest.raises(CollectorUnusableError) as caught:
+            refusals_of(posting(server.url, ForwardSettings(compression=Compression.GZIP)))
+    assert caught.value.setting == "HEADWATER_FORWARD_COMPRESSION"
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])

@@ -21,8 +21,9 @@ from headwater_consumers.forward.collectors import (
 )
 from headwater_consumers.forward.forwarder import Forwarder, ForwardParts
 from headwater_consumers.forward.metrics import ForwardMetrics
+from headwater_consumers.forward.parallel import ParallelCollector
 from headwater_consumers.forward.plans import Plans, holds_plan
-from headwater_consumers.materializer.backoff import BackoffPolicy
+from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
 from headwater_consumers.materializer.reporting import Notices
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import BrokerUnavailableError
@@ -72,6 +73,7 @@ class World:
         until_caught_up: bool = True,
         plans_max_bytes: int = 1_000_000,
         coalesced: bool = False,
+        parallel: int = 1,
     ) -> None:
         self.broker = FakeBroker()
         self.source = FakeSource(self.broker)
@@ -85,7 +87,7 @@ class World:
                 source=self.source,
                 decoder=Decoder(),
                 plans=self.plans,
-                collector=self.collector,
+                collector=self.collector if parallel == 1 else ParallelCollector([self.collector] * parallel),
                 refused=RefusedFile(self.file),
                 metrics=self.metrics,
                 notices=Notices(self.warnings.append, time.monotonic),
@@ -190,6 +192,33 @@ def test_a_flush_that_fails_has_all_of_the_batch_delivered_again(world: World) -
     assert world.documents[:half] == world.documents[half:]
     assert totals.delivered == half
     assert world.committed() == 2
+
+
+def test_with_posts_in_parallel_a_batch_is_committed_when_all_of_it_is_there(tmp_path: Path) -> None:
+    world = World(tmp_path, parallel=3)
+    world.put(full_run_event(), full_dataset_event(), full_plan_event())
+    world.collector.deliveries = [None, CollectorUnavailableError("503"), DocumentRefusedError("422")]
+    totals = world.forwarder.run()
+    assert (totals.delivered, totals.refused, world.committed()) == (2, 1, 3)
+    assert len(world.documents) == 2, "what was there before the failure isn't sent again"
+
+
+def test_waits_grow_while_nothing_arrives_and_begin_anew_when_something_does(world: World) -> None:
+    waits: list[int] = []
+    original = Backoff.failed
+
+    def counted(backoff: Backoff) -> None:
+        original(backoff)
+        waits.append(backoff.attempts)
+
+    world.put(full_run_event(), full_dataset_event())
+    away = CollectorUnavailableError("503")
+    world.collector.deliveries = [away, away, None, away]
+    world.collector.flushes = [away, away]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Backoff, "failed", counted)
+        world.forwarder.run()
+    assert waits == [1, 2, 1, 2, 3]
 
 
 def test_a_collector_may_ask_for_time(world: World) -> None:

@@ -1,0 +1,102 @@
+"""Several posts at once: documents of one key go through the same collector, one after the other."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from headwater_consumers.forward.collectors import (
+    Collector,
+    CollectorUnavailableError,
+    DocumentRefusedError,
+    OutgoingDocument,
+)
+from headwater_schemas.errors import FatalError
+
+_WAITING = 2
+"""Documents of each collector that are taken before it has the first of them, so that its thread never waits for us,
+and little is left to wait for when the command is stopped."""
+
+
+class ParallelCollector:
+    """Delivers to several collectors at once. After a failure none gets more until `flush` has reported it.
+
+    What a collector has then isn't delivered to it again with the rest: neither is a document that comes before another
+    one of its key overtaken, nor one sent twice for another's sake.
+
+    Args:
+        collectors: each is used by a thread of its own.
+    """
+
+    def __init__(self, collectors: Sequence[Collector]) -> None:
+        self._collectors = collectors
+        self._threads = [ThreadPoolExecutor(1, thread_name_prefix="headwater-forward") for _ in collectors]
+        self._room = threading.BoundedSemaphore(_WAITING * len(collectors))
+        self._under_way: list[Future[None]] = []
+        self._lock = threading.Lock()
+        self._failures: list[CollectorUnavailableError | FatalError] = []
+        self._has: set[OutgoingDocument] = set()
+
+    def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
+        """Hand it to the collector of its key, once there is room. What fails of it is raised by `flush`."""
+        if self._failures or document in self._has:
+            return
+        number = zlib.crc32(document.key.encode()) % len(self._collectors)
+        self._room.acquire()
+        self._under_way.append(self._threads[number].submit(self._deliver, number, document, refused))
+
+    def flush(self) -> None:
+        """Return once each collector has all of its documents.
+
+        Raises:
+            CollectorUnavailableError: one hasn't; deliver everything since the last flush again.
+            FatalError: a person has to change a setting.
+        """
+        under_way, self._under_way = self._under_way, []
+        for each in under_way:
+            each.result()
+        failures, self._failures = self._failures, []
+        if not failures:
+            for collector in self._collectors:
+                collector.flush()
+            self._has.clear()
+            return
+        fatal = next((failure for failure in failures if isinstance(failure, FatalError)), None)
+        raise fatal or max(failures, key=_asked_seconds)
+
+    def close(self) -> None:
+        """Close the connections, after the posts that are under way."""
+        for thread in self._threads:
+            thread.shutdown(cancel_futures=True)
+        for collector in self._collectors:
+            collector.close()
+
+    def _deliver(
+        self, number: int, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]
+    ) -> None:
+        was_refused = False
+
+        def note(error: DocumentRefusedError) -> None:
+            nonlocal was_refused
+            was_refused = True
+            refused(error)
+
+        try:
+            if self._failures:
+                return
+            self._collectors[number].deliver(document, note)
+        except (CollectorUnavailableError, FatalError) as error:
+            with self._lock:
+                self._failures.append(error)
+        else:
+            # A refusal is reported once more if the batch is delivered again.
+            if not was_refused:
+                self._has.add(document)
+        finally:
+            self._room.release()
+
+
+def _asked_seconds(failure: CollectorUnavailableError | FatalError) -> float:
+    return (failure.after_seconds or 0.0) if isinstance(failure, CollectorUnavailableError) else 0.0
