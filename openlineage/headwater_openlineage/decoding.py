@@ -50,10 +50,14 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, max_depth: int = 
         faults.append(_Fault(reason, name))
         return faults[-1]
 
+    def members(pairs: list[tuple[str, Any]]) -> Any:
+        found = dict(pairs)
+        return found if len(found) == len(pairs) else _twice(pairs, fault)
+
     try:
         document = json.loads(
             data.decode("utf-8-sig"),
-            object_pairs_hook=lambda pairs: _object(pairs, fault),
+            object_pairs_hook=members,
             parse_constant=lambda name: fault(f"is {name}, which JSON doesn't know: leave it out or write null"),
             parse_float=lambda digits: _float(digits, fault),
             parse_int=lambda digits: _integer(digits, fault),
@@ -90,7 +94,11 @@ def _deeper(data: bytes, limit: int) -> bool:
     if data.count(b"{") + data.count(b"[") <= limit:
         return False
     without_escapes = _ESCAPED.sub(b"", data) if b"\\" in data else data
-    brackets = _STRING.sub(b"", without_escapes.translate(None, _NO_BRACKETS_OR_QUOTES))
+    # Two quotes in a row are an empty string, or the end of one and the beginning of the next with no bracket between
+    # them: without them the same brackets are in strings. Nearly all strings have none, and are gone with that.
+    brackets = without_escapes.translate(None, _NO_BRACKETS_OR_QUOTES).replace(b'""', b"")
+    if b'"' in brackets:
+        brackets = _STRING.sub(b"", brackets)
     depth = 0
     for byte in brackets:
         depth += 1 if byte in b"[{" else -1
@@ -99,10 +107,7 @@ def _deeper(data: bytes, limit: int) -> bool:
     return False
 
 
-def _object(pairs: list[tuple[str, Any]], fault: _Report) -> Any:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
+def _twice(pairs: list[tuple[str, Any]], fault: _Report) -> Any:
     names = [name for name, _ in pairs]
     return fault("is there twice in one object: give it once", next(name for name in names if names.count(name) > 1))
 

@@ -15,7 +15,7 @@ import msgspec
 from headwater_openlineage.columns import Lineage, path_step, read_column_lineage, top_level_names
 from headwater_openlineage.explicit import Explicit, read_job_lineage, read_target, sources_of
 from headwater_openlineage.parsed import PARSED, Table, dialect_of, edges_of
-from headwater_openlineage.reading import Json, rows, text
+from headwater_openlineage.reading import Json, text
 from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, JobRef, TransformationKind
 
 _POSSIBLE: Final = "the producer gave no sources of some outputs, so each input is a possible one"
@@ -81,11 +81,7 @@ def _with_output(each: DatasetFacets, name: str) -> tuple[Json, str, DatasetRef]
 
 
 def _schemas(datasets: Iterable[DatasetFacets]) -> dict[DatasetRef, tuple[str, ...]]:
-    return {
-        each.ref: top_level_names(rows(each.facets["schema"][0], "fields", each.facets["schema"][1]))
-        for each in datasets
-        if "schema" in each.facets
-    }
+    return {each.ref: top_level_names(*each.facets["schema"]) for each in datasets if "schema" in each.facets}
 
 
 def _parsed(

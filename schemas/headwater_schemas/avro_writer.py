@@ -21,6 +21,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_SECONDS: Final = 86_400
 _SECOND: Final = 1_000_000
 _NULL, _VALUE, _END = 0, 2, 0
+_ONE_BYTE: Final = 63
+"""The greatest length that is written as one byte."""
 _DOUBLE: Final = struct.Struct("<d")
 
 
@@ -101,7 +103,10 @@ def _timestamp(out: bytearray, value: Any) -> None:
 
 def _string(out: bytearray, value: Any) -> None:
     data = value.encode()
-    _varint(out, len(data) << 1)
+    if len(data) <= _ONE_BYTE:
+        out.append(len(data) << 1)
+    else:
+        _varint(out, len(data) << 1)
     out += data
 
 

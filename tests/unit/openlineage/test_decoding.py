@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headwater_openlineage.decoding import decode
 from headwater_openlineage.errors import Refused
@@ -85,3 +90,26 @@ def test_brackets_in_strings_nest_nothing() -> None:
 def test_more_opening_than_closing_brackets_are_no_json() -> None:
     with pytest.raises(Refused, match=r"nested deeper|must be JSON"):
         decode(b"[" * 400_000)
+
+
+STRINGS = st.text(st.sampled_from('[]{}"\\a'), max_size=4)
+NESTED = st.recursive(
+    STRINGS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(STRINGS, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def depth(value: Any) -> int:
+    if isinstance(value, dict):
+        return 1 + max(map(depth, value.values()), default=0)
+    return 1 + max(map(depth, value), default=0) if isinstance(value, list) else 0
+
+
+@given(st.dictionaries(STRINGS, NESTED, max_size=3))
+def test_brackets_and_quotes_in_strings_do_not_count_as_nesting(document: dict[str, Any]) -> None:
+    data = json.dumps(document).encode()
+    assert decode(data, max_depth=depth(document)) == document
+    if depth(document) > 1:
+        with pytest.raises(Refused, match="nested deeper"):
+            decode(data, max_depth=depth(document) - 1)
