@@ -160,8 +160,18 @@ class _Reviewing:
 
     def _renames(self) -> dict[str, str]:
         """The renames with whole paths."""
-        above = "".join(f"{step}." for step in self._at)
+        above = self._above
         return {f"{above}{before}": f"{above}{after}" for before, after in self._question.renames.items()}
+
+    @property
+    def _above(self) -> str:
+        """What paths of the files begin with in the graph: `value.`, say."""
+        return "".join(f"{step}." for step in self._at)
+
+    def _suggestion(self, column: str, similar: str) -> str:
+        """What to say if a column that goes and one that comes are the same."""
+        before, after = (short(path.removeprefix(self._above)) for path in (column, similar))
+        return f"Is it renamed to {short(similar)}? Then say --rename {before}={after}."
 
     def _spreads(
         self, differences: Sequence[Difference], changes: Sequence[tuple[ChangeType, SchemaChange] | None]
@@ -204,8 +214,7 @@ class _Reviewing:
         elif found is None:
             reasons.append(self._not_there())
         if difference.similar is not None:
-            named = f"{short(difference.column)}={short(difference.similar)}"
-            reasons.append((Severity.NONE, f"Is it renamed to {short(difference.similar)}? Then say --rename {named}."))
+            reasons.append((Severity.NONE, self._suggestion(difference.column, difference.similar)))
         counts = Counter(ranks)
         worst = min(
             [*(SEVERITIES[rank] for rank in ranks), *(severity for severity, _ in reasons)], key=_rank, default=None

@@ -339,6 +339,9 @@ def test_a_topic_is_reviewed_by_its_value(fill: Callable[..., None], reader: Rea
             plan("j", "orders.value.id > report.id COPY"),
         ]
     )
+    suggested = reviewed(reader, "price int, ident int").differences[0]
+    assert suggested.reasons == ("Is it renamed to value.ident? Then say --rename id=ident.",)
+    assert severities(reviewed(reader, "price int, ident int", id="ident")) == {"RENAMED value.id": "BREAKING"}
     found = reviewed(reader, "price int")
     assert severities(found) == {"REMOVED value.id": "BREAKING"}
     assert found.differences[0].difference.kind is DifferenceKind.REMOVED
