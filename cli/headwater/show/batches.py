@@ -40,16 +40,18 @@ def table(batches: Sequence[IntervalItem]) -> Table:
 def uses(found: Sequence[Use]) -> Table:
     """A row for each dataset."""
     out = Table(box=None, pad_edge=False)
-    for heading in ("dataset", "part", "certainty", "rows", "files", "partitions"):
+    partitions = [partitions_text(use) for use in found]
+    headings = ("dataset", "part", "certainty", "rows", "files", *(("partitions",) if any(partitions) else ()))
+    for heading in headings:
         out.add_column(heading, overflow="fold", justify="right" if heading in ("rows", "files") else "left")
-    for use in found:
+    for use, text in zip(found, partitions, strict=True):
         out.add_row(
             asset_text(use.dataset),
             part_text(use),
             "" if use.certainty is None else use.certainty.value,
             "" if use.rows is None else f"{use.rows:,}",
             "" if use.files is None else f"{use.files:,}",
-            partitions_text(use),
+            *((text,) if any(partitions) else ()),
         )
     return out
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headwater.show.batches import faults_text, part_text, partitions_text, quality_text
+from headwater.show.batches import faults_text, part_text, partitions_text, quality_text, uses
 from headwater.show.names import short_version
 from headwater.show.notes import notes
 from headwater.show.pages import counted
@@ -146,3 +146,9 @@ def test_partitions_of_an_output() -> None:
     assert partitions_text(use) == "not committed; branch audit; by day; day=0, day=1, day=2, day=3 and 2 more"
     assert partitions_text(Use(dataset=TOPIC, partition_columns=("day",), partition_count=2)) == "by day; 2 partitions"
     assert partitions_text(Use(dataset=TOPIC)) == ""
+
+
+def test_partitions_have_a_column_where_there_are_some() -> None:
+    plain, partitioned = Use(dataset=TOPIC), Use(dataset=TOPIC, partitions=("day=1",))
+    assert [column.header for column in uses([plain]).columns][-1] == "files"
+    assert [column.header for column in uses([plain, partitioned]).columns][-1] == "partitions"
