@@ -46,6 +46,8 @@ PRODUCER = {
     "dropped by the outbox": "outbox_dropped_total reason",
     "failed": "publisher_failed_total reason",
     "reconciled": "capture_reconciled_total",
+    "observed": "capture_observed_total",
+    "failed callbacks": "capture_failed_total",
     "outbox bytes": "outbox_bytes",
 }
 # Series come and go with the partitions of a consumer; every other label's values are there from the start.

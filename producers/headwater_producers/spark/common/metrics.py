@@ -52,11 +52,21 @@ class CaptureMetrics:
         self.dropped = Counter(
             "headwater_capture_dropped_total", "Callbacks dropped because the queue was full.", registry=registry
         )
+        self.failed = Counter(
+            "headwater_capture_failed_total",
+            "Callbacks that couldn't be made into events, or not all of them.",
+            registry=registry,
+        )
         self.published = Counter(
             "headwater_capture_published_total", "Events accepted by the outbox or the publisher.", registry=registry
         )
         self.refused = Counter(
             "headwater_capture_refused_total", "Events refused by the outbox or the publisher.", registry=registry
+        )
+        self.observed = Counter(
+            "headwater_capture_observed_total",
+            "Micro-batches emitted as Spark reported them.",
+            registry=registry,
         )
         self.reconciled = Counter(
             "headwater_capture_reconciled_total",

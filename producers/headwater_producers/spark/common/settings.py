@@ -117,6 +117,9 @@ class CaptureSettings(BaseSettings):
         capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage is marked incomplete.
         coalesce_max_batches: how many consecutive micro-batches may share one IntervalEvent; 1: each has its own.
         coalesce_max_seconds: how long a micro-batch waits for others at most.
+        metrics_port: where the driver serves its metrics for Prometheus, `/metrics`; 0: any free port, which is logged.
+            Default: nowhere.
+        metrics_host: the address to serve them on; `0.0.0.0`: any of the machine's.
         reconcile_max_batches: how many of the last micro-batches in its checkpoint are backfilled at a query's start;
             0: none.
         kafka_bootstrap_servers: brokers to publish to.
@@ -173,6 +176,8 @@ class CaptureSettings(BaseSettings):
     capture_max_plan_bytes: int = Field(default=32 * 1024 * 1024, ge=1)
     coalesce_max_batches: int = Field(default=1, ge=1, le=10_000)
     coalesce_max_seconds: float = Field(default=60.0, gt=0)
+    metrics_port: int | None = Field(default=None, ge=0, le=65_535)
+    metrics_host: str = "127.0.0.1"
     reconcile_max_batches: int = Field(default=100, ge=0)
     kafka_bootstrap_servers: Address | None = None
     kafka_cluster_name: str | None = None

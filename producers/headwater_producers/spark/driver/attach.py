@@ -28,7 +28,7 @@ from headwater_producers.spark.connectors.kafka.clusters import KafkaClusters
 from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets, own_connection
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.driver import capture as captures
-from headwater_producers.spark.driver import hooks, sessions, shutdown
+from headwater_producers.spark.driver import hooks, metrics_server, sessions, shutdown
 from headwater_producers.spark.driver.capture import Capture
 from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.emission import (
@@ -124,6 +124,8 @@ def attach(
         shutdown.install()
         shutdown.drain_before_stop(spark)
         capture.begin()
+        if chosen.metrics_port is not None:
+            metrics_server.serve(chosen.metrics_host, chosen.metrics_port)
     return capture
 
 

@@ -317,8 +317,10 @@ class EventPublisher:
         self.tally.published += 1
         if interval is not None and interval.provenance is Provenance.RECONCILED:
             self._metrics.reconciled.inc(len(interval.entries))
-        elif interval is not None and self._watch is not None:
-            self._watch.published(interval)
+        elif interval is not None:
+            self._metrics.observed.inc(len(interval.entries))
+            if self._watch is not None:
+                self._watch.published(interval)
         return True
 
     def flush(self, timeout_seconds: float, *, stall_seconds: float | None = None) -> int:
@@ -345,6 +347,7 @@ class EventPublisher:
     def failed(self, sentence: str) -> None:
         """Counts what couldn't be read of a callback that became events all the same; the first of a kind is logged."""
         self.tally.failed += 1
+        self._metrics.failed.inc()
         self.tally.last_error = sentence
         if sentence not in self._logged:
             self._logged.add(sentence)
@@ -356,6 +359,7 @@ class EventPublisher:
             action()
         except Exception as error:
             self.tally.failed += 1
+            self._metrics.failed.inc()
             self._note(what, error)
 
     def _note(self, what: str, error: Exception) -> None:

@@ -1,0 +1,126 @@
+"""A driver's metrics over HTTP: on which port, with what, and that a port that is taken costs the job nothing."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import socket
+import urllib.request
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from headwater_producers.spark import Capture, CaptureSettings, attach
+from headwater_producers.spark.common.errors import CaptureSettingsError
+from headwater_producers.spark.driver import metrics_server
+from headwater_producers.spark.driver.engine import EventPublisher
+from headwater_schemas.events import LineageEvent, Provenance
+from support.capture import RecordingSink
+from support.events import full_interval_event
+
+HOST = "127.0.0.1"
+
+
+@pytest.fixture(autouse=True)
+def none_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics_server, "_served", {})
+
+
+def scraped(served: metrics_server.Served | None) -> dict[str, float]:
+    assert served is not None
+    with urllib.request.urlopen(f"http://{served.host}:{served.port}/metrics", timeout=10) as answer:
+        lines = [line for line in answer.read().decode().splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
+def test_every_series_is_there_on_a_port_that_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        served = metrics_server.serve(HOST, 0)
+    found = scraped(served)
+    assert {"headwater_outbox_events", "headwater_capture_dropped_total", "headwater_capture_failed_total"} <= set(
+        found
+    )
+    assert served is not None
+    assert f"metrics are served on http://{HOST}:{served.port}/metrics" in caplog.text
+
+
+def test_a_second_application_of_the_process_shares_the_port() -> None:
+    assert metrics_server.serve(HOST, 0) is metrics_server.serve(HOST, 0)
+
+
+def test_a_port_that_is_taken_costs_the_metrics_alone(caplog: pytest.LogCaptureFixture) -> None:
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert metrics_server.serve(HOST, port) is None
+    assert f"metrics can't be served on {HOST}:{port}" in caplog.text
+    assert "the job goes on" in caplog.text
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "many"])
+def test_a_port_is_a_number(monkeypatch: pytest.MonkeyPatch, port: str) -> None:
+    monkeypatch.setenv("HEADWATER_METRICS_PORT", port)
+    with pytest.raises(CaptureSettingsError, match="metrics_port, from the environment"):
+        CaptureSettings.load()
+
+
+def session() -> Any:
+    conf = SimpleNamespace(getAll=list)
+    jvm = SimpleNamespace(conf=lambda: SimpleNamespace(getAll=lambda: SimpleNamespace(mkString=lambda _between: "")))
+    context = SimpleNamespace(_jsc=object(), getConf=lambda: conf, applicationId="app-1")
+    return SimpleNamespace(_jsparkSession=jvm, sparkContext=context)
+
+
+@pytest.mark.parametrize(("given", "ports"), [({}, []), ({"metrics_port": 0}, [("127.0.0.1", 0)])])
+def test_attach_serves_them_where_a_port_is_set(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], ports: list[tuple[str, int]]
+) -> None:
+    attaching = importlib.import_module("headwater_producers.spark.driver.attach")
+    for module, names in (
+        (attaching.sessions, ("join", "application_id")),
+        (attaching.captures, ("running_capture", "begin")),
+        (attaching.hooks, ("install",)),
+        (attaching.shutdown, ("install", "drain_before_stop")),
+    ):
+        for name in names:
+            monkeypatch.setattr(module, name, lambda *_: None)
+    monkeypatch.setattr(attaching, "_wired", lambda *_, **__: Capture())
+    monkeypatch.setattr(Capture, "begin", lambda _: None)
+    served: list[tuple[str, int]] = []
+    monkeypatch.setattr(metrics_server, "serve", lambda host, port: served.append((host, port)))
+    attach(session(), sink=RecordingSink(), **given)
+    assert served == ports
+
+
+def of(provenance: Provenance) -> LineageEvent:
+    event = full_interval_event()
+    assert event.interval_event is not None
+    body = msgspec.structs.replace(event.interval_event, provenance=provenance)
+    return msgspec.structs.replace(event, interval_event=body)
+
+
+def fails() -> None:
+    raise ValueError("odd")
+
+
+def test_micro_batches_and_failures_are_counted() -> None:
+    publisher = EventPublisher(RecordingSink())
+    served = metrics_server.serve(HOST, 0)
+    before = scraped(served)
+    publisher.emit(of(Provenance.OBSERVED))
+    publisher.emit(of(Provenance.RECONCILED))
+    publisher.emit(of(Provenance.RECONCILED))
+    publisher.failed("a catalog didn't answer")
+    publisher.guard("reading a plan", fails)
+    after = scraped(served)
+    changed = {name: after[name] - before[name] for name in after if "capture" in name and after[name] != before[name]}
+    batches = len(of(Provenance.OBSERVED).interval_event.entries)  # type: ignore[union-attr]
+    assert changed == {
+        "headwater_capture_observed_total": batches,
+        "headwater_capture_reconciled_total": 2 * batches,
+        "headwater_capture_published_total": 3,
+        "headwater_capture_failed_total": 2,
+    }
