@@ -84,16 +84,19 @@ class SetResult:
     unchecked_names: list[str] = field(default_factory=list)
 
 
-def difference(after: Iterable[Declaration], before: Iterable[Declaration]) -> list[ChangedDeclaration]:
+def difference(
+    after: Iterable[Declaration], before: Iterable[Declaration], *, added: Iterable[DeclarationEvent] = ()
+) -> list[ChangedDeclaration]:
     """What changes of a set, in order of type, namespace and name.
 
     Args:
         after: what will hold of it (`made`).
         before: what holds of it now.
+        added: what will hold besides, of subjects that nothing holds of now.
     """
     old = {one.subject: one for one in before}
     new = {one.subject: one for one in after}
-    out = []
+    out = [ChangedDeclaration("added", *_subject(body)) for body in added]
     for subject in old.keys() | new.keys():
         one, other = old.get(subject), new.get(subject)
         shown = other or one
@@ -129,6 +132,14 @@ def made(bodies: Mapping[str, DeclarationEvent], *, tenant: str) -> list[Declara
             )
         )
     return out
+
+
+def _subject(body: DeclarationEvent) -> tuple[str, str | None, str]:
+    if body.dataset is not None:
+        return "dataset", body.dataset.namespace, body.dataset.name
+    if body.job is not None:
+        return "job", body.job.namespace, body.job.name
+    return "consumer", None, body.consumer or ""
 
 
 def subject_key(body: DeclarationEvent, *, tenant: str) -> str:

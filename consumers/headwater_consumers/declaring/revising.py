@@ -84,7 +84,8 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
     Raises:
         OlderRevisionError: the file has an older number than the graph, and other content.
     """
-    bodies = declared.by_key(reader.tenant)
+    tenant = reader.tenant
+    bodies = declared.by_key(tenant)
     state = set_state(reader, declared.name)
     is_same = _is_same(declared, state, bodies)
     given = declared.revision
@@ -92,7 +93,13 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
         raise OlderRevisionError(declared.name, state.revision, given)
     held = state.items - state.missing
     added = {key: body for key, body in bodies.items() if key not in held}
-    changes = difference(made(added, tenant=reader.tenant), declarations(reader, held - bodies.keys()))
+    before = declarations(reader, held - bodies.keys())
+    subjects = {one.subject for one in before}
+    # To make what the graph will have takes a third of the time of a large set, and is for what changes alone.
+    changed = {key: body for key, body in added.items() if subjects and subject_key(body, tenant=tenant) in subjects}
+    changes = difference(
+        made(changed, tenant=tenant), before, added=(body for key, body in added.items() if key not in changed)
+    )
     # What is declared in the graph has made the datasets that it names.
     unknown = unknown_datasets(reader, named_datasets(added.values()))
     is_first = not state.revision and bool(bodies)
@@ -101,7 +108,7 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
     if is_first or is_later or state.missing or (state.revision and not is_same):
         number = given or state.revision + 1
         known = held | there(reader, added)
-        events = list(declared.events(number, tenant=reader.tenant, event_time=now, there=known))
+        events = list(declared.events(number, tenant=tenant, event_time=now, there=known))
     return NextRevision(
         declared,
         number,

@@ -43,6 +43,15 @@ def test_added_withdrawn_and_changed() -> None:
     ]
 
 
+def test_what_is_new_is_in_its_order() -> None:
+    text = "datasets: [{name: a, owners: [x]}, {name: c}]\nconsumers: [{name: z}]\njobs: [{name: j}]"
+    (one,) = made(read("datasets: [{name: b}]").by_key("default"), tenant="default")
+    added = read(text).declarations.values()
+    whole = made(read(text).by_key("default"), tenant="default")
+    assert difference([], [one], added=added) == difference(whole, [one])
+    assert [each.name for each in difference([], [one], added=added)] == ["z", "a", "b", "c", "j"]
+
+
 def test_all_datasets_that_are_named() -> None:
     text = (
         "datasets: [{name: a}]\n"

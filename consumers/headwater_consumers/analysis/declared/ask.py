@@ -49,6 +49,9 @@ def set_progress(reader: Reader, name: str, keys: Sequence[str]) -> tuple[int, i
 
 def declarations(reader: Reader, keys: Iterable[str]) -> list[Declaration]:
     """Declarations by key, those that are there, in order of key."""
+    keys = list(keys)
+    if not keys:
+        return []
     return reader.read(lambda tx: _read(tx, "declared/declarations", keys))
 
 
