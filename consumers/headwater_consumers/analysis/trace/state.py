@@ -14,10 +14,10 @@ its state was seen empty. Two facts bound that:
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
@@ -190,18 +190,44 @@ def _is_ours(batch: Batch) -> bool:
     return stored.get("provenance") == "OBSERVED" and stored.get("capture_version") is not None
 
 
-def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None) -> State:
+def look_at_plans(tx: Transaction, groups: Iterable[tuple[Query, Sequence[Batch]]]) -> None:
+    """Look up at once what `state_of` asks of the plans of several queries' batches."""
+    wanted = [group for group in groups if not _shows_state(group[1])]
+    _look_up(tx, [asked for query, batches in wanted for asked in _asked(query, batches)])
+
+
+def _shows_state(batches: Sequence[Batch]) -> bool:
+    """Whether batches show by themselves whether their query keeps state."""
+    return all(map(_is_ours, batches)) or any(batch.properties.get("state_rows") is not None for batch in batches)
+
+
+_Asked: TypeAlias = tuple[str, tuple[str, ...]]
+"""Key of a plan, and keys of datasets that it wrote."""
+
+
+def _asked(query: Query, batches: Sequence[Batch]) -> list[_Asked]:
     digests = sorted({b.properties["plan_digest"] for b in batches if b.properties.get("plan_digest")})
-    if not digests or query.job is None:
-        return NO_STATE
+    if query.job is None:
+        return []
     tenant = batches[0].properties["tenant"]
-    written = sorted({use.dataset for batch in batches for use in batch.writes()})
-    rows = tx.rows(
-        "trace/plan_kinds",
-        plans=[plan_key(tenant, query.job.key, digest) for digest in digests],
-        datasets=written,
-        kinds=list(_KINDS),
-    )
+    written = tuple(sorted({use.dataset for batch in batches for use in batch.writes()}))
+    return [(plan_key(tenant, query.job.key, digest), written) for digest in digests]
+
+
+def _look_up(tx: Transaction, asked: Sequence[_Asked]) -> dict[_Asked, Record | None]:
+    """Of each plan that is known: whether it is complete, and the kinds of steps that keep state."""
+    known: Any = tx.shared.setdefault("plans that keep state", {})
+    missing = list(dict.fromkeys(each for each in asked if each not in known))
+    if missing:
+        known |= dict.fromkeys(missing)
+        plans = [{"n": n, "key": plan, "datasets": list(datasets)} for n, (plan, datasets) in enumerate(missing)]
+        for row in tx.rows("trace/plan_kinds", plans=plans, kinds=list(_KINDS)):
+            known[missing[row["n"]]] = row
+    return {each: known[each] for each in asked}
+
+
+def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None) -> State:
+    rows = [row for row in _look_up(tx, _asked(query, batches)).values() if row is not None]
     kinds = {kind for row in rows for kind in row["kinds"]}
     if len({use.dataset for batch in batches for use in batch.reads()}) < 2:
         # A stream joined with a table at rest is looked up anew in each batch.

@@ -14,7 +14,14 @@ from headwater_consumers.analysis.trace.match import described
 from headwater_consumers.analysis.trace.parts import between, given, join
 from headwater_consumers.analysis.trace.retired import NONE, Retired, retired_among
 from headwater_consumers.analysis.trace.spans import offsets
-from headwater_consumers.analysis.trace.state import State, StateSpread, spread_backward, spread_forward, state_of
+from headwater_consumers.analysis.trace.state import (
+    State,
+    StateSpread,
+    look_at_plans,
+    spread_backward,
+    spread_forward,
+    state_of,
+)
 from headwater_consumers.analysis.trace.taken import (
     Draft,
     Missing,
@@ -36,6 +43,9 @@ def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
     found = groups(taken)
     others = (each.batch.reads() if context.backward else each.batch.writes() for each in taken)
     context.datasets.know({use.dataset for uses in others for use in uses})
+    look_at_plans(
+        context.tx, [(group[0].query, [each.batch for each in group]) for group in found if not group[0].batch.conflict]
+    )
     certain = [{} if group[0].batch.conflict else certainly_used(group) for group in found]
     return [_draft(context, group, _again(context, n, found, certain)) for n, group in enumerate(found)]
 

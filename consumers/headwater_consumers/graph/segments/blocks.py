@@ -37,6 +37,7 @@ DAMAGE = (zlib.error, msgspec.MsgspecError, ValueError, TypeError, LookupError, 
 _LENGTH = 4
 _encoder = msgspec.msgpack.Encoder()
 _decode = msgspec.msgpack.decode
+_closed = msgspec.msgpack.Decoder(tuple[msgspec.Raw, list[int], list[int], list[dict[int, str]], list[bytes]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +119,8 @@ def closed(
 
 def read_closed(block: bytes) -> dict[int, Slot]:
     """The slots of a closed block by place. Their numbers are read when they are asked for: some, or all of them."""
-    head, places, numbers, texts, columns = _decode(zlib.decompress(block))
-    structures = _structures(head)
+    head, places, numbers, texts, columns = _closed.decode(zlib.decompress(block))
+    structures = _read_head(bytes(head))
     differences = [
         _Differences(data, numbers.count(number), predictor(shapes))
         for number, (data, (shapes, _)) in enumerate(zip(columns, structures, strict=True))
@@ -318,7 +319,7 @@ def _texts(base: list[str], changed: Mapping[int, str]) -> list[str]:
 
 @lru_cache(1 << 10)
 def _read_head(head: bytes) -> list[tuple[Shapes, list[str]]]:
-    # A block's head is the same each time that the block grows.
+    # A block's head is the same each time that the block grows, and mostly that of the next one, too.
     return _structures(_decode(head))
 
 
