@@ -23,7 +23,7 @@ MADE |= {f"timeline/{what}_of_{of}" for what in ("queries", "runs") for of in ("
 MADE |= {f"resolve/{label}_prefix" for label in ("dataset", "job")}
 MADE |= {f"known/{what}{of}" for what in ("", "count_") for of in ("datasets", "jobs")}
 MADE |= {rule.statement for rule in RULES}
-WRITES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE|FOREACH|LOAD|DROP)\b", re.IGNORECASE)
+WRITES = re.compile(r"(?<![.\w])(CREATE|MERGE|SET|DELETE|REMOVE|FOREACH|LOAD|DROP)\b", re.IGNORECASE)
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
