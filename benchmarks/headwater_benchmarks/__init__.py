@@ -9,6 +9,7 @@ query/      `bench query`
 capture/    `bench capture`
 codec/      `bench codec`
 ingest/     `bench ingest`
+intake/     `bench intake`
 intervals/  `bench intervals`
 workload/   the events of a made-up company, which `bench ingest` and `soak` publish
 soak/       `headwater soak`

@@ -23,6 +23,10 @@ from headwater_benchmarks.ingest.options import FULL as INGEST_FULL
 from headwater_benchmarks.ingest.options import QUICK as INGEST_QUICK
 from headwater_benchmarks.ingest.run import run as run_ingest
 from headwater_benchmarks.ingest.show import view as view_ingest
+from headwater_benchmarks.intake.options import FULL as INTAKE_FULL
+from headwater_benchmarks.intake.options import QUICK as INTAKE_QUICK
+from headwater_benchmarks.intake.run import run as run_intake
+from headwater_benchmarks.intake.show import view as view_intake
 from headwater_benchmarks.intervals.options import SCALED, YEAR
 from headwater_benchmarks.intervals.options import Options as IntervalsOptions
 from headwater_benchmarks.intervals.run import run as run_intervals
@@ -172,6 +176,52 @@ def ingest(  # noqa: PLR0917  Typer's options are parameters
         )
     )
     _finish(document, output, view_ingest(document))
+
+
+@app.command()
+def intake(  # noqa: PLR0917  Typer's options are parameters
+    full: Annotated[bool, typer.Option("--full", help="10,000 events in each turn instead of 1,000.")] = False,
+    events: Annotated[
+        int | None, typer.Option(min=100, help="In each turn. Default: 1,000.", show_default=False)
+    ] = None,
+    rounds: RoundsOption = ROUNDS,
+    batch: Annotated[int, typer.Option(min=2, max=1_000, help="Events in a request of batches.")] = INTAKE_QUICK.batch,
+    latency_seconds: Annotated[
+        float | None, typer.Option(min=0, help="How long events are posted at half the rate; 0: not. Default: 20.")
+    ] = None,
+    rentgen: Annotated[
+        Path | None,
+        typer.Option(
+            help="Python of an environment with data-rentgen. Default: data-rentgen/bin/python in the cache's bench.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: SeedOption = 1,
+    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = INTAKE_QUICK.heap_mb,
+    page_cache_mb: Annotated[int, typer.Option(min=64, help="Page cache of Neo4j.")] = INTAKE_QUICK.page_cache_mb,
+    output: OutputOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """OpenLineage events per second from a client's POST to the graph, processor time of each, and how long one takes.
+
+    Beside Headwater's own events of the same runs, and Data.Rentgen where it and PostgreSQL are installed: the page of
+    this benchmark in the documents has how.
+    """
+    wanted: dict[str, Any] = {"events": events, "latency_seconds": latency_seconds}
+    chosen = {name: value for name, value in wanted.items() if value is not None}
+    document = run_intake(
+        replace(
+            INTAKE_FULL if full else INTAKE_QUICK,
+            rounds=rounds,
+            batch=batch,
+            rentgen=rentgen,
+            seed=seed,
+            heap_mb=heap_mb,
+            page_cache_mb=page_cache_mb,
+            **chosen,
+        )
+    )
+    _finish(document, output, view_intake(document))
 
 
 @app.command()

@@ -133,7 +133,7 @@ def document(timeline: Timeline, metrics: TimedMetrics, totals: dict[str, Any]) 
 
 def main() -> None:
     """Consume, then print the report."""
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    end_with_parent()
     settings = load_settings()
     timeline = Timeline()
     metrics = TimedMetrics(timeline, latencies=LATENCIES in sys.argv)
@@ -142,8 +142,12 @@ def main() -> None:
     json.dump(document(timeline, metrics, totals.document()), sys.stdout)
 
 
-def _end_with(parent: int) -> None:
+def end_with_parent() -> None:
     """End this process when the benchmark is gone: it would otherwise wait for its servers forever."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_LOOK_SECONDS)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from support.serve_process import serving
+from headwater_benchmarks.intake.serving import serving
 
 pytestmark = pytest.mark.timeout(180)
 

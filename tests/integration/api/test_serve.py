@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from headwater_benchmarks.intake.serving import serving
 from headwater_consumers.analysis.impact import default_policy_text
-from support.serve_process import environment, serving
+from support.serve_process import environment
 from support.stack import StackUnderTest
 
 if TYPE_CHECKING:

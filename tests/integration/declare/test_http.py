@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
+from headwater_benchmarks.intake.serving import serving
 from support.materializer.process import run_until_caught_up
 from support.materializer.worlds import RealWorld
-from support.serve_process import serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable

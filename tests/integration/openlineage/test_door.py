@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from headwater_benchmarks.intake.serving import ServeProcess, serving
 from headwater_benchmarks.soak.process import PROGRAM
 from support.materializer.process import run_until_caught_up
 from support.openlineage import run_data, run_event, run_id
-from support.serve_process import ServeProcess, serving
 from support.stack import StackUnderTest
 
 if TYPE_CHECKING:

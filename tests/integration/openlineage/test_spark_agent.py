@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater.stack import ensure_jars
+from headwater_benchmarks.intake.serving import serving
 from support.materializer.process import run_until_caught_up
-from support.serve_process import serving
 from support.spark_submit import submit
 
 if TYPE_CHECKING:

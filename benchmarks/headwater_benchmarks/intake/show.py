@@ -1,0 +1,77 @@
+"""The report as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.table import Table
+
+from headwater_benchmarks.figures import shown_interval
+from headwater_benchmarks.intake.figures import RENTGEN
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def view(document: Mapping[str, Any]) -> Group:
+    """For people: ways, the peer, latency, goals; medians with the least and the greatest."""
+    by_name = {each["name"]: each for each in document["measurements"]}
+    parts: list[RenderableType] = [_ways(document), f"\n{_peer(by_name[RENTGEN])}"]
+    parts += [
+        (
+            f"{each['name']}, at {each['events_per_second']:,.0f} events/s: p50 {each['p50_ms']:,.0f} ms, "
+            f"p99 {each['p99_ms']:,.0f} ms"
+        )
+        for name, each in by_name.items()
+        if name.startswith("latency")
+    ]
+    return Group(*parts, "", _goals(document))
+
+
+def _ways(document: Mapping[str, Any]) -> Table:
+    table = _table("", "events/s", "(least to most)", "accepted/s", "processor ms/event", "× headwater's own", "bytes")
+    for each in document["measurements"]:
+        if "samples" not in each:
+            continue
+        rate, accepted = each["events_per_second"], each.get("accepted_per_second")
+        own, size = each.get("times_headwater"), each.get("bytes_per_event")
+        processor = ", ".join(f"{name} {found['median']:.2f}" for name, found in each["processor_ms_per_event"].items())
+        table.add_row(
+            each["name"],
+            f"{rate['median']:,.0f}",
+            f"{rate['minimum']:,.0f} – {rate['maximum']:,.0f}",
+            "" if accepted is None else f"{accepted['median']:,.0f}",
+            processor,
+            f"{own['ratio']['median']:.2f}" if own and "ratio" in own else "",
+            "" if size is None else f"{size:,}",
+        )
+    return table
+
+
+def _peer(found: Mapping[str, Any]) -> str:
+    if "absent" in found:
+        return f"Data.Rentgen wasn't measured: {found['absent']}."
+    seconds, processor = found["times_headwater"]["seconds"], found["times_headwater"]["processor"]
+    text = (
+        f"Data.Rentgen {found['version']} takes {seconds['ratio']['median']:.2f} × as long as Headwater from a topic "
+    )
+    text += f"({shown_interval(seconds['interval'])})"
+    return text + (f", and {processor['ratio']['median']:.2f} × its processor time" if processor else "") + "."
+
+
+def _goals(document: Mapping[str, Any]) -> Table:
+    table = _table("goal", "measured", "wished for", "")
+    for goal in document["goals"]:
+        wished = f"{'≤' if goal['direction'] == 'at_most' else '≥'} {goal['goal']:,}"
+        value = "not measured" if goal["value"] is None else f"{goal['value']:,.2f}"
+        table.add_row(goal["name"], value, wished, "met" if goal["met"] else "not met")
+    return table
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place and heading else "left")
+    return table
