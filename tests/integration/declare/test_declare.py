@@ -96,8 +96,8 @@ def test_ten_thousand_datasets(
     began, busy = time.monotonic(), time.process_time()
     (found,) = headwater("declare", str(file))["sets"]
     assert time.monotonic() - began < 120
-    # Of the command alone, however busy the machine is: some 4 s; the consumer and the database have their own.
-    assert time.process_time() - busy < 15
+    # Of the command alone, however busy the machine is: some 3 s; the consumer and the database have their own.
+    assert time.process_time() - busy < 10
     assert (found["declarations"], found["published"], found["revision"]) == (10_000, 10_001, 1)
     # One that changes is one that is published.
     file.write_text(f"set: s\nnamespace: n\ndatasets:\n{''.join(rows[1:])}- {{name: d0, owners: [team:z]}}\n")
@@ -105,7 +105,7 @@ def test_ten_thousand_datasets(
     assert (found["published"], found["revision"], len(found["changes"])) == (2, 2, 1)
     busy = time.process_time()
     assert headwater("declare", str(file))["sets"][0]["published"] == 0
-    assert time.process_time() - busy < 8
+    assert time.process_time() - busy < 5
     current = "MATCH (x:Declaration {current: true}) RETURN count(x) AS n"
     assert neo4j_driver.execute_query(current).records[0]["n"] == 10_000
 
