@@ -83,6 +83,7 @@ COMMANDS: dict[str, Command] = {
     "blast": Command("headwater.commands.blast", extra="materializer"),
     "impact": Command("headwater.commands.impact", extra="materializer"),
     "review": Command("headwater.commands.review", extra="materializer"),
+    "privacy": Command("headwater.commands.privacy", extra="materializer"),
     "bench": Command("headwater_benchmarks.commands.bench", extra="demo"),
     "soak": Command("headwater_benchmarks.commands.soak", extra="demo"),
     "serve": Command("headwater.commands.serve", extra="api"),

@@ -17,6 +17,7 @@ from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, Q
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit
+from headwater_consumers.analysis.privacy.sensitivity import SENSITIVE
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
 from headwater_consumers.graph.keys import consumer_key
@@ -79,7 +80,12 @@ def _checked(
     exempt = sorted({key for of_one in keys.values() for key in of_one})
     asked = ("check", tx.tenant, rule.name, exempt)
     after = paging.decode(cursor, question=asked, kinds=(str,))[0] if cursor is not None else ""
-    given: dict[str, Any] = {"open_before": before, "segment": segment.SIZE, "limit": limit + 1}
+    given: dict[str, Any] = {
+        "open_before": before,
+        "segment": segment.SIZE,
+        "sensitive": [each.value for each in SENSITIVE],
+        "limit": limit + 1,
+    }
     row = tx.one(rule.statement, exempt=exempt, after=after, **given)
     found = row["found"]
     following = paging.encode((found[limit - 1]["id"],), question=asked) if found[limit:] else None

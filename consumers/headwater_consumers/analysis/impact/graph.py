@@ -80,16 +80,23 @@ class ImpactGraph(Protocol):
 class StoredGraph:
     """The one in Neo4j, asked within one transaction.
 
+    Args:
+        tx: to ask in.
+        former: whether edges of plans that hold no more are edges as well.
+
     Attributes:
         ended: of columns that were asked about, the keys of the plans that went on from them and hold no more.
+        former: ids of the edges that were met and that no plan that holds has.
     """
 
-    def __init__(self, tx: Transaction) -> None:
+    def __init__(self, tx: Transaction, *, former: bool = False) -> None:
         self._tx = tx
+        self._with_former = former
         self._plans = Plans(tx, replaced=True)
         self._identities = Identities.of(tx)
         self._unseen: dict[tuple[str, int], bool] = {}
         self.ended: dict[int, set[str]] = {}
+        self.former: set[int] = set()
         # Those of a level come with what feeds them: a round trip less for each.
         self._facts: dict[int, AssetFacts] = {}
 
@@ -108,6 +115,9 @@ class StoredGraph:
             if not holds:
                 for place in self._identities.places(source):
                     self.ended.setdefault(place.node, set()).add(plan)
+        if self._with_former:
+            self.former.update(edge for edge, holds in zip(edges, holding, strict=True) if not holds)
+            holding = [True] * len(holding)
         held = [(edge, plan) for edge, plan, holds in zip(found, plans, holding, strict=True) if holds]
         if not self._identities.any:
             return [edge for edge, _ in held]

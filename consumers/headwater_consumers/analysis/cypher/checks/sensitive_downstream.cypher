@@ -3,7 +3,7 @@ CALL () {
   MATCH (x:Declaration)
   USING INDEX SEEK x:Declaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
-  MATCH (x)-[s:DECLARES]->(source:Column) WHERE s.sensitivity IN ['CONFIDENTIAL', 'PII', 'RESTRICTED']
+  MATCH (x)-[s:DECLARES]->(source:Column) WHERE s.sensitivity IN $given.sensitive
   MATCH (source)-[e:DERIVES]->(c:Column)<-[h:HAS_COLUMN]-(d:Dataset)
   WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND coalesce(d.dropped, false) = false AND h.current = true
     AND coalesce(d.classification, '') = ''
@@ -19,7 +19,7 @@ RETURN total, exempted, COLLECT {
   MATCH (x:Declaration)
   USING INDEX SEEK x:Declaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
-  MATCH (x)-[s:DECLARES]->(source:Column) WHERE s.sensitivity IN ['CONFIDENTIAL', 'PII', 'RESTRICTED']
+  MATCH (x)-[s:DECLARES]->(source:Column) WHERE s.sensitivity IN $given.sensitive
   MATCH (source)-[e:DERIVES]->(c:Column)<-[h:HAS_COLUMN]-(d:Dataset)
   WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND coalesce(d.dropped, false) = false AND h.current = true
     AND coalesce(d.classification, '') = ''

@@ -1,0 +1,178 @@
+"""What a transformation does to a sensitive value: its operation, by the kind of the edge and the functions around it.
+
+The kind of an edge is of its input alone: in `concat(sha2(ssn, 256), name)` the one of `ssn` is HASH, that of `name` is
+DERIVE, and both have the one text. So a text only ever tells apart what has one kind: encryption and words from other
+masks, aggregates that hand out a value from those that only count or sum. A name alone protects nothing: a UDF called
+`tokenize` may split words, and stays DERIVE unless capture or a declaration marks the edge as masking.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Operation(StrEnum):
+    """What a job does with a sensitive value on its way to an output.
+
+    - COPY: passes it on: copied, renamed, cast.
+    - DERIVE: computes something from it, or puts it through a black box.
+    - AGGREGATE: computes something from the values of many rows.
+    - MASK: replaces characters of it.
+    - HASH: hashes it: equal values stay equal, so it can be linked and guessed.
+    - TOKENIZE: replaces it by a token that somebody can turn back.
+    - ENCRYPT: encrypts it: who has the key reads it.
+    - DROP: leaves it out.
+    """
+
+    COPY = "COPY"
+    DERIVE = "DERIVE"
+    AGGREGATE = "AGGREGATE"
+    MASK = "MASK"
+    HASH = "HASH"
+    TOKENIZE = "TOKENIZE"
+    ENCRYPT = "ENCRYPT"
+    DROP = "DROP"
+
+
+class Exposure(StrEnum):
+    """What a reader of a column gets of the sensitive value.
+
+    - READABLE: the value, or something computed from it.
+    - LINKABLE: what stands for it: two that are equal belong to one person.
+    - MASKED: something that it can't be read back from.
+    - ENCRYPTED: nothing without the key.
+    """
+
+    READABLE = "READABLE"
+    LINKABLE = "LINKABLE"
+    MASKED = "MASKED"
+    ENCRYPTED = "ENCRYPTED"
+
+
+EXPOSURES: Final = tuple(Exposure)
+"""The worst first."""
+
+_ENCRYPTS: Final = frozenset({"aes_encrypt", "try_aes_encrypt", "encrypt", "pgp_sym_encrypt", "pgp_pub_encrypt"})
+_DECRYPTS: Final = frozenset({"aes_decrypt", "try_aes_decrypt", "decrypt", "pgp_sym_decrypt", "pgp_pub_decrypt"})
+_HASHES: Final = frozenset({"sha2", "sha", "sha1", "md5", "xxhash64", "hash", "crc32", "sha256", "sha512"})
+_TOKENIZES: Final = frozenset({"tokenize", "tokenise", "detokenizable", "fpe_encrypt", "pseudonymize", "pseudonymise"})
+_STATISTICS: Final = frozenset(
+    {
+        *("sum", "try_sum", "avg", "try_avg", "mean", "count", "count_if", "approx_count_distinct", "regr_count"),
+        *("stddev", "stddev_pop", "stddev_samp", "std", "variance", "var_pop", "var_samp", "corr", "covar_pop"),
+        *("covar_samp", "skewness", "kurtosis", "regr_slope", "regr_intercept", "regr_r2", "regr_avgx", "regr_avgy"),
+    }
+)
+"""Aggregates that no value of a single row can be read from, if there are enough rows."""
+_SELECTS: Final = frozenset(
+    {
+        *("max", "min", "first", "last", "first_value", "last_value", "any_value", "nth_value", "max_by", "min_by"),
+        *("collect_list", "collect_set", "array_agg", "listagg", "string_agg", "mode", "median", "percentile"),
+        *("percentile_cont", "percentile_disc", "percentile_approx", "approx_percentile", "histogram_numeric", "lag"),
+        *("lead", "approx_top_k", "bit_or", "bit_and", "bit_xor"),
+    }
+)
+"""Aggregates that hand out the value of a row, however many rows there are."""
+_OF_KIND: Final = {
+    "COPY": Operation.COPY,
+    "RENAME": Operation.COPY,
+    "CAST": Operation.COPY,
+    "MASK": Operation.MASK,
+    "HASH": Operation.HASH,
+    "AGGREGATE": Operation.AGGREGATE,
+}
+_EXPOSES: Final = {
+    Operation.MASK: Exposure.MASKED,
+    Operation.HASH: Exposure.LINKABLE,
+    Operation.TOKENIZE: Exposure.LINKABLE,
+    Operation.ENCRYPT: Exposure.ENCRYPTED,
+}
+_BLACK_BOXES: Final = frozenset({"EXTERNAL", "UNKNOWN"})
+_WORD = re.compile(r"'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`|[^\W\d][\w.]*|[()]", re.UNICODE)
+_MOST_TEXT = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What an edge does to a sensitive value.
+
+    Attributes:
+        operation: see there.
+        exposure: what a reader gets of it at most from now on; None: what one got before.
+        decrypts: whether it makes an encrypted value readable.
+        statistic: of AGGREGATE: whether it hands out no value of a row, so that a group that is large enough hides it.
+        possible: whether it isn't known that the value is passed on at all: a black box.
+    """
+
+    operation: Operation
+    exposure: Exposure | None = None
+    decrypts: bool = False
+    statistic: bool = False
+    possible: bool = False
+
+    def after(self, before: Exposure) -> Exposure:
+        """What a reader gets after it, who got `before` in front of it."""
+        if self.exposure is not None:
+            return self.exposure
+        return Exposure.READABLE if self.decrypts and before is Exposure.ENCRYPTED else before
+
+
+def effect_of(kind: str, *, masking: bool, expression: str | None, field: str | None) -> Effect:
+    """What an edge does to the value of its input.
+
+    Args:
+        kind: of the transformation.
+        masking: whether the input's value can't be read back.
+        expression: the output's formula in terms of input fields, where known.
+        field: the input's path.
+    """
+    around = functions_around(expression or "", field)
+    operation = _OF_KIND.get(kind, Operation.DERIVE)
+    if operation is Operation.MASK or (masking and operation is Operation.DERIVE):
+        operation = _mask(around, Operation.MASK)
+    exposure = _EXPOSES.get(operation)
+    if exposure is None and masking:
+        exposure = _EXPOSES[_mask(around, Operation.HASH if around & _HASHES else Operation.MASK)]
+    return Effect(
+        operation,
+        exposure,
+        decrypts=exposure is None and bool(around & _DECRYPTS),
+        statistic=operation is Operation.AGGREGATE and bool(around & _STATISTICS) and not around & _SELECTS,
+        possible=kind in _BLACK_BOXES,
+    )
+
+
+def _mask(around: frozenset[str], otherwise: Operation) -> Operation:
+    if around & _ENCRYPTS:
+        return Operation.ENCRYPT
+    return Operation.TOKENIZE if around & _TOKENIZES else otherwise
+
+
+def functions_around(text: str, field: str | None) -> frozenset[str]:
+    """Names, in lower case and without their catalog, of the functions whose arguments have the field.
+
+    Where the text doesn't have the field: of all functions in it; a text that is a lone word is the name of one.
+    """
+    words = _WORD.findall(text[:_MOST_TEXT])
+    if len(words) == 1:
+        return frozenset({words[0].lower()})
+    stack: list[str] = []
+    found: set[str] = set()
+    every: set[str] = set()
+    is_there = False
+    for number, word in enumerate(words):
+        if word == "(":
+            before = words[number - 1] if number else ""
+            name = before.rpartition(".")[2].lower() if before not in ("", "(", ")") and before[0] not in "'`" else ""
+            stack.append(name)
+            every.add(name)
+        elif word == ")":
+            if stack:
+                stack.pop()
+        elif field is not None and word.replace("`", "") == field and words[number + 1 : number + 2] != ["("]:
+            is_there = True
+            found.update(stack)
+    return frozenset((found if is_there else every) - {""})
