@@ -84,6 +84,7 @@ COMMANDS: dict[str, Command] = {
     "impact": Command("headwater.commands.impact", extra="materializer"),
     "review": Command("headwater.commands.review", extra="materializer"),
     "privacy": Command("headwater.commands.privacy", extra="materializer"),
+    "may-delete": Command("headwater.commands.may_delete", extra="materializer"),
     "bench": Command("headwater_benchmarks.commands.bench", extra="demo"),
     "soak": Command("headwater_benchmarks.commands.soak", extra="demo"),
     "serve": Command("headwater.commands.serve", extra="api"),

@@ -1,4 +1,4 @@
-"""The examples of the page on privacy, on the demo's graph with what is declared of it."""
+"""The examples of the pages on privacy and deletion, on the demo's graph with what is declared of it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ def test_the_examples(
     monkeypatch.chdir(ROOT)
     headwater("declare", "docs/examples/declare/flights.yaml")
     check_page("privacy.md")
+    check_page("may-delete.md")
 
 
-def test_the_page_shows_the_file() -> None:
-    page = (ROOT / "docs" / "analysis" / "privacy.md").read_text(encoding="utf-8")
-    assert (ROOT / "docs" / "examples" / "declare" / "privacy.yaml").read_text(encoding="utf-8") in page
+@pytest.mark.parametrize(("page", "file"), [("privacy", "privacy"), ("may-delete", "marks")])
+def test_a_page_shows_its_file(page: str, file: str) -> None:
+    text = (ROOT / "docs" / "analysis" / f"{page}.md").read_text(encoding="utf-8")
+    assert (ROOT / "docs" / "examples" / "declare" / f"{file}.yaml").read_text(encoding="utf-8") in text

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "ops").rglob("*.md")])
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```(?:sh|text)\n(.*?)^```|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"(?:^|[\s/])headwater ([a-z]+)\b", re.MULTILINE)
+COMMAND = re.compile(r"(?:^|[\s/])headwater ([a-z]+(?:-[a-z]+)*)\b", re.MULTILINE)
 MODULE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.(?:py|cypher|ts|avsc))`")
 OUR_PATH = re.compile(
     r"`((?:schemas|openlineage|producers|consumers|cli|spark_jobs|tests|ops|docs|scripts|bin|\.ci)/[\w./-]*)`"

@@ -1,0 +1,195 @@
+"""The question: may it be deleted?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from headwater_consumers.analysis.assets import Asset, job_asset
+from headwater_consumers.analysis.declared import Declared, consumers_of_datasets, declared
+from headwater_consumers.analysis.declared.merge import MARKS
+from headwater_consumers.analysis.deletion.answer import HeldMark, MayDelete, NeedingJob, NeedingQuery, Verdict
+from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.known.rows import JobUse, job_uses
+from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.analysis.resolve import FoundNode, resolve_dataset
+from headwater_consumers.analysis.walk import Walk, WalkStep, walk
+from headwater_consumers.graph.keys import job_key
+from headwater_schemas.events import MarkSpread
+
+HOLDING: Final = frozenset({"critical", "legal-hold"})
+"""Marks that forbid to delete what has them."""
+TEST: Final = "test"
+"""A mark of data that nobody depends on: a job that writes nothing else needs nothing."""
+_MOST_JOBS: Final = 1_000
+_MOST_NAMED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionQuestion:
+    """What is to be deleted.
+
+    Attributes:
+        dataset: its name.
+        version: of it, or how that begins; None: all of it.
+        since: a job that was observed to read it at this time or later needs it.
+        holding: marks that forbid it.
+        incomplete: whether it is accepted that what is known isn't complete.
+    """
+
+    dataset: str
+    since: datetime
+    version: str | None = None
+    holding: frozenset[str] = field(default=HOLDING)
+    incomplete: bool = False
+
+
+def may_delete(reader: Reader, question: DeletionQuestion) -> MayDelete:
+    """Whether a dataset, or one of its versions, may be deleted, and what needs it.
+
+    Raises:
+        NotFoundError: no such dataset or version.
+        AmbiguousError: several datasets or versions are called that.
+        QuestionError: a field of the question makes no sense.
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
+    """
+    if question.version == "":
+        raise QuestionError("A version has a name.", field="version")
+    return reader.read(lambda tx: _answer(tx, question))
+
+
+def _answer(tx: Transaction, question: DeletionQuestion) -> MayDelete:
+    found = resolve_dataset(tx, question.dataset)
+    names = Identities.of(tx).members(found.asset.key)
+    version = None if question.version is None else _version(tx, found.asset, names, question.version)
+    is_newest = version is None or not version["superseded"]
+    marks = _marks(tx, found, names, None if version is None else version["version"]["version"], question.holding)
+    uses = job_uses(tx.rows("known/jobs_of_dataset", keys=names, link="READS", most=_MOST_JOBS))
+    writers = job_uses(tx.rows("known/jobs_of_dataset", keys=names, link="WRITES", most=_MOST_JOBS))
+    read = uses if version is None or is_newest else _readers_of(tx, version)
+    jobs = _needing(tx, read, question.since)
+    queries = tuple(_queries(tx, names)) if is_newest else ()
+    consumers = consumers_of_datasets(tx, names) if is_newest else ()
+    unknown = tuple(_unknown(tx, found.asset, [*uses, *writers], len(uses)))
+    needed = any(mark.holds for mark in marks) or any(job.needs for job in jobs) or bool(queries or consumers)
+    verdict = Verdict.NO if needed else Verdict.UNKNOWN if unknown and not question.incomplete else Verdict.YES
+    return MayDelete(
+        dataset=found.asset,
+        version=None if version is None else version["version"]["version"],
+        newest=is_newest,
+        verdict=verdict,
+        marks=marks,
+        jobs=jobs,
+        jobs_total=len(jobs),
+        queries=queries,
+        consumers=consumers,
+        unknown=unknown,
+        since=question.since,
+    )
+
+
+def _version(tx: Transaction, dataset: Asset, names: Sequence[str], version: str) -> Mapping[str, Any]:
+    rows = tx.rows("deletion/versions", keys=names, version=version, most=20)
+    exact = [row for row in rows if row["version"]["version"] == version]
+    found = exact or rows
+    if not found:
+        raise NotFoundError(f"No run is known to have read or written version {version!r} of {dataset.spelling}.")
+    if len(found) > 1:
+        raise AmbiguousError(
+            f"Several versions of {dataset.spelling} begin with {version!r}: give more of it.",
+            candidates=[row["version"]["version"] for row in found],
+        )
+    return found[0]
+
+
+def _marks(
+    tx: Transaction, found: FoundNode, names: Sequence[str], version: str | None, holding: frozenset[str]
+) -> tuple[HeldMark, ...]:
+    """A dataset's own marks, those of what it is made from that spread downstream, and the reverse."""
+    out = []
+    for mark, of_version, spread, reason in _rows(declared(tx, names).values()):
+        if version is None or of_version in ("", version):
+            held = HeldMark(mark, found.asset, of_version or None, MarkSpread.NONE, 0, reason or None, mark in holding)
+            out.append((held, spread))
+    every = [held for held, _ in out]
+    ways = (("deletion/upstream", MarkSpread.DOWNSTREAM), ("deletion/downstream", MarkSpread.UPSTREAM))
+    for statement, spreading in ways:
+        walked = _reached(tx, found.id, statement)
+        nodes, reached = tx.one("lineage/written", nodes=sorted(walked.found)).values()
+        keys = dict(zip(reached, nodes, strict=True))
+        under = {name: node for key, node in keys.items() for name in Identities.of(tx).members(key)}
+        for name, known in declared(tx, sorted(under)).items():
+            for mark, of_version, spread, reason in _rows([known]):
+                if spread == spreading.value:
+                    node = under[name]
+                    hops = walked.found[node].hops
+                    of = resolve_dataset(tx, name).asset
+                    held = HeldMark(mark, of, of_version or None, spreading, hops, reason or None, mark in holding)
+                    every.append(held)
+    return tuple(
+        sorted(every, key=lambda each: (not each.holds, each.hops, each.mark, each.of.key, each.version or ""))
+    )
+
+
+def _rows(known: Iterable[Declared]) -> Iterator[tuple[str, str, str, str]]:
+    for each in known:
+        yield from zip(*(each.values.get(name, ()) for name in MARKS), strict=True)
+
+
+def _reached(tx: Transaction, start: int, statement: str) -> Walk:
+    identities = Identities.of(tx)
+
+    def expand(frontier: Sequence[int]) -> Iterator[WalkStep]:
+        identities.learn(frontier)
+        asked, found, edges = tx.one(statement, nodes=identities.expanded(frontier)).values()
+        for number, source, target in identities.hops(frontier, asked, found, edges):
+            yield WalkStep(source, target, edges[number])
+
+    return walk([start], expand, depth=None)
+
+
+def _needing(tx: Transaction, uses: Sequence[JobUse], since: datetime) -> tuple[NeedingJob, ...]:
+    outputs = {row["job"]: row["datasets"] for row in tx.rows("deletion/outputs", jobs=[use.job.key for use in uses])}
+    known = declared(tx, sorted({key for keys in outputs.values() for key in keys}))
+    tests = {key for key, each in known.items() if any(mark == TEST and not of for mark, of, *_ in _rows([each]))}
+    made = []
+    for use in uses:
+        written = outputs.get(use.job.key, [])
+        is_test = bool(written) and all(key in tests for key in written)
+        is_lately = use.declared or use.last_seen is None or use.last_seen >= since
+        made.append(NeedingJob(use.job, use.last_seen, use.declared, is_lately and not is_test, is_test))
+    return tuple(sorted(made, key=lambda each: (not each.needs, each.job.namespace, each.job.name)))
+
+
+def _readers_of(tx: Transaction, version: Mapping[str, Any]) -> tuple[JobUse, ...]:
+    out = []
+    for row in (*version["runs"], *version["batches"]):
+        key = job_key(tx.tenant, row["namespace"], row["name"])
+        job = job_asset({"key": key, "namespace": row["namespace"], "name": row["name"]})
+        at = moment(row["at"])
+        out.append(JobUse(job, (), observed=True, declared=False, first_seen=at, last_seen=at))
+    return tuple(out)
+
+
+def _queries(tx: Transaction, names: Sequence[str]) -> Iterator[NeedingQuery]:
+    for row in tx.rows("deletion/queries", keys=names):
+        job = None if row["job"] is None else job_asset(row["job"])
+        yield NeedingQuery(row["query_id"], row["query_name"], job, row["checkpoint"], moment(row["last_seen"]))
+
+
+def _unknown(tx: Transaction, dataset: Asset, uses: Sequence[JobUse], readers: int) -> Iterator[str]:
+    """What is missing before nothing that is known is nothing."""
+    if not any(use.observed for use in uses):
+        yield f"No event reports a job that reads or writes {dataset.spelling}: whoever uses it isn't captured."
+    if readers == _MOST_JOBS:
+        yield f"It has {_MOST_JOBS:,} readers or more: only the {_MOST_JOBS:,} seen last were looked at."
+    row = tx.one("checks/lineage_incomplete", exempt=[], after="", limit=_MOST_NAMED)
+    if row["total"]:
+        named = ", ".join(job_asset(each["subject"]).spelling for each in row["found"])
+        more = row["total"] - len(row["found"])
+        jobs = "1 job has" if row["total"] == 1 else f"{row['total']:,} jobs have"
+        yield f"{jobs} incomplete column lineage and may read it, too: {named}{f' and {more:,} more' if more else ''}."

@@ -1,0 +1,232 @@
+"""Whether something may be deleted: what holds it has a case that does and one that nearly does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.cli import main
+from headwater_consumers.analysis.deletion import DeletionQuestion, MayDelete, Verdict, may_delete
+from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
+from headwater_consumers.analysis.reader import Reader
+from headwater_schemas.events import (
+    ColumnEdge,
+    ColumnLineage,
+    DatasetRef,
+    DatasetUse,
+    IntervalEntry,
+    IntervalEvent,
+    JobRef,
+    LineageEvent,
+    Position,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    TableSnapshot,
+    TransformationKind,
+    TransformationType,
+    build,
+)
+from headwater_schemas.identity import plan_digest
+from support.analysis.declared_graph import declare
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = pytest.mark.stack
+
+DAY = datetime(2026, 1, 1, tzinfo=UTC)
+SINCE = DAY + timedelta(days=10)
+YES, NO, UNKNOWN = Verdict.YES, Verdict.NO, Verdict.UNKNOWN
+
+
+def use(name: str, version: int | None = None) -> DatasetUse:
+    position = None
+    if version is not None:
+        snapshot = TableSnapshot(format="delta", snapshot_id=str(version), parent_id=str(version - 1))
+        position = Position(table_snapshot=snapshot)
+    return DatasetUse(dataset=DatasetRef("n", name), position=position)
+
+
+def ran(
+    name: str, reads: Sequence[DatasetUse], writes: Sequence[DatasetUse], day: int, *, complete: bool = True
+) -> list[LineageEvent]:
+    """A run of a job whose column lineage is known."""
+    at, job = DAY + timedelta(days=day), JobRef("n", name)
+    datasets = tuple(each.dataset for each in (*reads, *writes))
+    edges = tuple(
+        ColumnEdge(
+            output=len(reads) + number,
+            output_field="c",
+            input=0,
+            input_field="c",
+            type=TransformationType.DIRECT,
+            kind=TransformationKind.COPY,
+        )
+        for number in range(len(writes))
+        if reads
+    )
+    plan = ColumnLineage(
+        datasets=datasets, edges=edges, complete=complete, incomplete_reason=None if complete else "an operator"
+    )
+    body = RunEvent(
+        type=RunEventType.COMPLETE,
+        inputs=tuple(reads),
+        outputs=tuple(writes),
+        plan_digest=plan_digest(plan),
+        started_at=at,
+        ended_at=at,
+    )
+    return [
+        build.lineage_event(plan, job=job, producer="t", event_time=at),
+        build.lineage_event(body, job=job, run=RunRef(f"{name}-{day}"), producer="t", event_time=at),
+    ]
+
+
+LOADED = ran("load", [use("source")], [use("orders")], 1)
+
+
+def asked(reader: Reader, dataset: str = "orders", **more: Any) -> MayDelete:
+    return may_delete(reader, DeletionQuestion(dataset, SINCE, **more))
+
+
+def test_nothing_needs_it(clean_database: Driver, reader: Reader) -> None:
+    declare(clean_database, "", more=LOADED)
+    assert asked(reader).verdict is YES
+
+
+@pytest.mark.parametrize(("day", "verdict"), [(10, NO), (9, YES)])
+def test_a_job_that_read_it_lately(clean_database: Driver, reader: Reader, day: int, verdict: Verdict) -> None:
+    declare(clean_database, "", more=[*LOADED, *ran("report", [use("orders")], [use("totals")], day)])
+    found = asked(reader)
+    assert (found.verdict, [(each.job.name, each.needs) for each in found.jobs]) == (verdict, [("report", day == 10)])
+
+
+def test_a_job_that_is_declared_to_read_it(clean_database: Driver, reader: Reader) -> None:
+    declare(clean_database, "jobs: [{name: sheet, inputs: [orders], outputs: [xlsx]}]", more=LOADED)
+    assert asked(reader).verdict is NO
+
+
+@pytest.mark.parametrize(("marked", "verdict"), [(["t1", "t2"], YES), (["t1"], NO)])
+def test_a_job_that_writes_tests_alone(
+    clean_database: Driver, reader: Reader, marked: list[str], verdict: Verdict
+) -> None:
+    tests = ", ".join(f"{{name: {name}, marks: [test]}}" for name in marked)
+    trial = ran("trial", [use("orders")], [use("t1"), use("t2")], 11)
+    declare(clean_database, f"datasets: [{tests}]", more=[*LOADED, *trial])
+    assert asked(reader).verdict is verdict
+
+
+def test_a_consumer(clean_database: Driver, reader: Reader) -> None:
+    declare(clean_database, "consumers: [{name: board, reads: [orders]}]", more=LOADED)
+    assert asked(reader).verdict is NO
+    assert [each.name for each in asked(reader).consumers] == ["board"]
+    assert asked(reader, "source").consumers == ()
+
+
+def test_a_streaming_query_however_long_ago(clean_database: Driver, reader: Reader) -> None:
+    entry = IntervalEntry(batch_id=0, inputs=(use("orders"),), outputs=(use("live"),), processing_time=DAY)
+    body = IntervalEvent(query_id="q1", query_name="enrich", checkpoint_location="s3://c/enrich", entries=(entry,))
+    event = build.lineage_event(body, job=JobRef("n", "enrich"), run=RunRef("r"), producer="t", event_time=DAY)
+    declare(clean_database, "", more=[*LOADED, event])
+    found = asked(reader)
+    assert found.verdict is NO
+    assert [(each.query_name, each.checkpoint) for each in found.queries] == [("enrich", "s3://c/enrich")]
+    assert asked(reader, "live").queries == ()
+
+
+@pytest.mark.parametrize(
+    ("mark", "hold", "verdict"),
+    [("legal-hold", (), NO), ("critical", (), NO), ("test", (), YES), ("gold", (), YES), ("gold", ("gold",), NO)],
+)
+def test_its_own_marks(
+    clean_database: Driver, reader: Reader, mark: str, hold: Sequence[str], verdict: Verdict
+) -> None:
+    declare(clean_database, f"datasets: [{{name: orders, marks: [{mark}]}}]", more=LOADED)
+    found = asked(reader, holding=frozenset({"critical", "legal-hold", *hold}))
+    assert (found.verdict, [each.mark for each in found.marks]) == (verdict, [mark])
+
+
+CHAIN = [*LOADED, *ran("report", [use("orders")], [use("totals")], 2)]
+
+
+@pytest.mark.parametrize(
+    ("marked", "spread", "held"),
+    [
+        ("totals", "UPSTREAM", {"totals", "orders", "source"}),
+        ("totals", "DOWNSTREAM", {"totals"}),
+        ("source", "DOWNSTREAM", {"source", "orders", "totals"}),
+        ("source", "UPSTREAM", {"source"}),
+        ("orders", "NONE", {"orders"}),
+    ],
+)
+def test_a_mark_spreads_as_it_is_declared_to(
+    clean_database: Driver, reader: Reader, marked: str, spread: str, held: set[str]
+) -> None:
+    mark = f"{{mark: legal-hold, spread: {spread}, reason: Case 11}}"
+    declare(clean_database, f"datasets: [{{name: {marked}, marks: [{mark}]}}]", more=CHAIN)
+    found = {name: asked(reader, name) for name in ("source", "orders", "totals")}
+    assert {name for name, each in found.items() if each.marks} == held
+    for name in held:
+        (one,) = found[name].marks
+        assert (one.of.name, one.spread, one.reason) == (marked, "NONE" if name == marked else spread, "Case 11")
+
+
+def test_a_mark_of_a_version_holds_that_version_and_the_whole(clean_database: Driver, reader: Reader) -> None:
+    versions = [*ran("load", [], [use("orders", 1)], 1), *ran("load", [], [use("orders", 2)], 2)]
+    versions += ran("load", [], [use("orders", 3)], 3)
+    text = "datasets: [{name: orders, marks: [{mark: legal-hold, version: '2'}]}]"
+    declare(clean_database, text, more=versions)
+    assert {name: asked(reader, version=name).verdict for name in "123"} == {"1": YES, "2": NO, "3": YES}
+    assert asked(reader).verdict is NO
+
+
+def test_a_version_that_is_read(clean_database: Driver, reader: Reader) -> None:
+    versions = [*ran("load", [], [use("orders", 1)], 1), *ran("load", [], [use("orders", 2)], 2)]
+    reads = [*ran("audit", [use("orders", 1)], [use("audited")], 11), *ran("old", [use("orders", 2)], [use("x")], 3)]
+    declare(clean_database, "consumers: [{name: board, reads: [orders]}]", more=[*versions, *reads])
+    first = asked(reader, version="1")
+    assert (first.newest, first.verdict, [each.job.name for each in first.jobs]) == (False, NO, ["audit"])
+    # What reads the dataset reads its newest version.
+    newest = asked(reader, version="2")
+    assert (newest.newest, [each.name for each in newest.consumers]) == (True, ["board"])
+    assert asked(reader, version="1").consumers == ()
+    with pytest.raises(NotFoundError):
+        asked(reader, version="9")
+
+
+def test_a_version_that_several_begin_with(clean_database: Driver, reader: Reader) -> None:
+    versions = [*ran("load", [], [use("orders", 71)], 1), *ran("load", [], [use("orders", 72)], 2)]
+    declare(clean_database, "", more=versions)
+    with pytest.raises(AmbiguousError):
+        asked(reader, version="7")
+    assert asked(reader, version="71").version == "71"
+
+
+def test_incomplete_lineage_is_no_yes(clean_database: Driver, reader: Reader) -> None:
+    other = ran("other", [use("a")], [use("b")], 1, complete=False)
+    declare(clean_database, "datasets: [{name: bare}]", more=[*LOADED, *other])
+    found = asked(reader)
+    assert found.verdict is UNKNOWN
+    assert found.unknown == ("1 job has incomplete column lineage and may read it, too: n/other.",)
+    assert asked(reader, incomplete=True).verdict is YES
+    assert asked(reader, "bare").unknown[0] == (
+        "No event reports a job that reads or writes n/bare: whoever uses it isn't captured."
+    )
+
+
+def test_the_command(clean_database: Driver, settings_of_stack: None, capsys: pytest.CaptureFixture[str]) -> None:
+    name = r'"bad\e[2J\nname \u202e"'
+    text = f"datasets: [{{name: orders, marks: [{{mark: {name}, reason: {name}}}]}}]\n"
+    text += f"jobs: [{{name: {name}, inputs: [orders]}}]\nconsumers: [{{name: {name}, reads: [orders]}}]"
+    declare(clean_database, text, more=LOADED)
+    assert main(["may-delete", "orders"]) == 5
+    printed = capsys.readouterr().out
+    assert printed.count(r"bad\x1b[2J") >= 4
+    assert not {"\x1b", "\u202e"} & set(printed)
+    assert main(["may-delete", "source", "--within", "36500d"]) == 5
+    assert main(["may-delete", "source", "--within", "1s"]) == 0
+    assert main(["may-delete", "nothing"]) == 3
