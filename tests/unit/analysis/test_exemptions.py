@@ -48,6 +48,8 @@ def test_what_it_holds() -> None:
         ("exemptions: a", "x:1: the file has one key, `exemptions`, with a list"),
         ("exemptions:\n  - a", "x:2: an exemption is a mapping of rule, subject, reason, owner, until"),
         ("exemptions: [", "x:1: expected the node content, but found '<stream end>'"),
+        ("exemptions: " + "[" * 10_000, "x: it is nested too deeply; exemptions are a list of mappings"),
+        ("- " * 10_000, "x: it is nested too deeply; exemptions are a list of mappings"),
         ("a: \t- b", "x:1: found character '\\t' that cannot start any token"),
     ],
 )

@@ -64,6 +64,8 @@ def read_exemptions(text: str, name: str) -> tuple[Exemption, ...]:
         raise ExemptionsError(f"{name}:{line}: {error.problem or 'no YAML'}") from error
     except yaml.YAMLError as error:
         raise ExemptionsError(f"{name}: {error}") from error
+    except RecursionError as error:
+        raise ExemptionsError(f"{name}: it is nested too deeply; exemptions are a list of mappings") from error
     mistakes: list[str] = []
     found = list(_entries(root, name, mistakes))
     seen: dict[tuple[str, str], int] = {}
