@@ -55,6 +55,7 @@ def _dataset(found: DatasetDetails) -> Iterator[RenderableType]:
         ("renamed to", _lines(each.spelling for each in found.renamed_to)),
         ("storage", _joined(filter(None, (found.storage_layer, found.storage_format)))),
         ("source", _text(found.source_uri)),
+        ("business version", show_runs.business_text(found.business_versions)),
         ("lifecycle", _joined(filter(None, lifecycle))),
         ("facets", _joined(facet.name for facet in found.facets)),
     ]

@@ -13,11 +13,12 @@ from rich.text import Text
 from headwater.console import shortened
 from headwater.show import batches
 from headwater.show.batches import quality_text
-from headwater.show.names import SHORT_VERSION, moment_text, short_version
+from headwater.show.names import LONGEST_PATH, SHORT_VERSION, moment_text, short_version
 from headwater.show.notes import notes
 from headwater.show.pages import pairs, part
 from headwater_consumers.analysis.facets import contents
 from headwater_consumers.analysis.runs import (
+    BusinessVersion,
     OpenRun,
     Producer,
     QualityTurn,
@@ -124,6 +125,7 @@ def details(found: RunDetails) -> RenderableType:
         ("checkpoint", _name(found.checkpoint_location)),
         ("micro-batches", f"{found.intervals:,}: {batches_text(run)}" if found.intervals else None),
         ("published", _name(found.publication)),
+        ("business version", business_text(found.business_versions)),
         ("rejected", None if found.rows_rejected is None else f"{found.rows_rejected:,} rows"),
         ("quality", quality_text(found.quality)),
         ("error", shortened(_error(run), 1_000)),
@@ -137,6 +139,17 @@ def details(found: RunDetails) -> RenderableType:
     ):
         parts.append(part(heading, batches.uses(used), len(used), total))
     return Group(*parts)
+
+
+def business_text(found: Sequence[BusinessVersion]) -> str | None:
+    """A line for each reference dataset: its name, the version of it, and what was made with that."""
+    lines = []
+    for each in found:
+        use = each.reference
+        version = "a version that isn't known" if use.position is None else batches.part_text(use)
+        outputs = ", ".join(shortened(output.name) for output in each.outputs)
+        lines.append(f"{shortened(use.dataset.spelling, LONGEST_PATH)}: {version}, in {outputs}")
+    return "\n".join(lines) or None
 
 
 def versions(items: Sequence[VersionItem]) -> Table:

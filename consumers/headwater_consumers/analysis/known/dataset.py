@@ -28,10 +28,12 @@ from headwater_consumers.analysis.owners import OwnerName, owners_of
 from headwater_consumers.analysis.quality import Check, quality_of
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
-from headwater_consumers.analysis.runs.answer import QualityTurn, Role, RunItem
+from headwater_consumers.analysis.runs.answer import BusinessVersion, QualityTurn, Role, RunItem
 from headwater_consumers.analysis.runs.listed import ask_runs
+from headwater_consumers.analysis.runs.one import business_versions_of
 from headwater_consumers.analysis.runs.turn import quality_turns
 from headwater_consumers.analysis.runs.versions import VersionItem, latest_versions
+from headwater_schemas.events import RunEventType
 
 MOST_COLUMNS = 1_000
 MOST_JOBS = 100
@@ -114,6 +116,7 @@ class DatasetDetails:
         runs: the latest that wrote it, at most 5.
         versions: the latest, at most 5.
         versions_total: how many of its versions are known.
+        business_versions: which versions of reference data it was made with by the latest run that wrote it.
         quality: where the assertions of each streaming query that writes it turned; of at most 20 queries.
         checks: what the latest run of each job, and micro-batch of each streaming query, that checked it found.
         facets: what events carried of it besides.
@@ -146,6 +149,7 @@ class DatasetDetails:
     runs: tuple[RunItem, ...]
     versions: tuple[VersionItem, ...]
     versions_total: int
+    business_versions: tuple[BusinessVersion, ...]
     quality: tuple[QualityTurn, ...]
     checks: tuple[Check, ...]
     facets: tuple[Facet, ...]
@@ -171,6 +175,9 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
     names = ("symlink_namespaces", "symlinks", "symlink_types")
     links = list(zip_longest(*(own.get(name) or () for name in names), fillvalue=""))
     as_it_is = ("description", "classification", "criticality", "storage_layer", "storage_format", "source_uri")
+    runs = ask_runs(
+        tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
+    )
     return DatasetDetails(
         dataset=asset,
         **{name: own.get(name) or None for name in (*as_it_is, "lifecycle", "renamed_from")},
@@ -189,17 +196,22 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
         producers_total=row["producers_total"],
         consumers=job_uses(tx.rows("known/jobs_of_dataset", keys=keys, link="READS", most=MOST_JOBS)),
         consumers_total=row["consumers_total"],
-        runs=tuple(
-            ask_runs(
-                tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
-            )
-        ),
+        runs=tuple(runs),
         versions=latest_versions(tx, asset, MOST_VERSIONS),
         versions_total=row["versions_total"],
+        business_versions=_business_versions(tx, runs, keys),
         quality=quality_turns(tx, asset, most=MOST_QUERIES),
         checks=tuple(check for each in quality_of(tx, [asset]) for check in each.checks),
         facets=facets_of(own),
     )
+
+
+def _business_versions(tx: Transaction, runs: Iterable[RunItem], keys: list[str]) -> tuple[BusinessVersion, ...]:
+    # A streaming query's micro-batches are written, however its run ended.
+    last = next((run for run in runs if run.state is not RunEventType.FAIL or run.first_batch is not None), None)
+    if last is None:
+        return ()
+    return tuple(each for each in business_versions_of(tx, last) if any(output.key in keys for output in each.outputs))
 
 
 def _columns(tx: Transaction, keys: list[str], tags: tuple[Tag, ...]) -> tuple[KnownColumn, ...]:

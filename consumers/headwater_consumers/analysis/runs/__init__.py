@@ -3,6 +3,7 @@
 answer      runs, micro-batches, and the parts of datasets that they use
 listed      runs of a job or dataset, and those without an end
 one         one run, its inputs and outputs
+business    which versions of reference data outputs were made with
 context     which runs are meant by what they were started from, by whom and for what
 intervals   micro-batches in batch order
 versions    versions of a dataset and what produced them
@@ -10,6 +11,7 @@ turn        the last good and the first bad
 """
 
 from headwater_consumers.analysis.runs.answer import (
+    BusinessVersion,
     IntervalItem,
     IntervalPage,
     Joint,
@@ -37,6 +39,7 @@ from headwater_consumers.analysis.runs.versions import Producer, VersionItem, Ve
 __all__ = [
     "ALL_RUNS",
     "CONTEXT_NAMES",
+    "BusinessVersion",
     "IntervalItem",
     "IntervalPage",
     "Joint",

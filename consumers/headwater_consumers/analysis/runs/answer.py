@@ -37,6 +37,7 @@ class Use:
         paths: of files, those that were listed.
         pattern: of files, a glob that matches all of them and no others.
         uncommitted: of an output, whether only a failed run names it.
+        inputs: of an output, keys of the datasets that it was made from; None where its producer doesn't record them.
         text: any other position, in words.
         rows, bytes, files: how much, where known.
     """
@@ -57,10 +58,26 @@ class Use:
     paths: tuple[str, ...] = ()
     pattern: str | None = None
     uncommitted: bool = False
+    inputs: tuple[str, ...] | None = None
     text: str | None = None
     rows: int | None = None
     bytes: int | None = None
     files: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BusinessVersion:
+    """Reference data that a run read, and what it made with it.
+
+    Attributes:
+        run_id: of the run.
+        reference: the part of the reference dataset that it read: a table's version, files, offsets.
+        outputs: what it made with it, by name.
+    """
+
+    run_id: str
+    reference: Use
+    outputs: tuple[Asset, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +335,7 @@ class RunDetails:
         inputs, outputs: what it read and wrote, by name; at most 20 of each. Of a streaming run each goes from its
             first micro-batch's start to its last one's end.
         inputs_total, outputs_total: how many there are.
+        business_versions: which versions of reference data its outputs were made with.
         first_seen, last_seen: the span of what was observed of it.
         facets: what events carried of it besides.
     """
@@ -350,6 +368,7 @@ class RunDetails:
     inputs_total: int
     outputs: tuple[Use, ...]
     outputs_total: int
+    business_versions: tuple[BusinessVersion, ...]
     first_seen: datetime | None
     last_seen: datetime | None
     facets: tuple[Facet, ...]

@@ -11,7 +11,17 @@ from headwater_consumers.analysis.facets import facets_of
 from headwater_consumers.analysis.micro_batches import Stretch, of_run
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Reader, Transaction
-from headwater_consumers.analysis.runs.answer import IntervalItem, Role, RunDetails, RunItem, RunParent, Use, UsePage
+from headwater_consumers.analysis.runs.answer import (
+    BusinessVersion,
+    IntervalItem,
+    Role,
+    RunDetails,
+    RunItem,
+    RunParent,
+    Use,
+    UsePage,
+)
+from headwater_consumers.analysis.runs.business import business_versions, references
 from headwater_consumers.analysis.runs.resolve import resolve_run
 from headwater_consumers.analysis.runs.rows import interval_items, quality, use
 from headwater_consumers.analysis.trace.answer import OffsetSpan
@@ -63,9 +73,16 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
         inputs_total=len(read),
         outputs=tuple(wrote[:MOST_SHOWN]),
         outputs_total=len(wrote),
+        business_versions=business_versions(item.run_id, references(tx, read), wrote),
         quality=quality(own),
         facets=facets_of(own),
     )
+
+
+def business_versions_of(tx: Transaction, item: RunItem) -> tuple[BusinessVersion, ...]:
+    """Which versions of reference data the outputs of a run that was found were made with."""
+    found = references(tx, _ordered(tx, item, Role.READ))
+    return business_versions(item.run_id, found, _ordered(tx, item, Role.WROTE)) if found else ()
 
 
 def inputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None = None) -> UsePage:
@@ -147,8 +164,10 @@ def joined(first: Use, last: Use) -> Use:
     known = [each.certainty for each in (first, last) if each.certainty is not None]
     if first == last:
         return first
+    made_from = None if first.inputs is None or last.inputs is None else {*first.inputs, *last.inputs}
     return replace(
         last,
+        inputs=None if made_from is None else tuple(sorted(made_from)),
         offsets=tuple(spans),
         from_version=first.from_version,
         certainty=min(known, key=_CERTAINTIES.index) if known else None,

@@ -90,6 +90,7 @@ def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
         paths=tuple(part.get("paths", ())),
         pattern=part.get("pattern"),
         uncommitted=bool(part.get("uncommitted")),
+        inputs=None if part.get("inputs") is None else tuple(sorted(part["inputs"])),
         text=words.format(**{name: _word(part.get(name)) for name in fields}) if words else None,
         rows=part.get("rows"),
         bytes=part.get("bytes", part.get("file_bytes")),
