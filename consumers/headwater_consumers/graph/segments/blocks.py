@@ -22,7 +22,7 @@ import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, overload
@@ -148,20 +148,19 @@ class _Differences:
         if len(data) != 8 * count * of.count:
             raise ValueError(f"{len(data)} bytes for {count} slots of {of.count} numbers")
         self.of, self._data, self._count = of, data, count
-        self._values: array[int] | None = None
+
+    @cached_property
+    def _values(self) -> array[int]:
+        return _by_place(self._data, self._count)
 
     def column(self, place: int, begin: int, end: int) -> Sequence[int]:
         """Those at one place, of some slots."""
-        if self._values is None:
-            self._values = _by_place(self._data, self._count)
         first = place * self._count
         return self._values[first + begin : first + end]
 
     def first_if_alike(self, places: range) -> Sequence[int] | None:
         """Those at some places of the first slot, if those of all others are 0; else None."""
         begin, end = 8 * places.start * self._count, 8 * places.stop * self._count
-        if self._values is None:
-            self._values = _by_place(self._data, self._count)
         first = self._values[places.start * self._count : places.stop * self._count : self._count]
         zeros = self._data.count(0, begin, end)
         return first if end - begin - zeros == 8 * len(first) - first.tobytes().count(0) else None
@@ -192,9 +191,7 @@ class _Rows:
         if self._all is None and self._read <= _FEW:
             return self._of.row(at, self._given)
         if self._all is None:
-            given = [self._given(place) for place in range(self.width)]
-            rows = list(zip(*given, strict=True)) if given else [()] * (self._end - self._begin)
-            self._all = self._of.rows(rows)
+            self._all = self._of.rows(self._end - self._begin, self._given)
         return self._all[at]
 
     def number(self, at: int, place: int) -> int:
@@ -303,7 +300,8 @@ def _slots(
     for number, group in groupby(frames, key=itemgetter(1)):
         alike = list(group)
         shapes, base = structures[number]
-        rows = predictor(shapes).rows([differences for _, _, differences, _ in alike])
+        given = list(zip(*(differences for _, _, differences, _ in alike), strict=True))
+        rows = predictor(shapes).rows(len(alike), given.__getitem__)
         for (place, _, _, changed), numbers in zip(alike, rows, strict=True):
             yield place, Slot(shapes, numbers, _texts(base, changed))
 

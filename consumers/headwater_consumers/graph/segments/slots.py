@@ -383,18 +383,19 @@ class Predictor:
         out = [number - known[near] for number, near in zip(numbers, self._near, strict=True)]
         return out if not out or (min(out) >= -_OFFSET and max(out) < _OFFSET) else [_wrap(number) for number in out]
 
-    def rows(self, differences: Sequence[Sequence[int]]) -> list[list[int]]:
+    def rows(self, count: int, given: Callable[[int], Sequence[int]]) -> list[list[int]]:
         """The inverse of `differences`, of consecutive slots with this structure, of which the first has none before.
 
         By column: additions along a column take a fifth of the time that they take slot by slot.
+
+        Args:
+            count: of the slots.
+            given: the differences at a place, of all these slots.
         """
         if not self.count:
-            return [[] for _ in differences]
-        given = list(zip(*differences, strict=True))
+            return [[] for _ in range(count)]
         columns: dict[int, list[int]] = {}
-        for place in range(self.count):
-            self._column(place, given.__getitem__, columns)
-        return [list(row) for row in zip(*(_wrapped(columns[place]) for place in range(self.count)), strict=True)]
+        return [list(row) for row in zip(*(self.column(n, given, columns) for n in range(self.count)), strict=True)]
 
     def row(self, at: int, given: Callable[[int], Sequence[int]]) -> list[int]:
         """One of `rows`: all numbers of a slot.
