@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +11,8 @@ import pytest
 from headwater.console import console
 from headwater_benchmarks.ingest.options import Options
 from headwater_benchmarks.ingest.run import run
-from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.show import view
-from headwater_consumers.graph.connection import Neo4jTarget
+from support.borrowed_servers import BorrowedServers
 from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
@@ -25,26 +22,9 @@ if TYPE_CHECKING:
 TINY = Options(events=300, rounds=1, sample=60, warm_up=30, latency_seconds=2, curve=3_000, batch_rows=(500,), tries=1)
 
 
-class Borrowed:
-    """The suite's Kafka and Neo4j, of which there is one each."""
-
-    def __init__(self, stack: StackUnderTest, driver: Driver) -> None:
-        target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
-        self._stack = stack
-        self._database = Database(target, driver)
-
-    @contextlib.contextmanager
-    def kafka(self) -> Iterator[str]:
-        yield self._stack.bootstrap_servers
-
-    @contextlib.contextmanager
-    def neo4j(self) -> Iterator[Database]:
-        yield self._database
-
-
 @pytest.fixture
 def document(stack: StackUnderTest, topic_prefix: str, clean_database: Driver) -> dict[str, Any]:
-    return run(replace(TINY, prefix=topic_prefix), Borrowed(stack, clean_database))
+    return run(replace(TINY, prefix=topic_prefix), BorrowedServers(stack, clean_database))
 
 
 @pytest.mark.timeout(900)

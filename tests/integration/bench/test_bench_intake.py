@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.console import console
-from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.intake.documents import material
 from headwater_benchmarks.intake.options import Options
 from headwater_benchmarks.intake.run import run
 from headwater_benchmarks.intake.show import view
-from headwater_consumers.graph.connection import Neo4jTarget
+from support.borrowed_servers import BorrowedServers
 from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
@@ -27,28 +24,11 @@ TINY = Options(events=60, rounds=1, warm_up=20, batch=20, latency_seconds=1, ren
 HEADWATERS_WAYS = ("one by one", "in batches", "headwater's own events", "from a kafka topic")
 
 
-class Borrowed:
-    """The suite's Kafka and Neo4j, of which there is one each; emptied whenever a database is asked for."""
-
-    def __init__(self, stack: StackUnderTest, driver: Driver) -> None:
-        target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
-        self._stack = stack
-        self._database = Database(target, driver)
-
-    @contextlib.contextmanager
-    def kafka(self) -> Iterator[str]:
-        yield self._stack.bootstrap_servers
-
-    @contextlib.contextmanager
-    def neo4j(self) -> Iterator[Database]:
-        yield self._database
-
-
 @pytest.mark.timeout(600)
 def test_each_way_brings_its_runs_to_the_graph(
     stack: StackUnderTest, topic_prefix: str, clean_database: Driver
 ) -> None:
-    document = run(replace(TINY, prefix=topic_prefix), Borrowed(stack, clean_database))
+    document = run(replace(TINY, prefix=topic_prefix), BorrowedServers(stack, clean_database))
     by_name: dict[str, dict[str, Any]] = {each["name"]: each for each in document["measurements"]}
     for name in HEADWATERS_WAYS:
         assert by_name[name]["events"] == TINY.events
