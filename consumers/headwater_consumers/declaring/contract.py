@@ -75,7 +75,7 @@ def _document(declared: DeclaredSet, bodies: Sequence[DeclarationEvent]) -> dict
 
 
 def _names(bodies: Iterable[DeclarationEvent]) -> list[str]:
-    """A name for each dataset's object: the last part of its own, told apart by numbers."""
+    """A name for each dataset's object: the last part of its own, with a number where several have it."""
     out: list[str] = []
     for body in bodies:
         last = re.split(r"[/.]", body.dataset.name if body.dataset else "")[-1]

@@ -70,7 +70,7 @@ def asked(reader: Reader, asset: str | None = "people#ssn", **more: Any) -> Priv
 
 
 def items(found: Privacy) -> dict[str, str]:
-    """By asset: exposure, or what is said instead."""
+    """By asset: exposure, or what the answer has instead."""
     return {
         (item.asset.name if item.asset.column is None else f"{item.asset.name}#{item.asset.column}"): (
             item.ending or (item.influence if item.influence == "INDIRECT" else item.exposure)

@@ -20,7 +20,7 @@ KEYS = [f"run:shop/job-{number}" for number in range(20)]
 
 
 class Recorder:
-    """Keeps what it is given; raises or refuses what it is told to, once each."""
+    """Keeps what it is given; raises or refuses what its test names, once each."""
 
     def __init__(self) -> None:
         self.delivered: list[OutgoingDocument] = []

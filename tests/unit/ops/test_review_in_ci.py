@@ -12,7 +12,7 @@ import pytest
 
 from support.review_in_ci import FILE, action, pull_request, run_action, run_template, step, template
 
-# Prints its arguments, and ends as it is told.
+# Prints its arguments, and ends as its test wants.
 STUB = """#!/bin/sh
 for each in "$@"; do printf '%s\\n' "$each" >> "$CALLED"; done
 echo '## A comment' > "${RUNNER_TEMP:-.}/review.md"

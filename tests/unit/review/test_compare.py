@@ -35,7 +35,7 @@ def texts(old: str, new: str, **renames: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected"),
     [
         ("a int", "a int, b int", ["b is added as int, optional"]),
         ("a int", "a int, b int not null", ["b is added as int, required"]),
@@ -85,8 +85,8 @@ def texts(old: str, new: str, **renames: str) -> list[str]:
         ("create table t (a int) partitioned by (a)", "a int", []),  # columns alone don't state a partitioning
     ],
 )  # fmt: skip
-def test_a_difference(old: str, new: str, said: list[str]) -> None:
-    assert texts(old, new) == said
+def test_a_difference(old: str, new: str, expected: list[str]) -> None:
+    assert texts(old, new) == expected
 
 
 def test_several_at_once() -> None:

@@ -152,7 +152,7 @@ def _answer(tx: Transaction, question: PrivacyQuestion, today: date, page: Priva
     readable = {node for node, one in every.items() if _is_readable(one)}
     surroundings = _Surroundings(tx, graph, {**dict.fromkeys(starts, True), **{n: n in readable for n in every}}, every)
     consumers = consumers_of(tx, {*starts, *readable})
-    told = {consumer.key for consumer in consumers}
+    listed = {consumer.key for consumer in consumers}
     hidden = {node for node, one in every.items() if not one.indirect and one.ending is None} - readable
     return Privacy(
         sources=tuple(SensitiveSource(details.asset(node), LEVELS[starts[node]]) for node in list(starts)[:_MOST]),
@@ -166,7 +166,9 @@ def _answer(tx: Transaction, question: PrivacyQuestion, today: date, page: Priva
         ended=sum(one.ending is not None for one in every.values()),
         lower=sum(map(is_lower, every.values())),
         consumers=consumers,
-        protected_consumers=tuple(each for each in consumers_of(tx, hidden) if each.key not in told) if hidden else (),
+        protected_consumers=tuple(each for each in consumers_of(tx, hidden) if each.key not in listed)
+        if hidden
+        else (),
         exits=surroundings.exits[:_MOST],
         exits_total=len(surroundings.exits),
         drops=surroundings.drops[:_MOST],
