@@ -173,6 +173,7 @@ def full_run_event() -> LineageEvent:
             statement="INSERT INTO enriched SELECT * FROM departed",
         ),
         rows_rejected=3,
+        provenance=Provenance.RECONCILED,
         quality=(QUALITY, QualityResult(assertion="recent", passed=True)),
         run_facets={"spark_properties": "{}"},
         job_facets={"sql": '{"query":"select 1"}'},

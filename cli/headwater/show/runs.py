@@ -101,6 +101,7 @@ def details(found: RunDetails) -> RenderableType:
         ("because", _because(run)),
         ("began", moment_text(run.began)),
         ("ended", moment_text(run.ended_at)),
+        ("provenance", _name(found.provenance)),
         ("took", duration_text(run.began, run.ended_at)),
         ("for", _period(found)),
         ("code", _name(run.code_version)),

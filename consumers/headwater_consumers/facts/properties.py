@@ -62,7 +62,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "query": ("query_name", "name"),
     "job": ("job_name", "job_namespace", "name"),
     "query_id": ("query_id", "_query"),
-    "state": ("state", "ended_at"),
+    "state": ("state", "ended_at", "provenance"),
     "engine": ("engine", "engine_version"),
     "parent": ("parent_run_id", "parent_job_namespace", "parent_job_name"),
     "root": ("root_run_id", "root_job_namespace", "root_job_name"),

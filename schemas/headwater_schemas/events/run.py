@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from headwater_schemas.events.common import JobRef, Natural, ProcessingType, Text, Time, Versions
-from headwater_schemas.events.interval import QualityResult
+from headwater_schemas.events.interval import Provenance, QualityResult
 from headwater_schemas.events.position import DatasetUse
 
 
@@ -111,6 +111,7 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
         context: what it was started from, by whom and for what.
         quality: outcomes of assertions, each once; those of another report of the run replace them.
         rows_rejected: how many rows it read and left out for what was in them, where it counts those.
+        provenance: how it is known; UNKNOWN counts as observed.
         run_facets, job_facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
     """
 
@@ -132,6 +133,7 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint_location: str | None = None
     context: RunContext | None = None
     rows_rejected: Natural | None = None
+    provenance: Provenance = Provenance.UNKNOWN
     quality: tuple[QualityResult, ...] = ()
     run_facets: dict[str, str] = {}
     job_facets: dict[str, str] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from io import BytesIO
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -105,8 +106,8 @@ def known_by(event: LineageEvent, version: int) -> LineageEvent:
         for use in outputs:
             del use["possible"]
         del datum["retention_event"], datum["document"], datum["declaration_event"], datum["declaration_set_event"]
-        if datum["run_event"]:
-            del datum["run_event"]["context"], datum["run_event"]["rows_rejected"], datum["run_event"]["quality"]
+        for run, name in product(runs, ("context", "rows_rejected", "quality", "provenance")):
+            del run[name]
         for result in [result for entry in entries for result in entry["quality"]]:
             for name in ("dataset", "rule", "severity", "suite", "suite_version"):
                 del result[name]

@@ -235,6 +235,7 @@ class _Maker:
             checkpoint_location=self._maybe("/c1", 0.3),
             context=self._maybe(self._context(), 0.3),
             rows_rejected=self._maybe(self.random.randrange(3), 0.2),
+            provenance=self._maybe(Provenance.RECONCILED, 0.2) or Provenance.UNKNOWN,
             quality=self._maybe(self._results(), 0.2) or (),
             run_facets=self._facets(),
             job_facets=self._facets(),

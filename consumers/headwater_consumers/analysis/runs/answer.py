@@ -330,6 +330,7 @@ class RunDetails:
         campaign: the backfill or other campaign that it is part of.
         statement: text of its SQL statement.
         rows_rejected: how many rows it left out for what was in them.
+        provenance: RECONCILED of a run whose end was recovered; else null.
         quality: outcomes of assertions.
         intervals: how many micro-batches were observed in it.
         inputs, outputs: what it read and wrote, by name; at most 20 of each. Of a streaming run each goes from its
@@ -362,6 +363,7 @@ class RunDetails:
     campaign: str | None
     statement: str | None
     rows_rejected: int | None
+    provenance: str | None
     quality: tuple[Quality, ...]
     intervals: int
     inputs: tuple[Use, ...]

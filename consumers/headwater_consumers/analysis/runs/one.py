@@ -56,7 +56,7 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
     as_it_is = (
         *("engine", "engine_version", "capture_version", "error_stack", "publication", "checkpoint_location"),
         *("script", "repository", "branch", "package", "image", "user", "service", "campaign", "statement"),
-        "rows_rejected",
+        *("rows_rejected", "provenance"),
     )
     return RunDetails(
         run=item,

@@ -15,7 +15,7 @@ from headwater_consumers.materializer.fold.job import fold_job
 from headwater_consumers.materializer.fold.plan import fold_plan
 from headwater_consumers.materializer.fold.retention import fold_retention
 from headwater_consumers.materializer.fold.run import fold_run
-from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import LineageEvent, Provenance
 
 
 def fold(events: Sequence[LineageEvent]) -> GraphDelta:
@@ -44,10 +44,7 @@ def fold(events: Sequence[LineageEvent]) -> GraphDelta:
 
 def fold_event(into: Builder, event: LineageEvent) -> None:
     """Fold one event into `into`."""
-    provenance_rank = (
-        PROVENANCE_RANKS[event.interval_event.provenance] if event.interval_event is not None else OBSERVED
-    )
-    mark = stamp(event.event_time, event.event_id, provenance_rank)
+    mark = stamp(event.event_time, event.event_id, _provenance_rank(event))
     if event.run_event is not None and event.job is not None and event.run is not None:
         fold_run(into, event, event.run_event, event.job, event.run.run_id, mark)
     elif event.interval_event is not None and event.job is not None:
@@ -66,3 +63,12 @@ def fold_event(into: Builder, event: LineageEvent) -> None:
         fold_declaration_set(into, event, event.declaration_set_event, mark)
     else:
         raise ValueError(f"kind {event.kind!r} without its body, job or run")
+
+
+def _provenance_rank(event: LineageEvent) -> int:
+    """How certain an event is. Runs were reported without a provenance at first: one that has none was observed."""
+    if event.interval_event is not None:
+        return PROVENANCE_RANKS[event.interval_event.provenance]
+    if event.run_event is not None and event.run_event.provenance is Provenance.RECONCILED:
+        return PROVENANCE_RANKS[Provenance.RECONCILED]
+    return OBSERVED

@@ -21,7 +21,16 @@ from headwater_consumers.materializer.fold.builder import (
     query_cell,
 )
 from headwater_consumers.materializer.fold.uses import fold_uses
-from headwater_schemas.events import JobRef, LineageEvent, ParentRun, PublicationState, RunError, RunEvent, RunEventType
+from headwater_schemas.events import (
+    JobRef,
+    LineageEvent,
+    ParentRun,
+    Provenance,
+    PublicationState,
+    RunError,
+    RunEvent,
+    RunEventType,
+)
 
 
 def fold_run(into: Builder, event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, stamp: str) -> None:
@@ -126,6 +135,8 @@ def _state(body: RunEvent, event_time: datetime) -> Props:
     state: Props = {"state": body.type.value}
     if body.type.is_terminal:
         state["ended_at"] = body.ended_at or event_time
+        if body.provenance is Provenance.RECONCILED:
+            state["provenance"] = body.provenance.value
     return state
 
 

@@ -162,6 +162,8 @@ class _Graph(Declared):
         if ends:
             _, end = max(ends, key=lambda report: (report[0], report[1]["state"]))
             props["state"], props["ended_at"] = end["state"], end["ended_at"]
+            if end["provenance"] == "RECONCILED":
+                props["provenance"] = "RECONCILED"
         else:
             props["state"] = max((values["state"] for _, values in reports), key=order.index, default=None)
 

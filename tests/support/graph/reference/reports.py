@@ -131,7 +131,8 @@ class Reports:
     # Events.
 
     def add(self, event: LineageEvent) -> None:
-        stamp = (2, event.event_time, event.event_id)
+        is_recovered = event.run_event is not None and event.run_event.provenance.value == "RECONCILED"
+        stamp = (1 if is_recovered else 2, event.event_time, event.event_id)
         if event.kind == "RUN":
             self.add_run(event, stamp)
         elif event.kind == "INTERVAL":
@@ -173,7 +174,8 @@ class Reports:
         self.nodes[job].seen.add(time)
         node.report("job", (1, *stamp), {"job_namespace": event.job.namespace, "job_name": event.job.name})
         kind = body.type.value
-        node.report("_state", stamp, {"state": kind, "ended_at": body.ended_at or time})
+        ended = {"state": kind, "ended_at": body.ended_at or time, "provenance": body.provenance.value}
+        node.report("_state", stamp, ended)
         if kind == "START" or body.started_at is not None:
             node.report("started_at", stamp, {"started_at": body.started_at or time})
         if body.processing_type.value != "UNKNOWN":
