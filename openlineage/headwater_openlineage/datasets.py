@@ -13,11 +13,13 @@ from headwater_openlineage.columns import schema_of
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import BASE, is_deleted, kept
 from headwater_openlineage.reading import Json, given_text, mapping, need_text, rows, step, text
+from headwater_openlineage.repeated import Repeated
 from headwater_schemas.events import DatasetEvent, DatasetRef, LifecycleChange, Owner, Storage, Symlink, Tag
 from headwater_schemas.naming import normal
 
 Fields: TypeAlias = dict[str, Any]
 _Reader: TypeAlias = Callable[[Json, str], Fields]
+_BODIES: Final = Repeated[DatasetEvent]()
 _LIFECYCLES: Final = {change.value: change for change in LifecycleChange if change is not LifecycleChange.UNKNOWN}
 
 
@@ -32,11 +34,15 @@ def dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], be
     Raises:
         Refused: a facet of the specification has another shape than it describes.
     """
+    wanted = {name: facet for name, facet in facets.items() if name not in besides}
+    source = {name: facet for name, (facet, _) in wanted.items()}
+    return _BODIES.read(dataset, source, lambda: _dataset_body(dataset, wanted))
+
+
+def _dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> DatasetEvent:
     fields: Fields = {}
     others: dict[str, str] = {}
     for name, (facet, at) in facets.items():
-        if name in besides:
-            continue
         reader, covered = _FACETS.get(name, (None, frozenset()))
         if reader is not None:
             fields |= reader(facet, at)

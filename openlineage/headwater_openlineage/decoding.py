@@ -1,5 +1,7 @@
 """Bytes → a document, strictly: what two readers could read in two ways isn't taken.
 
+msgspec reads what is well-formed, six times as fast as `json`; the latter finds out what is wrong with anything else.
+
 Memory is bounded by the limit of size (Python's objects take about ten times the text), the stack by the limit of
 nesting, which is counted before anything is parsed.
 """
@@ -13,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+import msgspec
+
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.reading import Json, kind_of, step
 
@@ -24,7 +28,10 @@ _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _STRING = re.compile(rb'"[^"]*"?')
 _NO_BRACKETS_OR_QUOTES = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_MAX_DIGITS: Final = 4_000
+_MAX_DIGITS: Final = 4_300
+"""As many as Python reads."""
+_ROUNDS: Final = 10
+"""As deep as facets are: so much nesting is found out without a look at each bracket."""
 _HALF: Final = "half of a surrogate pair (\\ud800 to \\udfff by itself), which is no character"
 
 
@@ -44,6 +51,37 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, max_depth: int = 
         raise Refused("", f"has {len(data):,} bytes: at most {max_bytes:,} are taken")
     if _deeper(data, max_depth):
         raise Refused("", f"is nested deeper than {max_depth} levels: at most that many are taken")
+    document = _well_formed(data)
+    if document is None:
+        document = _read_thoroughly(data)
+    if not isinstance(document, dict):
+        raise Refused("", f"must be an object, not {kind_of(document)}")
+    return document
+
+
+def _well_formed(data: bytes) -> Any:
+    r"""The value that the bytes hold; None where only `_read_thoroughly` can tell what they hold or what is wrong.
+
+    msgspec refuses what isn't JSON, NaN, numbers that no float holds, and halves of surrogate pairs. Of a name that is
+    twice in one object it takes the last: then the value written again has fewer colons than the bytes, also counting
+    those in strings; but for `\u003a`, which isn't written again as it was.
+    """
+    if b"\\u00" in data:
+        return None
+    try:
+        document = msgspec.json.decode(data)
+        again = msgspec.json.encode(document)
+    except (ValueError, OverflowError, RecursionError):
+        return None  # also a number of more than 64 bits, of which there may be too many digits
+    return document if data.count(b":") == again.count(b":") else None
+
+
+def _read_thoroughly(data: bytes) -> Any:
+    """The value that the bytes hold.
+
+    Raises:
+        Refused: as `decode` does.
+    """
     faults: list[_Fault] = []
 
     def fault(reason: str, name: str | None = None) -> Any:
@@ -68,8 +106,6 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, max_depth: int = 
         raise Refused("", f"must be JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     if faults or _SURROGATE.search(data):
         _refuse_first_fault(document)
-    if not isinstance(document, dict):
-        raise Refused("", f"must be an object, not {kind_of(document)}")
     return document
 
 
@@ -91,14 +127,20 @@ _Report: TypeAlias = Callable[..., Any]
 
 def _deeper(data: bytes, limit: int) -> bool:
     """Whether brackets outside strings are nested deeper than that, without a stack of as many."""
-    if data.count(b"{") + data.count(b"[") <= limit:
-        return False
     without_escapes = _ESCAPED.sub(b"", data) if b"\\" in data else data
     # Two quotes in a row are an empty string, or the end of one and the beginning of the next with no bracket between
     # them: without them the same brackets are in strings. Nearly all strings have none, and are gone with that.
     brackets = without_escapes.translate(None, _NO_BRACKETS_OR_QUOTES).replace(b'""', b"")
+    if len(brackets) <= limit:
+        return False
     if b'"' in brackets:
         brackets = _STRING.sub(b"", brackets)
+    left = brackets
+    for _ in range(min(limit // 2, _ROUNDS)):
+        # One or two levels go: the innermost objects, then the arrays that are innermost without them.
+        left = left.replace(b"{}", b"").replace(b"[]", b"")
+        if not left:
+            return False
     depth = 0
     for byte in brackets:
         depth += 1 if byte in b"[{" else -1

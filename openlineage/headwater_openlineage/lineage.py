@@ -16,7 +16,16 @@ from headwater_openlineage.columns import Lineage, path_step, read_column_lineag
 from headwater_openlineage.explicit import Explicit, read_job_lineage, read_target, sources_of
 from headwater_openlineage.parsed import PARSED, Table, dialect_of, edges_of
 from headwater_openlineage.reading import Json, text
-from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, JobRef, TransformationKind
+from headwater_openlineage.repeated import Repeated
+from headwater_schemas.events import (
+    ColumnEdge,
+    ColumnLineage,
+    DatasetRef,
+    JobRef,
+    PlanEvent,
+    TransformationKind,
+    build,
+)
 
 _POSSIBLE: Final = "the producer gave no sources of some outputs, so each input is a possible one"
 Facets: TypeAlias = Mapping[str, tuple[Json, str]]
@@ -38,11 +47,20 @@ class Made:
         columns: the column lineage; None where there is no edge.
         sources: by output, the datasets that it was made from, where the producer was explicit.
         consumed: datasets that the producer was explicit about the job reading.
+        plan: the column lineage under its digest.
     """
 
     columns: ColumnLineage | None
     sources: Mapping[DatasetRef, tuple[DatasetRef, ...]]
     consumed: tuple[DatasetRef, ...]
+    plan: PlanEvent | None
+
+
+_MADE: Final = Repeated[Made]()
+# Facets that it depends on.
+_OF_JOB: Final = ("lineage", "sql", "jobType")
+_OF_INPUT: Final = ("schema",)
+_OF_OUTPUT: Final = ("schema", "columnLineage", "lineage")
 
 
 def made_from(job: JobRef, facets: Facets, inputs: Sequence[DatasetFacets], outputs: Sequence[DatasetFacets]) -> Made:
@@ -57,6 +75,20 @@ def made_from(job: JobRef, facets: Facets, inputs: Sequence[DatasetFacets], outp
     Raises:
         Refused: a facet has another shape.
     """
+    source = [
+        _texts(facets, _OF_JOB),
+        [_texts(each.facets, _OF_INPUT) for each in inputs],
+        [_texts(each.facets, _OF_OUTPUT) for each in outputs],
+    ]
+    about = (job, tuple(each.ref for each in inputs), tuple(each.ref for each in outputs))
+    return _MADE.read(about, source, lambda: _made_from(job, facets, inputs, outputs))
+
+
+def _texts(facets: Facets, names: Iterable[str]) -> dict[str, Json]:
+    return {name: facets[name][0] for name in names if name in facets}
+
+
+def _made_from(job: JobRef, facets: Facets, inputs: Sequence[DatasetFacets], outputs: Sequence[DatasetFacets]) -> Made:
     schemas = _schemas((*inputs, *outputs))
     lineage, explicit = Lineage(schemas), Explicit()
     for each in outputs:
@@ -72,7 +104,8 @@ def made_from(job: JobRef, facets: Facets, inputs: Sequence[DatasetFacets], outp
     sources = sources_of(explicit)
     if columns is None and not sources and "sql" in facets:
         columns = _parsed(facets, inputs, outputs, schemas)
-    return Made(columns, sources, tuple(explicit.consumed))
+    plan = None if columns is None else build.plan_event(columns)
+    return Made(columns, sources, tuple(explicit.consumed), plan)
 
 
 def _with_output(each: DatasetFacets, name: str) -> tuple[Json, str, DatasetRef]:

@@ -26,11 +26,11 @@ from headwater_openlineage.lineage import DatasetFacets, Made, made_from, with_p
 from headwater_openlineage.origin import PART, without
 from headwater_openlineage.quality import results_of
 from headwater_openlineage.reading import Json, given_text, need_mapping, need_text, text
+from headwater_openlineage.repeated import Repeated
 from headwater_openlineage.runs import job_ref, run_fields, run_ref
 from headwater_openlineage.times import need_time
 from headwater_openlineage.uses import LIFECYCLE, entries, facets_of, inner_facets, use_of
 from headwater_schemas.events import (
-    ColumnLineage,
     DatasetEvent,
     DatasetRef,
     DatasetUse,
@@ -38,6 +38,7 @@ from headwater_schemas.events import (
     JobEvent,
     JobRef,
     LineageEvent,
+    PlanEvent,
     RunEvent,
     RunEventType,
     RunRef,
@@ -48,6 +49,7 @@ from headwater_schemas.naming import normal
 _SCHEMA_URL: Final = re.compile(
     r"https?://\S+/(?P<major>\d+)-\d+-\d+/OpenLineage\.json(?:#/(?:\$defs|definitions)/(?P<kind>\w+))?"
 )
+_DECLARED_JOBS: Final = Repeated[JobEvent]()
 _MAJORS: Final = ("1", "2")
 _KINDS: Final = {"run": "RunEvent", "dataset": "DatasetEvent", "job": "JobEvent"}
 _TYPES: Final = {type_.value: type_ for type_ in RunEventType if type_ is not RunEventType.UNKNOWN}
@@ -92,7 +94,7 @@ class _Context:
 
     def part(
         self,
-        body: ColumnLineage | JobEvent | DatasetEvent | IntervalEvent,
+        body: PlanEvent | JobEvent | DatasetEvent | IntervalEvent,
         *,
         job: JobRef | None = None,
         run: RunRef | None = None,
@@ -102,7 +104,7 @@ class _Context:
 
     def _made(
         self,
-        body: RunEvent | ColumnLineage | JobEvent | DatasetEvent | IntervalEvent,
+        body: RunEvent | PlanEvent | JobEvent | DatasetEvent | IntervalEvent,
         job: JobRef | None,
         run: RunRef | None,
         document: str,
@@ -162,7 +164,7 @@ def _run(document: Json, context: _Context) -> list[LineageEvent]:
         for result in results_of(each.ref, inner_facets(each.entry, inner, each.at))
     ]
     made = made_from(job_name, job_facets, inputs, outputs)
-    plan = None if made.columns is None else context.part(made.columns, job=job_name, run=run_id)
+    plan = None if made.plan is None else context.part(made.plan, job=job_name, run=run_id)
     held_of_run, held_of_job = _held(run_facets), _held(job_facets)
     body = RunEvent(
         type=_type(document),
@@ -170,14 +172,14 @@ def _run(document: Json, context: _Context) -> list[LineageEvent]:
         inputs=_all_consumed(consumed, made),
         outputs=_all_produced(produced, made),
         quality=tuple(quality),
-        plan_digest=plan.plan_event.digest if plan is not None and plan.plan_event is not None else None,
+        plan_digest=None if made.plan is None else made.plan.digest,
         run_facets=held_of_run,
         job_facets=held_of_job,
         **run_fields(run_facets),
     )
     rest = _rest(document, run, job, (held_of_run, held_of_job), (consumed, produced))
     events = [context.event(body, rest, job=job_name, run=run_id)]
-    declared = JobEvent(**job_fields(job_facets))
+    declared = _declared_job(job_facets)
     if declared != JobEvent():
         events.append(context.part(declared, job=job_name))
     events += [context.part(each, job=job_name, run=run_id) for each in _bodies(inputs, outputs, body.type)]
@@ -237,6 +239,12 @@ def _datasets(document: Json, name: str) -> list[_Dataset]:
 def _read_dataset(entry: Json, at: str) -> _Dataset:
     ref = normal(given_text(entry, "namespace", at), need_text(entry, "name", at))
     return _Dataset(ref, facets_of(entry, at), entry, at)
+
+
+def _declared_job(facets: Facets) -> JobEvent:
+    """What a run's event states of its job."""
+    source = {name: facet for name, (facet, _) in facets.items()}
+    return _DECLARED_JOBS.read(None, source, lambda: JobEvent(**job_fields(facets)))
 
 
 def _declared(document: Json, name: str, datasets: list[_Dataset]) -> tuple[DatasetRef, ...] | None:

@@ -12,15 +12,30 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 Write: TypeAlias = Callable[[bytearray, Any], None]
 """Appends one value."""
 
+
+class Field(NamedTuple):
+    """A field of a record.
+
+    Attributes:
+        name: of the field.
+        write: what it has; not called for None of a nullable one, which is `NULL` alone.
+        nullable: `VALUE` comes before what it has.
+    """
+
+    name: str
+    write: Write
+    nullable: bool
+
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_SECONDS: Final = 86_400
 _SECOND: Final = 1_000_000
-_NULL, _VALUE, _END = 0, 2, 0
+NULL, VALUE, _END = 0, 2, 0
 _ONE_BYTE: Final = 63
 """The greatest length that is written as one byte."""
 _DOUBLE: Final = struct.Struct("<d")
@@ -36,6 +51,15 @@ def compiled(schema: Any) -> Write:
         ValueError: it has a union other than of null and one type, or a type that no event has.
     """
     return _writer(schema, {})
+
+
+def compiled_fields(schema: Any) -> list[Field]:
+    """What writes each field of a record's schema, in their order; one after the other they are the record.
+
+    Raises:
+        ValueError: as `compiled` does.
+    """
+    return _fields(schema, {})
 
 
 def _writer(schema: Any, named: dict[str, Write]) -> Write:
@@ -54,26 +78,31 @@ def _writer(schema: Any, named: dict[str, Write]) -> Write:
 
 
 def _record(schema: Any, named: dict[str, Write]) -> Write:
-    fields: list[tuple[str, Write, bool]] = []
-    for field in schema["fields"]:
-        type_, nullable = field["type"], False
-        if isinstance(type_, list):
-            if len(type_) != 2 or type_[0] != "null":
-                raise ValueError(f"the field {field['name']} isn't of null and one type, in this order")
-            type_, nullable = type_[1], True
-        fields.append((field["name"], _writer(type_, named), nullable))
+    fields = _fields(schema, named)
 
     def write(out: bytearray, value: Any) -> None:
         for name, write_field, nullable in fields:
             item = value[name]
             if nullable:
                 if item is None:
-                    out.append(_NULL)
+                    out.append(NULL)
                     continue
-                out.append(_VALUE)
+                out.append(VALUE)
             write_field(out, item)
 
     return write
+
+
+def _fields(schema: Any, named: dict[str, Write]) -> list[Field]:
+    fields: list[Field] = []
+    for field in schema["fields"]:
+        type_, nullable = field["type"], False
+        if isinstance(type_, list):
+            if len(type_) != 2 or type_[0] != "null":
+                raise ValueError(f"the field {field['name']} isn't of null and one type, in this order")
+            type_, nullable = type_[1], True
+        fields.append(Field(field["name"], _writer(type_, named), nullable))
+    return fields
 
 
 def _varint(out: bytearray, value: int) -> None:

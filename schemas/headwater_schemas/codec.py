@@ -12,6 +12,8 @@ https://docs.confluent.io/platform/current/schema-registry/fundamentals/serdes-d
 from __future__ import annotations
 
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
@@ -23,7 +25,7 @@ from fastavro import schemaless_reader
 from fastavro.read import SchemaResolutionError
 
 from headwater_schemas.avro_schema import FINGERPRINT_BYTES, AvroSchema, current_schema, released_schemas
-from headwater_schemas.avro_writer import Write, compiled
+from headwater_schemas.avro_writer import NULL, VALUE, Field, compiled_fields
 from headwater_schemas.errors import (
     EmptyRecordError,
     EncodeError,
@@ -84,33 +86,94 @@ class ReleasedSchemas:
 def encode(event: LineageEvent) -> bytes:
     """The value of the event's record: the current schema, in single-object encoding.
 
+    Bodies that several events have, the very same object, are checked and written once: what producers repeat with
+    every run.
+
     Raises:
         EncodeError: the event breaks the contract; names the field.
     """
     if event.kind not in BODY_OF_KIND:
         raise EncodeError("not a kind that this version knows", field="kind")
-    datum = msgspec.to_builtins(event, builtin_types=(datetime,))
+    field = BODY_OF_KIND[event.kind]
+    body = getattr(event, field)
+    written = _written.get(body) if event.kind in _REPEATED else None
+    datum = msgspec.to_builtins(
+        event if written is None else msgspec.structs.replace(event, **{field: None}), builtin_types=(datetime,)
+    )
     try:
         # Structs don't check what they are made of. Reading it back (4 µs) does, in C, time zones included.
         msgspec.convert(datum, LineageEvent)
     except msgspec.ValidationError as error:
-        message, field = _explain(error)
-        raise EncodeError(message, field=field) from None
+        message, place = _explain(error)
+        raise EncodeError(message, field=place) from None
     if broken := first_violation(event):
         raise EncodeError(broken.message, field=broken.field)
     out = bytearray(SINGLE_OBJECT_MAGIC + current_schema().fingerprint)
     try:
-        _write()(out, datum)
+        for name, write, nullable in _fields():
+            item = datum[name]
+            if written is not None and name == field:
+                out += written
+            elif nullable and item is None:
+                out.append(NULL)
+            else:
+                start = len(out)
+                if nullable:
+                    out.append(VALUE)
+                write(out, item)
+                if name == field and event.kind in _REPEATED:
+                    _written.put(body, bytes(out[start:]))
     except (ValueError, OverflowError, TypeError) as error:
         # What the types let through is named by a walk.
-        field, message = next(_unwritable(datum, ""), ("", f"can't be written as Avro: {type(error).__name__}"))
-        raise EncodeError(message, field=field or None) from None
+        place, message = next(_unwritable(datum, ""), ("", f"can't be written as Avro: {type(error).__name__}"))
+        raise EncodeError(message, field=place or None) from None
     return bytes(out)
 
 
 @cache
-def _write() -> Write:
-    return compiled(current_schema().parsed)
+def _fields() -> list[Field]:
+    return compiled_fields(current_schema().parsed)
+
+
+_REPEATED = frozenset({"DATASET", "PLAN", "JOB"})
+"""Kinds of which several events have one body; those of runs and micro-batches are all different."""
+
+
+class _Written:
+    """Bodies that were written, the latest of them, by their identity: to compare them would take as long.
+
+    Args:
+        max_bytes: of what was written of them together.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._known: OrderedDict[int, tuple[Any, bytes]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, body: Any) -> bytes | None:
+        with self._lock:
+            # The body is kept with its bytes: no other object has its id.
+            known = self._known.get(id(body))
+            if known is None:
+                return None
+            self._known.move_to_end(id(body))
+            return known[1]
+
+    def put(self, body: Any, written: bytes) -> None:
+        if len(written) > self._max_bytes // 10:
+            return
+        with self._lock:
+            if id(body) not in self._known:
+                self._bytes += len(written)
+            self._known[id(body)] = (body, written)
+            while self._bytes > self._max_bytes:
+                _, (_, oldest) = self._known.popitem(last=False)
+                self._bytes -= len(oldest)
+
+
+_written = _Written(4 << 20)
 
 
 def with_registry_id(value: bytes, schema_id: int) -> bytes:

@@ -45,6 +45,7 @@ def lineage_event(
     body: RunEvent
     | IntervalEvent
     | ColumnLineage
+    | PlanEvent
     | DatasetEvent
     | JobEvent
     | RetentionEvent
@@ -63,8 +64,7 @@ def lineage_event(
     Args:
         body: a run's change of state; micro-batches of a streaming query; facts of a dataset; what is declared of a
             job; how long micro-batches are kept; a declaration, or a revision of a declaration set. A `ColumnLineage`
-            becomes a PLAN event under its digest, which runs and intervals then carry as `plan_digest`; it is put in
-            order first (`identity.canonical_lineage`), so equal lineages give equal bodies.
+            becomes the body of a PLAN event (`plan_event`), whose digest runs and intervals then carry.
         producer: URI of the code that emits it.
         event_time: when the fact was observed.
         job: whose it is; None for a dataset that no job is known of, for retention and for declarations.
@@ -73,11 +73,7 @@ def lineage_event(
         tenant: whose graph.
         document: the OpenLineage document that it came from (`LineageEvent.document`).
     """
-    if isinstance(body, ColumnLineage):
-        lineage = identity.canonical_lineage(body)
-        body_struct: Any = PlanEvent(digest=identity.plan_digest(lineage), lineage=lineage)
-    else:
-        body_struct = body
+    body_struct: Any = plan_event(body) if isinstance(body, ColumnLineage) else body
     kind, field = _KIND_AND_FIELD[type(body_struct)]
     event = LineageEvent(
         event_id="",
@@ -91,3 +87,9 @@ def lineage_event(
         **{field: body_struct},
     )
     return msgspec.structs.replace(event, event_id=identity.event_id(event))
+
+
+def plan_event(lineage: ColumnLineage) -> PlanEvent:
+    """A column lineage under its digest, in the one order of it, so that equal lineages give equal bodies."""
+    lineage = identity.canonical_lineage(lineage)
+    return PlanEvent(digest=identity.plan_digest(lineage), lineage=lineage)

@@ -44,6 +44,9 @@ def test_what_is_no_document_is_refused(data: bytes, reason: str) -> None:
         (b'{"a": {"b": 1, "c": 2, "b": 3}}', "/a/b", "is there twice in one object: give it once"),
         (b'{"a": [0, {"x/y": 1, "x/y": 1}]}', "/a/1/x~1y", "is there twice"),
         (b'{"a": 1, "a": {"b": NaN}}', "/a", "is there twice"),
+        (b'{"a" \n: 1, "a":1}', "/a", "is there twice"),
+        (b'{"a":1,"b":"\\u003a","a":2}', "/a", "is there twice"),
+        (b'{"a":{"x":":::","x":":::"}}', "/a/x", "is there twice"),
         (b'{"a": NaN}', "/a", "is NaN, which JSON doesn't know"),
         (b'{"a": [1, -Infinity]}', "/a/1", "is -Infinity"),
         (b"NaN", "", "is NaN"),
@@ -113,3 +116,23 @@ def test_brackets_and_quotes_in_strings_do_not_count_as_nesting(document: dict[s
     if depth(document) > 1:
         with pytest.raises(Refused, match="nested deeper"):
             decode(data, max_depth=depth(document) - 1)
+
+
+NAMED = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | STRINGS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text(max_size=3), NAMED, max_size=3), st.booleans(), st.sampled_from([None, 1]))
+def test_a_document_is_read_as_json_reads_it(document: dict[str, Any], ascii_only: bool, indent: int | None) -> None:
+    data = json.dumps(document, ensure_ascii=ascii_only, indent=indent).encode("utf-8", "surrogatepass")
+    assert repr(decode(data)) == repr(json.loads(data))
+
+
+@given(st.text(':"\\ \n\u00e9a', max_size=6), st.text(':"\\ \n\u00e9a', max_size=6), st.booleans(), st.integers(0, 2))
+def test_a_name_that_is_there_twice_is_always_found(name: str, value: str, ascii_only: bool, spaces: int) -> None:
+    member = json.dumps(name, ensure_ascii=ascii_only) + " " * spaces + ":" + json.dumps(value, ensure_ascii=ascii_only)
+    with pytest.raises(Refused, match="is there twice"):
+        decode(f'{{"x": [{{{member}, "{name and "y"}": 0, {member}}}]}}'.encode())

@@ -12,6 +12,7 @@ from fastavro import schemaless_writer
 
 from headwater_schemas import codec
 from headwater_schemas.avro_schema import AvroSchema, current_schema
+from headwater_schemas.avro_writer import Field
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, Decoder, encode, with_registry_id
 from headwater_schemas.errors import (
     DecodeError,
@@ -263,7 +264,7 @@ def test_what_no_walk_finds_is_named_by_the_error_s_type_alone(
     def refuses(*_: object, **__: object) -> None:
         raise error("flights")
 
-    monkeypatch.setattr(codec, "_write", lambda: refuses)
+    monkeypatch.setattr(codec, "_fields", lambda: [Field("event_id", refuses, nullable=False)])
     with pytest.raises(EncodeError) as caught:
         encode(FULL_EVENTS["run"]())
     assert caught.value.field is None
