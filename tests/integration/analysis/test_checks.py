@@ -55,6 +55,7 @@ from headwater_schemas.events import (
     build,
 )
 from headwater_schemas.identity import declaration_digest, plan_digest
+from support.graph.plans import operators, scans
 from support.worked_examples import check_page
 
 if TYPE_CHECKING:
@@ -450,16 +451,6 @@ def test_the_examples(asked_demo: None) -> None:
 def test_each_rule_begins_at_an_index(estate: Estate, rule: Any) -> None:
     estate.check("orphan-jobs")
     given = {"tenant": "default", "exempt": [], "after": "", "limit": 2, "open_before": NOW, "segment": 512}
-    with estate.driver.session() as session:
-        plan = session.run("EXPLAIN " + statement(rule.statement), {"given": given}).consume().plan
-    assert plan is not None
-    leaves = leaves_of(plan)
-    scans = [each for each in leaves if "Scan" in each and not each.startswith("NodeUniqueIndex")]
-    assert scans == [], leaves
-    assert any("Index" in each for each in leaves), leaves
-
-
-def leaves_of(plan: dict[str, Any]) -> list[str]:
-    children = plan.get("children", ())
-    own = [plan["operatorType"].split("@")[0]] if not children else []
-    return own + [each for child in children for each in leaves_of(child)]
+    found = operators(estate.driver, statement(rule.statement), given=given)
+    assert {each for each in scans(found) if not each.startswith("NodeUniqueIndex")} == set(), found
+    assert any("Index" in each for each in found), found

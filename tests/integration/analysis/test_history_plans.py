@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater_consumers.analysis.reader import statement
 from headwater_consumers.materializer.write import GraphWriter
+from support.graph.plans import SORTS, operators
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
 pytestmark = pytest.mark.stack
 
-SORTS = {"Sort", "Top", "Top1WithTies", "PartialSort", "PartialTop"}
 PARAMETERS = {
     "query": "q",
     "after": 1,
@@ -35,33 +35,15 @@ PARAMETERS = {
 )
 def test_in_the_order_of_the_index(clean_database: Driver, name: str) -> None:
     GraphWriter(clean_database, "neo4j").ensure_schema()
-    with clean_database.session(database="neo4j") as session:
-        plan = session.run("EXPLAIN " + statement(name), {"given": PARAMETERS}).consume().plan
-    assert plan is not None
-    operators = below_the_page(plan)
-    assert "NodeIndexSeek" in operators or "NodeIndexSeekByRange" in operators, operators
-    assert not SORTS & set(operators), operators
+    found = operators(clean_database, statement(name), given=PARAMETERS)
+    # Before the last LIMIT: what comes after it sees a page alone.
+    found = found[found.index("Limit") :] if "Limit" in found else found
+    assert "NodeIndexSeek" in found or "NodeIndexSeekByRange" in found, found
+    assert not SORTS & set(found), found
 
 
 @pytest.mark.parametrize("name", ["micro_batches/whole", "timeline/counts", "timeline/cut_segments"])
 def test_segments_are_found_by_the_index(clean_database: Driver, name: str) -> None:
     GraphWriter(clean_database, "neo4j").ensure_schema()
-    with clean_database.session(database="neo4j") as session:
-        plan = session.run("EXPLAIN " + statement(name), {"given": PARAMETERS}).consume().plan
-    assert plan is not None
-    found = operators_of(plan)
+    found = operators(clean_database, statement(name), given=PARAMETERS)
     assert "NodeIndexSeek" in found or "NodeIndexSeekByRange" in found, found
-
-
-def below_the_page(plan: dict[str, Any]) -> list[str]:
-    """Operators before the last LIMIT: what comes after sees a page alone."""
-    found = [plan["operatorType"].split("@")[0]]
-    for child in plan.get("children", ()):
-        found += below_the_page(child)
-    return found[found.index("Limit") :] if "Limit" in found else found
-
-
-def operators_of(plan: dict[str, Any]) -> list[str]:
-    """All of them."""
-    children = (each for child in plan.get("children", ()) for each in operators_of(child))
-    return [plan["operatorType"].split("@")[0], *children]

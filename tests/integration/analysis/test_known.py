@@ -29,6 +29,7 @@ from support.analysis.history import History
 from support.events import full_dataset_event, full_job_event
 from support.graph.cases import load_case
 from support.graph.chains import chains
+from support.graph.plans import operators
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -238,14 +239,5 @@ def test_lists_are_read_from_an_index(estate: Driver, name: str, seek: str) -> N
         "batch": -1,
         "limit": 10,
     }
-    with estate.session() as session:
-        plan = session.run("EXPLAIN " + statement(f"known/{name}"), {"given": parameters}).consume().plan
-    assert plan is not None
-
-    def operators(node: dict[str, Any]) -> list[str]:
-        return [
-            node["operatorType"].split("@")[0],
-            *(each for child in node.get("children", ()) for each in operators(child)),
-        ]
-
-    assert any(each.startswith(seek) for each in operators(plan)), operators(plan)
+    found = operators(estate, statement(f"known/{name}"), given=parameters)
+    assert any(each.startswith(seek) for each in found), found

@@ -11,6 +11,7 @@ from headwater_consumers.facts.model import KEYED, STORED_LABELS
 from headwater_consumers.graph.schema import GRAPH_VERSION
 from headwater_consumers.graph.statements import names, statement
 from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter
+from support.graph.plans import SORTS, operators, scans
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -43,7 +44,6 @@ def test_the_graph_of_another_version_is_refused(graph: Driver, writer: GraphWri
     assert (raised.value.found, raised.value.expected) == (GRAPH_VERSION + 1, GRAPH_VERSION)
 
 
-SCANS = {"AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedRelationshipTypeScan", "CartesianProduct"}
 PARAMETERS: dict[str, Any] = {
     **{
         name: []
@@ -59,28 +59,13 @@ PARAMETERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", [name for name in names("write") if name != "await_indexes"])
 def test_every_write_statement_seeks_by_index(graph: Driver, name: str) -> None:
-    with graph.session() as session:
-        plan = session.run("EXPLAIN " + statement("write", name), {"batch": PARAMETERS, **PARAMETERS}).consume().plan
-    assert plan is not None
-    operators = set(_operators(plan))
-    scans = {operator for operator in operators if operator.split("@")[0] in SCANS}
-    # Both ends are sought by key, one after the other: a product of one row by one row.
-    assert scans <= {"CartesianProduct"}, f"{name}: {sorted(operators)}"
-    assert any("IndexSeek" in operator for operator in operators), f"{name}: {sorted(operators)}"
-
-
-def _operators(plan: dict[str, Any]) -> list[str]:
-    found = [plan["operatorType"].split("@")[0]]
-    for child in plan.get("children", ()):
-        found += _operators(child)
-    return found
+    found = operators(graph, statement("write", name), batch=PARAMETERS, **PARAMETERS)
+    assert not scans(found), found
+    assert any("IndexSeek" in each for each in found), found
 
 
 def test_neighbouring_segments_are_the_ends_of_an_index_range(graph: Driver) -> None:
-    with graph.session() as session:
-        plan = session.run("EXPLAIN " + statement("write", "segments_beside"), batch={"rows": []}).consume().plan
-    assert plan is not None
-    operators = _operators(plan)
-    assert not {"Sort", "Top", "PartialSort", "PartialTop"} & set(operators), operators
+    found = operators(graph, statement("write", "segments_beside"), batch={"rows": []})
+    assert not SORTS & set(found), found
     # The one before, the segment itself, the one after.
-    assert operators.count("NodeIndexSeek") == 3
+    assert found.count("NodeIndexSeek") == 3

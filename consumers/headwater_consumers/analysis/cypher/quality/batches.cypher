@@ -6,7 +6,7 @@ WHERE d.key = key AND q.last_batch IS NOT NULL
 CALL (q) {
   MATCH (s:Segment)
   USING INDEX SEEK s:Segment(query, start)
-  WHERE s.query = q.key AND s.start > q.last_batch - $given.back AND (s.last_passed IS NOT NULL OR size(s.failed) > 0)
+  WHERE s.query = q.key AND s.start > q.last_batch - $given.back AND coalesce(s.last_passed, last(s.failed)) IS NOT NULL
   WITH s ORDER BY s.query DESC, s.start DESC LIMIT 1
   WITH coalesce(last(s.failed), -1) AS failed, coalesce(s.last_passed, -1) AS passed
   RETURN CASE WHEN failed > passed THEN failed ELSE passed END AS batch

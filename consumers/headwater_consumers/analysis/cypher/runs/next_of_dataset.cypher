@@ -1,5 +1,6 @@
 // The first run after another that read or wrote a dataset, by state
 MATCH (d:Dataset)<-[link:READS|WRITES]-(:Job)<-[:OF]-(r:Run)
+USING INDEX SEEK d:Dataset(key)
 WHERE d.key IN $given.of AND type(link) = $given.link AND coalesce(r.inferred_state, r.state) IN $given.states
 WITH DISTINCT r, coalesce(r.started_at, r.first_seen, r.last_seen, $given.epoch) AS began
 WHERE $given.began IS NULL OR began > $given.began OR (began = $given.began AND r.key > $given.key)

@@ -1,5 +1,6 @@
 // Runs that read or wrote a dataset, the latest first; found from its jobs, as it may have a million micro-batches
 MATCH (d:Dataset)<-[link:READS|WRITES]-(:Job)<-[:OF]-(r:Run)
+USING INDEX SEEK d:Dataset(key)
 WHERE d.key IN $given.of AND type(link) = $given.link AND ($given.states IS NULL OR coalesce(r.inferred_state, r.state) IN $given.states)
   AND all(w IN $given.where WHERE r[w.name] = w.value OR (w.begins AND r[w.name] STARTS WITH w.value))
   AND ($given.period IS NULL OR r.nominal_start = $given.period OR (r.nominal_start < $given.period AND r.nominal_end > $given.period))

@@ -1,4 +1,6 @@
 // Streaming queries that read or write a dataset
-MATCH (q:Query)-[:READS|WRITES]->(d:Dataset) WHERE id(d) IN $given.ids
+UNWIND $given.ids AS id
+MATCH (d) WHERE id(d) = id
+MATCH (q:Query)-[:READS|WRITES]->(d)
 RETURN DISTINCT q {.key, .query_id, .query_name, .checkpoint_location, .first_batch, .last_batch} AS query
 ORDER BY query.key

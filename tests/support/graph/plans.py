@@ -1,0 +1,46 @@
+"""Plans of statements: what Neo4j would do to answer them, by the statistics that the graph has now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, LiteralString
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+SORTS = frozenset({"Sort", "Top", "Top1WithTies", "PartialSort", "PartialTop"})
+
+
+def sample(driver: Driver) -> None:
+    """Sample the indexes anew: Neo4j does so now and then, and equal graphs shall have equal plans."""
+    with driver.session(database="neo4j") as session:
+        session.run("CALL db.prepareForReplanning(60)").consume()
+
+
+def operators(driver: Driver, statement: LiteralString, /, **parameters: Any) -> list[str]:
+    """The operators of a statement's plan, a parent before its children, with statistics sampled now.
+
+    Args:
+        driver: of the graph.
+        statement: its text.
+        parameters: those that the planner shall know; the others may be left out.
+    """
+    sample(driver)
+    return sampled_operators(driver, statement, **parameters)
+
+
+def sampled_operators(driver: Driver, statement: LiteralString, /, **parameters: Any) -> list[str]:
+    """The same with the statistics as they are: for many statements after one `sample`."""
+    with driver.session(database="neo4j", notifications_min_severity="OFF") as session:
+        plan = session.run("EXPLAIN " + statement, parameters).consume().plan
+    assert plan is not None
+    return _operators(plan)
+
+
+def scans(operators: list[str]) -> set[str]:
+    """Those of them that read everything there is of a label, a type or an index."""
+    return {each for each in operators if "Scan" in each}
+
+
+def _operators(plan: dict[str, Any]) -> list[str]:
+    below = (each for child in plan.get("children", ()) for each in _operators(child))
+    return [plan["operatorType"].split("@")[0], *below]
