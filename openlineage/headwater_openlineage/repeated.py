@@ -6,17 +6,23 @@ facet doesn't depend on the document that it is in, so it is remembered by the f
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
+
+from headwater_schemas.latest import Latest
 
 T = TypeVar("T")
 
 MAX_BYTES: Final = 8 << 20
 """Of the texts that are remembered, for each kind of facts. What was read of them takes several times as much."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read(Generic[T]):
+    value: T
 
 
 class Repeated(Generic[T]):
@@ -27,10 +33,7 @@ class Repeated(Generic[T]):
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._max_bytes = max_bytes
-        self._bytes = 0
-        self._known: OrderedDict[tuple[Hashable, bytes], T] = OrderedDict()
-        self._lock = threading.Lock()
+        self._known: Latest[_Read[T]] = Latest(max_bytes)
 
     def read(self, about: Hashable, source: Any, make: Callable[[], T]) -> T:
         """What `make` returns; it isn't called if it was with an equal `about` and `source` before.
@@ -45,20 +48,9 @@ class Repeated(Generic[T]):
         except OverflowError:
             return make()  # a number of more than 64 bits
         key = (about, text)
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
+        known = self._known.get(key)
+        if known is not None:
+            return known.value
         made = make()
-        if len(text) <= self._max_bytes // 10:
-            self._remember(key, made)
+        self._known.put(key, _Read(made), len(text))
         return made
-
-    def _remember(self, key: tuple[Hashable, bytes], made: T) -> None:
-        with self._lock:
-            if key not in self._known:
-                self._bytes += len(key[1])
-            self._known[key] = made
-            while self._bytes > self._max_bytes:
-                (_, text), _ = self._known.popitem(last=False)
-                self._bytes -= len(text)

@@ -12,8 +12,6 @@ https://docs.confluent.io/platform/current/schema-registry/fundamentals/serdes-d
 from __future__ import annotations
 
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
@@ -21,7 +19,7 @@ from io import BytesIO
 from typing import Any, Protocol
 
 import msgspec
-from fastavro import schemaless_reader
+from fastavro import parse_schema, schemaless_reader
 from fastavro.read import SchemaResolutionError
 
 from headwater_schemas.avro_schema import FINGERPRINT_BYTES, AvroSchema, current_schema, released_schemas
@@ -39,6 +37,7 @@ from headwater_schemas.errors import (
     UnknownSchemaError,
 )
 from headwater_schemas.events import LineageEvent
+from headwater_schemas.latest import Latest, LatestOf
 from headwater_schemas.rules import BODY_OF_KIND, first_violation
 
 SINGLE_OBJECT_MAGIC = b"\xc3\x01"
@@ -122,7 +121,7 @@ def encode(event: LineageEvent) -> bytes:
                     out.append(VALUE)
                 write(out, item)
                 if name == field and event.kind in _REPEATED:
-                    _written.put(body, bytes(out[start:]))
+                    _written.put(body, bytes(out[start:]), len(out) - start)
     except (ValueError, OverflowError, TypeError) as error:
         # What the types let through is named by a walk.
         place, message = next(_unwritable(datum, ""), ("", f"can't be written as Avro: {type(error).__name__}"))
@@ -139,41 +138,8 @@ _REPEATED = frozenset({"DATASET", "PLAN", "JOB"})
 """Kinds of which several events have one body; those of runs and micro-batches are all different."""
 
 
-class _Written:
-    """Bodies that were written, the latest of them, by their identity: to compare them would take as long.
-
-    Args:
-        max_bytes: of what was written of them together.
-    """
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._bytes = 0
-        self._known: OrderedDict[int, tuple[Any, bytes]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, body: Any) -> bytes | None:
-        with self._lock:
-            # The body is kept with its bytes: no other object has its id.
-            known = self._known.get(id(body))
-            if known is None:
-                return None
-            self._known.move_to_end(id(body))
-            return known[1]
-
-    def put(self, body: Any, written: bytes) -> None:
-        if len(written) > self._max_bytes // 10:
-            return
-        with self._lock:
-            if id(body) not in self._known:
-                self._bytes += len(written)
-            self._known[id(body)] = (body, written)
-            while self._bytes > self._max_bytes:
-                _, (_, oldest) = self._known.popitem(last=False)
-                self._bytes -= len(oldest)
-
-
-_written = _Written(4 << 20)
+_written: LatestOf[bytes] = LatestOf(4 << 20)
+"""Bodies as they were written; sizes in bytes."""
 
 
 def with_registry_id(value: bytes, schema_id: int) -> bytes:
@@ -184,6 +150,8 @@ def with_registry_id(value: bytes, schema_id: int) -> bytes:
 class Decoder:
     """Bytes to events, whatever released or published schema they were written with.
 
+    Bodies of which the latest records have several, byte for byte, are read once: the events share them.
+
     Args:
         schemas: by fingerprint; by default the released ones alone.
         registry: by id; without one, records in Confluent's format are rejected as of an unknown schema.
@@ -193,6 +161,7 @@ class Decoder:
         self._schemas = schemas or ReleasedSchemas()
         self._registry = registry
         self._current = current_schema()
+        self._read: Latest[LineageEvent] = Latest(_READ_BYTES)
 
     def decode(self, value: bytes | None) -> LineageEvent:
         """The event in a record's value.
@@ -201,7 +170,16 @@ class Decoder:
             DecodeError: the record can never be decoded by this version; the subclass is the reason.
             TransientError: its schema can't be looked up now; try again.
         """
-        return self._checked(self.datum(value))
+        if not _repeats(value):
+            return self._checked(self.datum(value))
+        head, rest = _head(value)
+        known = self._read.get(rest)
+        if known is None:
+            event = self._checked(self.datum(value))
+            if head is not None and event.kind in _REPEATED:
+                self._read.put(rest, event, len(rest))
+            return event
+        return _with_head(known, head) or self._checked(self.datum(value))
 
     def datum(self, value: bytes | None) -> Any:
         """The fields of a record's value by the current schema's names, whatever they hold: not yet an event.
@@ -275,6 +253,54 @@ class Decoder:
         if broken := first_violation(event):
             raise InvalidEventError(broken.message, field=broken.field, event_id=event.event_id, kind=event.kind)
         return event
+
+
+_READ_BYTES = 2 << 20
+"""Of the bodies that a decoder remembers; as events they take some ten times as much."""
+_HEAD = ("event_id", "event_time", "tenant", "producer", "kind", "job", "run")
+"""The fields before the bodies."""
+_KIND_OF_REPEATED = re.compile(b"|".join(bytes([len(kind) << 1]) + kind.encode() for kind in sorted(_REPEATED)))
+_KIND_BYTES = 600
+"""Where a kind is to be looked for; behind names that are longer a record is read like any."""
+
+
+def _repeats(value: bytes | None) -> bool:
+    """Whether it is likely that other records have the same body."""
+    return (
+        value is not None
+        and value[:_SINGLE_OBJECT_HEADER_BYTES] == SINGLE_OBJECT_MAGIC + current_schema().fingerprint
+        and _KIND_OF_REPEATED.search(value, 0, _KIND_BYTES) is not None
+    )
+
+
+def _head(value: bytes | None) -> tuple[Any, bytes]:
+    """The fields before the bodies, and the bytes behind them; None where it isn't so."""
+    stream = BytesIO(value or b"")
+    stream.seek(_SINGLE_OBJECT_HEADER_BYTES)
+    try:
+        head = schemaless_reader(stream, _head_schema(), None)
+    except Exception:  # noqa: BLE001 - as in `_datum`, which then finds out what is wrong
+        return None, b""
+    return head, stream.read()
+
+
+def _with_head(known: LineageEvent, head: Any) -> LineageEvent | None:
+    """The event with this head and the body of another; None where anything is wrong with the head."""
+    if head["kind"] != known.kind:
+        return None
+    try:
+        event = msgspec.convert(head, LineageEvent)
+    except msgspec.ValidationError:
+        return None
+    event = msgspec.structs.replace(known, **{name: getattr(event, name) for name in _HEAD})
+    return None if first_violation(event) else event
+
+
+@cache
+def _head_schema() -> Any:
+    parsed = current_schema().parsed
+    fields = [field for field in parsed["fields"] if field["name"] in _HEAD]
+    return parse_schema({"type": "record", "name": "LineageEventHead", "fields": fields})
 
 
 def _malformed(error: Exception) -> MalformedError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,6 +21,7 @@ from headwater_schemas.events import (
     Storage,
     Symlink,
 )
+from headwater_schemas.latest import LatestOf
 
 # ALTER and TRUNCATE do not record whether the dataset is there: they may arrive late, after a DROP.
 _EXISTS_AFTER = {
@@ -59,9 +61,9 @@ def fold_dataset(into: Builder, event: LineageEvent, body: DatasetEvent, stamp: 
         into.alias(tenant, link.namespace, link.name)
     put_facets(registers, stamp, body.facets)
     if body.schema is not None:
-        cell = _schema(body.schema)
-        put(registers, stamp, schema=cell)
-        _fold_schema(node, body.schema, cell["_schema"], stamp, time)
+        cells = _cells(body.schema)
+        put(registers, stamp, schema=cells.schema)
+        _fold_schema(node, cells, stamp, time)
     if body.previous is not None and body.lifecycle is LifecycleChange.RENAME:
         previous_key, previous = into.dataset(tenant, body.previous)
         put(registers, stamp, renamed_from=previous_key)
@@ -70,11 +72,39 @@ def fold_dataset(into: Builder, event: LineageEvent, body: DatasetEvent, stamp: 
     join(node.registers, registers)
 
 
-def _fold_schema(node: DatasetFacts, schema: SchemaDefinition, digest: Value, stamp: str, time: datetime) -> None:
-    for position, field in enumerate(schema.fields):
-        column = node.columns.setdefault(field.path, ColumnFacts())
+class _Cells(NamedTuple):
+    """What a schema puts into registers; nothing changes a value that is in one.
+
+    Attributes:
+        schema: of the dataset.
+        fields: by path, of each column.
+    """
+
+    schema: Props
+    fields: list[tuple[str, Props]]
+
+
+_known_cells: LatestOf[_Cells] = LatestOf(100_000)
+"""Of schemas that a decoder gives again for equal bytes; sizes in columns."""
+
+
+def _cells(schema: SchemaDefinition) -> _Cells:
+    found = _known_cells.get(schema)
+    if found is None:
+        cell = _schema(schema)
+        fields = [(field.path, _field(at, cell["_schema"], field)) for at, field in enumerate(schema.fields)]
+        found = _Cells(cell, fields)
+        _known_cells.put(schema, found, len(fields) + 1)
+    return found
+
+
+def _fold_schema(node: DatasetFacts, cells: _Cells, stamp: str, time: datetime) -> None:
+    for path, cell in cells.fields:
+        column = node.columns.get(path)
+        if column is None:
+            column = node.columns[path] = ColumnFacts()
         column.seen.see(time, time)
-        join(column.registers, {"field": (stamp, _field(position, digest, field))})
+        join(column.registers, {"field": (stamp, cell)})
 
 
 def _schema(schema: SchemaDefinition) -> Props:

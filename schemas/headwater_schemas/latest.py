@@ -1,0 +1,65 @@
+"""What is known of the latest of something, in bounded memory."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Latest(Generic[T]):
+    """Values by key, those that were used last. Safe to use from many threads.
+
+    Args:
+        size: of all values together, in the unit of `put`. What alone has more than a tenth of it isn't kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._used = 0
+        self._known: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> T | None:
+        """The value of a key, if it is kept."""
+        with self._lock:
+            known = self._known.get(key)
+            if known is None:
+                return None
+            self._known.move_to_end(key)
+            return known[0]
+
+    def put(self, key: Hashable, value: T, size: int = 1) -> None:
+        """Keep a value, and drop those that weren't used for longest."""
+        if size * 10 > self._size:
+            return
+        with self._lock:
+            before = self._known.pop(key, None)
+            self._used += size - (before[1] if before is not None else 0)
+            self._known[key] = (value, size)
+            while self._used > self._size:
+                _, (_, dropped) = self._known.popitem(last=False)
+                self._used -= dropped
+
+
+class LatestOf(Generic[T]):
+    """Values by the very object that they were made of: to compare objects would take as long as to make the value.
+
+    Args:
+        size: as of `Latest`.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._known: Latest[tuple[Any, T]] = Latest(size)
+
+    def get(self, source: object) -> T | None:
+        """The value of an object, if it is kept."""
+        known = self._known.get(id(source))
+        return None if known is None else known[1]
+
+    def put(self, source: object, value: T, size: int = 1) -> None:
+        """Keep a value with its object, so that no other object gets its id."""
+        self._known.put(id(source), (source, value), size)

@@ -1,0 +1,94 @@
+"""Bodies that several records have are written and read once, with the same bytes, events and errors as the first."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from headwater_schemas.codec import Decoder, encode
+from headwater_schemas.errors import DecodeError, EncodeError
+from headwater_schemas.events import LineageEvent, RunRef
+from headwater_schemas.latest import Latest, LatestOf
+from support.events import FULL_EVENTS
+
+REPEATED = ("dataset", "job", "plan")
+
+
+def later(event: LineageEvent) -> LineageEvent:
+    """The same body at another time, in another run, by another producer."""
+    return msgspec.structs.replace(
+        event,
+        event_id=event.event_id[::-1],
+        event_time=event.event_time + timedelta(hours=1),
+        producer="https://example.com/other",
+        run=RunRef("0197c1de-52f0-7bd1-9d55-1a2b3c4d5e6f"),
+    )
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_body_that_was_read_before_is_shared_and_the_rest_is_of_the_record(name: str) -> None:
+    event, decoder = FULL_EVENTS[name](), Decoder()
+    first, second = decoder.decode(encode(event)), decoder.decode(encode(later(event)))
+    assert (first, second) == (event, later(event))
+    assert getattr(first, f"{name}_event") is getattr(second, f"{name}_event")
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_body_that_was_written_before_gives_the_same_bytes(name: str) -> None:
+    event = FULL_EVENTS[name]()
+    copied = msgspec.structs.replace(
+        event, **{f"{name}_event": getattr(Decoder().decode(encode(event)), f"{name}_event")}
+    )
+    assert encode(event) == encode(event) == encode(copied)
+    assert encode(later(event)) == encode(later(copied))
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_broken_record_is_refused_alike_whether_its_body_was_read_before_or_not(name: str) -> None:
+    """Each byte changed, and the record cut off there."""
+    value, warm = encode(FULL_EVENTS[name]()), Decoder()
+    warm.decode(value)
+    for at in range(len(value)):
+        for broken in (value[:at], value[:at] + bytes([value[at] ^ 0x11]) + value[at + 1 :]):
+            assert _outcome(warm, broken) == _outcome(Decoder(), broken), at
+
+
+def _outcome(decoder: Decoder, value: bytes) -> object:
+    try:
+        return decoder.decode(value)
+    except DecodeError as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_an_envelope_is_checked_also_around_a_body_that_was_written_before(name: str) -> None:
+    event = FULL_EVENTS[name]()
+    encode(event)
+    with pytest.raises(EncodeError, match="tenant"):
+        encode(msgspec.structs.replace(event, tenant=""))
+    with pytest.raises(EncodeError, match="kind"):
+        encode(msgspec.structs.replace(event, kind="RUN"))
+
+
+def test_the_latest_stay_within_the_size() -> None:
+    latest: Latest[str] = Latest(30)
+    for number in range(10):
+        latest.put(number, str(number), 3)
+    assert [latest.get(number) for number in range(10)] == [str(number) for number in range(10)]
+    latest.get(0)
+    latest.put(10, "10", 3)
+    assert (latest.get(0), latest.get(1), latest.get(10)) == ("0", None, "10")
+    latest.put(11, "too large", 4)
+    assert latest.get(11) is None
+    latest.put(10, "replaced", 1)
+    latest.put(12, "12", 2)
+    assert (latest.get(10), latest.get(2)) == ("replaced", "2")
+
+
+def test_a_value_is_that_of_the_very_object() -> None:
+    known: LatestOf[int] = LatestOf(100)
+    one, equal = [1], [1]
+    known.put(one, 1)
+    assert (known.get(one), known.get(equal)) == (1, None)
