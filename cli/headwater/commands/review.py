@@ -96,7 +96,7 @@ def command(
     timeout: TimeoutOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Review a change of a schema: every difference, what it does downstream, whom to tell, and a verdict.
+    """Review a change of a schema: every difference, what it does downstream, whom to notify, and a verdict.
 
     headwater review --dataset orders old.json new.json --fail-on BREAKING
 

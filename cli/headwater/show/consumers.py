@@ -1,4 +1,4 @@
-"""Consumers for people: whom to tell, in a table."""
+"""Consumers for people: whom to notify, in a table."""
 
 from __future__ import annotations
 

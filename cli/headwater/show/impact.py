@@ -14,7 +14,7 @@ from headwater.console import shortened
 from headwater.show.consumers import consumers_table
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.impact import Cause, Impact, ImpactItem, Owner, Severity
-from headwater_consumers.analysis.impact.wording import counted, headline
+from headwater_consumers.analysis.impact.wording import counted, headline, inputs_texts
 from headwater_consumers.analysis.trace import Part
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import partition_text
@@ -54,7 +54,7 @@ def view(impact: Impact, *, why: bool) -> RenderableType:
     if impact.jobs:
         parts += [Text(), _jobs(impact)]
     if impact.consumers:
-        parts += [Text(), consumers_table(impact.consumers)]
+        parts += [Text(), Text("whom to notify", style="bold"), consumers_table(impact.consumers)]
     if impact.items:
         parts += [Text(), _tree(impact, why=why)]
     return Group(*parts)
@@ -90,13 +90,24 @@ def _tree(impact: Impact, *, why: bool) -> Tree:
         branch = tree.add(name.append(f"  {owners}", "dim not bold") if owners else name)
         for item in items:
             leaf = branch.add(_line(item))
+            if item.decision.text:
+                leaf.add(Text(shortened(item.decision.text, _MOST_NOTE), style="bold"))
             if why:
                 for part in item.parts:
                     leaf.add(Text(_part(part), style="dim"))
                 leaf.add(Text(f"{_way(impact.start, item)}", style="dim"))
                 leaf.add(Text(shortened(item.reason, _MOST_NOTE)))
                 leaf.add(Text(shortened(item.action, _MOST_NOTE), style="italic"))
+                leaf.add(Text(shortened(_inputs(item), _MOST_NOTE), style="dim"))
     return tree
+
+
+def _inputs(item: ImpactItem) -> str:
+    """What decided the severity: the rule, and all that is known that could change it."""
+    decision = item.decision
+    known = "; ".join(inputs_texts(decision.inputs)) or "nothing is declared, and no publication or check is known"
+    raised = "" if decision.raised_by is None else f", raise {decision.raised_by}"
+    return f"decided by rule {decision.rule} ({decision.by_rule}){raised}; {known}"
 
 
 def _line(item: ImpactItem) -> Text:

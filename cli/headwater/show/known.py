@@ -64,7 +64,7 @@ def _dataset(found: DatasetDetails) -> Iterator[RenderableType]:
         yield part("declared", declared_table(found.declared), 1, 1)
     if found.declared_consumers:
         count = len(found.declared_consumers)
-        yield part("whom to tell", consumers_table(found.declared_consumers), count, count)
+        yield part("whom to notify", consumers_table(found.declared_consumers), count, count)
     yield part("columns", _columns(found.columns), len(found.columns), found.columns_total)
     yield part("written by", _jobs(found.producers), len(found.producers), found.producers_total)
     yield part("read by", _jobs(found.consumers), len(found.consumers), found.consumers_total)

@@ -1,4 +1,4 @@
-"""Where sensitive columns went, for people: a tree of columns, then whom to tell, and what isn't known."""
+"""Where sensitive columns went, for people: a tree of columns, then whom to notify, and what isn't known."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from headwater.console import shortened
 from headwater.show.consumers import consumers_table
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.impact import ImpactItem, Severity
-from headwater_consumers.analysis.impact.wording import as_code, as_text, called, consumer_text
+from headwater_consumers.analysis.impact.wording import as_code, as_text, called, consumer_text, decisions
 from headwater_consumers.review.answer import Review, ReviewedDifference
 from headwater_consumers.review.compare import DifferenceKind
 from headwater_schemas.visible import visible
@@ -51,8 +51,9 @@ _RULES: Final = {
 }
 _MOST_NOTE: Final = 600
 _MOST_SHOWN: Final = 100
-_MOST_IN_COMMENT: Final = 30
+_MOST_IN_COMMENT: Final = 20
 _MOST_NAMES: Final = 5
+_MOST_DECIDED: Final = 10
 _WIDEST: Final = max(len(severity) for severity in _STYLES)
 
 
@@ -73,7 +74,7 @@ def view(review: Review) -> RenderableType:
         if len(review.differences) > _MOST_SHOWN:
             parts.append(Text(f"… and {len(review.differences) - _MOST_SHOWN:,} more differences", style="dim"))
     if review.consumers:
-        parts += [Text(), consumers_table(review.consumers)]
+        parts += [Text(), Text("whom to notify", style="bold"), consumers_table(review.consumers)]
     return Group(*parts)
 
 
@@ -85,7 +86,9 @@ def _tree(each: ReviewedDifference) -> Tree:
     for item in each.items:
         leaf = Text(item.severity.ljust(_WIDEST + 1), style=_STYLES.get(item.severity, ""))
         leaf.append(shortened(_asset(item)), "bold").append(f"  {shortened(item.reason, _MOST_NOTE)}", "dim")
-        tree.add(leaf)
+        branch = tree.add(leaf)
+        if item.decision.text:
+            branch.add(Text(shortened(item.decision.text, _MOST_NOTE), style="bold"))
     if each.total > len(each.items):
         tree.add(Text(f"… and {each.total - len(each.items):,} more", style="dim"))
     return tree
@@ -154,6 +157,7 @@ def _lines(review: Review) -> Iterator[str]:
             yield f"… and {len(review.differences) - _MOST_IN_COMMENT:,} more differences."
     yield from _jobs(review)
     yield from _consumers(review)
+    yield from _decisions(review)
 
 
 def _jobs(review: Review) -> Iterator[str]:
@@ -172,11 +176,22 @@ def _jobs(review: Review) -> Iterator[str]:
 def _consumers(review: Review) -> Iterator[str]:
     if not review.consumers:
         return
-    yield from ("", "### Whom to tell", "")
+    yield from ("", "### Whom to notify", "")
     for consumer in review.consumers[:_MOST_IN_COMMENT]:
         yield f"- {as_code(consumer.name)}: {_text(consumer_text(consumer))}"
     if len(review.consumers) > _MOST_IN_COMMENT:
         yield f"- … and {len(review.consumers) - _MOST_IN_COMMENT:,} more"
+
+
+def _decisions(review: Review) -> Iterator[str]:
+    """Each asset once, as the worst difference hits it."""
+    worst: dict[str, ImpactItem] = {}
+    for item in (item for each in review.differences for item in each.items):
+        known = worst.get(item.asset.key)
+        if known is None or item.severity.rank < known.severity.rank:
+            worst[item.asset.key] = item
+    for line in decisions(list(worst.values())[:_MOST_DECIDED]):
+        yield line.replace("@", "@<!-- -->")
 
 
 def _cell(each: ReviewedDifference) -> str:

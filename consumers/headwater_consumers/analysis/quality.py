@@ -84,17 +84,32 @@ def quality_of(tx: Transaction, assets: Iterable[Asset], *, as_of: datetime | No
     identities.look_at(wanted)
     shown = {member: key for key in wanted for member in identities.members(key)}
     found: dict[str, list[Check]] = defaultdict(list)
-    until = _EVER if as_of is None else as_of
-    for row in tx.rows("quality/runs", datasets=sorted(shown), until=until, looked_at=LOOKED_AT):
-        found[shown[row["dataset"]]].append(_of_run(row))
-    if as_of is None:
-        for key, check in _of_batches(tx, shown):
-            found[key].append(check)
+    for member, checks in checks_of(tx, shown, as_of=as_of).items():
+        found[shown[member]] += checks
     return [
         DatasetQuality(dataset=asset, checks=tuple(sorted(found[key], key=_latest_first)))
         for key, asset in wanted.items()
         if key in found
     ]
+
+
+def checks_of(tx: Transaction, datasets: Iterable[str], *, as_of: datetime | None = None) -> dict[str, list[Check]]:
+    """The latest checks of datasets, under these names alone; keys. Those that weren't checked are left out.
+
+    Args:
+        tx: to look up in.
+        datasets: keys.
+        as_of: as in `quality_of`.
+    """
+    asked = sorted(set(datasets))
+    found: dict[str, list[Check]] = defaultdict(list)
+    until = _EVER if as_of is None else as_of
+    for row in tx.rows("quality/runs", datasets=asked, until=until, looked_at=LOOKED_AT):
+        found[row["dataset"]].append(_of_run(row))
+    if as_of is None:
+        for key, check in _of_batches(tx, asked):
+            found[key].append(check)
+    return dict(found)
 
 
 def _dataset(tx: Transaction, asset: Asset) -> Asset:
@@ -122,11 +137,11 @@ def _of_run(row: Mapping[str, Any]) -> Check:
     )
 
 
-def _of_batches(tx: Transaction, shown: Mapping[str, str]) -> Iterable[tuple[str, Check]]:
-    """Of each streaming query that writes one of the datasets, by the key that is shown for it."""
+def _of_batches(tx: Transaction, datasets: Sequence[str]) -> Iterable[tuple[str, Check]]:
+    """Of each streaming query that writes one of the datasets, by the key of that."""
     back = 2 * segment.SIZE
     rows = sorted(
-        tx.rows("quality/batches", datasets=sorted(shown), back=back), key=lambda row: (row["dataset"], row["query"])
+        tx.rows("quality/batches", datasets=datasets, back=back), key=lambda row: (row["dataset"], row["query"])
     )[:MOST_QUERIES]
     wanted = dict.fromkeys((row["query"], row["batch"]) for row in rows)
     batches = {(each.query, each.batch_id): each for each in micro_batches.at_batches(tx, wanted)}
@@ -147,7 +162,7 @@ def _of_batches(tx: Transaction, shown: Mapping[str, str]) -> Iterable[tuple[str
                 passed=passed,
                 failed=failed,
             )
-            yield shown[row["dataset"]], check
+            yield row["dataset"], check
 
 
 def _judged(results: Sequence[Quality], row: Mapping[str, Any], *, wrote: bool) -> tuple[int, tuple[Quality, ...]]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from headwater_consumers.durations import read_duration
 from headwater_schemas.events import ConsumerType, MarkSpread, Sensitivity, TransformationKind
 
 SCHEMA_ID: Final = "https://headwater/schemas/declarations-1.schema.json"
 
-_DURATION = re.compile(r"(\d+) ?(s|m|h|d|w)")
-_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _DAY = 86_400
 
 Name = Annotated[str, Field(min_length=1)]
@@ -38,21 +36,15 @@ Spread = Annotated[MarkSpread, *_symbols(MarkSpread)]
 Kind = Annotated[TransformationKind, *_symbols(TransformationKind)]
 
 
-def _duration(value: Any) -> Any:
-    if isinstance(value, str) and (found := _DURATION.fullmatch(value)):
-        return int(found[1]) * _SECONDS[found[2]]
-    raise ValueError("write a number and a unit: 90s, 15m, 2h, 14d or 2w")
-
-
 def _days(value: Any) -> Any:
-    seconds = _duration(value)
+    seconds = read_duration(value)
     if seconds % _DAY:
         raise ValueError("write whole days or weeks: 14d or 2w")
     return seconds // _DAY
 
 
 _WRITTEN = {"type": "string", "pattern": r"^\d+ ?(s|m|h|d|w)$", "examples": ["15m", "2h"]}
-Seconds = Annotated[int, BeforeValidator(_duration), WithJsonSchema(_WRITTEN)]
+Seconds = Annotated[int, BeforeValidator(read_duration), WithJsonSchema(_WRITTEN)]
 Days = Annotated[
     int, BeforeValidator(_days), WithJsonSchema({"type": "string", "pattern": r"^\d+ ?(d|w)$", "examples": ["14d"]})
 ]

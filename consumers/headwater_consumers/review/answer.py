@@ -52,7 +52,7 @@ class Review:
         columns: how many columns the new schema has.
         jobs_total: jobs that are hit by any difference.
         datasets_total: datasets that are hit by any.
-        consumers: declared consumers of what differs or is hit: whom to tell.
+        consumers: declared consumers of what differs or is hit: whom to notify.
         writers: jobs that write the dataset: they have to follow.
         unseen: jobs downstream whose column lineage is missing or incomplete, by name: the verdict may miss what they
             do with a column. At most 20.

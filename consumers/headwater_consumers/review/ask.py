@@ -25,7 +25,7 @@ from headwater_consumers.analysis.impact.moves import ChangeStart
 from headwater_consumers.analysis.impact.policy import SEVERITIES
 from headwater_consumers.analysis.impact.spread import ImpactSpread, spread
 from headwater_consumers.analysis.impact.start import Beginning, columns_of
-from headwater_consumers.analysis.impact.steps import Cause, rank_of
+from headwater_consumers.analysis.impact.steps import Cause
 from headwater_consumers.analysis.impact.wording import short
 from headwater_consumers.analysis.known.rows import job_uses
 from headwater_consumers.analysis.reader import Reader, Transaction
@@ -207,7 +207,7 @@ class _Reviewing:
         found: _Spread | None,
         consumers: Mapping[str, bool],
     ) -> ReviewedDifference:
-        ranks = [] if found is None else [rank_of(place) for place in found.hit.worst.values()]
+        ranks = [] if found is None else [found.hit.rank(node) for node in found.hit.worst]
         reasons = list(self._reasons(difference, consumers))
         if change is None:
             reasons.append((Severity.COSMETIC, "Nothing is computed from a description."))

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, ImpactGraph, StoredColumnEdge
+from headwater_consumers.analysis.impact.inputs import InputGroup, JobInput, SeverityInputs
 
 
 class SharedGraph:
@@ -53,3 +54,11 @@ class SharedGraph:
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, AssetFacts]:
         """See `ImpactGraph`; it remembers these itself."""
         return self._graph.facts(nodes)
+
+    def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> Mapping[int, SeverityInputs]:
+        """See `ImpactGraph`; it remembers these itself."""
+        return self._graph.inputs(nodes, groups)
+
+    def critical_jobs(self, jobs: Iterable[str], /) -> Mapping[str, JobInput]:
+        """See `ImpactGraph`; it remembers these itself."""
+        return self._graph.critical_jobs(jobs)

@@ -266,7 +266,7 @@ def test_criticality_owners_and_a_policy_of_ones_own(fill: Callable[..., None], 
     ]
     assert (plain.severity, [owner.name for owner in plain.owners]) == (Severity.TAINTED, ["team"])
     assert impact.summary.startswith("## Wrong data in id of orders: CRITICAL\n")
-    assert "To tell: team, ann, bob." in impact.summary
+    assert "To notify: team, ann, bob." in impact.summary
     mine = parse_policy(default_policy_text().replace('to = "CRITICAL"', 'to = "BLOCKING"'), "mine")
     assert {item.asset.name: item.severity for item in analyze(reader, change, mine).items} == {
         "report": "BLOCKING",

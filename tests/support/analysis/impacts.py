@@ -6,6 +6,7 @@ from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.impact import (
     Cause,
     ChangeType,
+    Decision,
     Impact,
     ImpactChange,
     ImpactedJob,
@@ -15,12 +16,16 @@ from headwater_consumers.analysis.impact import (
     Severity,
     SeverityTotal,
 )
+from headwater_consumers.analysis.impact.inputs import ConsumerInput, SeverityInputs
 from headwater_consumers.analysis.lineage import Influence
 
 
 def impact_of(dataset: Asset, job: Asset, change: ImpactChange) -> Impact:
     """One asset, hit by one job, of three and two."""
     owner = Owner(job.name, None, job)
+    inputs = SeverityInputs(criticality=job.name, consumers=(ConsumerInput(job.name, "DASHBOARD", deadline=job.name),))
+    because = (f"criticality {job.name}",)
+    decision = Decision(Severity.DEGRADED, 1, 1, because, inputs, f"raised from DEGRADED to BREAKING: {because[0]}")
     item = ImpactItem(
         dataset,
         Severity.BREAKING,
@@ -32,6 +37,7 @@ def impact_of(dataset: Asset, job: Asset, change: ImpactChange) -> Impact:
         "Act.",
         (owner,),
         propagates=True,
+        decision=decision,
     )
     return Impact(
         change=change,

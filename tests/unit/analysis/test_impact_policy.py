@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -138,21 +140,6 @@ def test_the_first_hop_is_another_matter() -> None:
     assert judged("ADDED", step("FLOW", "-", first=True)) == ("COSMETIC", "ends")
 
 
-@pytest.mark.parametrize(
-    ("change", "cause", "kind", "ordinary", "critical"),
-    [
-        ("DATA_INCORRECT", "VALUE", "COPY", "TAINTED", "CRITICAL"),
-        ("DATA_INCORRECT", "ROWS", "~JOIN_DEPENDENCY", "WARNING", "WARNING"),
-        ("FRESHNESS_BREACH", "FLOW", "-", "WARNING", "BLOCKING"),
-        ("PRIVACY_RECLASSIFICATION", "VALUE", "COPY", "RESTRICTED", "CRITICAL"),
-        ("REMOVED", "VALUE", "COPY", "BREAKING", "BREAKING"),
-    ],
-)
-def test_what_matters_more(change: str, cause: str, kind: str, ordinary: str, critical: str) -> None:
-    assert judged(change, step(cause, kind))[0] == ordinary
-    assert judged(change, step(cause, kind, criticality="Tier-1"))[0] == critical
-
-
 _STEPS = st.builds(
     StepFacts,
     st.sampled_from(Cause),
@@ -234,19 +221,34 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         load_policy(tmp_path)
 
 
+def every_step(change: ChangeType) -> Iterator[tuple[SchemaChange | None, StepFacts]]:
+    for schema in SchemaChange if change.of_schema else [None]:
+        for cause, influence, kind in itertools.product(Cause, Influence, (None, *TransformationKind)):
+            for masking, first, parted in itertools.product((False, True), repeat=3):
+                yield schema, StepFacts(cause, influence, kind, masking, first, "", "", parted)
+
+
 def test_each_rule_of_the_default_can_be_the_first_to_fit() -> None:
     """A rule behind one that takes all of its steps would be dead text."""
     policy = default_policy()
-    live = set()
-    for change in ChangeType:
-        for schema in SchemaChange if change.of_schema else [None]:
-            for cause in Cause:
-                for influence in Influence:
-                    for kind in (None, *TransformationKind):
-                        for masking, first, parted in ((m, f, p) for m in (0, 1) for f in (0, 1) for p in (0, 1)):
-                            facts = StepFacts(cause, influence, kind, bool(masking), bool(first), "", "", bool(parted))
-                            live.add(policy.judge(change, schema, facts)[2])
+    live = {policy.judge(change, *each)[2] for change in ChangeType for each in every_step(change)}
     assert live == set(range(len(policy.rules)))
+
+
+def test_each_rule_nearly_fits_a_step_that_another_decides() -> None:
+    """A step that differs in one condition of the rule alone is another rule's."""
+    policy = default_policy()
+    nearly = set()
+    for change in ChangeType:
+        decided = {each: policy.judge(change, *each)[2] for each in every_step(change)}
+        for (schema, step), number in decided.items():
+            for field in ("cause", "influence", "kind", "masking", "first", "parted"):
+                every = {"cause": Cause, "influence": Influence, "kind": (None, *TransformationKind)}
+                others = (step._replace(**{field: value}) for value in every.get(field, (False, True)))
+                if any(decided[schema, other] != number for other in others):
+                    nearly.add(number)
+    # A last word takes every step of its change, so nothing but another rule's step nearly fits it.
+    assert nearly == set(range(len(policy.rules)))
 
 
 def test_a_policy_of_ones_own() -> None:

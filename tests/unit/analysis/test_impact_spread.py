@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from headwater_consumers.analysis.impact import Cause, ChangeType, SchemaChange, default_policy
 from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
+from headwater_consumers.analysis.impact.inputs import ConsumerInput, InputGroup, JobInput, SeverityInputs
 from headwater_consumers.analysis.impact.moves import ChangeStart
 from headwater_consumers.analysis.impact.policy import SEVERITIES, Severity
 from headwater_consumers.analysis.impact.spread import HitStep, ImpactSpread, spread
@@ -42,6 +43,9 @@ class Picture:
     edges: list[StoredColumnEdge] = field(default_factory=list)
     fed: list[Fed] = field(default_factory=list)
     silent: set[str] = field(default_factory=set)
+    known: dict[int, SeverityInputs] = field(default_factory=dict)
+    critical: dict[str, JobInput] = field(default_factory=dict)
+    asked: set[tuple[int, InputGroup]] = field(default_factory=set)
 
     def column_edges(self, nodes: Sequence[int], /) -> Iterable[StoredColumnEdge]:
         return [edge for edge in self.edges if edge.source in nodes]
@@ -57,6 +61,13 @@ class Picture:
 
     def facts(self, nodes: Sequence[int], /) -> dict[int, AssetFacts]:
         return {node: AssetFacts(f"{node:02}", dataset_of(node), "TABLE", "") for node in nodes}
+
+    def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> dict[int, SeverityInputs]:
+        self.asked |= {(node, group) for node in nodes for group in groups}
+        return {node: self.known.get(node, SeverityInputs()) for node in nodes}
+
+    def critical_jobs(self, jobs: Iterable[str], /) -> dict[str, JobInput]:
+        return {job: self.critical[job] for job in jobs if job in self.critical}
 
 
 def dataset_of(node: int) -> int:
@@ -262,6 +273,49 @@ def test_a_job_is_hit_as_badly_as_the_worst_of_its_steps(kinds: tuple[str, str])
     hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
     assert {SEVERITIES[rank_of(hit.worst[node])] for node in (21, 31)} == {Severity.DEGRADED, Severity.BREAKING}
     assert SEVERITIES[hit.jobs["j"].rank] is Severity.BREAKING
+
+
+COPIED = [StoredColumnEdge(11, 21, 1, False, True, "COPY", False, "j1")]
+COPIED += [StoredColumnEdge(21, 31, 2, False, True, "COPY", False, "j2")]
+
+
+def test_a_raise_changes_the_severity_and_not_where_the_change_goes() -> None:
+    """31 is read by a critical consumer; what nobody depends on stays as the rules have it."""
+    board = SeverityInputs(consumers=(ConsumerInput("board", criticality="Tier-1"),))
+    plain, raised = (
+        spread_of(Picture(COPIED, known=known), 11, ChangeType.DATA_INCORRECT, None) for known in ({}, {31: board})
+    )
+    assert {SEVERITIES[plain.rank(node)] for node in plain.worst} == {Severity.TAINTED}
+    assert {node: SEVERITIES[raised.rank(node)] for node in raised.worst} == {21: "TAINTED", 31: "CRITICAL"}
+    assert raised.worst == plain.worst
+    assert sorted(raised.worst, key=raised.order) == [31, 21]
+    # A job is as bad as the worst that it passes on, raised.
+    assert {key: SEVERITIES[job.rank] for key, job in raised.jobs.items()} == {"j1": "TAINTED", "j2": "CRITICAL"}
+
+
+def test_a_critical_job_raises_what_it_makes_alone() -> None:
+    picture = Picture(COPIED, critical={"j1": JobInput("j1", "high")})
+    hit = spread_of(picture, 11, ChangeType.DATA_INCORRECT, None)
+    assert {node: SEVERITIES[hit.rank(node)] for node in hit.worst} == {21: "CRITICAL", 31: "TAINTED"}
+
+
+def test_of_two_jobs_that_make_it_the_critical_one_counts() -> None:
+    again = StoredColumnEdge(11, 21, 3, False, True, "COPY", False, "z")
+    for critical in ("j1", "z"):
+        picture = Picture([*COPIED, again], critical={critical: JobInput(critical, "high")})
+        hit = spread_of(picture, 11, ChangeType.DATA_INCORRECT, None)
+        assert SEVERITIES[hit.rank(21)] is Severity.CRITICAL
+
+
+def test_only_what_the_policy_asks_is_looked_up() -> None:
+    """BREAKING is raised by nothing, and DATA_INCORRECT by nothing that is declared of the dataset."""
+    picture = Picture(COPIED)
+    spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
+    assert {node for node, _ in picture.asked} == set()
+    spread_of(picture, 11, ChangeType.DATA_INCORRECT, None)
+    assert picture.asked == {
+        (node, group) for node in (21, 31) for group in (InputGroup.CONSUMERS, InputGroup.JOBS, InputGroup.PUBLICATION)
+    }
 
 
 def test_a_job_that_fails_writes_nothing_at_all() -> None:

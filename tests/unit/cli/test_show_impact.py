@@ -29,9 +29,11 @@ j             BREAKING  1     It fails.                  j
 n/d#c
 └── n/d  j
     └── BREAKING   c  DIRECT 1  by j
+        ├── raised from DEGRADED to BREAKING: criticality j
         ├── d#c ─ j ▸ d#c
         ├── j makes it: c.
-        └── Act."""
+        ├── Act.
+        └── decided by rule 1 (DEGRADED), raise 1; criticality j; read by dashboard 'j' (deadline j)"""
 
 
 def named(name: str, column: str, job: str) -> Impact:

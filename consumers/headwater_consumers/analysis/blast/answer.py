@@ -82,7 +82,7 @@ class Blast:
         tainted: by depth, then by name.
         hops: the steps that it went through, breadth-first; the origin's own come first, at depth 0.
         totals: how much.
-        consumers: declared consumers of the tainted datasets that aren't clean again, by name: whom to tell.
+        consumers: declared consumers of the tainted datasets that aren't clean again, by name: whom to notify.
         quality: what the latest checks found of the tainted datasets that were checked.
         notes: what else is worth knowing.
         truncated: whether the limit of steps was reached: then there is more.

@@ -17,9 +17,9 @@ from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, Q
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit
-from headwater_consumers.analysis.privacy.sensitivity import SENSITIVE
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
+from headwater_consumers.analysis.sensitivity import SENSITIVE
 from headwater_consumers.graph.keys import consumer_key
 from headwater_consumers.graph.segments import segment
 

@@ -1,4 +1,4 @@
-"""Consumers of what changes, is wrong or flows on: whom to tell."""
+"""Consumers of what changes, is wrong or flows on: whom to notify."""
 
 from __future__ import annotations
 

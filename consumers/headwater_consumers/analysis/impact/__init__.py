@@ -2,10 +2,12 @@
 
 change        what may be changed
 policy        which step means what, and how bad that is; default_policy.toml is the one that holds by default
+inputs        what else decides that: consumers, criticality, promises, sensitivity, state; stored_inputs looks them up
 start         where a change begins in the graph; reach: how far a part of the data got
 graph         small facts of the graph, a level at a time
 moves         the steps that leave an asset
 spread        how far it goes: `walk`, judged by the policy; steps: why an asset is hit, and the numbers of places
+raising       what is judged otherwise for what depends on it
 wording       sentences, and Markdown for a ticket
 answer        what is answered
 analyze       the question answered, with caveats and the names, owners and hops of one page
@@ -13,6 +15,7 @@ analyze       the question answered, with caveats and the names, owners and hops
 
 from headwater_consumers.analysis.impact.analyze import ImpactPage, analyze
 from headwater_consumers.analysis.impact.answer import (
+    Decision,
     Impact,
     ImpactedJob,
     ImpactHop,
@@ -33,6 +36,7 @@ from headwater_consumers.analysis.impact.steps import Cause
 __all__ = [
     "Cause",
     "ChangeType",
+    "Decision",
     "Extent",
     "Impact",
     "ImpactChange",

@@ -12,15 +12,26 @@ from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
 from headwater_consumers.analysis.declared import consumers_of
 from headwater_consumers.analysis.impact import wording
-from headwater_consumers.analysis.impact.answer import Impact, ImpactedJob, ImpactHop, ImpactItem, Owner, SeverityTotal
+from headwater_consumers.analysis.impact.answer import (
+    Decision,
+    Impact,
+    ImpactedJob,
+    ImpactHop,
+    ImpactItem,
+    Owner,
+    SeverityTotal,
+)
 from headwater_consumers.analysis.impact.change import ImpactChange, SchemaChange
 from headwater_consumers.analysis.impact.graph import StoredGraph
+from headwater_consumers.analysis.impact.inputs import InputGroup, JobInput, SeverityInputs
 from headwater_consumers.analysis.impact.policy import SEVERITIES, Policy, Severity, default_policy
 from headwater_consumers.analysis.impact.spread import HitStep, ImpactSpread, spread
 from headwater_consumers.analysis.impact.start import Beginning, begin, named
 from headwater_consumers.analysis.impact.steps import Cause, Influence, is_indirect, node_of, propagates, rank_of
+from headwater_consumers.analysis.impact.stored_inputs import StoredInputs
 from headwater_consumers.analysis.impact.wording import called, short, summary_of
 from headwater_consumers.analysis.lineage.answer import transformation
+from headwater_consumers.analysis.owners import owners_of
 from headwater_consumers.analysis.paging import check_depth, check_limit
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.walk import WalkStep
@@ -78,11 +89,18 @@ MOST_JOBS = 100
 
 @dataclass(frozen=True, slots=True)
 class ImpactRows:
-    """What the graph has of assets, hops and jobs that are shown: rows by id, or by key."""
+    """What the graph has of assets, hops and jobs that are shown: rows by id, or by key.
+
+    Attributes:
+        inputs: what decides severities, by asset; without the jobs.
+        critical_jobs: those that have a criticality.
+    """
 
     assets: Mapping[int, Any]
     edges: Mapping[int, Any]
     jobs: Mapping[str, Any]
+    inputs: Mapping[int, SeverityInputs]
+    critical_jobs: Mapping[str, JobInput]
 
 
 class ImpactDetails:
@@ -96,6 +114,7 @@ class ImpactDetails:
         most_jobs: jobs to show.
 
     Attributes:
+        spread: what was hit.
         paths: the steps to each of `nodes`.
         shown_jobs: keys of the jobs to show.
         rows: what the graph has of them.
@@ -109,7 +128,7 @@ class ImpactDetails:
         beginning: Beginning,
         most_jobs: int = MOST_JOBS,
     ) -> None:
-        self._spread = spread
+        self.spread = spread
         self._nodes = nodes
         self._policy = policy
         self._changed = wording.called(beginning.changed)
@@ -118,7 +137,7 @@ class ImpactDetails:
         self.shown_jobs = sorted(
             spread.jobs, key=lambda key: (not _fails(spread, key), spread.jobs[key].rank, spread.jobs[key].hops, key)
         )[:most_jobs]
-        self.rows = ImpactRows({}, {}, {})
+        self.rows = ImpactRows({}, {}, {}, {}, {})
         # The ways to a thousand assets have most of their steps in common.
         self._known_assets: dict[int, Asset] = {}
         self._known_hops: dict[int, ImpactHop] = {}
@@ -129,10 +148,20 @@ class ImpactDetails:
         steps = [step for each in several for path in each.paths.values() for step in path]
         on_paths = {node_of(place) for step in steps for place in (step.source, step.target)}
         jobs = dict.fromkeys([*(job for each in several for job in each.shown_jobs), *(_hit(s).job for s in steps)])
+        of = {node: (each.spread.facts[node], each) for each in several for node in each.paths}
+        stored = StoredInputs.of(tx)
+        inputs = stored.look_up(
+            {node: facts.dataset for node, (facts, _) in of.items()},
+            {node: facts.criticality for node, (facts, _) in of.items()},
+            InputGroup,
+        )
+        makers = {job for each in several for node in each.paths for job in each.spread.makers[each.spread.worst[node]]}
         rows = ImpactRows(
             {row["node"]: row for row in tx.one("impact/assets", nodes=sorted(on_paths))["assets"]},
             {row["edge"]: row for row in tx.one("impact/hops", edges=sorted({step.edge for step in steps}))["hops"]},
             {row["properties"]["key"]: row for row in tx.one("impact/jobs", keys=list(jobs))["jobs"]},
+            inputs,
+            stored.job_criticalities(makers),
         )
         for each in several:
             each.rows = rows
@@ -145,14 +174,15 @@ class ImpactDetails:
         """The jobs to show."""
         shown = []
         for key in self.shown_jobs:
-            hit, fails = self._spread.jobs[key], _fails(self._spread, key)
+            hit, fails = self.spread.jobs[key], _fails(self.spread, key)
             why = wording.job_reason(hit, schema, fails=fails, late=late)
             severity = SEVERITIES[hit.rank]
-            shown.append(ImpactedJob(self._job(key), severity, fails, hit.hops, why, self._owners_of_job(key)))
+            owners, criticality = self._owners_of_job(key), self.rows.jobs[key]["criticality"]
+            shown.append(ImpactedJob(self._job(key), severity, fails, hit.hops, why, owners, criticality))
         return tuple(shown)
 
     def _item(self, node: int, path: Sequence[WalkStep]) -> ImpactItem:
-        place, last = self._spread.worst[node], path[-1]
+        place, last = self.spread.worst[node], path[-1]
         hit = _hit(last)
         asset, row, rule = self._asset(node), self.rows.assets[node], self._policy.rules[hit.rule]
         hops = tuple(self._hop(step) for step in path)
@@ -166,7 +196,7 @@ class ImpactDetails:
         dataset = dataset_asset(row["dataset"])
         return ImpactItem(
             asset,
-            SEVERITIES[rank_of(place)],
+            SEVERITIES[self.spread.rank(node)],
             Influence.INDIRECT if is_indirect(place) else Influence.DIRECT,
             hit.cause,
             len(path),
@@ -182,11 +212,24 @@ class ImpactDetails:
             rule.action.format_map(names),
             _owners(row, dataset) or self._owners_of_job(hit.job),
             propagates(place),
+            self._decision(node, place, hit.rule),
             row["criticality"],
             bool(row["gone"]),
             self._parts.get(dataset.key, ()),
             any(hop.possible for hop in hops),
         )
+
+    def _decision(self, node: int, place: int, rule: int) -> Decision:
+        """How the severity at a place was decided."""
+        makers = (self.rows.critical_jobs.get(job) for job in self.spread.makers[place])
+        jobs = sorted((job for job in makers if job is not None), key=lambda job: (job.name, job.criticality))
+        inputs = replace(self.rows.inputs[node], jobs=tuple(jobs))
+        by_rule, changed = SEVERITIES[rank_of(place)], self.spread.raised.get(place)
+        if changed is None:
+            return Decision(by_rule, rule + 1, None, (), inputs, "")
+        because = wording.because(self._policy.raises[changed.number], inputs)
+        text = wording.raise_text(by_rule, SEVERITIES[changed.rank], because)
+        return Decision(by_rule, rule + 1, changed.number + 1, because, inputs, text)
 
     def _hop(self, step: WalkStep) -> ImpactHop:
         hop = self._known_hops.get(step.target)
@@ -221,8 +264,7 @@ def _fails(spread: ImpactSpread, key: str) -> bool:
 
 
 def _owners(row: Mapping[str, Any], of: Asset) -> tuple[Owner, ...]:
-    types: Iterable[str] = row["owner_types"] or [""] * len(row["owners"])
-    return tuple(Owner(name, type_ or None, of) for name, type_ in zip(row["owners"], types, strict=True))
+    return tuple(Owner(owner.name, owner.type, of) for owner in owners_of(row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +332,7 @@ def _answer(tx: Transaction, change: ImpactChange, policy: Policy, page: ImpactP
     more = first + page.limit < len(nodes)
     details = ImpactDetails(hit, shown, policy, beginning)
     details.look_up(tx, [details])
-    worst = min((rank_of(place) for place in hit.worst.values()), default=None)
+    worst = min(map(hit.rank, hit.worst), default=None)
     nothing = Severity.NONE if type_.of_schema else Severity.INFO
     impact = Impact(
         change=change,
@@ -317,5 +359,5 @@ def _answer(tx: Transaction, change: ImpactChange, policy: Policy, page: ImpactP
 
 
 def _totals(hit: ImpactSpread) -> tuple[SeverityTotal, ...]:
-    counts = Counter(rank_of(place) for place in hit.worst.values())
+    counts = Counter(map(hit.rank, hit.worst))
     return tuple(SeverityTotal(SEVERITIES[rank], counts[rank]) for rank in sorted(counts))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.declared import ReadingConsumer
 from headwater_consumers.analysis.impact.change import ChangeType, ImpactChange
+from headwater_consumers.analysis.impact.inputs import SeverityInputs
 from headwater_consumers.analysis.impact.policy import Severity
 from headwater_consumers.analysis.impact.steps import Cause
 from headwater_consumers.analysis.lineage.answer import Transformation
@@ -50,6 +51,27 @@ class ImpactHop:
 
 
 @dataclass(frozen=True, slots=True)
+class Decision:
+    """How the severity of an asset was decided.
+
+    Attributes:
+        by_rule: the severity by the policy's rule.
+        rule: number of the rule in the policy, from 1.
+        raised_by: number of the policy's `[[raise]]` that changed it, from 1; None: the rule's severity holds.
+        because: what that asks for and the asset has, in words.
+        inputs: all that is known of the asset and that a policy can ask for, whether it changed anything or not.
+        text: `raised from WARNING to BLOCKING: deadline 06:00 UTC`; empty where the rule's severity holds.
+    """
+
+    by_rule: Severity
+    rule: int
+    raised_by: int | None
+    because: tuple[str, ...]
+    inputs: SeverityInputs
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ImpactItem:
     """An asset that is hit: a column, or a dataset whose every column is.
 
@@ -69,6 +91,7 @@ class ImpactItem:
             far as that is known; at most 10.
         gone: a column that is in its dataset's schema no more, or a dataset that was dropped.
         possible: whether some hop of the path is only possible.
+        decision: how the severity was decided, with every input.
     """
 
     asset: Asset
@@ -81,6 +104,7 @@ class ImpactItem:
     action: str
     owners: tuple[Owner, ...]
     propagates: bool
+    decision: Decision
     criticality: str | None = None
     gone: bool = False
     parts: tuple[Part, ...] = ()
@@ -98,6 +122,7 @@ class ImpactedJob:
         hops: from the start to what it writes.
         reason: what it has to do with the change, as a sentence.
         owners: its owners.
+        criticality: where known.
     """
 
     job: Asset
@@ -106,6 +131,7 @@ class ImpactedJob:
     hops: int
     reason: str
     owners: tuple[Owner, ...]
+    criticality: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +160,7 @@ class Impact:
         datasets: how many datasets are hit, as a whole or in a column.
         jobs: jobs on the way, those that fail first, then the worst; at most 100.
         jobs_total: how many there are.
-        consumers: declared consumers of what changes or is hit, of all pages, by name: whom to tell.
+        consumers: declared consumers of what changes or is hit, of all pages, by name: whom to notify.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth asked for.
         notes: what else to know: what the answer rests on, what it leaves open.

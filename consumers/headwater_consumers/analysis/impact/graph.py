@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.impact.inputs import InputGroup, JobInput, SeverityInputs
+from headwater_consumers.analysis.impact.stored_inputs import StoredInputs
 from headwater_consumers.analysis.lineage.plans import Plan, Plans, Written
 from headwater_consumers.analysis.reader import Transaction
 
@@ -44,7 +46,7 @@ class AssetFacts(NamedTuple):
     Attributes:
         key: its key.
         dataset: id of the dataset that it is, or that has the column.
-        type, criticality: of that dataset; `''`: not known.
+        type, criticality: of that dataset; `''`: not known. A declared criticality goes before a reported one.
         parted: whether it is a column that has fields of its own, which are columns too: a struct, a topic's payload.
     """
 
@@ -76,6 +78,12 @@ class ImpactGraph(Protocol):
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, AssetFacts]:
         """Facts of these nodes."""
 
+    def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> Mapping[int, SeverityInputs]:
+        """What decides the severity of these nodes besides the step, of some groups; without the jobs."""
+
+    def critical_jobs(self, jobs: Iterable[str], /) -> Mapping[str, JobInput]:
+        """Of these jobs, by key, those that have a criticality."""
+
 
 class StoredGraph:
     """The one in Neo4j, asked within one transaction.
@@ -98,7 +106,9 @@ class StoredGraph:
         self.ended: dict[int, set[str]] = {}
         self.former: set[int] = set()
         # Those of a level come with what feeds them: a round trip less for each.
+        self._raw: dict[int, AssetFacts] = {}
         self._facts: dict[int, AssetFacts] = {}
+        self._inputs = StoredInputs.of(tx)
 
     def column_edges(self, nodes: Sequence[int], /) -> list[StoredColumnEdge]:
         """See `ImpactGraph`."""
@@ -151,8 +161,8 @@ class StoredGraph:
         asked = self._identities.expanded(nodes)
         sources, targets, edges, jobs, *fed = self._tx.one("impact/feeds", nodes=asked).values()
         for node, key, type_, criticality in zip(*fed, strict=True):
-            if node not in self._facts:
-                self._facts[node] = AssetFacts(key, node, type_, criticality)
+            if node not in self._raw:
+                self._raw[node] = AssetFacts(key, node, type_, criticality)
         if not self._identities.any:
             return list(zip(sources, targets, edges, jobs, strict=True))
         hops = self._identities.hops(nodes, sources, targets, edges)
@@ -173,10 +183,26 @@ class StoredGraph:
 
     def facts(self, nodes: Sequence[int], /) -> dict[int, AssetFacts]:
         """See `ImpactGraph`."""
-        if new := [node for node in nodes if node not in self._facts]:
+        if new := [node for node in nodes if node not in self._raw]:
             ids, *facts = self._tx.one("impact/facts", nodes=new).values()
             found = dict(zip(ids, map(AssetFacts, *facts), strict=True))
             self._identities.learn(each.dataset for each in found.values())
             shown = self._identities.shown_node
-            self._facts |= {node: each._replace(dataset=shown(each.dataset)) for node, each in found.items()}
+            self._raw |= {node: each._replace(dataset=shown(each.dataset)) for node, each in found.items()}
+        if met := [node for node in nodes if node not in self._facts]:
+            declared = self._inputs.criticalities(self._raw[node].dataset for node in met)
+            for node in met:
+                facts_of = self._raw[node]
+                value = declared.get(facts_of.dataset)
+                self._facts[node] = facts_of if value is None else facts_of._replace(criticality=value)
         return {node: self._facts[node] for node in nodes}
+
+    def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> dict[int, SeverityInputs]:
+        """See `ImpactGraph`."""
+        known = self.facts(nodes)
+        datasets = {node: facts.dataset for node, facts in known.items()}
+        return self._inputs.look_up(datasets, {node: facts.criticality for node, facts in known.items()}, groups)
+
+    def critical_jobs(self, jobs: Iterable[str], /) -> dict[str, JobInput]:
+        """See `ImpactGraph`."""
+        return self._inputs.job_criticalities(jobs)

@@ -18,12 +18,14 @@ from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
+from headwater_consumers.analysis.impact.inputs import ConsumerInput, InputGroup, QualityState, SeverityInputs
 from headwater_consumers.analysis.impact.steps import Cause, Influence, StepFacts
-from headwater_schemas.events import TransformationKind
+from headwater_consumers.durations import read_duration
+from headwater_schemas.events import ConsumerType, PublicationState, Sensitivity, TransformationKind
 
 
 class Severity(StrEnum):
@@ -173,9 +175,19 @@ class Rule(_Model):
 class Raise(_Model):
     """A severity that another one stands for, of assets that matter more, or less.
 
+    A condition that is left out fits everything; of several values one has to fit. What isn't known fits none.
+
     Attributes:
         change: types of change; none: all.
         type, criticality: of the dataset, in any case.
+        job_criticality: of a job that makes the asset on the way of the change, in any case.
+        consumer, consumer_criticality: types, and criticalities in any case, that one consumer of the asset has.
+        consumed: whether it has a declared consumer.
+        deadline: whether it, or such a consumer as the conditions before ask for, has a declared deadline.
+        freshness: `1d`: it, or such a consumer, may have data no older than that.
+        sensitivity, classification: of the column, or else its dataset; the latter in any case.
+        publication: of the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
+        quality: what the latest checks of the dataset found.
         severity: that of the rule.
         to: what holds instead.
     """
@@ -183,6 +195,16 @@ class Raise(_Model):
     change: tuple[ChangeType, ...] = ()
     type: tuple[Upper, ...] = ()
     criticality: tuple[Upper, ...] = ()
+    job_criticality: tuple[Upper, ...] = ()
+    consumer: tuple[ConsumerType, ...] = ()
+    consumer_criticality: tuple[Upper, ...] = ()
+    consumed: bool | None = None
+    deadline: bool | None = None
+    freshness: Annotated[int, BeforeValidator(read_duration)] | None = None
+    sensitivity: tuple[Sensitivity, ...] = ()
+    classification: tuple[Upper, ...] = ()
+    publication: tuple[PublicationState, ...] = ()
+    quality: tuple[QualityState, ...] = ()
     severity: Annotated[tuple[Severity, ...], Field(min_length=1)]
     to: Severity
 
@@ -193,14 +215,64 @@ class Raise(_Model):
                 raise ValueError(f"to: {severity} is of schema changes and {self.to} isn't, or the other way round")
         return self
 
-    def fits(self, change: ChangeType, step: StepFacts, severity: Severity) -> bool:
-        """Whether it is about this verdict."""
+    def may_fit(self, change: ChangeType, type_: str, criticality: str, severity: Severity) -> bool:
+        """Whether it is about this verdict, by what is known before anything is looked up."""
         return (
             severity in self.severity
             and (not self.change or change in self.change)
-            and (not self.type or step.type.upper() in self.type)
-            and (not self.criticality or step.criticality.upper() in self.criticality)
+            and (not self.type or type_.upper() in self.type)
+            and (not self.criticality or criticality.upper() in self.criticality)
         )
+
+    def fits(self, inputs: SeverityInputs) -> bool:
+        """Whether it is about an asset, for a verdict that it may fit."""
+        return (
+            (not self.job_criticality or any(job.criticality.upper() in self.job_criticality for job in inputs.jobs))
+            and (self.consumed is None or self.consumed == bool(inputs.consumers))
+            and (not self._asks_for_consumers or bool(self.consumers_of(inputs)))
+            and (self.deadline is None or self.deadline == self._has_deadline(inputs))
+            and (self.freshness is None or self._is_fresh(inputs, self.freshness))
+            and (not self.sensitivity or inputs.sensitivity in self.sensitivity)
+            and (not self.classification or (inputs.classification or "").upper() in self.classification)
+            and (not self.publication or inputs.publication in self.publication)
+            and (not self.quality or inputs.quality in self.quality)
+        )
+
+    def consumers_of(self, inputs: SeverityInputs) -> tuple[ConsumerInput, ...]:
+        """The consumers that the conditions of consumers fit; all, where there is no such condition."""
+        return tuple(
+            each
+            for each in inputs.consumers
+            if (not self.consumer or each.type in self.consumer)
+            and (not self.consumer_criticality or (each.criticality or "").upper() in self.consumer_criticality)
+        )
+
+    @property
+    def groups(self) -> frozenset[InputGroup]:
+        """What has to be looked up before `fits` can be asked."""
+        about_both = self.deadline is not None or self.freshness is not None
+        asked = {
+            InputGroup.DECLARED: about_both or bool(self.sensitivity or self.classification),
+            InputGroup.CONSUMERS: about_both or self.consumed is not None or self._asks_for_consumers,
+            InputGroup.JOBS: bool(self.job_criticality),
+            InputGroup.PUBLICATION: bool(self.publication),
+            InputGroup.QUALITY: bool(self.quality),
+        }
+        return frozenset(group for group, is_asked in asked.items() if is_asked)
+
+    @property
+    def _asks_for_consumers(self) -> bool:
+        return bool(self.consumer or self.consumer_criticality)
+
+    def _has_deadline(self, inputs: SeverityInputs) -> bool:
+        consumers = self.consumers_of(inputs)
+        own = inputs.deadline if not self._asks_for_consumers else None
+        return bool(own) or any(each.deadline for each in consumers)
+
+    def _is_fresh(self, inputs: SeverityInputs, most: int) -> bool:
+        own = () if self._asks_for_consumers else (inputs.freshness_seconds,)
+        every = (*own, *(each.freshness_seconds for each in self.consumers_of(inputs)))
+        return any(seconds is not None and seconds <= most for seconds in every)
 
 
 class Policy(_Model):
@@ -209,7 +281,7 @@ class Policy(_Model):
     Attributes:
         reading: how datasets are read.
         rules: `[[rule]]` in the file. The last one for each type of change fits every step.
-        raises: `[[raise]]`, tried in order after the rules; the first that fits holds.
+        raises: `[[raise]]`, tried in order on what the rules decide; the first that fits holds (`raising`).
     """
 
     reading: Reading = Reading()
@@ -228,11 +300,9 @@ class Policy(_Model):
         return (type_ or "").upper() in self.reading.late_bound
 
     def judge(self, change: ChangeType, schema: SchemaChange | None, step: StepFacts) -> tuple[Severity, bool, int]:
-        """The severity, whether it goes on from there, and the number of the rule, from 0."""
+        """The severity by the rules, whether it goes on from there, and the number of the rule, from 0."""
         number, rule = next((n, rule) for n, rule in enumerate(self.rules) if rule.fits(change, schema, step))
-        severity = rule.severity
-        higher = (each.to for each in self.raises if each.fits(change, step, severity))
-        return next(higher, severity), rule.propagate, number
+        return rule.severity, rule.propagate, number
 
 
 _MOST_BYTES = 1_000_000

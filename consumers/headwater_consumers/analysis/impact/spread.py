@@ -10,6 +10,7 @@ from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
 from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, ImpactGraph
 from headwater_consumers.analysis.impact.moves import ChangeStart, Move, Moves
 from headwater_consumers.analysis.impact.policy import Policy
+from headwater_consumers.analysis.impact.raising import Raised, raised
 from headwater_consumers.analysis.impact.steps import (
     NODE_SHIFT,
     Cause,
@@ -46,12 +47,14 @@ class JobHit:
     Attributes:
         hops: from the start to what it writes, at least.
         rank: of the worst severity that it passes on.
+        places: that it makes.
         causes: of its steps.
         kinds: of transformation, of the first of its hops.
     """
 
     hops: int
     rank: int
+    places: set[int] = field(default_factory=set)
     causes: set[Cause] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
 
@@ -65,17 +68,25 @@ class ImpactSpread:
         worst: each asset's worst place, by its node.
         facts: of every node.
         jobs: by key.
+        raised: places whose severity by the rules doesn't hold.
+        makers: keys of the jobs that make the asset of each place so.
     """
 
     walk: Walk
     worst: dict[int, int]
     facts: dict[int, AssetFacts]
     jobs: dict[str, JobHit]
+    raised: dict[int, Raised]
+    makers: dict[int, set[str]]
+
+    def rank(self, node: int) -> int:
+        """The rank of an asset's severity."""
+        return _rank(self.worst[node], self.raised)
 
     def order(self, node: int) -> tuple[int, int, int, str]:
         """What assets are sorted by: the worst first, DIRECT before INDIRECT, then by hops and key."""
         place = self.worst[node]
-        return rank_of(place), int(is_indirect(place)), self.walk.found[place].hops, self.facts[node].key
+        return self.rank(node), int(is_indirect(place)), self.walk.found[place].hops, self.facts[node].key
 
     def hops(self, node: int) -> int:
         """Hops to an asset, the way that hits it worst."""
@@ -104,17 +115,30 @@ def spread(
     spreading = _Spreading(graph, start, change, schema, policy, depth)
     places = [start_place(node) for node in (*start.nodes, *start.wholes)]
     reached = walk(places, spreading.expand, depth=depth)
+    makers: dict[int, set[str]] = {place: set() for place in reached.found}
+    for key, job in spreading.jobs.items():
+        for place in job.places:
+            makers[place].add(key)
+    raises = raised(graph, policy, change, makers, spreading.known)
     worst: dict[int, int] = {}
     for place, found in reached.found.items():
         known = worst.get(node_of(place))
-        if known is None or _order(place, found.hops) < _order(known, reached.found[known].hops):
+        if known is None or _order(place, found.hops, raises) < _order(known, reached.found[known].hops, raises):
             worst[node_of(place)] = place
-    return ImpactSpread(reached, worst, spreading.known, spreading.jobs)
+    for job in spreading.jobs.values():
+        job.rank = min(_rank(place, raises) for place in job.places)
+    return ImpactSpread(reached, worst, spreading.known, spreading.jobs, raises, makers)
 
 
-def _order(place: int, hops: int) -> tuple[int, bool, int, bool]:
+def _rank(place: int, raises: Mapping[int, Raised]) -> int:
+    """The rank of a place's severity."""
+    changed = raises.get(place)
+    return rank_of(place) if changed is None else changed.rank
+
+
+def _order(place: int, hops: int, raises: Mapping[int, Raised]) -> tuple[int, bool, int, bool, int]:
     """Of the places of one node, the worst first; no two are equal, whatever order they are found in."""
-    return rank_of(place), is_indirect(place), hops, not propagates(place)
+    return _rank(place, raises), is_indirect(place), hops, not propagates(place), rank_of(place)
 
 
 class _Spreading:
@@ -138,7 +162,7 @@ class _Spreading:
         self._hops = 0
         self._left: set[tuple[int, bool]] = set()
         # A step is one of tens of thousands, and all but a few hundred are like one before: those are looked up.
-        self._verdicts: dict[tuple[object, ...], tuple[int, int, int]] = {}
+        self._verdicts: dict[tuple[object, ...], tuple[int, int]] = {}
         self._placed: set[int] = set()
         self.known: dict[int, AssetFacts] = dict(graph.facts([*start.nodes, *start.wholes, start.dataset]))
         fails = not policy.binds_late(start.type)
@@ -160,11 +184,9 @@ class _Spreading:
         for move in moves:
             for place in leaving[move.source]:
                 indirect = is_indirect(place) or not move.direct
-                target, rank, rule = self._judge(
-                    move.target, move.cause, move.kind, masking=move.masking, indirect=indirect
-                )
+                target, rule = self._judge(move.target, move.cause, move.kind, masking=move.masking, indirect=indirect)
                 if counts:
-                    self._note_job(move.job, move.cause, move.kind, rank)
+                    self._note_job(move.job, move.cause, move.kind, target)
                 self._take(fresh, target, place, move, rule)
         self._flow(flows, leaving, fresh, counts=counts)
         self._placed |= fresh.keys()
@@ -182,7 +204,7 @@ class _Spreading:
         counts: bool,
     ) -> None:
         """Take the moves by FLOW. Of tens of thousands most lead where others do: those are judged and noted once."""
-        judged: dict[int, tuple[int, int, int]] = {}
+        judged: dict[int, tuple[int, int]] = {}
         noted: dict[str, int] = {}
         placed = self._placed
         for source, target, edge, job in flows:
@@ -192,10 +214,10 @@ class _Spreading:
                 if verdict is None:
                     verdict = self._judge(target, Cause.FLOW, None, masking=False, indirect=indirect)
                     judged[target << 1 | indirect] = verdict
-                there, rank, rule = verdict
-                if counts and noted.get(job) != rank:
-                    noted[job] = rank
-                    self._note_job(job, Cause.FLOW, None, rank)
+                there, rule = verdict
+                if counts and noted.get(job) != there:
+                    noted[job] = there
+                    self._note_job(job, Cause.FLOW, None, there)
                 if there not in placed:
                     move = Move(source, target, edge, job, Cause.FLOW, direct=True)
                     self._take(fresh, there, place, move, rule)
@@ -224,10 +246,8 @@ class _Spreading:
     def _order(self, move: Move, place: int) -> tuple[str, int, str, str, str, int]:
         return self.known[move.source].key, place, move.cause, move.kind or "", move.job, move.edge
 
-    def _judge(
-        self, target: int, cause: Cause, kind: str | None, *, masking: bool, indirect: bool
-    ) -> tuple[int, int, int]:
-        """The place that a move leads to, the rank of its severity, and the number of the rule."""
+    def _judge(self, target: int, cause: Cause, kind: str | None, *, masking: bool, indirect: bool) -> tuple[int, int]:
+        """The place that a move leads to, and the number of the rule."""
         facts = self.known[target]
         first, parted = self._hops == 1, facts.parted
         asked = (first, cause, indirect, kind, masking, facts.type, facts.criticality, parted)
@@ -236,17 +256,16 @@ class _Spreading:
             influence = Influence.INDIRECT if indirect else Influence.DIRECT
             step = StepFacts(cause, influence, kind, masking, first, facts.type, facts.criticality, parted)
             severity, goes_on, rule = self._policy.judge(self._change, self._schema, step)
-            verdict = place_of(0, indirect=indirect, rank=severity.rank, propagates=goes_on), severity.rank, rule
+            verdict = place_of(0, indirect=indirect, rank=severity.rank, propagates=goes_on), rule
             self._verdicts[asked] = verdict
-        how, rank, rule = verdict
-        return target << NODE_SHIFT | how, rank, rule
+        how, rule = verdict
+        return target << NODE_SHIFT | how, rule
 
-    def _note_job(self, key: str, cause: Cause, kind: str | None, rank: int) -> None:
+    def _note_job(self, key: str, cause: Cause, kind: str | None, place: int) -> None:
         job = self.jobs.get(key)
         if job is None:
-            job = self.jobs[key] = JobHit(self._hops, rank)
-        elif rank < job.rank:
-            job.rank = rank
+            job = self.jobs[key] = JobHit(self._hops, rank_of(place))
+        job.places.add(place)
         if job.hops == self._hops:
             job.causes.add(cause)
             if kind:

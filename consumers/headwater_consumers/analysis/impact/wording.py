@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.declared import ReadingConsumer
-from headwater_consumers.analysis.impact.answer import Impact, ImpactItem, Owner
+from headwater_consumers.analysis.impact.answer import Decision, Impact, ImpactItem, Owner
 from headwater_consumers.analysis.impact.change import ChangeType, ImpactChange, SchemaChange
+from headwater_consumers.analysis.impact.inputs import ConsumerInput, JobInput, QualityState, SeverityInputs
+from headwater_consumers.analysis.impact.policy import Raise, Severity
 from headwater_consumers.analysis.impact.spread import JobHit
 from headwater_consumers.analysis.impact.steps import Cause
+from headwater_consumers.durations import duration_text
 from headwater_schemas.ranges import range_text
 from headwater_schemas.visible import visible
 
 _MOST = 80
+_MOST_INPUTS = 3
 
 _HOW = {
     Cause.VALUE: "{job} makes it of {source}",
@@ -101,6 +105,99 @@ def reason(cause: Cause, kind: str | None, because: str, *, job: str, source: st
     return f"{how}{f' ({kind})' if kind else ''}{maybe}: {because}."
 
 
+def raise_text(raised_from: Severity, to: Severity, because: Iterable[str]) -> str:
+    """That a severity was raised, or lowered, and why."""
+    way = "raised" if to.rank < raised_from.rank else "lowered" if to.rank > raised_from.rank else "kept"
+    return f"{way} from {raised_from} to {to}: {', '.join(because)}"
+
+
+def because(raising: Raise, inputs: SeverityInputs) -> tuple[str, ...]:
+    """What a raise asks for and an asset has, in words; one that asks for nothing of it: that it is for every one."""
+    of_consumers = raising.consumers_of(inputs)
+    about_consumers = raising.consumed is not None or raising.consumer or raising.consumer_criticality
+    jobs = tuple(job for job in inputs.jobs if job.criticality.upper() in raising.job_criticality)
+    found = [f"type {short('/'.join(raising.type).lower())}"] if raising.type else []
+    found += [f"criticality {short(inputs.criticality)}"] if raising.criticality and inputs.criticality else []
+    found += [_made_by(jobs)] if jobs else []
+    if about_consumers:
+        found.append(f"read by {_consumers(of_consumers)}" if of_consumers else "no declared consumer")
+    if raising.deadline is not None:
+        found += list(_deadlines(raising, inputs, of_consumers)) or ["no deadline"]
+    if raising.freshness is not None:
+        found.append(_freshest(raising, inputs, of_consumers))
+    found += [f"declared {inputs.sensitivity}"] if raising.sensitivity and inputs.sensitivity else []
+    found += [f"classified {short(inputs.classification)}"] if raising.classification and inputs.classification else []
+    found += [f"latest run {short(inputs.publication)}"] if raising.publication and inputs.publication else []
+    found += [quality_text(inputs)] if raising.quality else []
+    return tuple(found) or ("whatever the asset",)
+
+
+def inputs_texts(inputs: SeverityInputs) -> tuple[str, ...]:
+    """Each input of a decision that is known, in words."""
+    found = [f"criticality {short(inputs.criticality)}"] if inputs.criticality else []
+    found += [_made_by(inputs.jobs)] if inputs.jobs else []
+    found += [f"read by {_consumers(inputs.consumers)}"] if inputs.consumers else []
+    found += [f"deadline {short(inputs.deadline)}"] if inputs.deadline else []
+    found += [_no_older(inputs.freshness_seconds)] if inputs.freshness_seconds is not None else []
+    found += [f"declared {inputs.sensitivity}"] if inputs.sensitivity else []
+    found += [f"classified {short(inputs.classification)}"] if inputs.classification else []
+    found += [f"latest run {short(inputs.publication)}"] if inputs.publication else []
+    found += [quality_text(inputs)] if inputs.quality else []
+    return tuple(found)
+
+
+def quality_text(inputs: SeverityInputs) -> str:
+    """What the latest checks of an asset's dataset found, in words."""
+    if inputs.quality is not QualityState.FAILED:
+        return "latest checks passed"
+    return f"latest checks failed: {_first(list(map(short, inputs.failed)))}"
+
+
+def _made_by(jobs: Sequence[JobInput]) -> str:
+    return f"made by {_first([f'{short(job.name)} ({short(job.criticality)})' for job in jobs])}"
+
+
+def _consumers(consumers: Sequence[ConsumerInput]) -> str:
+    return _first([_consumer(each) for each in consumers])
+
+
+def _consumer(consumer: ConsumerInput) -> str:
+    about = [short(consumer.criticality)] if consumer.criticality else []
+    about += [f"deadline {short(consumer.deadline)}"] if consumer.deadline else []
+    about += [_no_older(consumer.freshness_seconds)] if consumer.freshness_seconds is not None else []
+    kind = (consumer.type or "consumer").lower().replace("_", " ")
+    return f"{kind} '{short(consumer.name)}'" + (f" ({', '.join(about)})" if about else "")
+
+
+def _deadlines(raising: Raise, inputs: SeverityInputs, consumers: Sequence[ConsumerInput]) -> Iterator[str]:
+    """What has the deadline that a raise asks for, unless it is said of the consumers already."""
+    if raising.consumer or raising.consumer_criticality or raising.consumed:
+        return
+    if inputs.deadline:
+        yield f"deadline {short(inputs.deadline)}"
+    with_one = [each for each in consumers if each.deadline]
+    if with_one:
+        yield f"read by {_consumers(with_one)}"
+
+
+def _freshest(raising: Raise, inputs: SeverityInputs, consumers: Sequence[ConsumerInput]) -> str:
+    own = inputs.freshness_seconds
+    if own is not None and raising.freshness is not None and own <= raising.freshness:
+        return _no_older(own)
+    with_one = [each for each in consumers if each.freshness_seconds is not None]
+    return f"read by {_consumers(with_one)}"
+
+
+def _no_older(seconds: int) -> str:
+    return f"no older than {duration_text(seconds)}"
+
+
+def _first(texts: Sequence[str]) -> str:
+    """The first few, and how many more there are."""
+    more = f" and {len(texts) - _MOST_INPUTS:,} more" if len(texts) > _MOST_INPUTS else ""
+    return ", ".join(texts[:_MOST_INPUTS]) + more
+
+
 def job_reason(job: JobHit, schema: SchemaChange | None, *, fails: bool, late: bool) -> str:
     """What a job has to do with the change."""
     kinds = f" ({', '.join(sorted(job.kinds))})" if job.kinds else ""
@@ -152,7 +249,7 @@ def _lines(impact: Impact) -> Iterator[str]:
         yield from _more(impact.jobs_total - min(len(impact.jobs), _MOST_ITEMS), "jobs")
     if impact.consumers:
         yield ""
-        yield "### Consumers"
+        yield "### Whom to notify"
         yield ""
         for consumer in impact.consumers[:_MOST_ITEMS]:
             yield f"- {as_code(consumer.name)}: {as_text(consumer_text(consumer))}"
@@ -167,13 +264,38 @@ def _lines(impact: Impact) -> Iterator[str]:
         for item in shown:
             yield _row(item)
         yield from _more(impact.total - len(shown), "assets")
+        yield from decisions(shown)
     every = (*(job.owners for job in impact.jobs), *(item.owners for item in impact.items))
     of_consumers = (owner.name for consumer in impact.consumers for owner in consumer.owners)
     owners = list(dict.fromkeys((*(owner.name for owned in every for owner in owned), *of_consumers)))
     if owners:
         yield ""
         names = ", ".join(as_text(owner) for owner in owners[:_MOST_OWNERS])
-        yield f"To tell: {names}{f' and {len(owners) - _MOST_OWNERS} more' if len(owners) > _MOST_OWNERS else ''}."
+        yield f"To notify: {names}{f' and {len(owners) - _MOST_OWNERS} more' if len(owners) > _MOST_OWNERS else ''}."
+
+
+def decisions(items: Sequence[ImpactItem]) -> Iterator[str]:
+    """A section of Markdown: what decided each severity; nothing where no input is known."""
+    known = [(item, _decision(item.decision)) for item in items]
+    if not any(texts for _, texts in known):
+        return
+    yield ""
+    yield "### What decided"
+    yield ""
+    yield "| asset | severity | known of it |"
+    yield "|---|---|---|"
+    for item, text in known:
+        if text:
+            yield f"| {as_text(called(item.asset))} | {item.severity} | {text} |"
+    if not all(text for _, text in known):
+        yield ""
+        yield "Of the others nothing is declared, and no publication or check is known."
+
+
+def _decision(decision: Decision) -> str:
+    raised = [f"**{as_text(decision.text)}**"] if decision.text else []
+    known = "; ".join(inputs_texts(decision.inputs))
+    return "; ".join([*raised, *([as_text(known)] if known else [])])
 
 
 def consumer_text(consumer: ReadingConsumer) -> str:

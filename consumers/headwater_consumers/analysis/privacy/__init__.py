@@ -11,7 +11,7 @@ ask         the question
 from headwater_consumers.analysis.privacy.answer import Privacy
 from headwater_consumers.analysis.privacy.ask import DEFAULT_THRESHOLD, PrivacyPage, PrivacyQuestion, privacy
 from headwater_consumers.analysis.privacy.operations import Exposure, Operation
-from headwater_consumers.analysis.privacy.sensitivity import SENSITIVE
+from headwater_consumers.analysis.sensitivity import SENSITIVE
 
 __all__ = [
     "DEFAULT_THRESHOLD",

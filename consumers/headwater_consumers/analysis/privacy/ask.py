@@ -28,7 +28,6 @@ from headwater_consumers.analysis.privacy.answer import (
 )
 from headwater_consumers.analysis.privacy.graph import StoredPrivacyGraph
 from headwater_consumers.analysis.privacy.operations import EXPOSURES, Exposure
-from headwater_consumers.analysis.privacy.sensitivity import LEVELS, SENSITIVE, level_of
 from headwater_consumers.analysis.privacy.spread import (
     PrivacySpread,
     Reached,
@@ -38,6 +37,7 @@ from headwater_consumers.analysis.privacy.spread import (
 )
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_asset, resolve_column
+from headwater_consumers.analysis.sensitivity import LEVELS, SENSITIVE, level_of
 from headwater_consumers.analysis.walk import WalkStep
 from headwater_schemas.events import Sensitivity
 

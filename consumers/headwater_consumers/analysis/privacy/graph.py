@@ -9,9 +9,9 @@ from typing import Any
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, StoredGraph
 from headwater_consumers.analysis.privacy.operations import effect_of
-from headwater_consumers.analysis.privacy.sensitivity import level_of
 from headwater_consumers.analysis.privacy.spread import DeclaredFacts, PrivacyEdge
 from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.sensitivity import level_of
 
 _BLACK_BOXES = frozenset({"EXTERNAL", "UNKNOWN"})
 

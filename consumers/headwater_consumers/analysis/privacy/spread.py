@@ -20,7 +20,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from headwater_consumers.analysis.privacy.operations import EXPOSURES, Effect, Exposure, Operation
-from headwater_consumers.analysis.privacy.sensitivity import LEAST_SENSITIVE
+from headwater_consumers.analysis.sensitivity import LEAST_SENSITIVE
 from headwater_consumers.analysis.walk import Walk, WalkStep, walk
 
 _SHIFT = 8

@@ -99,7 +99,7 @@ def impact(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """What breaks, what is tainted, whom to tell: by column, with the way there, totals, and a text for a ticket."""
+    """What breaks, what is tainted, whom to notify: by column, with the way there, totals, and a text for a ticket."""
     return _impact(ask, change.change(), depth, limit, cursor)
 
 

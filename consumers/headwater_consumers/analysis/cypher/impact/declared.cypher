@@ -1,0 +1,9 @@
+// What is declared and reported of columns and datasets that decides a severity
+UNWIND $given.nodes AS node
+MATCH (n) WHERE id(n) = node
+OPTIONAL MATCH (owner:Dataset)-[:HAS_COLUMN]->(n)
+WITH node, n, coalesce(owner, n) AS d
+RETURN node, coalesce(d.classification, '') AS classification,
+  [(n)<-[r:DECLARES]-(x:Declaration {current: true}) WHERE n:Column | [x.set, r {.sensitivity, .classification}]] AS own,
+  [(d)<-[:DECLARES]-(x:Declaration {current: true}) | [x.set, x {.sensitivity, .classification, .freshness_seconds,
+    .deadline}]] AS whole

@@ -1,0 +1,218 @@
+"""What decides severities besides the steps, in Neo4j: looked up for many assets at once, each once, by key or id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from headwater_consumers.analysis.declared import Declared, declared
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.impact.inputs import ConsumerInput, InputGroup, JobInput, QualityState, SeverityInputs
+from headwater_consumers.analysis.quality import checks_of
+from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.sensitivity import LEVELS, level_of
+
+LOOKED_AT: Final = 20
+"""Latest runs of a job, of which the latest that wrote the dataset is taken."""
+_OF: Final = ("own", "whole")
+_END: Final = datetime(9999, 12, 31, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What is declared or reported of a column or dataset."""
+
+    deadline: str | None = None
+    freshness_seconds: int | None = None
+    sensitivity: str | None = None
+    classification: str | None = None
+
+
+class StoredInputs:
+    """The ones in Neo4j, asked within one transaction. What is known under other names of a dataset counts, too.
+
+    Args:
+        tx: to look up in.
+    """
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._identities = Identities.of(tx)
+        self._keys: dict[int, str] = {}
+        self._about: dict[int, _About] = {}
+        self._consumers: dict[int, tuple[ConsumerInput, ...]] = {}
+        self._published: dict[int, str | None] = {}
+        self._checked: dict[int, tuple[QualityState | None, tuple[str, ...]]] = {}
+        self._jobs: dict[str, JobInput | None] = {}
+        self._criticalities: dict[int, str | None] = {}
+        self._declared: dict[str, Declared] = {}
+
+    @staticmethod
+    def of(tx: Transaction) -> StoredInputs:
+        """Those of a transaction: every part of a question shares them."""
+        found = tx.shared.get("severity inputs")
+        if not isinstance(found, StoredInputs):
+            found = tx.shared["severity inputs"] = StoredInputs(tx)
+        return found
+
+    def criticalities(self, datasets: Iterable[int]) -> dict[int, str]:
+        """Declared criticality of datasets, by id; of several sets that declare one, by the first set."""
+        asked = list(dict.fromkeys(datasets))
+        if new := [node for node in asked if node not in self._criticalities]:
+            rows: dict[int, list[str]] = {}
+            under = self._under(new) if self._any("declared/any_declaration") else {}
+            if under:
+                found = self._tx.rows(
+                    "impact/criticality", nodes=sorted({each for one in under.values() for each in one})
+                )
+                rows = {row["node"]: list(row["declared"]) for row in found}
+            for node in new:
+                given = sorted(rows[each] for each in under.get(node, ()) if each in rows)
+                self._criticalities[node] = given[0][1] if given else None
+        return {node: value for node in asked if (value := self._criticalities[node]) is not None}
+
+    def job_criticalities(self, jobs: Iterable[str]) -> dict[str, JobInput]:
+        """Jobs that have a criticality, declared or reported, of these; by key."""
+        asked = list(dict.fromkeys(jobs))
+        if new := sorted(job for job in asked if job not in self._jobs):
+            self._jobs |= dict.fromkeys(new, None)
+            for row in self._tx.one("impact/jobs", keys=new)["jobs"]:
+                if row["criticality"]:
+                    self._jobs[row["properties"]["key"]] = JobInput(row["properties"]["name"], row["criticality"])
+        return {job: found for job in asked if (found := self._jobs[job]) is not None}
+
+    def look_up(
+        self, nodes: Mapping[int, int], criticality: Mapping[int, str], groups: Iterable[InputGroup]
+    ) -> dict[int, SeverityInputs]:
+        """What is known of assets, but for the jobs that make them.
+
+        Args:
+            nodes: the dataset of each asset, both by id; a dataset is its own.
+            criticality: of each asset's dataset, by the asset.
+            groups: what to look up; the rest stays as if nothing were known of it.
+        """
+        wanted = frozenset(groups)
+        datasets = list(dict.fromkeys(nodes.values()))
+        if InputGroup.DECLARED in wanted:
+            self._fill(self._about, nodes, self._look_up_about)
+        if InputGroup.CONSUMERS in wanted:
+            self._fill(self._consumers, nodes, self._look_up_consumers)
+        if InputGroup.PUBLICATION in wanted:
+            self._fill(self._published, datasets, self._look_up_publication)
+        if InputGroup.QUALITY in wanted:
+            self._fill(self._checked, datasets, self._look_up_quality)
+        out = {}
+        for node, dataset in nodes.items():
+            about = self._about.get(node, _About()) if InputGroup.DECLARED in wanted else _About()
+            quality, failed = self._checked[dataset] if InputGroup.QUALITY in wanted else (None, ())
+            level = level_of(about.sensitivity)
+            out[node] = SeverityInputs(
+                criticality=criticality.get(node) or None,
+                consumers=self._consumers[node] if InputGroup.CONSUMERS in wanted else (),
+                deadline=about.deadline,
+                freshness_seconds=about.freshness_seconds,
+                sensitivity=LEVELS[level] if level else None,
+                classification=about.classification,
+                publication=self._published[dataset] if InputGroup.PUBLICATION in wanted else None,
+                quality=quality,
+                failed=failed,
+            )
+        return out
+
+    def _any(self, statement: str) -> bool:
+        return self._tx.row(statement) is not None
+
+    @staticmethod
+    def _fill(known: dict[int, Any], nodes: Iterable[int], look_up: Callable[[list[int]], Mapping[int, Any]]) -> None:
+        if new := [node for node in nodes if node not in known]:
+            known |= look_up(new)
+
+    def _under(self, nodes: Sequence[int]) -> dict[int, list[int]]:
+        """Each with the nodes of all its names."""
+        self._identities.learn(nodes)
+        return {node: self._identities.expanded([node]) for node in nodes}
+
+    def _members(self, datasets: Sequence[int]) -> dict[int, list[str]]:
+        """Keys of all names of datasets, by id."""
+        if new := [node for node in datasets if node not in self._keys]:
+            self._keys |= zip(*self._tx.one("lineage/written", nodes=new).values(), strict=True)
+        self._identities.look_at([self._keys[node] for node in datasets])
+        return {node: self._identities.members(self._keys[node]) for node in datasets}
+
+    def _look_up_about(self, nodes: list[int]) -> dict[int, _About]:
+        under = self._under(nodes)
+        rows = {row["node"]: row for row in self._tx.rows("impact/declared", nodes=_all(under))}
+        return {node: _about([rows[each] for each in names if each in rows]) for node, names in under.items()}
+
+    def _look_up_consumers(self, nodes: list[int]) -> dict[int, tuple[ConsumerInput, ...]]:
+        if not self._any("declared/any_consumer"):
+            return dict.fromkeys(nodes, ())
+        under = self._under(nodes)
+        rows = {row["node"]: row["consumers"] for row in self._tx.rows("impact/consumers", nodes=_all(under))}
+        every = {key for found in rows.values() for key, _ in found}
+        self._declared |= declared(self._tx, every - self._declared.keys()) if every else {}
+        out = {}
+        for node, names in under.items():
+            found = {key: name for each in names for key, name in rows.get(each, ())}
+            ordered = sorted(found.items(), key=lambda pair: (pair[1], pair[0]))
+            out[node] = tuple(self._consumer(key, name) for key, name in ordered)
+        return out
+
+    def _consumer(self, key: str, name: str) -> ConsumerInput:
+        values = self._declared[key].values if key in self._declared else {}
+        told = ("type", "criticality", "deadline", "freshness_seconds")
+        return ConsumerInput(name, *(values.get(each) for each in told))
+
+    def _look_up_publication(self, datasets: list[int]) -> dict[int, str | None]:
+        members = self._members(datasets)
+        latest: dict[str, tuple[Any, str, str | None]] = {}
+        rows = self._tx.rows("impact/publication", datasets=_all(members), until=_END, looked_at=LOOKED_AT)
+        for row in rows:
+            one = (row["at"].to_native(), row["run"], row["publication"])
+            latest[row["dataset"]] = max(one, latest.get(row["dataset"], one), key=lambda each: each[:2])
+        out: dict[int, str | None] = {}
+        for node, names in members.items():
+            found = [latest[name] for name in names if name in latest]
+            out[node] = max(found, key=lambda each: each[:2])[2] if found else None
+        return out
+
+    def _look_up_quality(self, datasets: list[int]) -> dict[int, tuple[QualityState | None, tuple[str, ...]]]:
+        members = self._members(datasets)
+        checks = checks_of(self._tx, _all(members))
+        out: dict[int, tuple[QualityState | None, tuple[str, ...]]] = {}
+        for node, names in members.items():
+            found = [check for name in names for check in checks.get(name, ())]
+            failed = sorted({each.assertion for check in found for each in check.failed})
+            state = QualityState.FAILED if failed else QualityState.PASSED if found else None
+            out[node] = state, tuple(failed)
+        return out
+
+
+def _all(under: Mapping[int, Sequence[Any]]) -> list[Any]:
+    return sorted({each for names in under.values() for each in names})
+
+
+def _about(rows: Sequence[Mapping[str, Any]]) -> _About:
+    """Of one asset under all its names: the greatest sensitivity; of all else, what the first set declares."""
+    own, whole = ([each for _, each in sorted((pair for row in rows for pair in row[of]), key=_set)] for of in _OF)
+    reported = sorted(row["classification"] for row in rows if row["classification"])
+    return _About(
+        deadline=_first(whole, "deadline"),
+        freshness_seconds=_first(whole, "freshness_seconds"),
+        sensitivity=_greatest(own) or _greatest(whole),
+        classification=_first(own, "classification") or _first(whole, "classification") or next(iter(reported), None),
+    )
+
+
+def _set(declaration: Sequence[Any]) -> str:
+    return str(declaration[0])
+
+
+def _first(rows: Iterable[Mapping[str, Any]], name: str) -> Any:
+    return next((row[name] for row in rows if row[name] is not None), None)
+
+
+def _greatest(rows: Iterable[Mapping[str, Any]]) -> str | None:
+    return max((row["sensitivity"] for row in rows if row["sensitivity"]), key=level_of, default=None)

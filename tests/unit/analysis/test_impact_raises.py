@@ -1,0 +1,309 @@
+"""Each raise of the default policy: an asset that it is about, and one that it nearly is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.impact import ChangeType, Policy, Severity, default_policy
+from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
+from headwater_consumers.analysis.impact.inputs import (
+    ConsumerInput,
+    InputGroup,
+    JobInput,
+    QualityState,
+    SeverityInputs,
+)
+from headwater_consumers.analysis.impact.policy import SEVERITIES, default_policy_text, parse_policy
+from headwater_consumers.analysis.impact.raising import raised
+from headwater_consumers.analysis.impact.steps import place_of
+from headwater_consumers.analysis.impact.wording import because, inputs_texts, raise_text
+from headwater_schemas.events import Sensitivity
+
+NODE, JOB = 7, "job"
+KNOWN = {
+    "criticality": "Tier-1",
+    "jobs": (JobInput("load", "critical"),),
+    "board": (ConsumerInput("board", "DASHBOARD", "high"),),
+    "report": (ConsumerInput("report", "REPORT", "low", "08:00 UTC", 86_400),),
+    "export": (ConsumerInput("partner", "EXPORT", "low"),),
+    "deadline": "06:00 UTC",
+    "freshness_seconds": 86_400,
+    "sensitivity": Sensitivity.PII,
+    "public": Sensitivity.PUBLIC,
+    "classification": "Public",
+    "publication": "UNPUBLISHED",
+    "partial": "PARTIAL",
+    "quality": QualityState.FAILED,
+}
+
+
+class Known:
+    """A graph with one asset, of which these inputs are known."""
+
+    def __init__(self, inputs: SeverityInputs) -> None:
+        self.known = inputs
+
+    def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> dict[int, SeverityInputs]:
+        wanted = set(groups)
+        about = self.known
+        found = SeverityInputs(criticality=about.criticality)
+        if InputGroup.DECLARED in wanted:
+            declared = ("deadline", "freshness_seconds", "sensitivity", "classification")
+            found = replace(found, **{name: getattr(about, name) for name in declared})
+        if InputGroup.CONSUMERS in wanted:
+            found = replace(found, consumers=about.consumers)
+        if InputGroup.PUBLICATION in wanted:
+            found = replace(found, publication=about.publication)
+        if InputGroup.QUALITY in wanted:
+            found = replace(found, quality=about.quality, failed=about.failed)
+        return dict.fromkeys(nodes, found)
+
+    def critical_jobs(self, jobs: Iterable[str], /) -> dict[str, JobInput]:
+        return dict(zip(jobs, self.known.jobs, strict=False))
+
+    def column_edges(self, nodes: Sequence[int], /) -> Iterable[StoredColumnEdge]:
+        raise NotImplementedError
+
+    def lookups(self, edges: Sequence[int], /) -> dict[int, list[int]]:
+        raise NotImplementedError
+
+    def feeds(self, nodes: Sequence[int], /) -> Iterable[Feed]:
+        raise NotImplementedError
+
+    def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
+        raise NotImplementedError
+
+    def facts(self, nodes: Sequence[int], /) -> dict[int, AssetFacts]:
+        raise NotImplementedError
+
+
+def known(*names: str, **more: Any) -> SeverityInputs:
+    """Inputs by the names above; `board` and the like are consumers."""
+    values: dict[str, Any] = {}
+    for name in names:
+        field = {"board": "consumers", "report": "consumers", "export": "consumers", "public": "sensitivity"}
+        values[{**field, "partial": "publication"}.get(name, name)] = KNOWN[name]
+    return SeverityInputs(**{**values, **more})
+
+
+def decided(
+    change: str, severity: str, inputs: SeverityInputs, policy: Policy | None = None, type_: str = "TABLE"
+) -> tuple[str, int | None]:
+    """The severity that holds, and the number of the raise, from 1."""
+    place = place_of(NODE, indirect=False, rank=Severity(severity).rank, propagates=True)
+    facts = {NODE: AssetFacts("k", NODE, type_, inputs.criticality or "")}
+    found = raised(Known(inputs), policy or default_policy(), ChangeType(change), {place: [JOB]}, facts)
+    if not found:
+        return severity, None
+    return SEVERITIES[found[place].rank], found[place].number + 1
+
+
+# The change, the severity by the rule, what is known; what it becomes.
+FIRES = [
+    ("SCHEMA_BREAKING", "DEGRADED", known("criticality"), "BREAKING"),
+    ("SCHEMA_BREAKING", "DEGRADED", known("jobs"), "BREAKING"),
+    ("SCHEMA_BREAKING", "DEGRADED", known("board"), "BREAKING"),
+    ("DATA_INCORRECT", "TAINTED", known("criticality"), "CRITICAL"),
+    ("BACKFILL_RESTATEMENT", "TAINTED", known("jobs"), "CRITICAL"),
+    ("FRESHNESS_BREACH", "BLOCKING", known("board"), "CRITICAL"),
+    ("FRESHNESS_BREACH", "BLOCKING", known("deadline"), "CRITICAL"),
+    ("FRESHNESS_BREACH", "WARNING", known("criticality"), "BLOCKING"),
+    ("BACKFILL_RESTATEMENT", "WARNING", known("jobs"), "BLOCKING"),
+    ("BACKFILL_RESTATEMENT", "WARNING", known("board"), "BLOCKING"),
+    ("FRESHNESS_BREACH", "WARNING", known("report", consumers=(ConsumerInput("r", deadline="8:00"),)), "BLOCKING"),
+    ("FRESHNESS_BREACH", "WARNING", known("freshness_seconds"), "BLOCKING"),
+    ("FRESHNESS_BREACH", "WARNING", known("partial"), "BLOCKING"),
+    ("DATA_INCORRECT", "TAINTED", known("publication"), "BLOCKING"),
+    ("DATA_INCORRECT", "WARNING", known("quality"), "TAINTED"),
+    ("ASSET_DEPRECATED", "INFO", known("criticality"), "BLOCKING"),
+    ("ASSET_DEPRECATED", "INFO", known("jobs"), "BLOCKING"),
+    ("ASSET_DEPRECATED", "INFO", known("board"), "BLOCKING"),
+    ("ASSET_DEPRECATED", "INFO", known("report"), "WARNING"),
+    ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known("criticality"), "CRITICAL"),
+    ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known("public"), "CRITICAL"),
+    ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known("classification"), "CRITICAL"),
+    ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known("export"), "CRITICAL"),
+    ("PRIVACY_RECLASSIFICATION", "WARNING", known("sensitivity"), "RESTRICTED"),
+]
+
+# Likewise, one input off; the severity by the rule holds.
+NEARLY = [
+    ("SCHEMA_BREAKING", "DEGRADED", known(criticality="tier-2")),
+    ("SCHEMA_BREAKING", "DEGRADED", known(jobs=(JobInput("load", "low"),))),
+    ("SCHEMA_BREAKING", "DEGRADED", known("report")),
+    ("DATA_INCORRECT", "TAINTED", known(criticality="tier-2")),
+    ("BACKFILL_RESTATEMENT", "TAINTED", known(jobs=(JobInput("load", "tier-2"),))),
+    ("FRESHNESS_BREACH", "BLOCKING", known(consumers=(ConsumerInput("board", "DASHBOARD"),))),
+    ("FRESHNESS_BREACH", "BLOCKING", known("freshness_seconds")),
+    ("FRESHNESS_BREACH", "WARNING", known(criticality="tier-2")),
+    ("BACKFILL_RESTATEMENT", "WARNING", known(jobs=(JobInput("load", "low"),))),
+    ("BACKFILL_RESTATEMENT", "WARNING", known("report")),
+    ("BACKFILL_RESTATEMENT", "WARNING", known("deadline")),
+    ("FRESHNESS_BREACH", "WARNING", known(freshness_seconds=86_401)),
+    ("FRESHNESS_BREACH", "WARNING", known(publication="PUBLISHED")),
+    ("DATA_INCORRECT", "TAINTED", known(publication="PUBLISHED")),
+    ("DATA_INCORRECT", "WARNING", known(quality=QualityState.PASSED)),
+    ("ASSET_DEPRECATED", "INFO", known(criticality="tier-2")),
+    ("ASSET_DEPRECATED", "INFO", known(jobs=(JobInput("load", "low"),))),
+    ("ASSET_DEPRECATED", "WARNING", known("report")),
+    ("ASSET_DEPRECATED", "INFO", known()),
+    ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known(criticality="tier-2")),
+    ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known(sensitivity=Sensitivity.INTERNAL)),
+    ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known(classification="publicly")),
+    ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known("board")),
+    ("PRIVACY_RECLASSIFICATION", "WARNING", known(sensitivity=Sensitivity.CONFIDENTIAL)),
+]
+
+
+@pytest.mark.parametrize(
+    ("number", "change", "severity", "inputs", "to"), [(n, *row) for n, row in enumerate(FIRES, 1)]
+)
+def test_it_raises(number: int, change: str, severity: str, inputs: SeverityInputs, to: str) -> None:
+    assert decided(change, severity, inputs) == (to, number)
+
+
+@pytest.mark.parametrize(("change", "severity", "inputs"), NEARLY)
+def test_it_nearly_raises(change: str, severity: str, inputs: SeverityInputs) -> None:
+    assert decided(change, severity, inputs) == (severity, None)
+
+
+def test_every_raise_has_both() -> None:
+    assert len(FIRES) == len(NEARLY) == len(default_policy().raises)
+
+
+@pytest.mark.parametrize(("change", "severity", "inputs", "to"), FIRES)
+def test_nothing_is_raised_where_nothing_is_known(change: str, severity: str, inputs: SeverityInputs, to: str) -> None:
+    assert decided(change, severity, SeverityInputs()) == (severity, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "severity", "critical"),
+    [
+        ("DATA_INCORRECT", "TAINTED", "CRITICAL"),
+        ("DATA_INCORRECT", "WARNING", "WARNING"),
+        ("FRESHNESS_BREACH", "WARNING", "BLOCKING"),
+        ("PRIVACY_RECLASSIFICATION", "RESTRICTED", "CRITICAL"),
+        ("SCHEMA_BREAKING", "BREAKING", "BREAKING"),
+        ("SCHEMA_BREAKING", "COSMETIC", "COSMETIC"),
+    ],
+)
+def test_what_matters_more(change: str, severity: str, critical: str) -> None:
+    assert decided(change, severity, known("criticality"))[0] == critical
+
+
+def with_raise(conditions: str, severity: str = "WARNING", to: str = "CRITICAL") -> Policy:
+    text = default_policy_text().partition("# ---- What matters more")[0]
+    return parse_policy(f'{text}[[raise]]\n{conditions}\nseverity = ["{severity}"]\nto = "{to}"\n', "mine")
+
+
+CONDITIONS: dict[str, tuple[str, SeverityInputs, SeverityInputs]] = {
+    "one consumer has both": (
+        'consumer = ["REPORT"]\nconsumer_criticality = ["high"]',
+        known(consumers=(ConsumerInput("r", "REPORT", "HIGH"),)),
+        known(consumers=(*KNOWN["board"], *KNOWN["report"])),  # type: ignore[misc]
+    ),
+    "the consumer's deadline": (
+        'consumer = ["DASHBOARD"]\ndeadline = true',
+        known(consumers=(ConsumerInput("b", "DASHBOARD", None, "8:00"),)),
+        known("deadline", consumers=(*KNOWN["board"], *KNOWN["report"])),  # type: ignore[misc]
+    ),
+    "no deadline": ("deadline = false", known("board"), known("deadline")),
+    "nobody reads it": ("consumed = false", known("deadline"), known("board")),
+    "the consumer's freshness": ('freshness = "1d"', known("report"), known("board")),
+    "several at once": (
+        'criticality = ["tier-1"]\nquality = ["FAILED"]',
+        known("criticality", "quality"),
+        known("quality"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_conditions_of_a_policy_of_ones_own(name: str) -> None:
+    conditions, fits, nearly = CONDITIONS[name]
+    policy = with_raise(conditions)
+    assert decided("DATA_INCORRECT", "WARNING", fits, policy) == ("CRITICAL", 1)
+    assert decided("DATA_INCORRECT", "WARNING", nearly, policy) == ("WARNING", None)
+    text = raise_text(Severity.WARNING, Severity.CRITICAL, because(policy.raises[0], fits))
+    assert text.startswith("raised from WARNING to CRITICAL: ")
+
+
+def test_one_that_lowers() -> None:
+    policy = with_raise('type = ["topic"]\nconsumed = false', "TAINTED", "INFO")
+    assert decided("DATA_INCORRECT", "TAINTED", known(), policy, "TOPIC") == ("INFO", 1)
+    assert decided("DATA_INCORRECT", "TAINTED", known(), policy, "TABLE") == ("TAINTED", None)
+    why = because(policy.raises[0], known())
+    assert raise_text(Severity.TAINTED, Severity.INFO, why) == (
+        "lowered from TAINTED to INFO: type topic, no declared consumer"
+    )
+
+
+WORDS = [
+    ("SCHEMA_BREAKING", "DEGRADED", known("board", "deadline"), "read by dashboard 'board' (high)"),
+    (
+        "FRESHNESS_BREACH",
+        "BLOCKING",
+        known("deadline", "report"),
+        "deadline 06:00 UTC, read by report 'report' (low, deadline 08:00 UTC, no older than 1 day)",
+    ),
+    ("FRESHNESS_BREACH", "WARNING", known("freshness_seconds"), "no older than 1 day"),
+    ("DATA_INCORRECT", "TAINTED", known("jobs"), "made by load (critical)"),
+    ("DATA_INCORRECT", "TAINTED", known("publication"), "latest run UNPUBLISHED"),
+    (
+        "DATA_INCORRECT",
+        "WARNING",
+        known("quality", failed=tuple("abcde")),
+        "latest checks failed: a, b, c and 2 more",
+    ),
+    ("PRIVACY_RECLASSIFICATION", "WARNING", known("sensitivity"), "declared PII"),
+    ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known("classification"), "classified Public"),
+]
+
+
+@pytest.mark.parametrize(("change", "severity", "inputs", "words"), WORDS)
+def test_the_reason_in_words(change: str, severity: str, inputs: SeverityInputs, words: str) -> None:
+    to, number = decided(change, severity, inputs)
+    assert number is not None
+    raising = default_policy().raises[number - 1]
+    text = raise_text(Severity(severity), Severity(to), because(raising, inputs))
+    assert text == f"raised from {severity} to {to}: {words}"
+
+
+def test_every_input_in_words() -> None:
+    every = known(
+        "criticality", "jobs", "report", "deadline", "sensitivity", "classification", "publication", "quality",
+        freshness_seconds=129_600, failed=("few",),
+    )  # fmt: skip
+    assert inputs_texts(every) == (
+        "criticality Tier-1",
+        "made by load (critical)",
+        "read by report 'report' (low, deadline 08:00 UTC, no older than 1 day)",
+        "deadline 06:00 UTC",
+        "no older than 36 hours",
+        "declared PII",
+        "classified Public",
+        "latest run UNPUBLISHED",
+        "latest checks failed: few",
+    )
+    assert inputs_texts(SeverityInputs()) == ()
+
+
+@pytest.mark.parametrize(
+    ("conditions", "message"),
+    [
+        ('freshness = "soon"', "freshness: write a number and a unit"),
+        ('consumer = ["dash"]', r"consumer\[0\]"),
+        ('quality = ["bad"]', r"quality\[0\]"),
+        ("deadlin = true", "deadlin: unknown; did you mean `deadline`"),
+        ('sensitivity = ["secret"]', r"sensitivity\[0\]"),
+        ('publication = ["done"]', r"publication\[0\]"),
+    ],
+)
+def test_a_mistake_in_a_condition_has_line_and_field(conditions: str, message: str) -> None:
+    with pytest.raises(QuestionError, match=rf"mine:\d+: raise\[0\]\.{message}"):
+        with_raise(conditions)
