@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from rich.console import Console as RichConsole
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.status import Status
 from rich.table import Table
 from rich.text import Span, Text
@@ -173,14 +181,15 @@ class Console:
         err = self.err
         return contextlib.nullcontext() if self.json_mode or not err.is_terminal else err.spinner(text)
 
-    def progress(self, count: ProgressColumn | None = None) -> Progress:
+    def progress(self, count: ProgressColumn | None = None, *, lines: bool = False) -> Progress:
         """A progress display on stderr; silent where stderr is no terminal, and with `--json`.
 
         Args:
             count: how far it is; default: a number of the total.
+            lines: instead of being silent, print a line for each new description: for what takes many minutes.
         """
         err = self.err
-        return Progress(
+        return (_Lines if lines else Progress)(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -190,6 +199,17 @@ class Console:
             transient=True,
             disable=self.json_mode or not err.is_terminal,
         )
+
+
+class _Lines(Progress):
+    """Prints descriptions where there is no display."""
+
+    def update(self, task_id: TaskID, *, description: str | None = None, **others: Any) -> None:
+        """As `Progress.update`."""
+        new = description is not None and description != self._tasks[task_id].description
+        super().update(task_id, description=description, **others)
+        if new and self.disable:
+            self.console.print(description)
 
 
 def _rich(stream: TextIO) -> PlainConsole:

@@ -99,7 +99,7 @@ def _measure(runners: Sequence[Runner], feed: Feed, options: Options) -> None:
             target=place.target,
             records=options.records,
         )
-    with console.progress() as progress:
+    with console.progress(lines=True) as progress:
         task = progress.add_task("micro-batches", total=turns)
         in_turns(
             runners,

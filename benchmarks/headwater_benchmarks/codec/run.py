@@ -36,7 +36,7 @@ def run(options: Options) -> dict[str, Any]:
     """Make events, encode and decode them, and report."""
     grouped = groups(list(Mixture(options.seed).take(options.events)))
     questions = [Question(group, direction) for group in grouped for direction in ("encode", "decode")]
-    with console.progress() as progress:
+    with console.progress(lines=True) as progress:
         known = codecs()
         works_on = [material(codec, grouped) for codec in progress.track(known, description="events")]
         contestants = [contestant(codec, each) for codec, each in zip(known, works_on, strict=True)]

@@ -40,7 +40,7 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
         HeadwaterError: a server or the consumer failed.
     """
     servers = servers or EmbeddedServers(heap_mb=options.heap_mb, page_cache_mb=options.page_cache_mb)
-    with console.progress() as progress, servers.kafka() as broker:
+    with console.progress(lines=True) as progress, servers.kafka() as broker:
         bench = _Bench(options, servers, broker, progress)
         load = os.getloadavg()[0]
         contents = bench.fill(options.prefix, options.events, folded=True)

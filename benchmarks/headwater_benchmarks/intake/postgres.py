@@ -9,19 +9,18 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from headwater.errors import HeadwaterError
 from headwater.stack import ports
+from headwater.stack.process import GuardedProcess
 
 USER = "postgres"
 _HOST = "127.0.0.1"
 _START_SECONDS = 60.0
-_LOOK_SECONDS = 0.1
 
 
 def programs() -> Path | None:
@@ -84,21 +83,21 @@ def postgres_up(folder_of_programs: Path) -> Iterator[Postgres]:
         folder, account = Path(name), _account()
         if account:
             shutil.chown(folder, account["user"], account["group"])
-        data, log = folder / "data", folder / "log"
+        data = folder / "data"
         make = ["-D", str(data), "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
         _checked([str(folder_of_programs / "initdb"), *make], cwd=folder, **account)
         port = ports.choose(ports.ANY).kafka
         command = [str(folder_of_programs / "postgres"), "-D", str(data), "-h", _HOST, "-p", str(port), "-k", name]
-        with log.open("wb") as out:
-            process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out, **account)
+        process = GuardedProcess("PostgreSQL", [*_as(account), *command], output=folder / "log", folder=folder)
         try:
             server = Postgres(port, process.pid, folder_of_programs)
-            _wait(server, process, log)
+            process.wait_until(lambda: _ready(server), timeout_seconds=_START_SECONDS, cancelled=lambda: False)
             yield server
         finally:
             # SIGINT is PostgreSQL's fast shutdown: it waits for no client.
-            process.send_signal(signal.SIGINT)
-            process.wait(_START_SECONDS)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGINT)
+            process.stop()
 
 
 def _account() -> dict[str, Any]:
@@ -112,14 +111,16 @@ def _account() -> dict[str, Any]:
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": ()}
 
 
-def _wait(server: Postgres, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + _START_SECONDS
-    while subprocess.run(
-        [str(server.programs / "pg_isready"), "-h", _HOST, "-p", str(server.port)], capture_output=True, check=False
-    ).returncode:
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise HeadwaterError(f"PostgreSQL doesn't come up: {log.read_text(encoding='utf-8')[-500:]}")
-        time.sleep(_LOOK_SECONDS)
+def _as(account: Mapping[str, Any]) -> list[str]:
+    """What runs a program of that account: its guard, which runs as this process's, couldn't be read by it."""
+    if not account:
+        return []
+    return ["setpriv", f"--reuid={account['user']}", f"--regid={account['group']}", "--clear-groups", "--"]
+
+
+def _ready(server: Postgres) -> bool:
+    command = [str(server.programs / "pg_isready"), "-h", _HOST, "-p", str(server.port)]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def _checked(command: Sequence[str], **options: Any) -> str:

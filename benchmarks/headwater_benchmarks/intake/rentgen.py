@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 from headwater.errors import HeadwaterError
 from headwater.stack import ports
 from headwater.stack.paths import cache_dir
+from headwater.stack.process import GuardedProcess
 from headwater_benchmarks.intake.postgres import Postgres, postgres_up, programs
 
 PACKAGE = "data-rentgen[server,consumer,postgres]"
@@ -73,9 +73,8 @@ def installed(python: Path | None = None) -> Peer | str:
 class RentgenConsumer:
     """Its consumer, running."""
 
-    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+    def __init__(self, process: GuardedProcess) -> None:
         self.process = process
-        self._log = log
 
     def until(self, condition: Callable[[], bool], what: str, *, seconds: float = _START_SECONDS) -> None:
         """Wait for it, while the process lives.
@@ -85,7 +84,7 @@ class RentgenConsumer:
         """
         deadline = time.monotonic() + seconds
         while not condition():
-            if self.process.poll() is not None or time.monotonic() > deadline:
+            if self.process.ended() or time.monotonic() > deadline:
                 raise HeadwaterError(f"Data.Rentgen shows no {what}. The end of its log: {self._text()[-2_000:]}")
             time.sleep(_LOOK_SECONDS)
 
@@ -109,7 +108,7 @@ class RentgenConsumer:
         return float(times.user + times.system)
 
     def _text(self) -> str:
-        return self._log.read_text(encoding="utf-8", errors="replace")
+        return self.process.log.read_text(encoding="utf-8", errors="replace")
 
 
 class Rentgen:
@@ -137,7 +136,6 @@ class Rentgen:
             HeadwaterError: the database can't be made.
         """
         self.server.run("postgres", f"CREATE DATABASE {database} TEMPLATE {_TEMPLATE}")
-        log = self._folder / f"{database}.log"
         variables = {
             **self._variables(database),
             "DATA_RENTGEN__KAFKA__BOOTSTRAP_SERVERS": f'["{broker}"]',
@@ -146,24 +144,17 @@ class Rentgen:
             "DATA_RENTGEN__CONSUMER__AUTO_OFFSET_RESET": "earliest",
             "DATA_RENTGEN__PRODUCER__MALFORMED_TOPIC": f"{topic}__malformed",
         }
-        with log.open("wb") as out:
-            process = subprocess.Popen(
-                [str(self._peer.python), "-m", "data_rentgen.consumer", "--port", str(ports.choose(ports.ANY).http)],
-                env={**os.environ, **variables},
-                stdout=out,
-                stderr=out,
-                cwd=self._folder,
-                start_new_session=True,
-            )
+        process = GuardedProcess(
+            "Data.Rentgen",
+            [str(self._peer.python), "-m", "data_rentgen.consumer", "--port", str(ports.choose(ports.ANY).http)],
+            output=self._folder / f"{database}.log",
+            environment={**os.environ, **variables},
+            folder=self._folder,
+        )
         try:
-            yield RentgenConsumer(process, log)
+            yield RentgenConsumer(process)
         finally:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait(30)
+            process.stop()
 
     def bytes_on_disk(self, database: str) -> int:
         """Of a database, without the write-ahead log."""

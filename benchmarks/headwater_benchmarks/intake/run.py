@@ -57,7 +57,7 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
     peer = installed(options.rentgen)
     load = os.getloadavg()[0]
     with contextlib.ExitStack() as stack:
-        progress = stack.enter_context(console.progress())
+        progress = stack.enter_context(console.progress(lines=True))
         broker = stack.enter_context(servers.kafka())
         rentgen = stack.enter_context(rentgen_up(peer)) if isinstance(peer, Peer) else None
         task = progress.add_task("rounds", total=None)

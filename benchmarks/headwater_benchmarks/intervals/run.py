@@ -26,7 +26,7 @@ def run(options: Options) -> dict[str, Any]:
         HeadwaterError: a server, the consumer or an import failed, or a trace found something else.
     """
     measurements: list[dict[str, Any]] = []
-    with console.progress() as progress:
+    with console.progress(lines=True) as progress:
         task = progress.add_task("intervals", total=options.year or None)
 
         def doing(what: str) -> None:

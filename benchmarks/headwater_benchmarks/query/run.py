@@ -62,7 +62,7 @@ def run(options: Options) -> dict[str, Any]:
         statements = Statements(driver, options.timeout_seconds)
         before = own_peak_mb()
         measurements, goals = [], []
-        with console.progress() as progress:
+        with console.progress(lines=True) as progress:
             for case in cases(reader, statements, at.starts, options.questions):
                 warm_up = math.ceil(options.warm_up / len(case.questions))
                 asks = (options.rounds + warm_up) * len(case.questions) * len(case.contestants)

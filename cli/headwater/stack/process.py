@@ -31,6 +31,7 @@ class GuardedProcess:
         output: Path,
         log: Path | None = None,
         environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
         delete: Path | None = None,
         private: bool = False,
     ) -> None:
@@ -42,6 +43,7 @@ class GuardedProcess:
             output: Its output goes here; what was there is replaced.
             log: Its own log, if it writes one beside its output. Also begun anew.
             environment: All of its environment; this process's if None.
+            folder: Where it runs; this process's folder if None.
             delete: A folder to remove when the program has ended.
             private: Nobody else may read what it writes, its output included.
         """
@@ -60,6 +62,7 @@ class GuardedProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
+            cwd=folder,
             start_new_session=True,
             umask=PRIVATE_UMASK if private else -1,
         )

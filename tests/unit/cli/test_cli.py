@@ -19,8 +19,9 @@ import pytest
 from rich.console import Group
 from rich.table import Table
 
+import headwater_benchmarks
 from headwater import cli, errors
-from headwater.console import JsonOption, PlainConsole, console
+from headwater.console import Console, JsonOption, PlainConsole, console
 from headwater.invocation import install_command
 
 ROOT = Path(__file__).parents[3]
@@ -268,3 +269,29 @@ def test_help_is_broken_where_the_terminal_ends(
         for line, following in pairwise(lines):
             word = following.split()[0]
             assert len(line.rstrip()) + 1 + len(word) > 79, line
+
+
+@pytest.mark.parametrize("json_mode", [True, False])
+def test_where_there_is_no_display_each_new_description_is_a_line_if_wanted(
+    json_mode: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = Console()
+    shown.json_mode = json_mode
+    with shown.progress(lines=True) as progress, shown.progress() as silent:
+        for each in (progress, silent):
+            task = each.add_task("rounds", total=None)
+            for what in ("round 1", "round 1", "round [2]"):
+                each.update(task, description=what)
+                each.update(task, completed=1)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines() == ["round 1", "round [2]"]
+
+
+def test_benchmarks_print_such_lines() -> None:
+    found = [
+        path.parent.name
+        for path in Path(headwater_benchmarks.__file__).parent.glob("*/run.py")
+        if "console.progress(" in (text := path.read_text(encoding="utf-8")) and "console.progress(lines=True)" in text
+    ]
+    assert sorted(found) == ["capture", "codec", "ingest", "intake", "intervals", "query"]

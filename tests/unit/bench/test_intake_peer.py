@@ -1,0 +1,64 @@
+"""Data.Rentgen's consumer and its PostgreSQL end with `bench intake`, however that ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+_LOOKS_LIKE_POSTGRES = {
+    "initdb": "exit 0",
+    "pg_isready": "exit 0",
+    "psql": "exit 0",
+    "postgres": "exec sleep 600",
+}
+_LOOKS_LIKE_PYTHON = 'case "$*" in *data_rentgen.consumer*) exec sleep 600;; esac'
+_BENCH = """
+import sys
+from pathlib import Path
+from headwater.cli import _terminate
+from headwater_benchmarks.intake import postgres
+from headwater_benchmarks.intake.rentgen import Peer, rentgen_up
+import signal
+signal.signal(signal.SIGTERM, _terminate)
+postgres._account = dict
+programs = Path(sys.argv[1])
+with rentgen_up(Peer(programs / "python", programs, "0")) as rentgen:
+    with rentgen.consuming("127.0.0.1:1", "topic", "database") as consumer:
+        print(rentgen.server.pid, consumer.process.pid, flush=True)
+        signal.pause()
+"""
+_SECONDS = 20.0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_they_end_with_the_benchmark(tmp_path: Path, number: signal.Signals) -> None:
+    for name, body in {**_LOOKS_LIKE_POSTGRES, "python": _LOOKS_LIKE_PYTHON}.items():
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        program.chmod(0o755)
+    bench = subprocess.Popen(
+        [sys.executable, "-c", _BENCH, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert bench.stdout is not None
+        assert bench.stderr is not None
+        line = bench.stdout.readline()
+        assert line, bench.stderr.read()
+        running = [psutil.Process(int(pid)) for pid in line.split()]
+        assert len(running) == 2
+        os.kill(bench.pid, number)
+        bench.wait(_SECONDS)
+        deadline = time.monotonic() + _SECONDS
+        while any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in running):
+            assert time.monotonic() < deadline, "still there"
+            time.sleep(0.05)
+    finally:
+        bench.kill()
+        bench.communicate()
