@@ -28,13 +28,21 @@ from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import is_legal_name
 
 with without("numpy", "pandas"):
-    from headwater_consumers.forward.collectors import Collector, FileCollector, KafkaCollector, RefusedFile
+    from headwater_consumers.forward.collectors import (
+        Collector,
+        FileCollector,
+        KafkaCollector,
+        Refused,
+        RefusedFile,
+        RefusedTopic,
+    )
     from headwater_consumers.forward.forwarder import Forwarder, ForwardParts, ForwardTotals
     from headwater_consumers.forward.http import HttpCollector
     from headwater_consumers.forward.metrics import ForwardMetrics
     from headwater_consumers.forward.parallel import ParallelCollector
     from headwater_consumers.forward.plans import Plans
     from headwater_consumers.forward.settings import MicroBatches
+    from headwater_consumers.forward.spacing import Spacing
     from headwater_consumers.materializer.backoff import BackoffPolicy
     from headwater_consumers.materializer.health import HealthServer
     from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
@@ -47,7 +55,6 @@ app.callback()(lambda: None)
 log = logging.getLogger("headwater.forward")
 
 _TOPIC = "kafka:"
-_LOOPBACK = "127.0.0.1"
 
 
 @app.command()
@@ -56,15 +63,19 @@ def openlineage(
         str, typer.Option(help="Where to: a URL of a collector, kafka:TOPIC on the same cluster, or a file.")
     ],
     refused: Annotated[
-        Path, typer.Option(help="A file for documents that the collector refuses for good, one a line with the reason.")
-    ] = Path("openlineage-refused.jsonl"),
+        str,
+        typer.Option(
+            help="A file for documents that the collector refuses for good, one a line with the reason; or "
+            "kafka:TOPIC, each with the reason in its headers."
+        ),
+    ] = "openlineage-refused.jsonl",
     group: Annotated[str | None, typer.Option(help="The consumer group; one for each collector.")] = None,
     until_caught_up: Annotated[
         bool, typer.Option("--until-caught-up", help="Stop once what is on the topic now is delivered.")
     ] = False,
     port: Annotated[
         int | None,
-        typer.Option(help="Serve /metrics, /livez and /readyz on this port of loopback; 0 takes a free one."),
+        typer.Option(help="Serve /metrics, /livez and /readyz on this port; 0 takes a free one."),
     ] = None,
     tenant: TenantOption = None,
     log_format: LogFormatOption = None,
@@ -86,13 +97,15 @@ def openlineage(
     console.result(totals.document(), _table(totals))
 
 
-def _forward(settings: Settings, to: str, refused: Path, port: int | None, *, until_caught_up: bool) -> ForwardTotals:
+def _forward(settings: Settings, to: str, refused: str, port: int | None, *, until_caught_up: bool) -> ForwardTotals:
     names, client = settings.topic.names(), quiet(client_config(settings.kafka))
     notices = Notices(_warn, time.monotonic, info=_info)
     metrics = ForwardMetrics()
     with contextlib.ExitStack() as stack:
         collector = _collector(settings, to)
         stack.callback(collector.close)
+        aside = _refused(settings, to, refused)
+        stack.callback(aside.close)
         decoder: Decoder = stack.enter_context(event_decoder(settings))
         forwarder = Forwarder(
             ForwardParts(
@@ -102,12 +115,15 @@ def _forward(settings: Settings, to: str, refused: Path, port: int | None, *, un
                 decoder=decoder,
                 plans=Plans(settings.forward.plans_max_bytes, metrics.unknown_plans.inc),
                 collector=collector,
-                refused=RefusedFile(refused),
+                refused=aside,
                 metrics=metrics,
                 notices=notices,
                 warn=_warn,
                 tenant=settings.analysis.tenant,
-                coalesced=settings.forward.micro_batches is MicroBatches.COALESCED,
+                coalesced=settings.forward.micro_batches is not MicroBatches.EACH,
+                spacing=Spacing(settings.forward.micro_batches_minutes, time.monotonic)
+                if settings.forward.micro_batches is MicroBatches.SPACED
+                else None,
                 backoff=BackoffPolicy(cap_seconds=settings.forward.retry_max_seconds),
                 clock=time.monotonic,
                 random=random.random,
@@ -115,7 +131,8 @@ def _forward(settings: Settings, to: str, refused: Path, port: int | None, *, un
             until_caught_up=until_caught_up,
         )
         # Signals first: who waits for the line may end it at once.
-        with stopped_by_signals(forwarder.stop), _served(forwarder, metrics, port) as where:
+        host = settings.forward.health_host
+        with stopped_by_signals(forwarder.stop), _served(forwarder, metrics, host, port) as where:
             log.info("Forwarding %s to %s, as group %s.%s", names.events, _shown(to), settings.forward.group, where)
             if newest := settings.forward.plans_newest_offsets:
                 forwarder.remember(records_to_end(client, names.events, newest=newest))
@@ -134,9 +151,21 @@ def _collector(settings: Settings, to: str) -> Collector:
         if "://" in to:
             raise InputError(f"{_shown(to)} is no collector.", fix="Write a URL, kafka:TOPIC or a file's name.")
         return FileCollector(Path(to))
-    topic, names = to.removeprefix(_TOPIC), settings.topic.names()
+    return _topic(settings, to, "--to")
+
+
+def _refused(settings: Settings, to: str, refused: str) -> Refused:
+    if not refused.startswith(_TOPIC):
+        return RefusedFile(Path(refused))
+    if refused == to:
+        raise InputError(f"{refused} is where documents are sent.", fix="Choose another topic for --refused.")
+    return RefusedTopic(_topic(settings, refused, "--refused"))
+
+
+def _topic(settings: Settings, where: str, option: str) -> KafkaCollector:
+    topic, names = where.removeprefix(_TOPIC), settings.topic.names()
     if not is_legal_name(topic):
-        raise InputError(f"{topic} is no name of a Kafka topic.", fix="Write --to kafka:TOPIC.")
+        raise InputError(f"{topic} is no name of a Kafka topic.", fix=f"Write {option} kafka:TOPIC.")
     if topic in {names.events, names.dead_letters, names.schemas, settings.materializer.openlineage_topic}:
         raise InputError(
             f"Headwater reads {topic} itself: events would go round in circles.", fix="Choose another topic."
@@ -145,20 +174,20 @@ def _collector(settings: Settings, to: str) -> Collector:
 
 
 @contextlib.contextmanager
-def _served(forwarder: Forwarder, metrics: ForwardMetrics, port: int | None) -> Iterator[str]:
+def _served(forwarder: Forwarder, metrics: ForwardMetrics, host: str, port: int | None) -> Iterator[str]:
     """Metrics and health, if a port is given; where, for the log."""
     if port is None:
         yield ""
         return
     try:
-        server = HealthServer(forwarder, metrics.registry, port=port, host=_LOOPBACK)
+        server = HealthServer(forwarder, metrics.registry, port=port, host=host)
     except OSError as error:
         raise InputError(
-            f"Metrics and health can't be served on {_LOOPBACK}:{port}: {error.strerror}.",
+            f"Metrics and health can't be served on {host}:{port}: {error.strerror}.",
             fix="Choose another --port; 0 takes a free one.",
         ) from error
     with contextlib.closing(server):
-        yield f" Metrics and health on http://{_LOOPBACK}:{server.port}."
+        yield f" Metrics and health on http://{host}:{server.port}."
 
 
 def _shown(to: str) -> str:

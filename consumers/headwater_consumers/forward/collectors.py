@@ -153,9 +153,14 @@ class KafkaCollector:
         self._producer = make_producer(self._config)
         self._failure: Undelivered | None = None
 
-    def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
+    def deliver(
+        self,
+        document: OutgoingDocument,
+        refused: Callable[[DocumentRefusedError], None],
+        headers: tuple[tuple[str, bytes], ...] = (),
+    ) -> None:
         """Put it into the producer's queue, once there is room. What fails of it is raised by `flush`."""
-        record = ProducerRecord(self._topic, document.key.encode(), document.data)
+        record = ProducerRecord(self._topic, document.key.encode(), document.data, headers)
 
         def settled(failure: Undelivered | None) -> None:
             if failure is not None and failure.too_large:
@@ -198,6 +203,61 @@ class KafkaCollector:
         raise error
 
 
+class Refused(Protocol):
+    """Takes documents that the collector refuses for good."""
+
+    def add(self, document: OutgoingDocument, error: DocumentRefusedError, *, source: str, event_id: str) -> None:
+        """Take one; it is safe when this returns.
+
+        Args:
+            document: as it was refused.
+            error: why.
+            source: topic, partition and offset of the event's record.
+            event_id: of the event.
+
+        Raises:
+            CollectorUnavailableError: not now; try again.
+            FatalError: a person has to change a setting.
+        """
+
+    def close(self) -> None:
+        """Close the connections. Never raises."""
+
+
+class RefusedTopic:
+    """A topic of documents that the collector refuses for good: each word for word, with the reason in its headers.
+
+    Args:
+        topic: takes them, as long as it is there.
+    """
+
+    def __init__(self, topic: KafkaCollector) -> None:
+        self._topic = topic
+
+    def add(self, document: OutgoingDocument, error: DocumentRefusedError, *, source: str, event_id: str) -> None:
+        """Produce one; all in-sync replicas have it when this returns.
+
+        Raises:
+            CollectorUnavailableError: the topic doesn't take it now.
+            FatalError: it never will: it isn't there, or the document is too large for it.
+        """
+        given = {"source": source, "event.id": event_id, "status": error.status, "answer": error.answer}
+        headers = tuple((f"headwater.{name}", text.encode("utf-8", "replace")) for name, text in given.items())
+        refused: list[DocumentRefusedError] = []
+        self._topic.deliver(document, refused.append, headers)
+        self._topic.flush()
+        if refused:
+            raise CollectorUnusableError(
+                f"The topic of refused documents doesn't take one of event {event_id}, at {source}: "
+                f"{refused[0].answer}. Raise its max.message.bytes",
+                setting="--refused",
+            )
+
+    def close(self) -> None:
+        """Drop what isn't acknowledged."""
+        self._topic.close()
+
+
 class RefusedFile:
     """Documents that the collector refuses for good, one a line with the reason.
 
@@ -222,6 +282,9 @@ class RefusedFile:
             "document": json.loads(document.data),
         }
         _append(self._path, json.dumps(line, ensure_ascii=False).encode() + b"\n")
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def _append(path: Path, data: bytes) -> None:

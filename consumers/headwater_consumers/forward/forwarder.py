@@ -4,8 +4,8 @@ For each batch of records, in this order:
 
 1. Each event becomes documents; column lineages that it brings are remembered for the events that cite them.
 2. Deliver the documents. While the collector is away, wait: Kafka keeps what comes meanwhile.
-3. Flush the collector. Documents that it refuses for good go to a file, which is on the disk before the next step.
-4. Commit the offsets.
+3. Flush the collector. Documents that it refuses for good go to a file or topic, which has them before the next step.
+4. Commit the offsets, but for those of micro-batches that `Spacing` holds back.
 
 A crash anywhere before step 4 has the batch delivered again.
 """
@@ -25,18 +25,20 @@ from headwater_consumers.forward.collectors import (
     CollectorUnavailableError,
     DocumentRefusedError,
     OutgoingDocument,
-    RefusedFile,
+    Refused,
 )
 from headwater_consumers.forward.metrics import ForwardMetrics
 from headwater_consumers.forward.plans import Plans, holds_plan
+from headwater_consumers.forward.spacing import Spacing
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
 from headwater_consumers.materializer.membership import POLL_SECONDS, Membership
-from headwater_consumers.materializer.records import Record, next_offsets
+from headwater_consumers.materializer.records import Partition, Record, next_offsets
 from headwater_consumers.materializer.reporting import Notices
 from headwater_consumers.materializer.source import RecordSource
 from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import BrokerUnavailableError, DecodeError, TransientError
+from headwater_schemas.events import LineageEvent
 
 BATCH_RECORDS = 200
 BATCH_BYTES = 4 * 1024 * 1024
@@ -99,6 +101,7 @@ class ForwardParts:
         warn: logs a line.
         tenant: whose events are forwarded.
         coalesced: micro-batches that share an event share a document, where their offsets go on.
+        spacing: holds micro-batches back until they share an event; None: none is held.
         backoff: between attempts.
         clock: monotonic seconds.
         random: gives [0, 1).
@@ -108,12 +111,13 @@ class ForwardParts:
     decoder: Decoder
     plans: Plans
     collector: Collector
-    refused: RefusedFile
+    refused: Refused
     metrics: ForwardMetrics
     notices: Notices
     warn: Callable[[str], None]
     tenant: str
     coalesced: bool
+    spacing: Spacing | None
     backoff: BackoffPolicy
     clock: Callable[[], float]
     random: Callable[[], float]
@@ -136,8 +140,13 @@ class Forwarder:
         self._until_caught_up = until_caught_up
         self._stopping = threading.Event()
         self._member = Membership(
-            parts.source, parts.clock, not_committed=self._broker_trouble, trouble=self._broker_trouble
+            parts.source,
+            parts.clock,
+            not_committed=self._broker_trouble,
+            trouble=self._broker_trouble,
+            gone=self._gone,
         )
+        self._reached: dict[Partition, int] = {}
         self._moved = parts.clock()
         self._delivering = False
         self.totals = ForwardTotals()
@@ -185,6 +194,7 @@ class Forwarder:
         finally:
             self._parts.source.close()
             self._parts.collector.close()
+            self._parts.refused.close()
         return self.totals
 
     def _run_once(self) -> None:
@@ -201,7 +211,24 @@ class Forwarder:
                     return
             finally:
                 parts.source.resume()
-        self._member.dealt_with(next_offsets(polled.records, polled.reached))
+        if parts.spacing is None:
+            self._member.dealt_with(next_offsets(polled.records, polled.reached))
+        elif self._released(parts.spacing, everything=self._until_caught_up and not polled.records):
+            reached = next_offsets(polled.records, polled.reached)
+            ours = self._member.partitions  # some may have been lost while documents were delivered
+            self._reached |= {partition: offset for partition, offset in reached.items() if partition in ours}
+            self._member.dealt_with(parts.spacing.committable(self._reached))
+
+    def _released(self, spacing: Spacing, *, everything: bool) -> bool:
+        """Deliver what was held for long enough. False: the forwarder is being stopped."""
+        found = spacing.all() if everything else spacing.due()
+        return self._delivered([each for released in found for each in self._of_event(*released)])
+
+    def _gone(self, partitions: frozenset[Partition]) -> None:
+        for partition in partitions:
+            self._reached.pop(partition, None)
+        if self._parts.spacing is not None:
+            self._parts.spacing.forget(partitions)
 
     def _forwarded(self, records: Sequence[Record]) -> bool:
         """Steps 1 to 3. False: the forwarder is being stopped, and nothing of it may be committed."""
@@ -231,8 +258,13 @@ class Forwarder:
             break
         if event.tenant != self._parts.tenant:
             return self._skipped()
+        self._parts.plans.remember(event)
+        spacing = self._parts.spacing
+        events = [(event, record)] if spacing is None else list(spacing.through(event, record))
+        return [each for released in events for each in self._of_event(*released)]
+
+    def _of_event(self, event: LineageEvent, record: Record) -> list[_Outgoing]:
         parts = self._parts
-        parts.plans.remember(event)
         return [
             _Outgoing(OutgoingDocument(_bytes(document), _key(document)), record, event.event_id)
             for document in documents_of(event, parts.plans.cited_by(event), coalesced=parts.coalesced)
@@ -287,7 +319,7 @@ class Forwarder:
         for each, error in refusals:
             self._parts.warn(
                 f"The collector refuses a document of event {each.event_id}, at {each.record}: {error.status}. "
-                "It is in the file of refused documents."
+                "It is set aside, with the answer, where --refused says."
             )
         self.totals.refused += len(refusals)
         self._parts.metrics.refused.inc(len(refusals))

@@ -10,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 
 class MicroBatches(StrEnum):
-    """How many documents micro-batches that share an event become."""
+    """How many documents micro-batches become."""
 
     EACH = "EACH"
     COALESCED = "COALESCED"
+    SPACED = "SPACED"
 
 
 class Compression(StrEnum):
@@ -65,7 +66,15 @@ class ForwardSettings(BaseModel):
 
     micro_batches: MicroBatches = MicroBatches.EACH
     """EACH: a document of type RUNNING for every micro-batch. COALESCED: one for those that were published together,
-    where their offsets go on from one to the next; its offsets are those of all of them."""
+    where their offsets go on from one to the next; its offsets are those of all of them. SPACED: the same for all
+    micro-batches of a query in `micro_batches_minutes`."""
+
+    micro_batches_minutes: Annotated[float, Field(gt=0, le=1_440)] = 10.0
+    """With SPACED: the minutes between two documents of a streaming query. Offsets of micro-batches that wait for them
+    aren't committed before."""
+
+    health_host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    """Where `--port` is served; 0.0.0.0 for a Prometheus on another machine."""
 
     plans_max_bytes: Annotated[int, Field(ge=0, le=17_179_869_184)] = 67_108_864
     """Memory for column lineages, which events cite that come later. The least recently cited are forgotten first."""

@@ -20,6 +20,7 @@ class Membership:
         clock: monotonic seconds.
         not_committed: called with why a commit failed.
         trouble: called with why the group's positions couldn't be had.
+        gone: called with partitions that are another's now.
     """
 
     def __init__(
@@ -29,11 +30,13 @@ class Membership:
         *,
         not_committed: Callable[[BrokerUnavailableError], None],
         trouble: Callable[[BrokerUnavailableError], None],
+        gone: Callable[[frozenset[Partition]], None] = lambda _: None,
     ) -> None:
         self._source = source
         self._clock = clock
         self._not_committed = not_committed
         self._trouble = trouble
+        self._gone = gone
         self._uncommitted: dict[Partition, int] = {}
         self._committed: dict[Partition, int] = {}
         self._ends: dict[Partition, int] | None = None
@@ -53,6 +56,7 @@ class Membership:
     def lost(self, partitions: frozenset[Partition]) -> None:
         """These are another's."""
         self.partitions -= partitions
+        self._gone(partitions)
         for partition in partitions:
             self._uncommitted.pop(partition, None)
             self._committed.pop(partition, None)

@@ -26,6 +26,7 @@ from headwater_consumers.forward.collectors import (
     KafkaCollector,
     OutgoingDocument,
     RefusedFile,
+    RefusedTopic,
 )
 from headwater_consumers.forward.http import HttpCollector
 from headwater_consumers.forward.settings import Compression, ForwardSettings
@@ -290,3 +291,26 @@ def test_what_a_topic_finds_too_large_is_refused_and_other_trouble_fails_the_flu
     collector.flush()
     assert cluster.delivered["other"] == [DOCUMENT.data]
     assert len(refused) == 1
+
+
+def test_a_topic_of_refused_documents_has_them_word_for_word_with_the_reason() -> None:
+    cluster = FakeCluster()
+    aside = RefusedTopic(kafka(cluster))
+    aside.add(DOCUMENT, DocumentRefusedError("422", "no"), source="lineage.events[0]@7", event_id="e-1")
+    assert cluster.delivered["other"] == [DOCUMENT.data]
+    assert [dict(each) for each in cluster.headers] == [
+        {
+            "headwater.source": b"lineage.events[0]@7",
+            "headwater.event.id": b"e-1",
+            "headwater.status": b"422",
+            "headwater.answer": b"no",
+        }
+    ]
+    cluster.answer = lambda _topic, _values: KafkaError(KafkaError._MSG_TIMED_OUT)
+    with pytest.raises(CollectorUnavailableError):
+        aside.add(DOCUMENT, DocumentRefusedError("422", "no"), source="lineage.events[0]@8", event_id="e-2")
+    cluster.answer = lambda _topic, _values: KafkaError(KafkaError.MSG_SIZE_TOO_LARGE)
+    with pytest.raises(CollectorUnusableError, match=r"lineage\.events\[0\]@9.*max\.message\.bytes"):
+        aside.add(DOCUMENT, DocumentRefusedError("422", "no"), source="lineage.events[0]@9", event_id="e-3")
+    assert cluster.delivered["other"] == [DOCUMENT.data]
+    aside.close()

@@ -23,6 +23,7 @@ from headwater_consumers.forward.forwarder import Forwarder, ForwardParts
 from headwater_consumers.forward.metrics import ForwardMetrics
 from headwater_consumers.forward.parallel import ParallelCollector
 from headwater_consumers.forward.plans import Plans, holds_plan
+from headwater_consumers.forward.spacing import Spacing
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
 from headwater_consumers.materializer.reporting import Notices
 from headwater_schemas.codec import Decoder, encode
@@ -73,6 +74,7 @@ class World:
         until_caught_up: bool = True,
         plans_max_bytes: int = 1_000_000,
         coalesced: bool = False,
+        spacing: Spacing | None = None,
         parallel: int = 1,
     ) -> None:
         self.broker = FakeBroker()
@@ -94,6 +96,7 @@ class World:
                 warn=self.warnings.append,
                 tenant=full_run_event().tenant,
                 coalesced=coalesced,
+                spacing=spacing,
                 backoff=BackoffPolicy(first_seconds=0.01, cap_seconds=0.02),
                 clock=time.monotonic,
                 random=lambda: 0.5,

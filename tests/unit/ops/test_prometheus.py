@@ -81,3 +81,10 @@ def test_a_label_value_that_a_rule_selects_is_one_that_the_code_writes() -> None
     for rule in RULES:
         for name, label, value in re.findall(r"(headwater_\w+)\{(\w+)=\"([^\"]+)\"\}", rule["expr"]):
             assert re.search(rf'^{name}\{{[^}}]*{label}="{value}"', exposed, re.MULTILINE), rule
+
+
+def test_every_service_with_metrics_has_a_scrape_job() -> None:
+    """Alerts are by job: without one, a service that is down alerts nobody."""
+    config = yaml.safe_load((PROMETHEUS / "prometheus.yml").read_text(encoding="utf-8"))
+    jobs = {job["job_name"] for job in config["scrape_configs"]}
+    assert {"headwater-materializer", "headwater-serve", "headwater-forwarders", "headwater-drivers"} <= jobs

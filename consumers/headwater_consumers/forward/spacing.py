@@ -1,0 +1,131 @@
+"""Micro-batches of a streaming query, held until there is one document for all of some minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from headwater_consumers.materializer.records import Partition, Record
+from headwater_schemas.events import IntervalEvent, LineageEvent
+from headwater_schemas.identity import event_id
+
+MOST_MICRO_BATCHES: Final = 500
+"""Held of one query: a document has them all, and should be no larger than collectors take."""
+
+
+class Released(NamedTuple):
+    """An event that is to be sent now.
+
+    Attributes:
+        event: as it came, or with the micro-batches of several.
+        record: the one that it came with; of several the last.
+    """
+
+    event: LineageEvent
+    record: Record
+
+
+@dataclass(slots=True)
+class _Held:
+    event: LineageEvent
+    body: IntervalEvent
+    record: Record
+    offset: int
+    since: float
+
+    def released(self) -> Released:
+        event = msgspec.structs.replace(self.event, interval_event=self.body)
+        return Released(msgspec.structs.replace(event, event_id=event_id(event)), self.record)
+
+
+_Key: TypeAlias = tuple[Partition, str, str | None]
+
+
+class Spacing:
+    """Holds micro-batches back, each query's by themselves, and joins those that follow on each other.
+
+    They are released together when the minutes are over, by the clock or by their processing times, when something else
+    of their run comes, or when one comes that doesn't follow. Their records' offsets must not be committed before
+    (`committable`), so a crash loses none.
+
+    Args:
+        minutes: between two documents of a query.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, minutes: float, clock: Callable[[], float]) -> None:
+        self._seconds = minutes * 60
+        self._clock = clock
+        self._held: dict[_Key, _Held] = {}
+
+    def through(self, event: LineageEvent, record: Record) -> Iterator[Released]:
+        """What is to be sent now that this event came, in order."""
+        body = event.interval_event
+        if body is None or event.document is not None:
+            yield from self._of_run(event)
+            yield Released(event, record)
+            return
+        key = (record.partition, body.query_id, None if event.run is None else event.run.run_id)
+        held = self._held.pop(key, None)
+        if held is not None and not _follows(held, event, body):
+            yield held.released()
+            held = None
+        if held is None:
+            held = _Held(event, body, record, record.offset, self._clock())
+        else:
+            entries = held.body.entries + body.entries
+            held.event, held.record = event, record
+            held.body = msgspec.structs.replace(body, entries=entries)
+        if len(held.body.entries) >= MOST_MICRO_BATCHES or _span(held.body) >= timedelta(seconds=self._seconds):
+            yield held.released()
+        else:
+            self._held[key] = held
+
+    def due(self) -> list[Released]:
+        """What has been held for as long as it may."""
+        until = self._clock() - self._seconds
+        return self._release(key for key, held in self._held.items() if held.since <= until)
+
+    def all(self) -> list[Released]:
+        """Everything that is held."""
+        return self._release(self._held)
+
+    def forget(self, partitions: Collection[Partition]) -> None:
+        """These are another member's, who reads again what isn't committed of them."""
+        for key in [key for key in self._held if key[0] in partitions]:
+            del self._held[key]
+
+    def committable(self, offsets: Mapping[Partition, int]) -> dict[Partition, int]:
+        """Offsets, as far as nothing before them is held."""
+        found = dict(offsets)
+        for (partition, _, _), held in self._held.items():
+            if partition in found:
+                found[partition] = min(found[partition], held.offset)
+        return found
+
+    def _of_run(self, event: LineageEvent) -> list[Released]:
+        if event.run is None:
+            return []
+        run_id = event.run.run_id
+        return self._release(key for key in self._held if key[2] == run_id)
+
+    def _release(self, keys: Collection[_Key] | Iterator[_Key]) -> list[Released]:
+        return [self._held.pop(key).released() for key in list(keys)]
+
+
+def _follows(held: _Held, event: LineageEvent, body: IntervalEvent) -> bool:
+    """Whether an event's micro-batches can be in one event with those that are held."""
+    before = held.body
+    if body.entries[0].batch_id != before.entries[-1].batch_id + 1:
+        return False
+    same = msgspec.structs.replace(before, entries=body.entries, reason=body.reason) == body
+    return same and (event.job, event.producer) == (held.event.job, held.event.producer)
+
+
+def _span(body: IntervalEvent) -> timedelta:
+    times: list[datetime] = [entry.processing_time for entry in body.entries if entry.processing_time is not None]
+    return max(times) - min(times) if times else timedelta()
