@@ -16,6 +16,7 @@ import pytest
 import headwater_producers
 from headwater_producers.outbox import Outbox, OutboxSink
 from headwater_producers.publisher import Record
+from headwater_producers.spark.backfill.left_tables import NothingKept
 from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.driver.dispatch import Dispatch
@@ -146,6 +147,7 @@ def test_a_micro_batch_goes_through_few_files(
         settings=PlanSettings(),
         heartbeat_seconds=60.0,
         statements=False,
+        kept=NothingKept(),
     )
     inbox: Inbox[Signal | DrainRequest] = Inbox(10)
     worker = Worker(inbox, published, MagicMock(), dispatch, streams)

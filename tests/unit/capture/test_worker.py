@@ -54,6 +54,9 @@ class FakeHandler:
     def look_around(self, *, at_once: bool = False) -> None:
         pass
 
+    def close(self) -> None:
+        pass
+
 
 class Stage:
     def __init__(self, sink: EventSink | None = None, limit: int = 100, flow: type[StreamFlow] = StreamFlow) -> None:

@@ -110,6 +110,9 @@ class CaptureSettings(BaseSettings):
             to be reported by Spark; a later one is sent as an addition to the same interval.
         capture_heartbeat_seconds: how often the application, its streaming queries and its running writes are reported
             to be running; 0: never.
+        capture_commit_marks: whether the application's commits of Delta and Iceberg tables name its run, so that those
+            of a killed driver are found: in Delta's `userMetadata`, where the job sets none itself, and in the summary
+            of Iceberg's snapshots.
         capture_literals: whether the texts of expressions contain the literals of the job's code.
         capture_sql: whether a run has the text of its SQL statement, without credentials.
         capture_errors: how much a failed run reports of its error: `type`, the class alone; `message`, the message as
@@ -170,6 +173,7 @@ class CaptureSettings(BaseSettings):
     capture_stall_seconds: float = Field(default=3.0, ge=0)
     capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)
     capture_heartbeat_seconds: float = Field(default=60.0, ge=0)
+    capture_commit_marks: bool = False
     capture_literals: bool = True
     capture_sql: bool = False
     capture_errors: ErrorDetail = "stack"

@@ -180,6 +180,26 @@ class Connector(Protocol):
         """A JVM V2 `Table` of one of `classes`."""
         return None
 
+    def transaction(self, command: JvmCommand) -> tuple[str, int] | None:
+        """The application and version by which the table's log will know a batch command's commit."""
+        return None
+
+    def mark_commits(self, session: Any, run_id: str) -> None:
+        """Has the commits that a session makes name the run of its application, where the job doesn't say otherwise.
+
+        Raises:
+            Py4JError: the technology isn't there.
+        """
+        return
+
+    def unmark_commits(self, session: Any, run_id: str) -> None:
+        """Takes back what `mark_commits` has set, unless the job has set something else since.
+
+        Raises:
+            Py4JError: the technology isn't there.
+        """
+        return
+
     def hidden_plans(self, command: Any) -> Sequence[Any]:
         """The plans that a JVM command keeps to itself, neither as children nor as inner children."""
         return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -32,6 +33,8 @@ from headwater_producers.spark.plan.description import DatasetChange, PlanInput
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.operator import OperatorRule
 from headwater_producers.spark.plan.written import Written
+
+logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
@@ -150,6 +153,19 @@ class Registry:
     def sink_at(self, path: str, files: TextFiles) -> str | None:
         """See `Connector.sink_at`."""
         return _first(each.sink_at(path, files) for each in self._connectors)
+
+    def transaction(self, command: JvmCommand) -> tuple[str, int] | None:
+        """See `Connector.transaction`."""
+        return _first(each.transaction(command) for each in self.of(command.subject))
+
+    def mark_commits(self, session: Any, run_id: str, *, marked: bool = True) -> None:
+        """Has commits of a session name the run of its application, or no longer. Never raises."""
+        for each in self._connectors:
+            try:
+                (each.mark_commits if marked else each.unmark_commits)(session, run_id)
+            except Exception:
+                # Its jars aren't there, or Spark is gone.
+                logger.debug("lineage capture can't mark commits", exc_info=True)
 
     def v1_table(self, table: Any) -> V1Table:
         """A JVM `CatalogTable` as the connector of its provider describes it."""

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.backfill.backfill import Backfill
+from headwater_producers.spark.backfill.left_tables import KeptWrites, NothingKept
 from headwater_producers.spark.common.account import configuration_digest
 from headwater_producers.spark.common.errors import CaptureError
 from headwater_producers.spark.common.metrics import shared_metrics
@@ -257,6 +258,8 @@ def _wired(
         settings=plan_settings,
         heartbeat_seconds=settings.capture_heartbeat_seconds,
         statements=settings.capture_sql,
+        kept=_kept_writes(outbox.folder, context) if outbox is not None else NothingKept(),
+        marked=settings.capture_commit_marks,
     )
     engine = Engine(
         context=context,
@@ -268,6 +271,9 @@ def _wired(
         end_offsets=end_offsets,
         gaps=gaps,
     )
+
+    if settings.capture_commit_marks:
+        listeners.mark(context.app_run_id)
 
     # The policy, and the handle.
     emission = Emission(settings.emission_policy, Durability(engine, sink), queries, watch)
@@ -283,6 +289,13 @@ def _wired(
         emission=emission,
         asked=asked,
     )
+
+
+def _kept_writes(folder: str, context: EventContext) -> KeptWrites:
+    # An interpreter without SQLite can still capture: it has no outbox.
+    from headwater_producers.spark.backfill.open_writes import OpenWrites
+
+    return OpenWrites(Path(folder) / "writes", context.app_run_id, context.app_job, context.tenant)
 
 
 def _cluster_names(settings: CaptureSettings) -> dict[str, str]:

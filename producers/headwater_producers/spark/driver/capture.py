@@ -187,6 +187,8 @@ class Capture:
                 logger.error("%s", problem)
             if self._listeners is not None:
                 self._listeners.target = None
+                if not session_ends:
+                    self._listeners.unmark()
             with _lock:
                 _running.pop(self._key, None)
             if session_ends:

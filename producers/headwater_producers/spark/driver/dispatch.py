@@ -12,6 +12,7 @@ from typing import Any, Final
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from headwater_producers.spark.backfill.left_tables import KeptWrites
 from headwater_producers.spark.driver.attribution import Attributor
 from headwater_producers.spark.driver.listeners import (
     COMMANDS,
@@ -71,6 +72,8 @@ class Dispatch:
         settings: for reading plans.
         heartbeat_seconds: how often what runs is reported to run; 0: never.
         statements: whether runs have the text of their SQL statement.
+        kept: writes that are open, for the next process.
+        marked: whether the application's commits name its run.
     """
 
     def __init__(
@@ -85,6 +88,8 @@ class Dispatch:
         settings: PlanSettings,
         heartbeat_seconds: float,
         statements: bool,
+        kept: KeptWrites,
+        marked: bool = False,
     ) -> None:
         self._spark = spark
         self._context = context
@@ -102,7 +107,7 @@ class Dispatch:
         self._active = ActiveSession()
         self._untracked = UntrackedQueries(spark, streams)
         self._procedures = Procedures(spark, settings)
-        self._running = RunningWrites(spark, self._attributor, context, emit, dedup)
+        self._running = RunningWrites(spark, self._attributor, context, emit, dedup, kept, marked=marked)
         self._heartbeat_seconds = heartbeat_seconds
         self._statements = statements
         self._beat_at = time.monotonic() + heartbeat_seconds
@@ -114,8 +119,13 @@ class Dispatch:
         if at_once:
             self._called(self._procedures.left())
         else:
+            self._running.look_back()
             self._running.look()
             self._beat()
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        self._running.close()
 
     def _beat(self) -> None:
         """Reports the application, its queries and its writes as running, when that is due."""
@@ -243,6 +253,7 @@ class Dispatch:
                 self._correct(run)
             return
         self._ran(run, batch, signal.at)
+        self._running.wrote(run)
         self._running.ended(execution)
 
     def _error(self, signal: CommandEnded) -> RunError | None:

@@ -230,6 +230,9 @@ class Handler(Protocol):
     def look_around(self, *, at_once: bool = False) -> None:
         """Looks for what no signal reports, now and then or `at_once`."""
 
+    def close(self) -> None:
+        """Nothing more comes."""
+
 
 @dataclass(slots=True)
 class DrainRequest:
@@ -484,6 +487,7 @@ class Worker:
             doing(partial(self._deliver, request))
         request.failed = self._publisher.tally.failed - failed
         if request.last:
+            doing(self._handler.close)
             doing(self._publisher.close)
 
     def _deliver(self, request: DrainRequest) -> None:

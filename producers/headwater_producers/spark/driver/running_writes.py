@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from headwater_producers.spark.backfill.left_tables import KeptWrites, ends_of
 from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.attribution import Attributor
 from headwater_producers.spark.driver.wrapped_writes import makes_a_table, names_of
@@ -26,16 +27,21 @@ from headwater_producers.spark.events.batch import (
     batch_started,
     batch_unreadable,
     batch_wrote_nothing,
+    plan_to_be,
 )
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.events.left_writes import write_facet
 from headwater_producers.spark.events.run_error import first_line
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.execution.executions import execution_times
+from headwater_producers.spark.execution.writes import transaction_of
+from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.jvm.versions import running_executions
 from headwater_producers.spark.plan import PlanDescription
 from headwater_schemas.events import LineageEvent, RunError
+from headwater_schemas.facets import WRITE_FACET
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +68,8 @@ class RunningWrites:
         context: of the application.
         emit: takes each event.
         dedup: job, dataset and plan events that were emitted already.
+        kept: those that are open, for the next process.
+        marked: whether the application's commits name its run.
         clock: monotonic seconds.
     """
 
@@ -72,6 +80,9 @@ class RunningWrites:
         context: EventContext,
         emit: Callable[[LineageEvent], object],
         dedup: DedupCache,
+        kept: KeptWrites,
+        *,
+        marked: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._spark = spark
@@ -79,6 +90,12 @@ class RunningWrites:
         self._context = context
         self._emit = emit
         self._dedup = dedup
+        self._kept = kept
+        self._marked = marked
+        self._application = str(spark.sparkContext.applicationId)
+        # Ends that were emitted, and may not be durable yet.
+        self._done: list[str] = []
+        self._looked_back = False
         self._clock = clock
         self._look_at = clock() + LOOK_SECONDS
         self._running: Any = None
@@ -92,6 +109,7 @@ class RunningWrites:
         if self._clock() < self._look_at or not self._is_there:
             return
         self._look_at = self._clock() + LOOK_SECONDS
+        self._forget_done()
         try:
             self._look()
         except Exception as error:
@@ -99,8 +117,52 @@ class RunningWrites:
             logger.debug("lineage capture can't look for running writes (%s)", first_line(error), exc_info=True)
             self._is_there = self._running is not None
 
+    def look_back(self) -> None:
+        """Ends the runs that dead drivers of the same job have left open, once. Never raises."""
+        if self._looked_back:
+            return
+        self._looked_back = True
+        try:
+            files = JvmFiles(self._spark.sparkContext)
+            for left in self._kept.left():
+                for event in ends_of(left, files, producer=self._context.producer):
+                    self._emit(event)
+        except Exception as error:
+            logger.warning(
+                "lineage capture can't recover the batch writes of a dead driver: %s (`headwater reconcile TABLE` can)",
+                first_line(error),
+                exc_info=True,
+            )
+
+    def close(self) -> None:
+        """Nothing more comes. What is open stays for the next process."""
+        self._forget_done()
+        self._kept.close()
+
+    def wrote(self, run: BatchRun) -> None:
+        """A write was emitted: its version is of none of the others that are open."""
+        version = run.write.version.table_snapshot if run.write.version is not None else None
+        if version is None or not self._open:
+            return
+        names = names_of(run.write.description)
+        for other in self._open.values():
+            if other.run_id != run.run_id and names & names_of(other.write.description):
+                self._kept.claim(other.run_id, version.snapshot_id)
+
+    def _forget_done(self) -> None:
+        for run_id in self._done:
+            self._kept.remove(run_id)
+        self._done = []
+
+    def _end(self, number: int) -> BatchRun | None:
+        run = self._open.pop(number, None)
+        if run is not None:
+            self._done.append(run.run_id)
+        return run
+
     def beat(self, at: datetime, seconds: float) -> None:
         """Reports that the writes which were announced, and still run, are running."""
+        self._kept.seen(at)
         for number, run in self._open.items():
             if number in self._seen:
                 self._emit(batch_running(self._context, run, at, seconds))
@@ -112,7 +174,7 @@ class RunningWrites:
     def ended(self, execution: Any) -> None:
         """An execution is over, and its end was emitted."""
         if self._open:
-            self._open.pop(int(execution.id()), None)
+            self._end(int(execution.id()))
 
     def wrote_nothing(self, execution: Any, reason: str, at: datetime) -> None:
         """An execution is over, and there was nothing to write."""
@@ -129,8 +191,8 @@ class RunningWrites:
 
     def unreadable(self, execution: Any, error: RunError | None, at: datetime) -> None:
         """An announced execution is over, and no end was emitted: it can't be read any more."""
-        run = self._open.pop(int(execution.id()))
-        self._emit(batch_unreadable(self._context, replace(run, error=error, ended_at=at)))
+        if (run := self._end(int(execution.id()))) is not None:
+            self._emit(batch_unreadable(self._context, replace(run, error=error, ended_at=at)))
 
     def _look(self) -> None:
         if self._running is None:
@@ -202,5 +264,15 @@ class RunningWrites:
         write = Write(description=description, written=Counts())
         run = BatchRun(write=write, started_at=started_at, ended_at=now, is_announced=True)
         self._open[number] = run
-        for event in batch_started(self._context, run, self._dedup):
+        facet = write_facet(
+            description,
+            application=self._application,
+            app_run=self._context.app_run_id,
+            marked=self._marked,
+            producer=self._context.producer,
+            transaction=transaction_of(execution, self._seen[number].session),
+        )
+        for event in batch_started(self._context, run, self._dedup, {WRITE_FACET: facet}):
             self._emit(event)
+            if event.run_event is not None:
+                self._kept.add(event, plan_to_be(self._context, run))

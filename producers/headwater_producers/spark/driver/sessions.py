@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
+from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.driver.listeners import SessionListeners, SignalTarget, session_of, watch_started
 from headwater_producers.spark.streaming.flow import StreamFlow
 
@@ -36,6 +37,8 @@ class ApplicationListeners:
         self._target: SignalTarget | None = None
         # By the session's id. A query that was there first has a session of its own, under the listeners of its parent.
         self.sessions: WeakValueDictionary[str, SessionListeners] = WeakValueDictionary()
+        # The application's run, where commits are to name it.
+        self.marks: str | None = None
 
     @property
     def target(self) -> SignalTarget | None:
@@ -47,6 +50,18 @@ class ApplicationListeners:
         self._target = target
         for listeners in list(self.sessions.values()):
             listeners.target = target
+
+    def mark(self, run_id: str) -> None:
+        """Has the commits of all sessions, those to come included, name the application's run."""
+        self.marks = run_id
+        for session in self.observed():
+            REGISTRY.mark_commits(session, run_id)
+
+    def unmark(self) -> None:
+        """Has them name it no longer."""
+        run_id, self.marks = self.marks, None
+        for session in self.observed() if run_id is not None else ():
+            REGISTRY.mark_commits(session, run_id or "", marked=False)
 
     def observed(self) -> list[Any]:
         """The sessions that are still there, without copies that queries run in."""
@@ -120,6 +135,8 @@ def _register(spark: Any, application: ApplicationListeners, *, is_new: bool = F
     listeners.target = application.target
     listeners.register(streams=not is_new)
     application.sessions[key] = listeners
+    if application.marks is not None:
+        REGISTRY.mark_commits(spark, application.marks)
     if is_new:
         return
     # A query runs in a copy of the session that it was started in, listeners included. One that runs already has none.

@@ -79,15 +79,30 @@ def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Ite
     yield _end(context, run, job, digest)
 
 
-def batch_started(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
+def batch_started(
+    context: EventContext, run: BatchRun, dedup: DedupCache, facets: Mapping[str, str] | None = None
+) -> Iterator[LineageEvent]:
     """The events of a write that runs: its job where it is new, and START with what it reads.
 
     Its outputs and its plan follow when they are committed.
+
+    Args:
+        context: of the application.
+        run: which.
+        dedup: events that were emitted already.
+        facets: of START, as JSON.
     """
     job = _job(context, run)
     yield from job_events(context, job, ProcessingType.BATCH, "COMMAND", run.started_at, dedup)
-    start = msgspec.structs.replace(_state(context, run, RunEventType.START, None), inputs=_reads(run))
+    start = msgspec.structs.replace(
+        _state(context, run, RunEventType.START, None), inputs=_reads(run), run_facets=dict(facets or {})
+    )
     yield context.run(start, job=job, run_id=run.run_id, at=run.started_at)
+
+
+def plan_to_be(context: EventContext, run: BatchRun) -> LineageEvent | None:
+    """The plan of a write that runs, which is emitted when it has committed."""
+    return _plan(context, run, _job(context, run), DedupCache())[1]
 
 
 def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: float) -> LineageEvent:

@@ -104,6 +104,16 @@ def _manifest(run: CommandRun, counts: Counts) -> Committed | None:
         return None
 
 
+def transaction_of(execution: Any, session: Any) -> tuple[str, int] | None:
+    """The application and version by which the log of the table will know the commit of a running command, if any."""
+    try:
+        return REGISTRY.transaction(JvmCommand(execution.analyzed(), Context(session, PlanSettings())))
+    except Exception:
+        # A table that isn't there yet.
+        logger.debug("lineage capture: the options of a running write can't be read", exc_info=True)
+        return None
+
+
 def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:
     """The log of the table with versions that a command has written, if it has; and whether that could be asked."""
     try:

@@ -30,7 +30,7 @@ from headwater_producers.spark.connectors.delta.log import (
 )
 from headwater_producers.spark.connectors.delta.reads import version
 from headwater_producers.spark.connectors.delta.tables import latest_snapshot
-from headwater_producers.spark.connectors.question import CommandRun, StreamSink, is_ignoring
+from headwater_producers.spark.connectors.question import CommandRun, JvmCommand, StreamSink, is_ignoring
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import JvmFiles, TextFolder
 from headwater_producers.spark.jvm.paths import qualified
@@ -77,6 +77,19 @@ class _Commit:
     certainty: Certainty
 
 
+def operations_of(command: str | None) -> tuple[str, ...]:
+    """What the commits of a command call themselves."""
+    return _OPERATIONS.get(command or "", _WRITES)
+
+
+def transaction_of(command: JvmCommand) -> tuple[str, int] | None:
+    """The application and version that an idempotent write bears."""
+    if command.name not in _WITH_OPTIONS:
+        return None
+    application, number = setting(command.options, "txnAppId"), setting(command.options, "txnVersion")
+    return (application, int(number)) if application is not None and number is not None else None
+
+
 class DeltaCommits:
     """A table's log as a batch command has left it; see `BatchLog`.
 
@@ -120,7 +133,7 @@ class DeltaCommits:
     def _found(self) -> list[_Commit]:
         """The commits of a transaction, else those of a kind that were made within a time; newest first."""
         session, window = self._run.session, self._run.window
-        operations, transaction = _OPERATIONS.get(self._name, _WRITES), self._transaction()
+        operations, transaction = operations_of(self._name), transaction_of(self._run.command)
         newest = int(latest_snapshot(session, self._path).version())
         found: list[_Commit] = []
         for number in range(newest, max(-1, newest - MAX_COMMITS), -1):
@@ -137,14 +150,6 @@ class DeltaCommits:
             if int(info["timestamp"]) <= window[1] and str(info.get("operation")) in operations:
                 found.append(_Commit(number, info, text, Certainty.INFERRED))
         return found
-
-    def _transaction(self) -> tuple[str, int] | None:
-        """The application and version that an idempotent write bears."""
-        if self._name not in _WITH_OPTIONS:
-            return None
-        options = self._run.command.options
-        application, number = setting(options, "txnAppId"), setting(options, "txnVersion")
-        return (application, int(number)) if application is not None and number is not None else None
 
     def _described(self, found: list[_Commit], columns: Collection[str]) -> Committed:
         """What the commits hold, newest first."""

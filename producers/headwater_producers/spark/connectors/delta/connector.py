@@ -19,6 +19,7 @@ from headwater_producers.spark.connectors.question import (
     SourceOffsets,
     StreamSink,
 )
+from headwater_producers.spark.events.left_writes import mark_of
 from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.scala import class_name
@@ -27,6 +28,7 @@ from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.written import Written
 
 SINK: Final = "DeltaSink"
+_USER_METADATA: Final = "spark.databricks.delta.commitInfo.userMetadata"
 
 
 class Delta(Connector):
@@ -100,6 +102,17 @@ class Delta(Connector):
 
     def v2_table(self, table: Any) -> DeltaTable | None:
         return DeltaTable(table) if class_name(table) in TABLES else None
+
+    def transaction(self, command: JvmCommand) -> tuple[str, int] | None:
+        return commits.transaction_of(command)
+
+    def mark_commits(self, session: Any, run_id: str) -> None:
+        if session.conf.get(_USER_METADATA, None) is None:
+            session.conf.set(_USER_METADATA, mark_of(run_id))
+
+    def unmark_commits(self, session: Any, run_id: str) -> None:
+        if session.conf.get(_USER_METADATA, None) == mark_of(run_id):
+            session.conf.unset(_USER_METADATA)
 
     def hidden_plans(self, command: Any) -> Sequence[Any]:
         # Its MERGE shows neither of its two.

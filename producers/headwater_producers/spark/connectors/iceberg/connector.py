@@ -30,7 +30,7 @@ from headwater_producers.spark.connectors.catalog.tables import (
 from headwater_producers.spark.connectors.catalog.writes import streamed_table
 from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.iceberg.snapshots import IcebergCommits, IcebergSnapshots
+from headwater_producers.spark.connectors.iceberg.snapshots import MARK, IcebergCommits, IcebergSnapshots
 from headwater_producers.spark.connectors.question import (
     CommandRun,
     JvmCommand,
@@ -41,7 +41,7 @@ from headwater_producers.spark.connectors.question import (
     unwrapped,
 )
 from headwater_producers.spark.jvm.files import TextFolder
-from headwater_producers.spark.jvm.scala import class_name, kept, private
+from headwater_producers.spark.jvm.scala import class_name, kept, private, statics
 from headwater_producers.spark.plan.description import DatasetChange
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.written import Written
@@ -57,6 +57,7 @@ from headwater_schemas.events import (
 )
 
 TABLE: Final = "SparkTable"
+_ENVIRONMENT: Final = "org.apache.iceberg.EnvironmentContext"
 _STAGED: Final = "StagedSparkTable"
 _SCANS: Final = frozenset({"SparkBatchQueryScan", "SparkCopyOnWriteScan"})
 _ALTERS: Final = frozenset(
@@ -177,6 +178,13 @@ class Iceberg(Connector):
 
     def stream_log(self, sink: StreamSink) -> StreamLog | None:
         return IcebergSnapshots(sink.sink) if sink.sink is not None else None
+
+    def mark_commits(self, session: Any, run_id: str) -> None:
+        statics(session, _ENVIRONMENT).put(MARK, run_id)
+
+    def unmark_commits(self, session: Any, run_id: str) -> None:
+        if (environment := statics(session, _ENVIRONMENT)).get().get(MARK) == run_id:
+            environment.remove(MARK)
 
     def v2_table(self, table: Any) -> V2Table | None:
         return IcebergTable(table) if class_name(table) == TABLE else None

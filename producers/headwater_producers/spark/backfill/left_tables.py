@@ -1,0 +1,133 @@
+"""What became of batch writes whose driver is gone, by the logs of the tables that they were to write."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+
+from py4j.protocol import Py4JError
+
+from headwater_producers.spark.connectors.delta.witness import left_in_delta
+from headwater_producers.spark.connectors.iceberg.witness import left_in_iceberg
+from headwater_producers.spark.events.left_writes import (
+    LeftWrite,
+    Verdict,
+    WriteOutcome,
+    application_lost,
+    recovered_end,
+    unknown,
+)
+from headwater_producers.spark.events.run_error import first_line
+from headwater_producers.spark.jvm.files import TextFiles, TextFolder
+from headwater_schemas.events import DatasetRef, LineageEvent
+
+logger = logging.getLogger(__name__)
+
+_LOGS: Final[Mapping[str, Callable[[TextFolder, LeftWrite], WriteOutcome]]] = {
+    "delta": left_in_delta,
+    "iceberg": left_in_iceberg,
+}
+"""Formats whose tables have a log that shows whose a commit is."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptWrite:
+    """A write of a dead driver, and the event of the plan by which it was to write, where that is known."""
+
+    write: LeftWrite
+    plan: LineageEvent | None
+
+
+class KeptWrites(Protocol):
+    """The open writes of an application, for whoever attaches next."""
+
+    def add(self, start: LineageEvent, plan: LineageEvent | None) -> None:
+        """A write was announced."""
+
+    def seen(self, at: datetime) -> None:
+        """All of them were seen to run."""
+
+    def claim(self, run_id: str, version: str) -> None:
+        """A version of what a write writes is another's."""
+
+    def remove(self, run_id: str) -> None:
+        """A write has ended, and its end is durable."""
+
+    def close(self) -> None:
+        """The application's capture ends. What is open still stays for the next."""
+
+    def left(self) -> Iterator[list[KeptWrite]]:
+        """The writes that each dead driver of the same job has left."""
+
+
+class NothingKept:
+    """KeptWrites of an application without an outbox."""
+
+    def add(self, start: LineageEvent, plan: LineageEvent | None) -> None:
+        """Not kept."""
+
+    def seen(self, at: datetime) -> None:
+        """Not kept."""
+
+    def claim(self, run_id: str, version: str) -> None:
+        """Not kept."""
+
+    def remove(self, run_id: str) -> None:
+        """Not kept."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def left(self) -> Iterator[list[KeptWrite]]:
+        """None."""
+        return iter(())
+
+
+def location(dataset: DatasetRef) -> str:
+    """Where a dataset lies that is named by its path, as Hadoop has it."""
+    if dataset.namespace == "file":
+        return dataset.name
+    # Hadoop's connector for S3 has a scheme of its own.
+    return f"{dataset.namespace.replace('s3://', 's3a://')}/{dataset.name.lstrip('/')}"
+
+
+def became_of(write: LeftWrite, files: TextFiles) -> WriteOutcome:
+    """What became of a write. Never raises: a log that can't be read shows nothing."""
+    if len(write.targets) != 1:
+        return unknown("it was to write several datasets" if write.targets else "where it was to write isn't known")
+    [target] = write.targets
+    log = _LOGS.get(target.format or "")
+    if log is None:
+        return unknown("what it was to write keeps no record of whose a file is")
+    try:
+        return log(TextFolder(location(target.dataset), files), write)
+    except (OSError, ValueError, KeyError, Py4JError) as error:
+        logger.debug("lineage capture: the log of a table can't be read", exc_info=True)
+        return unknown(f"the log of what it was to write can't be read: {first_line(error)}")
+
+
+def ends_of(left: list[KeptWrite], files: TextFiles, *, producer: str) -> Iterator[LineageEvent]:
+    """The events that end what one dead driver has left, its application's run last.
+
+    Args:
+        left: its open writes.
+        files: to read the tables' logs with.
+        producer: URI of this code.
+    """
+    for kept in left:
+        outcome = became_of(kept.write, files)
+        digest = None
+        if outcome.verdict is Verdict.COMMITTED and kept.plan is not None and kept.plan.plan_event is not None:
+            digest = kept.plan.plan_event.digest
+            yield kept.plan
+        logger.info(
+            "lineage capture: run %s of a dead driver: %s %s", kept.write.run_id, outcome.verdict, outcome.reason
+        )
+        yield recovered_end(kept.write, outcome, producer=producer, plan_digest=digest)
+    if left:
+        latest = max(left, key=lambda kept: kept.write.seen_at).write
+        if (lost := application_lost(latest, latest.seen_at, producer=producer)) is not None:
+            yield lost

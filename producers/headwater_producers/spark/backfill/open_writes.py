@@ -1,0 +1,172 @@
+"""OpenWrites: the batch writes that an application has announced and not ended, on disk for whoever attaches next.
+
+    <outbox>/<destination>/writes/<run id of the application>.db
+
+The file is made with the first write that is announced, and is gone with an application that ends none of them openly.
+Its lock goes with the process (`outbox.locked_file`): a file that can be opened is a dead driver's. Each row is the
+START of a write, the plan that it writes by, when it was last seen, and the versions of what it writes that are of
+others. It is the worker's alone; a disk that fails costs what it would have kept.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from headwater_producers.outbox.locked_file import create_locked, open_locked, remove_locked
+from headwater_producers.spark.backfill.left_tables import KeptWrite
+from headwater_producers.spark.events.left_writes import left_write
+from headwater_schemas.codec import Decoder, encode
+from headwater_schemas.errors import DecodeError
+from headwater_schemas.events import JobRef, LineageEvent
+
+logger = logging.getLogger(__name__)
+
+SUFFIX: Final = ".db"
+_TABLE: Final = (
+    "CREATE TABLE writes (run TEXT PRIMARY KEY, tenant TEXT, namespace TEXT, job TEXT, start BLOB, plan BLOB, "
+    "seen REAL, claimed TEXT)"
+)
+_KEPT_SECONDS: Final = 400 * 24 * 3600
+"""How long the file of a dead driver waits for its job to be started again."""
+
+
+class OpenWrites:
+    """The open writes of this application.
+
+    Args:
+        folder: may not exist.
+        app_run: id of the application's run.
+        job: the application's job.
+        tenant: of it.
+    """
+
+    def __init__(self, folder: Path, app_run: str, job: JobRef, tenant: str) -> None:
+        self._folder = folder
+        self._path: Path | None = folder / f"{app_run}{SUFFIX}"
+        self._owner = (tenant, job.namespace, job.name)
+        self._connection: sqlite3.Connection | None = None
+        self._open: set[str] = set()
+
+    def add(self, start: LineageEvent, plan: LineageEvent | None) -> None:
+        """A write was announced."""
+        if self._path is None or start.run is None:
+            return
+        run_id = start.run.run_id
+        self._open.add(run_id)
+        row = (run_id, *self._owner, encode(start), encode(plan) if plan is not None else None, time.time(), "[]")
+        self._do("INSERT OR REPLACE INTO writes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def seen(self, at: datetime) -> None:
+        """All of them were seen to run."""
+        if self._open:
+            self._do("UPDATE writes SET seen = ?", (at.timestamp(),))
+
+    def claim(self, run_id: str, version: str) -> None:
+        """A version of what a write writes is another's."""
+        if run_id in self._open:
+            self._do("UPDATE writes SET claimed = json_insert(claimed, '$[#]', ?) WHERE run = ?", (version, run_id))
+
+    def remove(self, run_id: str) -> None:
+        """A write has ended, and its end is durable."""
+        if run_id in self._open:
+            self._open.discard(run_id)
+            self._do("DELETE FROM writes WHERE run = ?", (run_id,))
+
+    def close(self) -> None:
+        """The application's capture ends. What is open still stays for the next."""
+        connection, self._connection = self._connection, None
+        if connection is None or self._path is None:
+            return
+        with suppress(OSError, sqlite3.Error):
+            if self._open:
+                connection.close()
+            else:
+                remove_locked(self._path, connection)
+                # Not left behind by the last one.
+                self._path.parent.rmdir()
+
+    def left(self) -> Iterator[list[KeptWrite]]:
+        """The writes that each dead driver of the same job has left; a file is removed once its writes were taken."""
+        for path in sorted(self._folder.glob(f"*{SUFFIX}")):
+            if path == self._path:
+                continue
+            try:
+                connection = open_locked(path)
+            except sqlite3.Error as error:
+                logger.warning(
+                    "lineage capture: the writes that a dead driver left in %s can't be read: %s", path, error
+                )
+                continue
+            if connection is None:
+                continue
+            if (found := self._of_this_job(path, connection)) is None:
+                connection.close()
+                continue
+            try:
+                yield found
+            except GeneratorExit:
+                connection.close()
+                raise
+            with suppress(OSError, sqlite3.Error):
+                remove_locked(path, connection)
+
+    def _of_this_job(self, path: Path, connection: sqlite3.Connection) -> list[KeptWrite] | None:
+        """What a file has; None where it is another job's, and not so old that nobody waits for it."""
+        try:
+            rows = connection.execute(
+                "SELECT tenant, namespace, job, start, plan, seen, claimed FROM writes"
+            ).fetchall()
+        except sqlite3.Error:
+            # Its driver died as it made the file.
+            return []
+        if any(tuple(row[:3]) != self._owner for row in rows):
+            return [] if path.stat().st_mtime < time.time() - _KEPT_SECONDS else None
+        return [kept for row in rows if (kept := _kept(*row[3:])) is not None]
+
+    def _do(self, statement: str, values: tuple[object, ...]) -> None:
+        if self._path is None:
+            return
+        try:
+            if self._connection is None:
+                self._connection = self._made(self._path)
+            if self._connection is not None:
+                self._connection.execute(statement, values)
+        except (OSError, sqlite3.Error) as error:
+            logger.warning(
+                "lineage capture: the batch writes that run can't be saved (%s); after a crash, `headwater reconcile "
+                "TABLE` is what recovers them",
+                error,
+            )
+            self._path = self._connection = None
+
+    def _made(self, path: Path) -> sqlite3.Connection | None:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            connection = create_locked(path)
+        except FileNotFoundError:
+            # Another process has removed the folder just now, as the last one to use it.
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            connection = create_locked(path)
+        if connection is not None:
+            connection.execute(_TABLE)
+        return connection
+
+
+def _kept(start: bytes, plan: bytes | None, seen: float, claimed: str) -> KeptWrite | None:
+    decoder = Decoder()
+    try:
+        write = left_write(
+            decoder.decode(start), seen_at=datetime.fromtimestamp(seen, UTC), claimed=json.loads(claimed)
+        )
+        event = decoder.decode(plan) if plan is not None else None
+    except (DecodeError, ValueError):
+        return None
+    return KeptWrite(write, event) if write is not None else None

@@ -1,0 +1,106 @@
+"""What a Delta table's log shows of a write whose driver has ended without reporting it.
+
+Commits of the write's kind since it began are looked at, newest first. One that names the run of its application
+(`spark.databricks.delta.commitInfo.userMetadata`, which `capture_commit_marks` sets) is taken for its own, if there is
+one alone; INFERRED, since it names the application and not the write. Where none could be its own, it has committed
+nothing. A commit that names nobody may be anybody's. An idempotent write (`txnAppId`, `txnVersion`) is known by its
+transaction, EXACT; one whose transaction an earlier commit has was skipped by Delta.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from headwater_producers.spark.connectors.delta.commits import operations_of
+from headwater_producers.spark.connectors.delta.log import delta_actions, delta_counts, delta_snapshot, delta_text
+from headwater_producers.spark.events.left_writes import (
+    LeftWrite,
+    Verdict,
+    WriteOutcome,
+    marked_run,
+    nothing,
+    unknown,
+)
+from headwater_producers.spark.jvm.files import TextFolder
+from headwater_producers.spark.jvm.scala import instant
+from headwater_schemas.events import Certainty
+
+_COMMIT: Final = re.compile(r"(\d{20})\.json")
+_MAX_COMMITS: Final = 200
+"""Commits looked at, others' included."""
+_SKEW_MILLIS: Final = 600_000
+"""How far the clocks of those who write a table may differ."""
+
+
+def left_in_delta(table: TextFolder, write: LeftWrite) -> WriteOutcome:
+    """What became of a write.
+
+    Args:
+        table: the table's folder.
+        write: the write.
+
+    Raises:
+        OSError, ValueError, Py4JError: the log can't be read.
+    """
+    versions = [int(found[1]) for name in table.names("_delta_log") if (found := _COMMIT.fullmatch(name))]
+    if not versions:
+        return nothing("there is no table where it was to write")
+    try:
+        commits = list(_commits_since(table, max(versions), write))
+    except _NotThereError as error:
+        return unknown(str(error))
+    whose = [_is_its_own(actions, write) for _, actions in commits]
+    mine = [commit for commit, is_its_own in zip(commits, whose, strict=True) if is_its_own]
+    if len(mine) == 1:
+        number, actions = mine[0]
+        info = actions.get("commitInfo", {})
+        return WriteOutcome(
+            verdict=Verdict.COMMITTED,
+            at=instant(int(info["timestamp"])),
+            position=delta_snapshot(number, info),
+            certainty=Certainty.INFERRED if write.transaction is None else Certainty.EXACT,
+            counts=delta_counts(info.get("operationMetrics", {})),
+        )
+    if possible := sum(is_its_own is not False for is_its_own in whose):
+        return unknown(f"{possible} commits of the table since its start may be its own")
+    return nothing("the table's log has no commit of it")
+
+
+class _NotThereError(Exception):
+    """A commit that would have to be looked at isn't."""
+
+
+def _commits_since(table: TextFolder, newest: int, write: LeftWrite) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Commits of a write's kind since it began, which no other run claims: versions and actions, newest first.
+
+    Raises:
+        _NotThereError: one is gone, or there are too many.
+    """
+    begin = int(write.started_at.timestamp() * 1000)
+    for number in range(newest, -1, -1):
+        if number == newest - _MAX_COMMITS:
+            raise _NotThereError(f"the table had {_MAX_COMMITS} commits since, and more aren't looked at")
+        if not (text := delta_text(table, number)):
+            raise _NotThereError(f"the table's log doesn't go back to its start: version {number} is gone")
+        actions = delta_actions(text)
+        info = actions.get("commitInfo", {})
+        at = int(info.get("timestamp", 0))
+        if at < begin - _SKEW_MILLIS:
+            return
+        is_of_its_kind = str(info.get("operation")) in operations_of(write.command)
+        if at >= begin and is_of_its_kind and str(number) not in write.claimed:
+            yield number, actions
+
+
+def _is_its_own(actions: dict[str, Any], write: LeftWrite) -> bool | None:
+    """Whether a commit names a write, or the run of its application; None: it names nobody, and may be its own."""
+    if write.transaction is not None:
+        made = actions.get("txn", {})
+        return (made.get("appId"), made.get("version")) == write.transaction
+    metadata = actions.get("commitInfo", {}).get("userMetadata")
+    if (named := marked_run(metadata)) is not None:
+        return named == write.app_run
+    # Where the application marks its commits, one without any text isn't its; one with a text of the job's may be.
+    return False if write.marked and metadata is None else None

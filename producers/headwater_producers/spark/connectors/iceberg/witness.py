@@ -1,0 +1,119 @@
+"""What an Iceberg table's metadata shows of a write whose driver has ended without reporting it.
+
+A snapshot bears the id of the application that made it. The one snapshot that this application has made since the
+write began, and that no other run claims, is taken for its own; INFERRED, since it names the application and not the
+write. Only what a branch or the main line leads to counts: a snapshot that was staged isn't published.
+
+The metadata are read as files where these alone show which is current, as in a Hadoop catalog: there
+`metadata/v7.metadata.json` is there once it is committed. In any other catalog the pointer to the current file is the
+catalog's, and a driver that was killed may have left a file that never became current.
+Format: https://iceberg.apache.org/spec/, "Table Metadata" and "File System Tables".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from headwater_producers.spark.connectors.iceberg.snapshots import MARK
+from headwater_producers.spark.events.left_writes import LeftWrite, Verdict, WriteOutcome, nothing, unknown
+from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.jvm.files import TextFolder
+from headwater_producers.spark.jvm.scala import instant
+from headwater_schemas.events import Certainty, Position, TableSnapshot
+
+_OF_HADOOP: Final = re.compile(r"v(\d+)\.metadata\.json")
+_OF_CATALOG: Final = re.compile(r"\d+-.*\.metadata\.json")
+_SKEW_MILLIS: Final = 600_000
+
+
+def left_in_iceberg(table: TextFolder, write: LeftWrite) -> WriteOutcome:
+    """What became of a write.
+
+    Args:
+        table: the table's folder.
+        write: the write.
+
+    Raises:
+        OSError, ValueError, Py4JError: the metadata can't be read.
+    """
+    names = table.names("metadata")
+    if any(map(_OF_CATALOG.fullmatch, names)):
+        return unknown("which of the table's metadata files is current is known by its catalog alone")
+    versions = [int(found[1]) for name in names if (found := _OF_HADOOP.fullmatch(name))]
+    if not versions:
+        return nothing("there is no table where it was to write")
+    return left_in_metadata(json.loads(table.read(f"metadata/v{max(versions)}.metadata.json") or "{}"), write)
+
+
+def left_in_metadata(metadata: dict[str, Any], write: LeftWrite) -> WriteOutcome:
+    """What became of a write, by a table's current metadata."""
+    snapshots = {int(each["snapshot-id"]): each for each in metadata.get("snapshots", ())}
+    begin = int(write.started_at.timestamp() * 1000)
+    published, reaches_back = _published(metadata, snapshots, begin - _SKEW_MILLIS)
+    mine = [
+        each
+        for each in published
+        if int(each["timestamp-ms"]) >= begin
+        and each["summary"].get("spark.app.id") == write.application
+        and each["summary"].get(MARK) in (None, write.app_run)
+        and str(each["snapshot-id"]) not in write.claimed
+    ]
+    if len(mine) > 1:
+        return unknown(f"{len(mine)} snapshots of the table since its start may be its own")
+    if not mine:
+        if not reaches_back:
+            return unknown("snapshots of the table since its start have expired")
+        return nothing("no snapshot of the table is of it")
+    [made] = mine
+    return WriteOutcome(
+        verdict=Verdict.COMMITTED,
+        at=instant(int(made["timestamp-ms"])),
+        position=_position(made),
+        certainty=Certainty.INFERRED,
+        counts=_counts(made["summary"]),
+    )
+
+
+def _published(
+    metadata: dict[str, Any], snapshots: dict[int, dict[str, Any]], since: int
+) -> tuple[list[dict[str, Any]], bool]:
+    """The snapshots that a branch leads to and that are younger than a time; and whether none of these has expired."""
+    heads = {int(ref["snapshot-id"]) for ref in metadata.get("refs", {}).values() if ref.get("type") == "branch"}
+    if (current := metadata.get("current-snapshot-id")) not in (None, -1):
+        heads.add(int(current))
+    found: dict[int, dict[str, Any]] = {}
+    reaches_back = True
+    for head in heads:
+        number: int | None = head
+        while number is not None and number not in found:
+            snapshot = snapshots.get(number)
+            if snapshot is None:
+                reaches_back = False
+                break
+            if int(snapshot["timestamp-ms"]) < since:
+                break
+            found[number] = snapshot
+            parent = snapshot.get("parent-snapshot-id")
+            number = None if parent is None else int(parent)
+    return list(found.values()), reaches_back
+
+
+def _position(snapshot: dict[str, Any]) -> Position:
+    parent = snapshot.get("parent-snapshot-id")
+    return Position(
+        table_snapshot=TableSnapshot(
+            format="iceberg",
+            snapshot_id=str(snapshot["snapshot-id"]),
+            parent_id=None if parent is None else str(parent),
+            operation=snapshot["summary"].get("operation"),
+        )
+    )
+
+
+def _counts(summary: dict[str, str]) -> Counts:
+    number = {name: int(summary[name]) for name in summary if name.startswith("added-") and summary[name].isdecimal()}
+    return Counts(
+        rows=number.get("added-records"), bytes=number.get("added-files-size"), files=number.get("added-data-files")
+    )

@@ -1,0 +1,311 @@
+"""A batch write whose driver has ended without reporting its end: what it was, what became of it, and its end.
+
+START has all that is needed to find its commit later, in the facet `headwater_write`: by whoever attaches next, and by
+`headwater reconcile TABLE`, which reads it from the graph.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from headwater_producers.spark.events.batch import NOTHING_WRITTEN, UNKNOWN_OUTPUTS
+from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.plan import PlanDescription
+from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
+    DatasetUse,
+    JobRef,
+    LineageEvent,
+    ParentRun,
+    Position,
+    ProcessingType,
+    Provenance,
+    PublicationState,
+    RunError,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    build,
+)
+from headwater_schemas.facets import WRITE_FACET
+
+_MARK: Final = "headwater"
+
+
+def mark_of(run_id: str) -> str:
+    """What an application's commits are marked with: its run's id, as JSON."""
+    return json.dumps({_MARK: {"run": run_id}})
+
+
+def marked_run(text: object) -> str | None:
+    """The run of the application that a mark names; None of any other text."""
+    try:
+        found = json.loads(str(text))[_MARK]["run"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return str(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteTarget:
+    """One dataset that a write is to write.
+
+    Attributes:
+        dataset: which.
+        format: `delta`, `iceberg`, `parquet`, …; None where that isn't known.
+        names: more that it is called.
+    """
+
+    dataset: DatasetRef
+    format: str | None = None
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftWrite:
+    """A write that was announced.
+
+    Attributes:
+        tenant, job, run_id, parent, root: of its run.
+        started_at: by its driver's clock.
+        seen_at: when it was last seen to run, by the same.
+        application: Spark's id of its application.
+        app_run: id of the application's run.
+        marked: whether the application has its commits name that run.
+        command: the plan's command.
+        transaction: the application and version that Delta knows it by, of an idempotent write.
+        targets: what it is to write.
+        inputs: what it reads.
+        claimed: versions of what it writes that are known to be of other runs.
+    """
+
+    tenant: str
+    job: JobRef
+    run_id: str
+    started_at: datetime
+    seen_at: datetime
+    application: str
+    app_run: str
+    marked: bool = False
+    command: str | None = None
+    transaction: tuple[str, int] | None = None
+    targets: tuple[WriteTarget, ...] = ()
+    inputs: tuple[DatasetRef, ...] = ()
+    parent: ParentRun | None = None
+    root: ParentRun | None = None
+    claimed: frozenset[str] = frozenset()
+
+
+def write_facet(
+    description: PlanDescription,
+    *,
+    application: str,
+    app_run: str,
+    marked: bool,
+    producer: str,
+    transaction: tuple[str, int] | None = None,
+) -> str:
+    """The facet of a write's START.
+
+    Args:
+        description: of its plan.
+        application: Spark's id of the application.
+        app_run: id of the application's run.
+        marked: whether its commits name that run.
+        producer: URI of this code.
+        transaction: see `LeftWrite`.
+    """
+    outputs = [
+        {
+            "namespace": output.dataset.namespace,
+            "name": output.dataset.name,
+            "format": output.format,
+            "names": [link.name for link in output.symlinks],
+        }
+        for output in description.outputs
+    ]
+    facet = {
+        "application": application,
+        "run": app_run,
+        "marked": marked,
+        "command": description.command,
+        "transaction": transaction,
+    }
+    return json.dumps({"_producer": producer, **facet, "outputs": outputs}, sort_keys=True)
+
+
+def left_write(start: LineageEvent, *, seen_at: datetime, claimed: Iterable[str] = ()) -> LeftWrite | None:
+    """The write that a START announced; None of any other event.
+
+    Args:
+        start: the event.
+        seen_at: when it was last seen to run.
+        claimed: versions of what it writes that are of other runs.
+    """
+    body = start.run_event
+    if body is None or start.job is None or start.run is None or WRITE_FACET not in body.run_facets:
+        return None
+    return with_facet(
+        body.run_facets[WRITE_FACET],
+        tenant=start.tenant,
+        job=start.job,
+        run_id=start.run.run_id,
+        started_at=body.started_at or start.event_time,
+        seen_at=seen_at,
+        inputs=tuple(use.dataset for use in body.inputs),
+        parent=body.parent,
+        root=body.root,
+        claimed=frozenset(claimed),
+    )
+
+
+def with_facet(facet: str, **known: Any) -> LeftWrite | None:
+    """A write by the facet of its START, and what else is known of it; None where the facet is no such one."""
+    try:
+        found = json.loads(facet)
+        return LeftWrite(
+            application=str(found["application"]),
+            app_run=str(found["run"]),
+            marked=bool(found["marked"]),
+            command=found["command"],
+            transaction=None if (made := found.get("transaction")) is None else (str(made[0]), int(made[1])),
+            targets=tuple(
+                WriteTarget(
+                    dataset=DatasetRef(each["namespace"], each["name"]),
+                    format=each["format"],
+                    names=tuple(map(str, each["names"])),
+                )
+                for each in found["outputs"]
+            ),
+            **known,
+        )
+    except (ValueError, KeyError, TypeError, IndexError):
+        return None
+
+
+class Verdict(StrEnum):
+    """What became of a write.
+
+    Attributes:
+        COMMITTED: the log has the commit that is its own.
+        NOTHING: the log has none, and would have it.
+        UNKNOWN: nothing shows it.
+    """
+
+    COMMITTED = "COMMITTED"
+    NOTHING = "NOTHING"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteOutcome:
+    """What a table's log shows of a write.
+
+    Attributes:
+        verdict: what became of it.
+        reason: why that is so, where nothing was committed, or it isn't known.
+        at: when it was committed.
+        position, certainty: the version that it made, and how sure it is that it was this write.
+        counts: of what it wrote.
+    """
+
+    verdict: Verdict
+    reason: str = ""
+    at: datetime | None = None
+    position: Position | None = None
+    certainty: Certainty = Certainty.UNKNOWN
+    counts: Counts = field(default_factory=Counts)
+
+
+def unknown(reason: str) -> WriteOutcome:
+    """Nothing shows what became of a write."""
+    return WriteOutcome(verdict=Verdict.UNKNOWN, reason=reason)
+
+
+def nothing(reason: str) -> WriteOutcome:
+    """A write has committed nothing."""
+    return WriteOutcome(verdict=Verdict.NOTHING, reason=reason)
+
+
+def recovered_end(
+    write: LeftWrite, outcome: WriteOutcome, *, producer: str, plan_digest: str | None = None
+) -> LineageEvent:
+    """The end of a run, RECONCILED: COMPLETE with the version that it has committed, else ABORT.
+
+    Its time is that of the commit, or when the run was last seen: sent again, it is the same event.
+
+    Args:
+        write: which.
+        outcome: what became of it.
+        producer: URI of this code.
+        plan_digest: the plan by which it wrote, where that is known.
+    """
+    common: dict[str, Any] = {
+        "processing_type": ProcessingType.BATCH,
+        "inputs": tuple(DatasetUse(dataset=each) for each in write.inputs),
+        "started_at": write.started_at,
+        "parent": write.parent,
+        "root": write.root,
+        "provenance": Provenance.RECONCILED,
+    }
+    at = outcome.at or write.seen_at
+    if outcome.verdict is Verdict.COMMITTED:
+        use = DatasetUse(
+            dataset=write.targets[0].dataset,
+            position=outcome.position,
+            certainty=outcome.certainty,
+            rows=outcome.counts.rows,
+            bytes=outcome.counts.bytes,
+            files=outcome.counts.files,
+        )
+        body = RunEvent(
+            type=RunEventType.COMPLETE,
+            outputs=(use,),
+            ended_at=at,
+            publication=PublicationState.PUBLISHED,
+            plan_digest=plan_digest,
+            **common,
+        )
+    else:
+        is_nothing = outcome.verdict is Verdict.NOTHING
+        facet: dict[str, Any] = {"_producer": producer, "reason": outcome.reason}
+        if not is_nothing:
+            facet |= {"kind": "UNKNOWN", "command": write.command}
+        body = RunEvent(
+            type=RunEventType.ABORT,
+            ended_at=at,
+            error=RunError(message=f"Its driver ended without reporting what became of it: {outcome.reason}"),
+            publication=PublicationState.UNPUBLISHED if is_nothing else PublicationState.UNKNOWN,
+            run_facets={NOTHING_WRITTEN if is_nothing else UNKNOWN_OUTPUTS: json.dumps(facet, sort_keys=True)},
+            **common,
+        )
+    return _event(write, body, write.job, write.run_id, at, producer)
+
+
+def application_lost(write: LeftWrite, at: datetime, *, producer: str) -> LineageEvent | None:
+    """The end of the application that a write ran in, whose driver is known to be gone; None where it has no run.
+
+    Args:
+        write: one of its writes.
+        at: when it was last seen.
+        producer: URI of this code.
+    """
+    if write.parent is None:
+        return None
+    body = RunEvent(
+        type=RunEventType.ABORT,
+        ended_at=at,
+        error=RunError(message="Its driver ended without reporting an end."),
+        provenance=Provenance.RECONCILED,
+    )
+    return _event(write, body, write.parent.job, write.parent.run_id, at, producer)
+
+
+def _event(write: LeftWrite, body: RunEvent, job: JobRef, run_id: str, at: datetime, producer: str) -> LineageEvent:
+    return build.lineage_event(body, job=job, run=RunRef(run_id), producer=producer, event_time=at, tenant=write.tenant)

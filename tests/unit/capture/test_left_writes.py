@@ -1,0 +1,336 @@
+"""Writes of dead drivers: what a table's log shows of each, which event ends it, and what is kept for the next."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater_producers.spark.backfill.left_tables import became_of, ends_of
+from headwater_producers.spark.backfill.open_writes import OpenWrites
+from headwater_producers.spark.events.batch import BatchRun, batch_started, plan_to_be
+from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.events.left_writes import (
+    LeftWrite,
+    Verdict,
+    WriteOutcome,
+    WriteTarget,
+    left_write,
+    mark_of,
+    recovered_end,
+    write_facet,
+)
+from headwater_producers.spark.events.writes import Counts, Write
+from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, WriteMode
+from headwater_schemas.events import (
+    Certainty,
+    ColumnEdge,
+    ColumnLineage,
+    DatasetRef,
+    JobRef,
+    LineageEvent,
+    ParentRun,
+    Provenance,
+    PublicationState,
+    RunEventType,
+)
+from headwater_schemas.facets import WRITE_FACET
+from spark.plan.goldens import check_table
+from support.capture import DictFiles, body, event_context
+
+BEGAN = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
+TABLE = "/lake/orders"
+OURS = mark_of("app-run")
+
+
+def write(format_: str = "delta", **fields: Any) -> LeftWrite:
+    known: dict[str, Any] = {
+        "tenant": "default",
+        "job": JobRef("default", "daily.orders"),
+        "run_id": "run-1",
+        "started_at": BEGAN,
+        "seen_at": BEGAN + timedelta(minutes=5),
+        "application": "local-1",
+        "app_run": "app-run",
+        "marked": True,
+        "targets": (WriteTarget(dataset=DatasetRef("file", TABLE), format=format_),),
+        "parent": ParentRun("app-run", JobRef("default", "daily")),
+    }
+    return LeftWrite(**(known | fields))
+
+
+def delta(*commits: tuple[int, str, str | None], first: int = 0) -> DictFiles:
+    """A table's log: of each commit the seconds after the write began, its operation and its `userMetadata`."""
+    texts = {}
+    for number, (seconds, operation, metadata) in enumerate(commits, start=first):
+        at = int((BEGAN + timedelta(seconds=seconds)).timestamp() * 1000)
+        info: dict[str, Any] = {"timestamp": at, "operation": operation, "operationMetrics": {"numOutputRows": "7"}}
+        if metadata is not None:
+            info["userMetadata"] = metadata
+        texts[f"{TABLE}/_delta_log/{number:020d}.json"] = json.dumps({"commitInfo": info}, separators=(",", ":"))
+    return DictFiles(texts)
+
+
+def idempotent(seconds: int) -> DictFiles:
+    """A commit of the transaction (nightly, 7), and before and behind it two of others."""
+    files = delta(CREATED, (seconds - 1, "WRITE", None), (seconds, "WRITE", None), (seconds + 1, "WRITE", OURS))
+    for number, made in ((1, ["nightly", 6]), (2, ["nightly", 7])):
+        action = json.dumps({"txn": {"appId": made[0], "version": made[1]}}, separators=(",", ":"))
+        files.texts[f"{TABLE}/_delta_log/{number:020d}.json"] += f"\n{action}\n"
+    return files
+
+
+CREATED = (-9_000, "CREATE TABLE", None)
+
+
+def test_the_one_commit_of_its_application_since_it_began_is_taken_for_its_own() -> None:
+    files = delta(
+        CREATED, (-60, "WRITE", OURS), (3, "WRITE", OURS), (4, "WRITE", mark_of("another")), (5, "MERGE", OURS)
+    )
+    found = became_of(write(), files)
+    assert (found.verdict, found.certainty) == (Verdict.COMMITTED, Certainty.INFERRED)
+    assert found.position is not None
+    assert found.position.table_snapshot is not None
+    assert (found.position.table_snapshot.snapshot_id, found.counts.rows) == ("2", 7)
+    assert found.at == BEGAN + timedelta(seconds=3)
+
+
+TRANSACTION = {"transaction": ("nightly", 7), "marked": False}
+UNMARKED = {"marked": False}
+DELTA: list[tuple[str, DictFiles, dict[str, Any], Verdict]] = [
+    ("one commit with the application's mark", delta(CREATED, (3, "WRITE", OURS)), {}, Verdict.COMMITTED),
+    (
+        "the same, of a MERGE",
+        delta(CREATED, (3, "MERGE", OURS)),
+        {"command": "MergeIntoCommand"},
+        Verdict.COMMITTED,
+    ),
+    (
+        "two, one of which another run claims",
+        delta(CREATED, (3, "WRITE", OURS), (4, "WRITE", OURS)),
+        {"claimed": frozenset({"1"})},
+        Verdict.COMMITTED,
+    ),
+    ("two that nobody claims", delta(CREATED, (3, "WRITE", OURS), (4, "WRITE", OURS)), {}, Verdict.UNKNOWN),
+    ("one that another run claims", delta(CREATED, (3, "WRITE", OURS)), {"claimed": frozenset({"1"})}, Verdict.NOTHING),
+    ("one with another application's mark", delta(CREATED, (3, "WRITE", mark_of("another"))), {}, Verdict.NOTHING),
+    ("one without a mark; the application marks its own", delta(CREATED, (3, "WRITE", None)), {}, Verdict.NOTHING),
+    ("one without a mark; the application marks none", delta(CREATED, (3, "WRITE", None)), UNMARKED, Verdict.UNKNOWN),
+    ("one with a `userMetadata` of the job's own", delta(CREATED, (3, "WRITE", "mine")), {}, Verdict.UNKNOWN),
+    ("one with the transaction of an idempotent write", idempotent(3), TRANSACTION, Verdict.COMMITTED),
+    ("that transaction, committed before it began", idempotent(-60), TRANSACTION, Verdict.NOTHING),
+    ("one of another kind", delta(CREATED, (3, "OPTIMIZE", OURS)), {}, Verdict.NOTHING),
+    ("none", delta(CREATED), UNMARKED, Verdict.NOTHING),
+    ("no table is there", DictFiles(), {}, Verdict.NOTHING),
+    ("the log was cleaned up to a time after it began", delta((3, "OPTIMIZE", None), first=7), {}, Verdict.UNKNOWN),
+    ("more than 200 commits", delta(*[(3, "OPTIMIZE", None)] * 300), {}, Verdict.UNKNOWN),
+]
+OTHERS: list[tuple[str, DictFiles, dict[str, Any], Verdict]] = [
+    ("several datasets in one write", delta(CREATED), {"targets": write().targets * 2}, Verdict.UNKNOWN),
+    ("files, Kafka, JDBC", delta(CREATED), {"targets": write("parquet").targets}, Verdict.UNKNOWN),
+]
+
+
+@pytest.mark.parametrize(("case", "files", "fields", "verdict"), [*DELTA, *OTHERS])
+def test_what_a_delta_log_shows(case: str, files: DictFiles, fields: dict[str, Any], verdict: Verdict) -> None:
+    found = became_of(write(**fields), files)
+    assert found.verdict is verdict, (case, found.reason)
+    assert bool(found.reason) is (verdict is not Verdict.COMMITTED)
+
+
+def snapshot(number: int, seconds: int, parent: int | None, application: str = "local-1", **summary: str) -> Any:
+    found = {
+        "snapshot-id": number,
+        "timestamp-ms": int((BEGAN + timedelta(seconds=seconds)).timestamp() * 1000),
+        "summary": {"operation": "append", "spark.app.id": application, "added-records": "3"} | summary,
+    }
+    return found if parent is None else found | {"parent-snapshot-id": parent}
+
+
+def iceberg(*snapshots: Any, current: int, name: str = "v2.metadata.json") -> DictFiles:
+    """A table's metadata, before which there was an older file."""
+    metadata = {
+        "current-snapshot-id": current,
+        "refs": {"main": {"snapshot-id": current, "type": "branch"}},
+        "snapshots": list(snapshots),
+    }
+    return DictFiles({f"{TABLE}/metadata/{name}": json.dumps(metadata), f"{TABLE}/metadata/v1.metadata.json": "{}"})
+
+
+OLD = snapshot(1, -9_000, None)
+
+
+ICEBERG: list[tuple[str, DictFiles, Verdict]] = [
+    ("one snapshot of the application", iceberg(OLD, snapshot(2, 3, 1), current=2), Verdict.COMMITTED),
+    (
+        "the same, and a later one of another application",
+        iceberg(OLD, snapshot(2, 3, 1), snapshot(3, 4, 2, "x"), current=3),
+        Verdict.COMMITTED,
+    ),
+    ("two", iceberg(OLD, snapshot(2, 3, 1), snapshot(3, 4, 2), current=3), Verdict.UNKNOWN),
+    ("one that is staged, and not published", iceberg(OLD, snapshot(2, 3, 1), current=1), Verdict.NOTHING),
+    ("one of another application", iceberg(OLD, snapshot(2, 3, 1, "x"), current=2), Verdict.NOTHING),
+    (
+        "one of the same id, with another run's mark",
+        iceberg(OLD, snapshot(2, 3, 1, **{"headwater.run": "another"}), current=2),
+        Verdict.NOTHING,
+    ),
+    ("none", iceberg(OLD, current=1), Verdict.NOTHING),
+    ("no table is there", DictFiles(), Verdict.NOTHING),
+    ("snapshots since it began have expired", iceberg(snapshot(3, 4, 2, "x"), current=3), Verdict.UNKNOWN),
+    (
+        "a table that isn't in a Hadoop catalog",
+        iceberg(OLD, snapshot(2, 3, 1), current=2, name="00002-a.metadata.json"),
+        Verdict.UNKNOWN,
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "files", "verdict"), ICEBERG)
+def test_what_iceberg_s_metadata_show(case: str, files: DictFiles, verdict: Verdict) -> None:
+    found = became_of(write("iceberg"), files)
+    assert found.verdict is verdict, (case, found.reason)
+    if verdict is Verdict.COMMITTED:
+        assert found.position is not None
+        assert found.position.table_snapshot is not None
+        assert (found.position.table_snapshot.snapshot_id, found.counts.rows) == ("2", 3)
+
+
+def test_the_page_shows_these_cases() -> None:
+    rows = [("Delta", case, verdict) for case, _, _, verdict in DELTA]
+    rows += [("Iceberg", case, verdict) for case, _, verdict in ICEBERG]
+    rows += [("any", case, verdict) for case, _, _, verdict in OTHERS]
+    table = "".join(f"| {format_} | {case} | {verdict} |\n" for format_, case, verdict in rows)
+    page = Path(__file__).parents[3] / "docs" / "sources-and-sinks.md"
+    check_table(page, "left", f"| table | its log shows | |\n|---|---|---|\n{table}")
+
+
+def test_a_log_that_cannot_be_read_shows_nothing() -> None:
+    broken = DictFiles({f"{TABLE}/_delta_log/{0:020d}.json": '{"commitInfo": no JSON'})
+    broken.texts[f"{TABLE}/_delta_log/{0:020d}.json"] = '{"commitInfo":no'
+    found = became_of(write(), broken)
+    assert found.verdict is Verdict.UNKNOWN
+    assert "can't be read" in found.reason
+
+
+def test_ends() -> None:
+    files = delta(CREATED, (3, "WRITE", OURS))
+    ended = recovered_end(write(), became_of(write(), files), producer="p")
+    end = body(ended)
+    assert (end.type, end.provenance, end.publication) == (
+        RunEventType.COMPLETE,
+        Provenance.RECONCILED,
+        PublicationState.PUBLISHED,
+    )
+    assert [(use.dataset.name, use.certainty, use.rows) for use in end.outputs] == [(TABLE, Certainty.INFERRED, 7)]
+    assert ended.event_id == recovered_end(write(), became_of(write(), files), producer="p").event_id, "sent again"
+
+    for verdict, publication, facet in (
+        (Verdict.NOTHING, PublicationState.UNPUBLISHED, "headwater_nothingWritten"),
+        (Verdict.UNKNOWN, PublicationState.UNKNOWN, "headwater_unknownOutputs"),
+    ):
+        end = body(recovered_end(write(), WriteOutcome(verdict=verdict, reason="so it is"), producer="p"))
+        assert (end.type, end.provenance, end.publication) == (RunEventType.ABORT, Provenance.RECONCILED, publication)
+        assert (end.outputs, end.ended_at) == ((), write().seen_at)
+        assert json.loads(end.run_facets[facet])["reason"] == "so it is"
+
+
+# What is kept.
+
+LINEAGE = ColumnLineage(
+    datasets=(DatasetRef("file", "/in"), DatasetRef("file", TABLE)),
+    edges=(ColumnEdge(output=1, output_field="id", input=0, input_field="id"),),
+)
+
+
+def started(run_id: str = "run-1") -> tuple[LineageEvent, LineageEvent | None]:
+    """START of a write, and its plan."""
+    out = PlanOutput(dataset=DatasetRef("file", TABLE), kind=SourceKind.TABLE, format="delta", mode=WriteMode.APPEND)
+    read = PlanInput(dataset=DatasetRef("file", "/in"), kind=SourceKind.FILE)
+    description = PlanDescription(inputs=(read,), outputs=(out,), lineage=LINEAGE, command="AppendData")
+    run = BatchRun(
+        write=Write(description=description, written=Counts()), started_at=BEGAN, ended_at=BEGAN, run_id=run_id
+    )
+    context = event_context("daily")
+    facet = write_facet(description, application="local-1", app_run="app-run", marked=True, producer="p")
+    *_, start = batch_started(context, run, DedupCache(), {WRITE_FACET: facet})
+    return start, plan_to_be(context, run)
+
+
+def open_writes(folder: Path, app_run: str, job: str = "daily") -> OpenWrites:
+    return OpenWrites(folder, app_run, JobRef("default", job), "default")
+
+
+def died(kept: OpenWrites) -> None:
+    """What the kernel does when a process is gone."""
+    assert kept._connection is not None
+    kept._connection.close()
+    kept._connection = None
+
+
+def test_a_start_has_all_that_is_needed() -> None:
+    start, _ = started()
+    found = left_write(start, seen_at=BEGAN)
+    assert found is not None
+    assert (found.application, found.app_run, found.marked, found.command) == ("local-1", "app-run", True, "AppendData")
+    assert found.targets == (WriteTarget(dataset=DatasetRef("file", TABLE), format="delta"),)
+    assert (found.inputs, found.job.name) == ((DatasetRef("file", "/in"),), "daily.orders")
+
+
+def test_what_a_dead_driver_left_is_taken_once_by_the_same_job(tmp_path: Path) -> None:
+    dead = open_writes(tmp_path / "writes", "first")
+    for run_id in ("run-1", "run-2"):
+        dead.add(*started(run_id))
+    dead.seen(BEGAN + timedelta(minutes=7))
+    dead.claim("run-1", "4")
+    dead.remove("run-2")
+
+    assert list(open_writes(tmp_path / "writes", "second").left()) == [], "its driver lives"
+    died(dead)
+    assert list(open_writes(tmp_path / "writes", "second", "hourly").left()) == [], "another job's"
+    [[kept]] = open_writes(tmp_path / "writes", "second").left()
+    assert (kept.write.run_id, sorted(kept.write.claimed)) == ("run-1", ["4"])
+    assert kept.write.seen_at == BEGAN + timedelta(minutes=7)
+    assert kept.plan is not None
+    assert list(open_writes(tmp_path / "writes", "third").left()) == [], "they were taken"
+    assert not list((tmp_path / "writes").iterdir())
+
+
+def test_what_a_dead_driver_left_ends_with_its_application(tmp_path: Path) -> None:
+    dead = open_writes(tmp_path, "first")
+    dead.add(*started())
+    died(dead)
+    [left] = open_writes(tmp_path, "second").left()
+    plan, end, application = ends_of(left, delta(CREATED, (3, "WRITE", OURS)), producer="p")
+    assert plan.plan_event is not None
+    assert body(end).plan_digest == plan.plan_event.digest
+    assert application.job == JobRef("default", "daily")
+    assert (body(application).type, body(application).provenance) == (RunEventType.ABORT, Provenance.RECONCILED)
+
+
+def test_nothing_is_left_where_all_have_ended(tmp_path: Path) -> None:
+    kept = open_writes(tmp_path / "writes", "first")
+    kept.add(*started())
+    kept.remove("run-1")
+    kept.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_write_that_is_open_when_capture_ends_is_left(tmp_path: Path) -> None:
+    kept = open_writes(tmp_path, "first")
+    kept.add(*started())
+    kept.close()
+    [[left]] = open_writes(tmp_path, "second").left()
+    assert left.write.run_id == "run-1"
+
+
+def test_a_disk_that_fails_costs_only_what_it_would_have_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "writes").touch()
+    kept = open_writes(tmp_path / "writes", "first")
+    kept.add(*started())
+    kept.remove("run-1")
+    kept.close()
+    assert "can't be saved" in caplog.text
