@@ -1,10 +1,11 @@
-"""`headwater reconcile`: micro-batches that a crash kept back, from their query's checkpoint."""
+"""`headwater reconcile`: what a crash kept back, from a query's checkpoint or a table's log."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 import typer
+from rich.console import Group
 
 from headwater.console import JsonOption, console
 from headwater.errors import InputError, NotFoundError
@@ -13,6 +14,7 @@ from headwater.publishing import publish
 from headwater.reconciling.checkpoints import location, reading
 from headwater.reconciling.knowledge import QueryOptions, knowledge
 from headwater.reconciling.reconcile import reconcile
+from headwater.reconciling.tables import Left, is_name, is_table
 from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
 from headwater.settings import connected_settings
 from headwater.show import reconciled as show
@@ -22,8 +24,13 @@ from headwater_schemas.events import LineageEvent
 
 
 def command(
-    checkpoints: Annotated[
-        list[str], typer.Argument(metavar="CHECKPOINT…", help="A checkpoint's folder: a path, or a URI Hadoop knows.")
+    places: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CHECKPOINT|TABLE…",
+            help="A checkpoint's folder, or a Delta or Iceberg table's: a path, or a URI Hadoop knows. Or a table's "
+            "name in its catalog: db.orders.",
+        ),
     ],
     *,
     job: Annotated[str | None, typer.Option("--job", help="The query's job. Default: the graph's.")] = None,
@@ -45,22 +52,34 @@ def command(
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Send the committed micro-batches of streaming queries again, from their checkpoints, marked RECONCILED.
+    """Send what a crash kept from being reported, marked RECONCILED: by a query's checkpoint, or by a table's log.
 
-    Each has the event id that it was, or should have been, observed under: sending it again is harmless, and what was
-    observed stays. What was planned and not committed isn't sent. What was never emitted and Spark has purged is a gap,
-    which is reported. The query must not be moved or written by hand meanwhile; it may run.
+    Of a CHECKPOINT, the committed micro-batches of its streaming query. Of a TABLE, the end of each batch write that
+    the graph has as open: COMPLETE with the version that it has committed; ABORT where its heartbeat has stopped and it
+    has committed nothing, or nothing shows it.
+
+    Each micro-batch has the event id that it was, or should have been, observed under: sending it again is harmless,
+    and what was observed stays. What was planned and not committed isn't sent. What was never emitted and Spark has
+    purged is a gap, which is reported. The query must not be moved or written by hand meanwhile; it may run.
     """
     options = QueryOptions(
         job=job, namespace=job_namespace, tenant=tenant, sources=_sources(source or ()), ask_graph=graph
     )
     settings = connected_settings({"analysis.tenant": tenant}, kafka=not dry_run)
-    locations = [location(text) for text in checkpoints]
+    named = [text for text in places if is_name(text)]
+    locations = [location(text) for text in places if not is_name(text)]
+    left = Left(options)
     documents: list[dict[str, Any]] = []
+    tables: list[dict[str, Any]] = []
     events: list[LineageEvent] = []
-    with reading(locations) as files:
-        for each in locations:
+    with reading([*locations, *left.locations(named)]) as files:
+        for each in [*named, *locations]:
             with unreadable_as_errors(each):
+                if each in named or is_table(each, files):
+                    ended, shown = left.of(each, files)
+                    tables.append(shown)
+                    events += ended
+                    continue
                 log = QueryLog(each, files)
                 query_id = _query_id(log)
                 try:
@@ -75,7 +94,12 @@ def command(
             documents.append(show.document(found, known))
             events += found.events
     sent = 0 if dry_run else publish(settings, events)
-    console.result({"checkpoints": documents, "dry_run": dry_run, "sent": sent}, show.table(documents))
+    answer: dict[str, Any] = {"checkpoints": documents, "dry_run": dry_run, "sent": sent}
+    views = [show.table(documents)] if documents else []
+    if tables:
+        answer["tables"] = tables
+        views.append(show.tables(tables))
+    console.result(answer, Group(*views))
     _report(documents, events=len(events), dry_run=dry_run)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from headwater.reconciling.knowledge import Knowledge
+from headwater_producers.spark.backfill.left_tables import location
 from headwater_producers.spark.backfill.origins import origins
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.common.errors import CheckpointError
@@ -63,7 +64,7 @@ def reconcile(
         # Of several outputs a micro-batch may have written some only; and so it is with one of a foreachBatch function.
         outputs=() if output is None else (PlanOutput(dataset=output, kind=_kind(output)),),
         proven=not known.writes_itself,
-        commits=None if output is None else SinkCommits(sink_at(files, _path(output)), query_id, files),
+        commits=None if output is None else SinkCommits(sink_at(files, location(output)), query_id, files),
     )
     entries: list[IntervalEntry] = []
     unreadable: list[tuple[int, str]] = []
@@ -102,11 +103,3 @@ def reconcile(
 
 def _kind(dataset: DatasetRef) -> SourceKind:
     return SourceKind.KAFKA if dataset.namespace.startswith("kafka://") else SourceKind.FILE
-
-
-def _path(dataset: DatasetRef) -> str:
-    """Where a file sink's log may be; where there is none, nothing is claimed of what was written."""
-    if dataset.namespace == "file":
-        return dataset.name
-    # Hadoop's connector for S3 has a scheme of its own.
-    return f"{dataset.namespace.replace('s3://', 's3a://')}/{dataset.name.lstrip('/')}"

@@ -47,6 +47,26 @@ def table(documents: Sequence[dict[str, Any]]) -> Table:
     return out
 
 
+def tables(documents: Sequence[dict[str, Any]]) -> Table:
+    """A row for each open run of each table."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("table", "run", "job", "became", "version", "because"):
+        out.add_column(heading, overflow="fold")
+    for each in documents:
+        for run in each["runs"]:
+            out.add_row(
+                shortened(each["table"]),
+                shortened(run["run_id"]),
+                shortened(run["job"]["name"]),
+                run["became"],
+                run["version"],
+                shortened(run["reason"] or "", 200),
+            )
+        if not each["runs"]:
+            out.add_row(shortened(each["table"]), "no open write")
+    return out
+
+
 def gaps_text(gaps: Iterable[dict[str, int]] | None) -> str:
     """`0..12, 14`; none where there is none."""
     if gaps is None:

@@ -1,16 +1,22 @@
-"""What the graph knows of a streaming query, for whoever rebuilds its micro-batches from its checkpoint."""
+"""What the graph knows of a streaming query, and of writes without an end, for whoever recovers what a crash left."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from headwater_consumers.analysis import micro_batches
 from headwater_consumers.analysis.micro_batches import Stretch
 from headwater_consumers.analysis.reader import Reader, Transaction
-from headwater_consumers.graph.keys import query_key
-from headwater_schemas.events import DatasetRef, JobRef, Provenance
-from headwater_schemas.facets import SINK_FACET
+from headwater_consumers.analysis.runs.rows import heartbeat
+from headwater_consumers.graph.keys import dataset_key, query_key
+from headwater_schemas.events import DatasetRef, JobRef, ParentRun, Provenance
+from headwater_schemas.facets import SINK_FACET, WRITE_FACET
+
+_EVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +67,63 @@ def _writes_itself(facet: str) -> bool:
         return json.loads(facet).get("callback") is False
     except (ValueError, AttributeError):
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWrite:
+    """A run of a batch write without an end, as the graph has it.
+
+    Attributes:
+        run_id, job, parent: of the run.
+        started_at, last_seen: when it began, and when it was last seen to run.
+        facet: what it was to write, as its START has it.
+        heartbeat_seconds: how often it reports that it is running; None where that isn't known.
+        reads: the datasets that it reads.
+    """
+
+    run_id: str
+    job: JobRef
+    parent: ParentRun | None
+    started_at: datetime
+    last_seen: datetime
+    facet: str
+    heartbeat_seconds: float | None
+    reads: tuple[DatasetRef, ...]
+
+
+def open_writes(reader: Reader) -> tuple[OpenWrite, ...]:
+    """All batch writes that were announced and have no end, the longest unseen first."""
+
+    def ask(tx: Transaction) -> tuple[OpenWrite, ...]:
+        return tuple(
+            _open_write(row["run"], row) for row in tx.rows("reconciling/open_writes", before=_EVER, facet=WRITE_FACET)
+        )
+
+    return reader.read(ask)
+
+
+def claimed_versions(reader: Reader, dataset: DatasetRef, since: datetime) -> frozenset[str]:
+    """Versions of a dataset that are known to be of runs, or micro-batches, which were seen since a time."""
+
+    def ask(tx: Transaction) -> frozenset[str]:
+        key = dataset_key(tx.tenant, dataset.namespace, dataset.name)
+        return frozenset(row["version"] for row in tx.rows("reconciling/claimed", dataset=key, since=since))
+
+    return reader.read(ask)
+
+
+def _open_write(run: Mapping[str, Any], row: Mapping[str, Any]) -> OpenWrite:
+    above = None
+    if run["parent_run_id"] is not None:
+        above = ParentRun(run["parent_run_id"], JobRef(run["parent_job_namespace"], run["parent_job_name"]))
+    last_seen = run["last_seen"].to_native()
+    return OpenWrite(
+        run_id=run["run_id"],
+        job=JobRef(run["job_namespace"], run["job_name"]),
+        parent=above,
+        started_at=run["started_at"].to_native() if run["started_at"] is not None else last_seen,
+        last_seen=last_seen,
+        facet=row["facet"],
+        heartbeat_seconds=heartbeat(row["heartbeat"]),
+        reads=tuple(DatasetRef(*names) for names in row["reads"]),
+    )

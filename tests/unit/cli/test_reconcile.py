@@ -12,7 +12,9 @@ import pytest
 from headwater.cli import main
 from headwater.errors import ExitCode, HeadwaterError, InputError, UnreachableError
 from headwater.reconciling.checkpoints import location
+from headwater.reconciling.tables import is_name, is_table
 from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
+from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.streaming.gaps import spans
 from support.checkpoints import QUERY, kafka_checkpoint, written
 
@@ -174,3 +176,28 @@ def test_where_a_checkpoint_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_spans() -> None:
     assert spans([]) == []
     assert spans([3, 4, 9]) == [(3, 4), (9, 9)]
+
+
+def test_a_table_needs_the_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "orders" / "_delta_log").mkdir(parents=True)
+    (tmp_path / "orders" / "_delta_log" / f"{0:020d}.json").touch()
+    for table in (str(tmp_path / "orders"), "db.orders"):
+        status, printed = run(capsys, table, "--no-graph", "--dry-run")
+        assert status == InputError.exit_code
+        assert "--no-graph" in json.dumps(printed)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("db.orders", True), ("ice.db.`order-lines`", True), ("orders", False), ("/lake/db.orders", False)],
+)
+def test_a_name_in_a_catalog_is_no_path(text: str, *, expected: bool) -> None:
+    assert is_name(text) is expected
+
+
+def test_what_is_a_table(tmp_path: Path, checkpoint: str) -> None:
+    (tmp_path / "ice" / "metadata").mkdir(parents=True)
+    assert not is_table(str(tmp_path / "ice"), LocalFiles())
+    (tmp_path / "ice" / "metadata" / "v1.metadata.json").touch()
+    assert is_table(str(tmp_path / "ice"), LocalFiles())
+    assert not is_table(checkpoint, LocalFiles())

@@ -1,0 +1,143 @@
+"""Batch writes that the graph has as open: what became of each, by the log of the table that it was to write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from headwater.asking import asking
+from headwater.errors import InputError
+from headwater.reconciling.knowledge import QueryOptions
+from headwater.settings import connected_settings
+from headwater_consumers.analysis.reconciling import OpenWrite, claimed_versions, open_writes
+from headwater_producers.spark.backfill.left_tables import became_of, location
+from headwater_producers.spark.common.versions import capture_version
+from headwater_producers.spark.events.left_writes import LeftWrite, Verdict, recovered_end, with_facet
+from headwater_producers.spark.jvm.files import TextFiles, TextFolder
+from headwater_schemas import naming
+from headwater_schemas.events import LineageEvent
+from headwater_schemas.redaction import redact
+
+_NAME: Final = re.compile(r"[\w`-]+(\.[\w`-]+)+")
+_METADATA: Final = re.compile(r".*\.metadata\.json")
+_MISSED_HEARTBEATS: Final = 3
+_HEARTBEAT_SECONDS: Final = 60.0
+"""Of a run that was never seen to have one: capture's own default."""
+RUNNING: Final = "RUNNING"
+"""What is shown of a write that has committed nothing yet, and whose driver has a heartbeat: it stays open."""
+
+
+def is_name(text: str) -> bool:
+    """Whether what was given is the name of a table in a catalog, not a path."""
+    return _NAME.fullmatch(text) is not None and not Path(text).exists()
+
+
+def is_table(where: str, files: TextFiles) -> bool:
+    """Whether a Delta or Iceberg table is in a folder."""
+    folder = TextFolder(where, files)
+    if folder.names("_delta_log"):
+        return True
+    try:
+        return any(_METADATA.fullmatch(name) for name in folder.names("metadata"))
+    except NotADirectoryError:
+        # A checkpoint has a file of that name.
+        return False
+
+
+class Left:
+    """The open writes of the graph.
+
+    The graph is asked when they are first needed.
+
+    Args:
+        options: of the command.
+    """
+
+    def __init__(self, options: QueryOptions) -> None:
+        self._options = options
+
+    @cached_property
+    def _writes(self) -> list[tuple[OpenWrite, LeftWrite]]:
+        """All open writes, with what is known of each.
+
+        Raises:
+            InputError: the graph isn't to be asked.
+            UnreachableError, ConfigurationError: it doesn't answer.
+        """
+        if not self._options.ask_graph:
+            raise InputError(
+                "Which writes of a table are open is in the graph alone.", fix="Leave out --no-graph for a table."
+            )
+        tenant = connected_settings({"analysis.tenant": self._options.tenant}).analysis.tenant
+        found: list[tuple[OpenWrite, LeftWrite]] = []
+        with asking(tenant=self._options.tenant, silently=True) as reader:
+            for run in open_writes(reader):
+                write = _left_write(run, tenant)
+                if write is not None:
+                    claims = [claimed_versions(reader, each.dataset, write.started_at) for each in write.targets]
+                    found.append((run, replace(write, claimed=frozenset().union(*claims))))
+        return found
+
+    def locations(self, names: Sequence[str]) -> Iterator[str]:
+        """Where the tables lie that have these names, as far as an open write is about them."""
+        for name in names:
+            for _, write in self._about(name):
+                yield location(write.targets[0].dataset)
+
+    def of(self, table: str, files: TextFiles) -> tuple[list[LineageEvent], dict[str, Any]]:
+        """The ends of the open writes of a table, and what is shown of them.
+
+        Args:
+            table: its name, or where it is.
+            files: to read its log with.
+        """
+        events: list[LineageEvent] = []
+        runs: list[dict[str, Any]] = []
+        producer = f"https://headwater/reconcile/{capture_version()}"
+        for run, write in self._about(table):
+            found = became_of(write, files)
+            is_running = found.verdict is not Verdict.COMMITTED and _beats(run)
+            if not is_running:
+                events.append(recovered_end(write, found, producer=producer))
+            snapshot = found.position.table_snapshot if found.position is not None else None
+            runs.append(
+                {
+                    "run_id": run.run_id,
+                    "job": {"namespace": run.job.namespace, "name": run.job.name},
+                    "became": RUNNING if is_running else found.verdict.value,
+                    "version": snapshot.snapshot_id if snapshot is not None else None,
+                    "reason": found.reason or None,
+                }
+            )
+        return events, {"table": redact(table), "runs": runs}
+
+    def _about(self, table: str) -> Iterator[tuple[OpenWrite, LeftWrite]]:
+        plain = table.replace("`", "")
+        ref = None if is_name(table) else naming.path(table)
+        for run, write in self._writes:
+            if any(each.dataset == ref or plain in (each.dataset.name, *each.names) for each in write.targets):
+                yield run, write
+
+
+def _left_write(run: OpenWrite, tenant: str) -> LeftWrite | None:
+    return with_facet(
+        run.facet,
+        tenant=tenant,
+        job=run.job,
+        run_id=run.run_id,
+        started_at=run.started_at,
+        seen_at=run.last_seen,
+        inputs=run.reads,
+        parent=run.parent,
+    )
+
+
+def _beats(run: OpenWrite) -> bool:
+    """Whether a run may have been seen too lately to be given up."""
+    patience = timedelta(seconds=_MISSED_HEARTBEATS * (run.heartbeat_seconds or _HEARTBEAT_SECONDS))
+    return datetime.now(UTC) - run.last_seen < patience
