@@ -36,6 +36,7 @@ from headwater_schemas.events import (
     IntervalEntry,
     JobRef,
     LineageEvent,
+    SchemaDefinition,
 )
 
 # UUID v5 namespace of Headwater's event ids: UUID v5 of the URL namespace and "https://headwater/lineage/event".
@@ -149,6 +150,17 @@ def _given(value: Any) -> Any:
 def manifest_digest(paths: Iterable[str]) -> str:
     """The digest of a FileSet: SHA-256 of its paths, in order, each with a line feed after it; hexadecimal."""
     return hashlib.sha256("".join(f"{path}\n" for path in paths).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def schema_digest(schema: SchemaDefinition) -> str:
+    """The digest of a schema: 32 hex digits over the paths, types and nullability of its fields, in order.
+
+    Descriptions aren't part of it.
+    """
+    parts: list[Part] = []
+    for each in schema.fields:
+        parts += [each.path, each.type, None if each.nullable is None else int(each.nullable)]
+    return hashlib.blake2b(canonical(tuple(parts)), digest_size=16).hexdigest()
 
 
 def interval_identity(entries: Iterable[IntervalEntry]) -> tuple[Part, ...]:

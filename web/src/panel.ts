@@ -19,6 +19,8 @@ export interface Asked {
   select(kind: "dataset" | "column", key: string): void;
 }
 
+/** Columns of the latest schema's changes that are named. */
+const CHANGES_SHOWN = 5;
 const CHANGES: [string, string][] = [
   ["REMOVED", "is removed"],
   ["RETYPED", "gets another type"],
@@ -98,10 +100,19 @@ export function knownRows(found: Known): [string, string | null][] {
     ["source", found.source_uri],
     ["lifecycle", found.lifecycle],
     ["last run", run ? `${run.state ?? "unknown"}, ${time(run.began)}` : null],
+    ["schema", schemaChange(found)],
     ["version", version ? `${version.format} ${version.version.slice(0, 24)}, of ${number(found.versions_total)}` : null],
     ["quality", bad ? `failed in batch ${bad.batch_id}` : good ? `passed in batch ${good.batch_id}` : null],
     ["checks", failed.length ? `failed: ${failed.map(assertion).join(", ")}` : passed ? `${number(passed)} passed` : null],
   ];
+}
+
+/** What the latest schema changed: `since …: + tax, ~ id int → bigint`. */
+function schemaChange({ schemas: [schema] }: Known): string | null {
+  if (!schema?.changes?.length) return null;
+  const shown = schema.changes.slice(0, CHANGES_SHOWN).map(({ change, column, before, after }) =>
+    change === "ADDED" ? `+ ${column}` : change === "REMOVED" ? `- ${column}` : `~ ${column} ${before?.type ?? "?"} → ${after?.type ?? "?"}`);
+  return `since ${time(schema.first_seen)}: ${shown.join(", ")}${more(schema.changes_total - shown.length)}`;
 }
 
 /** `not_null of id (error)`. */

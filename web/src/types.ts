@@ -184,6 +184,11 @@ export interface Impact {
   summary: string;
 }
 
+interface FieldType {
+  type: string | null;
+  nullable: boolean | null;
+}
+
 /** What is known of a dataset, as far as the panel shows it. */
 export interface Known {
   description: string | null;
@@ -194,6 +199,11 @@ export interface Known {
   runs: { run_id: string; state: string | null; began: string | null; job: Asset | null }[];
   versions: { format: string; version: string; produced_at: string | null }[];
   versions_total: number;
+  schemas: {
+    first_seen: string | null;
+    changes: { change: "ADDED" | "REMOVED" | "CHANGED"; column: string; before: FieldType | null; after: FieldType | null }[] | null;
+    changes_total: number;
+  }[];
   checks: { job: Asset | null; passed: number; failed: { assertion: string; column: string | null; severity: string | null }[] }[];
   quality: { last_good: { batch_id: number } | null; first_bad: { batch_id: number; processing_time: string | null } | null }[];
 }

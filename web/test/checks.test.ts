@@ -42,7 +42,7 @@ test("names and messages are text, with since when and whom to ask", () => {
 });
 
 test("quality is the first failed batch, else the last that passed", () => {
-  const none = { description: null, known_as: [], storage_format: null, source_uri: null, lifecycle: null, runs: [], versions: [], versions_total: 0, checks: [] };
+  const none = { description: null, known_as: [], storage_format: null, source_uri: null, lifecycle: null, runs: [], versions: [], versions_total: 0, schemas: [], checks: [] };
   const of = (quality: Parameters<typeof knownRows>[0]["quality"]): string | null | undefined =>
     knownRows({ ...none, quality }).find(([name]) => name === "quality")?.[1];
   expect(of([])).toBeNull();
@@ -51,11 +51,26 @@ test("quality is the first failed batch, else the last that passed", () => {
 });
 
 test("checks are the failed assertions, else how many passed", () => {
-  const none = { description: null, known_as: [], storage_format: null, source_uri: null, lifecycle: null, runs: [], versions: [], versions_total: 0, quality: [] };
+  const none = { description: null, known_as: [], storage_format: null, source_uri: null, lifecycle: null, runs: [], versions: [], versions_total: 0, schemas: [], quality: [] };
   const of = (checks: Parameters<typeof knownRows>[0]["checks"]): string | null | undefined =>
     knownRows({ ...none, checks }).find(([name]) => name === "checks")?.[1];
   expect(of([])).toBeNull();
   expect(of([{ job: null, passed: 3, failed: [] }, { job: null, passed: 1, failed: [] }])).toBe("4 passed");
   const failed = [{ assertion: "not_null", column: "id", severity: "error" }, { assertion: "many", column: null, severity: null }];
   expect(of([{ job: null, passed: 3, failed }])).toBe("failed: not_null of id (error), many");
+});
+
+test("the latest schema is what it changed", () => {
+  const none = { description: null, known_as: [], storage_format: null, source_uri: null, lifecycle: null, runs: [], versions: [], versions_total: 0, quality: [], checks: [] };
+  const of = (...schemas: Parameters<typeof knownRows>[0]["schemas"]): string | null | undefined =>
+    knownRows({ ...none, schemas }).find(([name]) => name === "schema")?.[1];
+  expect(of()).toBeNull();
+  expect(of({ first_seen: null, changes: null, changes_total: 0 })).toBeNull();
+  const typed = (type: string | null): { type: string | null; nullable: null } => ({ type, nullable: null });
+  const changes = [
+    { change: "REMOVED" as const, column: "note", before: typed("string"), after: null },
+    { change: "CHANGED" as const, column: "id", before: typed("int"), after: typed("bigint") },
+    { change: "ADDED" as const, column: "<b>", before: null, after: typed(null) },
+  ];
+  expect(of({ first_seen: "2025-01-03T00:00:00Z", changes, changes_total: 9 })).toMatch(/^since .*: - note, ~ id int → bigint, \+ <b> \+6$/);
 });

@@ -11,8 +11,10 @@ from rich.tree import Tree
 from headwater.console import shortened
 from headwater.show.names import asset_text, moment_text, short_version, transformation_text
 from headwater.show.pages import next_page
+from headwater.show.schemas import retyped_text
 from headwater_consumers.analysis.assets import Asset, spelling
-from headwater_consumers.analysis.diff import ColumnChange, Diff, DiffChange, EdgeChange, Side
+from headwater_consumers.analysis.change import DiffChange
+from headwater_consumers.analysis.diff import ColumnChange, Diff, EdgeChange, Side
 from headwater_consumers.analysis.lineage import Transformation
 
 if TYPE_CHECKING:
@@ -72,13 +74,14 @@ def _side(side: Side) -> str:
 
 
 def _by_dataset(columns: Iterable[ColumnChange]) -> dict[tuple[str, DiffChange, str], list[str]]:
-    """Names of columns that came or went in one schema."""
+    """Names of columns that came, went or are of another type in one schema."""
     out: dict[tuple[str, DiffChange, str], list[str]] = {}
     for one in columns:
         who = spelling(one.column.namespace, one.column.name)
-        out.setdefault((shortened(who), one.change, moment_text(one.time)), []).append(
-            shortened(one.column.column or "")
-        )
+        name = shortened(one.column.column or "")
+        if one.before is not None and one.after is not None:
+            name += f" {retyped_text(one.before, one.after)}"
+        out.setdefault((shortened(who), one.change, moment_text(one.time)), []).append(name)
     return out
 
 

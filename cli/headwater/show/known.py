@@ -16,6 +16,7 @@ from headwater.show.declared import declared_table, stated
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, span_text, transformation_text
 from headwater.show.pages import Fitted, pairs, part
 from headwater.show.quality import checks_table
+from headwater.show.schemas import schemas_table, types_table
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.known import ColumnDetails, DatasetDetails, JobDetails, Known
 from headwater_consumers.analysis.known.dataset import KnownColumn
@@ -66,6 +67,8 @@ def _dataset(found: DatasetDetails) -> Iterator[RenderableType]:
         count = len(found.declared_consumers)
         yield part("whom to notify", consumers_table(found.declared_consumers), count, count)
     yield part("columns", _columns(found.columns), len(found.columns), found.columns_total)
+    if found.schemas_total > 1:
+        yield part("schemas", schemas_table(found.schemas), len(found.schemas), found.schemas_total)
     yield part("written by", _jobs(found.producers), len(found.producers), found.producers_total)
     yield part("read by", _jobs(found.consumers), len(found.consumers), found.consumers_total)
     yield part("last runs", show_runs.table(found.runs), len(found.runs), len(found.runs))
@@ -90,6 +93,8 @@ def _column(found: ColumnDetails) -> Iterator[RenderableType]:
             ("status", "its dataset was dropped" if found.gone else None),
         ]
     )
+    if len(found.types) > 1:
+        yield part("types", types_table(found.types), len(found.types), len(found.types))
     yield part("made from", _hops(found.origins), len(found.origins.items), found.origins.total)
     yield part("goes into", _hops(found.uses), len(found.uses.items), found.uses.total)
     notes = dict.fromkeys((*found.origins.notes, *found.uses.notes))

@@ -15,6 +15,7 @@ from headwater.show import quality
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
 from headwater.show.pages import Fitted, next_page
 from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.declared import ReadingConsumer
 from headwater_consumers.analysis.lineage import (
     ColumnMapping,
     Influence,
@@ -31,6 +32,7 @@ Place = tuple[str, Influence | None]
 _MOST_TRANSFORMATIONS = 3
 _MOST_MAPPINGS = 20
 _MOST_NOTE = 600
+_MOST_CONSUMERS = 20
 
 
 def tree(answer: Lineage) -> Fitted:
@@ -110,11 +112,26 @@ def summary(answer: Lineage) -> str:
         lines.append(f"There is more beyond {_hops(answer.depth or 0)}: --depth all.")
     if answer.complete:
         lines += notes
+    return "\n".join([*lines, *_besides(answer)])
+
+
+def _besides(answer: Lineage) -> Iterator[str]:
     if answer.quality:
-        lines.append(quality.lines(answer.quality))
+        yield quality.lines(answer.quality)
+    if answer.consumers:
+        yield _consumers(answer.consumers)
     if answer.next_cursor is not None:
-        lines.append(next_page(answer.next_cursor))
-    return "\n".join(lines)
+        yield next_page(answer.next_cursor)
+
+
+def _consumers(consumers: Sequence[ReadingConsumer]) -> str:
+    """Their names, with type and criticality: `delay-board (DASHBOARD, tier-1)`."""
+    named = []
+    for each in consumers[:_MOST_CONSUMERS]:
+        about = ", ".join(shortened(word) for word in (each.type, each.criticality) if word)
+        named.append(shortened(each.name) + (f" ({about})" if about else ""))
+    more = f" and {len(consumers) - _MOST_CONSUMERS:,} more" if len(consumers) > _MOST_CONSUMERS else ""
+    return f"Declared consumers of these: {', '.join(named)}{more}."
 
 
 def _notes(answer: Lineage) -> list[str]:

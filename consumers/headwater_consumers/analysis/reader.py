@@ -89,12 +89,14 @@ class Transaction:
     Attributes:
         tenant: whose graph is asked; a parameter of every statement, `$given.tenant`.
         several_names: whether any dataset may have several names.
+        consumers: whether anything may have declared consumers.
         shared: what parts of one question look up for each other.
     """
 
     tenant: str
     _tx: ManagedTransaction
     several_names: bool = True
+    consumers: bool = True
     shared: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
@@ -178,7 +180,7 @@ class Reader:
                 version_mismatch(row["version"], verb="reads", at=f" at {self._target.uri}"),
                 setting="HEADWATER_NEO4J_URI, HEADWATER_NEO4J_DATABASE",
             )
-        return replace(tx, several_names=row["several_names"])
+        return replace(tx, several_names=row["several_names"], consumers=row["consumers"])
 
     def _meaning(self, error: Exception, limit: float) -> Exception:
         uri = self._target.uri

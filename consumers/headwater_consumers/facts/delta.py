@@ -12,12 +12,12 @@ from headwater_consumers.facts.nodes import (
     IntervalFacts,
     Link,
     NodeFacts,
+    OfDatasetFacts,
     PlanFacts,
     QueryFacts,
     RetentionFacts,
     RunFacts,
     TimeSpan,
-    VersionFacts,
 )
 
 _N = TypeVar("_N", bound=NodeFacts)
@@ -31,7 +31,7 @@ class GraphDelta:
 
     Attributes:
         jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions, consumers: by key of the node.
-        declarations, declaration_sets: by key of the node. Those of one key have one content.
+        schemas, declarations, declaration_sets: by key of the node. Those of one key have one content.
         links: relationships that only have a span.
         events: how many events were folded.
         duplicates: how many of them had come before in the same fold, as they were.
@@ -44,7 +44,8 @@ class GraphDelta:
     queries: dict[str, QueryFacts] = field(default_factory=dict)
     runs: dict[str, RunFacts] = field(default_factory=dict)
     plans: dict[str, PlanFacts] = field(default_factory=dict)
-    versions: dict[str, VersionFacts] = field(default_factory=dict)
+    versions: dict[str, OfDatasetFacts] = field(default_factory=dict)
+    schemas: dict[str, OfDatasetFacts] = field(default_factory=dict)
     intervals: dict[str, IntervalFacts] = field(default_factory=dict)
     retentions: dict[str, RetentionFacts] = field(default_factory=dict)
     consumers: dict[str, NodeFacts] = field(default_factory=dict)
@@ -69,7 +70,8 @@ class GraphDelta:
             _add(joined.queries, delta.queries, lambda node: QueryFacts(node.identity))
             _add(joined.runs, delta.runs, lambda node: RunFacts(node.identity))
             _add(joined.plans, delta.plans, lambda node: PlanFacts(node.identity, job=node.job))
-            _add(joined.versions, delta.versions, lambda node: VersionFacts(node.identity, dataset=node.dataset))
+            _add(joined.versions, delta.versions, lambda node: OfDatasetFacts(node.identity, dataset=node.dataset))
+            _add(joined.schemas, delta.schemas, lambda node: OfDatasetFacts(node.identity, dataset=node.dataset))
             for key, theirs in delta.intervals.items():
                 if key not in joined.intervals:
                     joined.intervals[key] = IntervalFacts(theirs.identity, theirs.query, theirs.batch_id)

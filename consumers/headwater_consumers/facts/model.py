@@ -18,6 +18,7 @@ class Label(StrEnum):
     ALIAS = "Alias"
     COLUMN = "Column"
     VERSION = "Version"
+    SCHEMA_VERSION = "SchemaVersion"
     QUERY = "Query"
     RUN = "Run"
     PLAN = "Plan"

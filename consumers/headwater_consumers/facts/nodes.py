@@ -183,8 +183,8 @@ class PlanFacts(NodeFacts):
 
 
 @dataclass(slots=True)
-class VersionFacts(NodeFacts):
-    """A version of the dataset with the key `dataset`."""
+class OfDatasetFacts(NodeFacts):
+    """A version, or a schema, of the dataset with the key `dataset`."""
 
     dataset: str = ""
 

@@ -7,6 +7,7 @@
 | Alias        | "alias", namespace, name                                                                  |
 | Column       | "column", dataset key, field path                                                         |
 | Version      | "version", dataset key, format ("files" for a manifest), snapshot id or manifest digest   |
+| SchemaVersion | "schema", dataset key, digest of its fields                                              |
 | Run          | "run", run id                                                                             |
 | Query        | "query", query id                                                                         |
 | Plan         | "plan", job key, digest                                                                   |
@@ -67,6 +68,12 @@ def column_key(tenant: str, dataset: str, path: str) -> str:
 def version_key(tenant: str, dataset: str, format_: str, version: str) -> str:
     """Key of one version of a dataset."""
     return graph_key(tenant, "version", dataset, format_, version)
+
+
+@lru_cache(_CACHED)
+def schema_key(tenant: str, dataset: str, digest: str) -> str:
+    """Key of one schema of the dataset with that key."""
+    return graph_key(tenant, "schema", dataset, digest)
 
 
 @lru_cache(_CACHED)

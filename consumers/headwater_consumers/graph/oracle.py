@@ -168,6 +168,9 @@ class _Graph:
         for key, version in delta.versions.items():
             self.node(Label.VERSION, version)
             self.relationship(RelType.OF, key, version.dataset)
+        for key, schema in delta.schemas.items():
+            self.node(Label.SCHEMA_VERSION, schema)
+            self.relationship(RelType.OF, key, schema.dataset)
         self._runs(delta)
         self._plans(delta)
         self._intervals(kept)

@@ -268,7 +268,7 @@ class _Reviewing:
 
     def _consumers_of_columns(self, spreads: Mapping[int, _Spread]) -> dict[int, dict[str, bool]]:
         """By place of the difference: consumers of what changes, and whether they name it."""
-        if self._tx.row("declared/any_consumer") is None:
+        if not self._tx.consumers:
             return {}
         places: dict[int, list[int]] = defaultdict(list)
         for number, each in spreads.items():

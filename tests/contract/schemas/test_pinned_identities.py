@@ -11,7 +11,16 @@ import pytest
 
 from headwater_consumers.graph import keys
 from headwater_schemas import identity
-from headwater_schemas.events import DatasetUse, IntervalEntry, IntervalEvent, Position, Provenance, build
+from headwater_schemas.events import (
+    DatasetUse,
+    IntervalEntry,
+    IntervalEvent,
+    Position,
+    Provenance,
+    SchemaDefinition,
+    SchemaField,
+    build,
+)
 from support.events import DEPARTED, JOB, POSITIONS, PRODUCER, QUERY_ID, RUN, TIME
 
 # Sort of position ⇒ source end digest of batch 7, and id of the event that reports it.
@@ -68,6 +77,19 @@ def test_keys_of_nodes() -> None:
     assert keys.plan_key("acme", JOB_KEY, "ab" * 16) == PLAN_KEY
     assert keys.interval_key("acme", QUERY_KEY, 7) == INTERVAL_KEY
     assert keys.conflict_key("acme", QUERY_KEY, 7, "cd" * 16) == "e945d72f7007490682de758b30d872df"
+
+
+def test_a_schema_is_the_paths_types_and_nullability_of_its_fields() -> None:
+    fields = (
+        SchemaField(path="id", type="bigint", nullable=False, description="not part of it"),
+        SchemaField(path="größe", type="double", nullable=True),
+        SchemaField(path="extra"),
+    )
+    digest = identity.schema_digest(SchemaDefinition(fields))
+    assert digest == "3f5c27ae3bf5916920ddbcd6b9d676f5"
+    assert identity.schema_digest(SchemaDefinition(())) == "cae66941d9efbd404e4d88758ea67670"
+    assert identity.schema_digest(SchemaDefinition(fields[::-1])) != digest
+    assert keys.schema_key("acme", DATASET_KEY, digest) == "6c2c02809a638d73556a53d29adcbae9"
 
 
 def test_keys_of_relationships() -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.diff import Diff, DiffChange, EdgeChange, Point, diff
+from headwater_consumers.analysis.change import DiffChange
+from headwater_consumers.analysis.diff import Diff, EdgeChange, Point, diff
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.runs import Role

@@ -21,7 +21,6 @@ PACKAGE = "headwater_consumers.analysis"
 SCANNED = {
     "blast/queries_by_name": "one label, asked with a name that may be an id, a name or both",
     "blast/queries_by_prefix": "one label, after the name wasn't found",
-    "declared/any_consumer": "ends at the first",
     "diff/changed_jobs": "all plans, for the differences of everything between two times",
     "identity/two_names": "a rule of `check`: all names of topics",
     "known/count_broken_chains": "an index of nothing but broken chains",

@@ -45,7 +45,7 @@ class Shape:
 
 # Nearly every relationship ties a node to one of a label before it.
 _ORDER: tuple[AnyLabel, ...] = (
-    *(Label.JOB, Label.DATASET, Label.QUERY, Label.PLAN, Label.VERSION),
+    *(Label.JOB, Label.DATASET, Label.QUERY, Label.PLAN, Label.VERSION, Label.SCHEMA_VERSION),
     *(Label.ALIAS, Label.COLUMN, Label.RUN, Label.INTERVAL, Label.CONFLICT, Packed.SEGMENT),
 )
 

@@ -56,14 +56,12 @@ def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer
 
     A column is read by who names it, and by who reads its dataset and names no column of it.
     """
-    if tx.row("declared/any_consumer") is None:
-        return ()
-    return _consumers(tx, tx.rows("declared/consumers", nodes=sorted(nodes)))
+    return _consumers(tx, tx.rows("declared/consumers", nodes=sorted(nodes))) if tx.consumers else ()
 
 
 def consumers_of_datasets(tx: Transaction, keys: Iterable[str]) -> tuple[ReadingConsumer, ...]:
     """The consumers of datasets, by key, in order of name."""
-    return _consumers(tx, tx.rows("declared/consumers_of_datasets", keys=sorted(keys)))
+    return _consumers(tx, tx.rows("declared/consumers_of_datasets", keys=sorted(keys))) if tx.consumers else ()
 
 
 def _consumers(tx: Transaction, rows: list[Any]) -> tuple[ReadingConsumer, ...]:

@@ -5,8 +5,8 @@ diff      the question answered: column edges of two sides compared
 answer    changes of edges, datasets and columns
 """
 
-from headwater_consumers.analysis.diff.answer import ColumnChange, DatasetChange, Diff, DiffChange, EdgeChange, Side
+from headwater_consumers.analysis.diff.answer import ColumnChange, DatasetChange, Diff, EdgeChange, Side
 from headwater_consumers.analysis.diff.diff import diff
 from headwater_consumers.analysis.diff.sides import Point
 
-__all__ = ["ColumnChange", "DatasetChange", "Diff", "DiffChange", "EdgeChange", "Point", "Side", "diff"]
+__all__ = ["ColumnChange", "DatasetChange", "Diff", "EdgeChange", "Point", "Side", "diff"]

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.change import DiffChange
 from headwater_consumers.analysis.lineage.answer import Transformation
 from headwater_consumers.analysis.runs.answer import Role
-
-
-class DiffChange(StrEnum):
-    """What became of a thing from before to after."""
-
-    ADDED = "ADDED"
-    REMOVED = "REMOVED"
-    CHANGED = "CHANGED"
+from headwater_consumers.analysis.schemas import FieldType
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +70,21 @@ class DatasetChange:
 
 @dataclass(frozen=True, slots=True)
 class ColumnChange:
-    """A column that was in its dataset's schema on one side alone.
+    """A column that was in its dataset's schema on one side alone, or has another type or nullability there.
 
     Attributes:
-        change: ADDED or REMOVED.
+        change: ADDED, REMOVED or CHANGED.
         column: which.
-        time: of the first schema that has it, where it was added; of the last, where it was removed.
+        time: of the first schema that has it, where it was added; of the last, where it was removed; where it was
+            changed, of the first report of the schema that has it as it is after.
+        before, after: its type and nullability, where it was changed; else None.
     """
 
     change: DiffChange
     column: Asset
     time: datetime | None
+    before: FieldType | None = None
+    after: FieldType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +95,8 @@ class Diff:
         before, after: what is compared.
         jobs: whose lineage is compared.
         datasets: that are read or written on one side alone; at most 1,000.
-        columns: that are in a schema on one side alone, of the datasets that these jobs read or write on either side;
-            at most 1,000.
+        columns: that are in a schema on one side alone, or of another type, of the datasets that these jobs read or
+            write on either side; at most 1,000.
         edges: of this page, by target and source.
         datasets_total, columns_total, edges_total: how many there are.
         truncated: whether there were more jobs, edges or columns than are looked at, so that more may differ.

@@ -6,13 +6,14 @@ Where the same plans hold on both sides, their digests show that nothing differs
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
-from headwater_consumers.analysis.diff.answer import ColumnChange, DatasetChange, Diff, DiffChange, EdgeChange, Side
+from headwater_consumers.analysis.change import DiffChange
+from headwater_consumers.analysis.diff.answer import ColumnChange, DatasetChange, Diff, EdgeChange, Side
 from headwater_consumers.analysis.diff.sides import JobSide, Point, job_of_run, job_side
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
@@ -20,6 +21,8 @@ from headwater_consumers.analysis.lineage.answer import Transformation
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
+from headwater_consumers.analysis.schemas import changes, schemas_at
+from headwater_consumers.graph.keys import column_key
 from headwater_schemas.events import TransformationKind, TransformationType
 
 MOST_EDGES = 200_000
@@ -267,7 +270,21 @@ def _columns(tx: Transaction, found: list[_Found], dataset: Asset | None) -> tup
         if was != is_:
             change = DiffChange.ADDED if is_ else DiffChange.REMOVED
             out.append(ColumnChange(change, column_asset(row["dataset"], row["column"]), first if is_ else last))
+    out += _retyped(tx, keys, start, end)
     return sorted(out, key=lambda one: one.column.spelling), len(rows) >= MOST_COLUMNS
+
+
+def _retyped(tx: Transaction, keys: set[str], start: datetime | None, end: datetime | None) -> Iterator[ColumnChange]:
+    """Columns with another type or nullability, in both of the schemas that datasets had at two times."""
+    before, after = schemas_at(tx, keys, start), schemas_at(tx, keys, end)
+    for key in before.keys() & after.keys():
+        for each in changes(before[key].fields, after[key].fields):
+            if each.change is DiffChange.CHANGED and each.after is not None:
+                path = each.column
+                column = {"key": column_key(tx.tenant, key, path), "name": path, "data_type": each.after.type}
+                yield ColumnChange(
+                    each.change, column_asset(after[key].dataset, column), after[key].since, each.before, each.after
+                )
 
 
 def _in_schema(first: datetime | None, last: datetime | None, time: datetime | None) -> bool:

@@ -16,9 +16,11 @@ from headwater_consumers.analysis.lineage.ask import lineage_in
 from headwater_consumers.analysis.owners import OwnerName, owners_of
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_asset, resolve_dataset
+from headwater_consumers.analysis.schemas import KnownType, types_of
 from headwater_consumers.graph.keys import column_key, dataset_key
 
 MOST_HOPS = 20
+MOST_TYPES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,7 @@ class ColumnDetails:
         column: which.
         dataset: whose column it is.
         details: its type, description, tags, and when schemas had it.
+        types: what schemas stated of it, the one reported last first; at most 20.
         owners: of the dataset.
         tags: of the whole dataset, which hold for each of its columns.
         classification, criticality: of the dataset, as its events report them.
@@ -42,6 +45,7 @@ class ColumnDetails:
     column: Asset
     dataset: Asset
     details: KnownColumn
+    types: tuple[KnownType, ...]
     owners: tuple[OwnerName, ...]
     tags: tuple[Tag, ...]
     classification: str | None
@@ -90,6 +94,7 @@ def details_of(tx: Transaction, asset: Asset) -> ColumnDetails:
         column=asset,
         dataset=named,
         details=known_column(row["column"], row["link"], tags),
+        types=types_of(tx, members, path, most=MOST_TYPES),
         owners=owners_of(own),
         tags=tuple(tag for tag in tags if tag.column is None),
         classification=own.get("classification") or None,

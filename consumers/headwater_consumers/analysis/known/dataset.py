@@ -33,12 +33,14 @@ from headwater_consumers.analysis.runs.listed import ask_runs
 from headwater_consumers.analysis.runs.one import business_versions_of
 from headwater_consumers.analysis.runs.turn import quality_turns
 from headwater_consumers.analysis.runs.versions import VersionItem, latest_versions
+from headwater_consumers.analysis.schemas import KnownSchema, schemas_of
 from headwater_schemas.events import RunEventType
 
 MOST_COLUMNS = 1_000
 MOST_JOBS = 100
 MOST_RUNS = 5
 MOST_VERSIONS = 5
+MOST_SCHEMAS = 10
 MOST_QUERIES = 20
 """Whose quality is looked at."""
 
@@ -109,6 +111,8 @@ class DatasetDetails:
         renamed_to: what it was renamed to.
         columns: those of the schema now in its order, then those that left it; at most 1,000.
         columns_total: how many there are.
+        schemas: those that it has and had, the one reported last first, each with what it changed; at most 10.
+        schemas_total: how many there are.
         producers: jobs that write it, the one seen last first; at most 100.
         producers_total: how many there are.
         consumers: jobs that read it, likewise.
@@ -142,6 +146,8 @@ class DatasetDetails:
     renamed_to: tuple[Asset, ...]
     columns: tuple[KnownColumn, ...]
     columns_total: int
+    schemas: tuple[KnownSchema, ...]
+    schemas_total: int
     producers: tuple[JobUse, ...]
     producers_total: int
     consumers: tuple[JobUse, ...]
@@ -178,6 +184,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
     runs = ask_runs(
         tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
     )
+    schemas, schemas_total = schemas_of(tx, keys, most=MOST_SCHEMAS)
     return DatasetDetails(
         dataset=asset,
         **{name: own.get(name) or None for name in (*as_it_is, "lifecycle", "renamed_from")},
@@ -192,6 +199,8 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
         renamed_to=tuple(dataset_asset(each) for each in row["renamed_to"]),
         columns=_columns(tx, keys, tags),
         columns_total=row["columns_total"],
+        schemas=schemas,
+        schemas_total=schemas_total,
         producers=job_uses(tx.rows("known/jobs_of_dataset", keys=keys, link="WRITES", most=MOST_JOBS)),
         producers_total=row["producers_total"],
         consumers=job_uses(tx.rows("known/jobs_of_dataset", keys=keys, link="READS", most=MOST_JOBS)),

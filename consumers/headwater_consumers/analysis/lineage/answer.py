@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.declared import ReadingConsumer
 from headwater_consumers.analysis.lineage.question import Influence, LineageDirection
 from headwater_consumers.analysis.quality import DatasetQuality
 from headwater_schemas.events import TransformationKind, TransformationType
@@ -157,6 +158,8 @@ class Lineage:
             listed; else None.
         quality: if asked for, what the latest checks found of the start and the items, or their datasets, that were
             checked; `as_of` a time, only runs that were over by then.
+        consumers: downstream, who is declared now to read the start or an item of this page; none if asked `as_of` a
+            time.
         notes: what else to know: where what is known is incomplete, or what was seen though nothing is listed.
     """
 
@@ -180,6 +183,7 @@ class Lineage:
     unknown_until: datetime | None = None
     notes: tuple[str, ...] = ()
     quality: tuple[DatasetQuality, ...] = ()
+    consumers: tuple[ReadingConsumer, ...] = ()
 
 
 def transformation(row: Record, *, whole: bool) -> Transformation:

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.declared import ReadingConsumer, consumers_of
 from headwater_consumers.analysis.identity import Identities, known_as
 from headwater_consumers.analysis.lineage.answer import Lineage, LineageEdge, LineageItem
 from headwater_consumers.analysis.lineage.details import (
@@ -241,7 +242,15 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
         known_as=known_as(tx, start.asset),
         notes=(*more.incomplete, *more.others),
         quality=_quality(tx, question, start.asset, items[: len(page.places)]),
+        consumers=_consumers(tx, question, [start.id, *(place >> 1 for place in page.places)]),
     )
+
+
+def _consumers(tx: Transaction, question: LineageQuestion, nodes: Iterable[int]) -> tuple[ReadingConsumer, ...]:
+    # What was declared at a time isn't known any more.
+    if question.direction is LineageDirection.UPSTREAM or question.as_of is not None:
+        return ()
+    return consumers_of(tx, set(nodes))
 
 
 def _quality(

@@ -19,12 +19,12 @@ from headwater_consumers.facts.nodes import (
     IntervalFacts,
     Link,
     NodeFacts,
+    OfDatasetFacts,
     PlanFacts,
     QueryFacts,
     RetentionFacts,
     RunFacts,
     TimeSpan,
-    VersionFacts,
 )
 from headwater_consumers.facts.registers import FACET, Cell, Props, Registers
 from headwater_consumers.graph import keys
@@ -37,7 +37,15 @@ from headwater_consumers.graph.words import (
     job_words,
     text_words,
 )
-from headwater_schemas.events import DatasetRef, JobRef, Owner, ParentRun, QualityResult, Tag, Versions
+from headwater_schemas.events import (
+    DatasetRef,
+    JobRef,
+    Owner,
+    ParentRun,
+    QualityResult,
+    Tag,
+    Versions,
+)
 
 
 class Builder:
@@ -111,14 +119,25 @@ class Builder:
             self.delta.plans[key] = node
         return key, node
 
-    def version(self, tenant: str, dataset_key: str, format_: str, version: str) -> VersionFacts:
+    def version(self, tenant: str, dataset_key: str, format_: str, version: str) -> OfDatasetFacts:
         """A version of the dataset with that key."""
         key = keys.version_key(tenant, dataset_key, format_, version)
         node = self.delta.versions.get(key)
         if node is None:
             identity = {"key": key, "name": version, "tenant": tenant, "dataset": dataset_key}
-            node = VersionFacts({**identity, "format": format_, "version": version}, dataset=dataset_key)
+            node = OfDatasetFacts({**identity, "format": format_, "version": version}, dataset=dataset_key)
             self.delta.versions[key] = node
+        return node
+
+    def schema(self, tenant: str, dataset_key: str, version: Props) -> OfDatasetFacts:
+        """A schema of the dataset with that key: its digest, and its columns in lists."""
+        digest = str(version["digest"])
+        key = keys.schema_key(tenant, dataset_key, digest)
+        node = self.delta.schemas.get(key)
+        if node is None:
+            identity: Props = {"key": key, "name": digest[:8], "tenant": tenant, "dataset": dataset_key, **version}
+            node = OfDatasetFacts(identity, dataset=dataset_key)
+            self.delta.schemas[key] = node
         return node
 
     def interval(self, tenant: str, query_key: str, query_id: str, batch_id: int) -> IntervalFacts:

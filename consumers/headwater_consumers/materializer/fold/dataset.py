@@ -21,6 +21,7 @@ from headwater_schemas.events import (
     Storage,
     Symlink,
 )
+from headwater_schemas.identity import schema_digest
 from headwater_schemas.latest import LatestOf
 
 # ALTER and TRUNCATE do not record whether the dataset is there: they may arrive late, after a DROP.
@@ -64,6 +65,7 @@ def fold_dataset(into: Builder, event: LineageEvent, body: DatasetEvent, stamp: 
         cells = _cells(body.schema)
         put(registers, stamp, schema=cells.schema)
         _fold_schema(node, cells, stamp, time)
+        into.schema(tenant, key, cells.version).seen.see(time, time)
     if body.previous is not None and body.lifecycle is LifecycleChange.RENAME:
         previous_key, previous = into.dataset(tenant, body.previous)
         put(registers, stamp, renamed_from=previous_key)
@@ -78,10 +80,12 @@ class _Cells(NamedTuple):
     Attributes:
         schema: of the dataset.
         fields: by path, of each column.
+        version: properties of its SchemaVersion that aren't of the dataset.
     """
 
     schema: Props
     fields: list[tuple[str, Props]]
+    version: Props
 
 
 _known_cells: LatestOf[_Cells] = LatestOf(100_000)
@@ -93,7 +97,7 @@ def _cells(schema: SchemaDefinition) -> _Cells:
     if found is None:
         cell = _schema(schema)
         fields = [(field.path, _field(at, cell["_schema"], field)) for at, field in enumerate(schema.fields)]
-        found = _Cells(cell, fields)
+        found = _Cells(cell, fields, _version(schema))
         _known_cells.put(schema, found, len(fields) + 1)
     return found
 
@@ -111,6 +115,15 @@ def _schema(schema: SchemaDefinition) -> Props:
     # The digest distinguishes two schemas with the same paths, without the columns being read.
     digest = hashlib.blake2b(msgspec.msgpack.encode(schema), digest_size=16).hexdigest()
     return {"columns": [field.path for field in schema.fields], "_schema": digest}
+
+
+def _version(schema: SchemaDefinition) -> Props:
+    return {
+        "digest": schema_digest(schema),
+        "columns": [field.path for field in schema.fields],
+        "data_types": [field.type or "" for field in schema.fields],
+        "nullable": ["" if field.nullable is None else str(field.nullable).lower() for field in schema.fields],
+    }
 
 
 def _field(position: int, digest: Value, field: SchemaField) -> Props:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label
-from headwater_consumers.facts.nodes import DatasetFacts, NodeFacts
+from headwater_consumers.facts.nodes import DatasetFacts, NodeFacts, OfDatasetFacts
 from headwater_consumers.facts.registers import Registers, join
 from headwater_consumers.facts.spans import Ranges
 from headwater_consumers.graph.summaries import RETIRED, retired_of
@@ -69,14 +69,14 @@ class NodeRows:
         return tx.find_rows(self._name, rows)
 
 
-class VersionRows(NodeRows):
-    """Versions of datasets."""
+class OfDatasetRows(NodeRows):
+    """Versions, or schemas, of datasets."""
 
-    def __init__(self, delta: GraphDelta) -> None:
-        super().__init__(Label.VERSION, "versions", delta.versions)
+    def __init__(self, label: Label, name: str, nodes: Mapping[str, OfDatasetFacts]) -> None:
+        super().__init__(label, name, nodes)
         self._datasets = Index()
         for row in self._rows:
-            row["dataset"] = self._datasets.at(delta.versions[str(row["key"])].dataset)
+            row["dataset"] = self._datasets.at(nodes[str(row["key"])].dataset)
 
     def _find(self, tx: WriteTransaction, rows: Sequence[Any]) -> list[Any]:
         return tx.find_rows(self._name, rows, datasets=self._datasets.keys)
@@ -120,6 +120,16 @@ def job_rows(delta: GraphDelta) -> NodeRows:
 def dataset_rows(delta: GraphDelta) -> NodeRows:
     """Datasets, without their columns."""
     return NodeRows(Label.DATASET, "datasets", delta.datasets, needs_state=_has_facts)
+
+
+def version_rows(delta: GraphDelta) -> OfDatasetRows:
+    """Versions of datasets."""
+    return OfDatasetRows(Label.VERSION, "versions", delta.versions)
+
+
+def schema_rows(delta: GraphDelta) -> OfDatasetRows:
+    """Schemas of datasets."""
+    return OfDatasetRows(Label.SCHEMA_VERSION, "schema_versions", delta.schemas)
 
 
 def _joined(before: NodeFacts, node: NodeFacts) -> NodeFacts:

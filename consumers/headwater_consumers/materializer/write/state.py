@@ -22,7 +22,7 @@ def created(node: NodeFacts) -> Props:
 def read_node(label: Label, stored: Mapping[str, Any]) -> NodeFacts:
     """The facts of a stored node, without identity."""
     seen = TimeSpan(stored.get("first_seen"), stored.get("last_seen"))
-    return NodeFacts({}, parse(stored, REGISTERS[label]), seen)
+    return NodeFacts({}, parse(stored, REGISTERS.get(label, {})), seen)
 
 
 def node_changes(stored: Mapping[str, Any], before: NodeFacts, after: NodeFacts) -> dict[str, Any]:

@@ -22,7 +22,15 @@ from headwater_consumers.graph.schema import ensure_schema
 from headwater_consumers.materializer.write.columns import write_columns
 from headwater_consumers.materializer.write.declarations import lock_declarations, write_consumers, write_declarations
 from headwater_consumers.materializer.write.links import LinkRows, write_aliases, write_declared
-from headwater_consumers.materializer.write.nodes import NodeRows, QueryRows, VersionRows, dataset_rows, job_rows
+from headwater_consumers.materializer.write.nodes import (
+    NodeRows,
+    OfDatasetRows,
+    QueryRows,
+    dataset_rows,
+    job_rows,
+    schema_rows,
+    version_rows,
+)
 from headwater_consumers.materializer.write.plans import plan_rows, write_edges, write_plans
 from headwater_consumers.materializer.write.runs import RunRows, run_rows, write_runs
 from headwater_consumers.materializer.write.segments import SegmentRows, segment_rows, write_segments
@@ -73,7 +81,8 @@ class PreparedDelta:
     jobs: NodeRows
     datasets: NodeRows
     queries: QueryRows
-    versions: VersionRows
+    versions: OfDatasetRows
+    schemas: OfDatasetRows
     runs: RunRows
     plans: list[dict[str, Any]]
     segments: SegmentRows
@@ -87,7 +96,8 @@ def prepare_delta(delta: GraphDelta) -> PreparedDelta:
         job_rows(delta),
         dataset_rows(delta),
         QueryRows(delta),
-        VersionRows(delta),
+        version_rows(delta),
+        schema_rows(delta),
         run_rows(delta),
         plan_rows(delta),
         segment_rows(delta),
@@ -161,6 +171,7 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
     write_aliases(run, delta, datasets)
     write_columns(run, delta, datasets)
     rows.versions.write(run)
+    rows.schemas.write(run)
 
     # Step 3: the other anchors, and nodes that belong to queries.
     run_links, job_names = write_runs(run, delta, rows.runs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +16,8 @@ from headwater_schemas.events import (
     JobRef,
     LineageEvent,
     RunEvent,
+    SchemaDefinition,
+    SchemaField,
     Versions,
 )
 from support.graph.reference.values import (
@@ -103,6 +105,25 @@ class Reports:
     def version(self, tenant: str, dataset: str, format_: str, version: str) -> str:
         key = key_of(tenant, "version", dataset, format_, version)
         return self.node("Version", key, tenant=tenant, dataset=dataset, format=format_, version=version, name=version)
+
+    def schema_version(self, tenant: str, dataset: str, fields: Sequence[SchemaField]) -> Node:
+        """A schema is told from others by the path, type and nullability of its fields, in order."""
+        digest = identity.schema_digest(SchemaDefinition(tuple(fields)))
+        key = key_of(tenant, "schema", dataset, digest)
+        words = {None: "", True: "true", False: "false"}
+        self.node(
+            "SchemaVersion",
+            key,
+            tenant=tenant,
+            dataset=dataset,
+            digest=digest,
+            name=digest[:8],
+            columns=[field.path for field in fields],
+            data_types=[or_empty(field.type) for field in fields],
+            nullable=[words[field.nullable] for field in fields],
+        )
+        self.link(key, "OF", dataset)
+        return self.nodes[key]
 
     def job(self, tenant: str, ref: JobRef) -> str:
         key = key_of(tenant, "job", ref.namespace, ref.name)
@@ -425,6 +446,7 @@ class Reports:
             paths = [field.path for field in body.schema.fields]
             node.report("columns", stamp, {"columns": paths})
             self.schemas[dataset].append((stamp, time, paths))
+            self.schema_version(tenant, dataset, body.schema.fields).seen.add(time)
             for position, field in enumerate(body.schema.fields):
                 column = self.nodes[self.column(tenant, dataset, field.path)]
                 attributes: Props = {

@@ -1,0 +1,71 @@
+"""Schemas that a dataset had, and types that a column had, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from headwater.console import shortened
+from headwater.show.names import span_text
+from headwater_consumers.analysis.change import DiffChange
+from headwater_consumers.analysis.schemas import FieldType, KnownSchema, KnownType, SchemaChange
+
+_MOST_CHANGES = 8
+_STYLES = {DiffChange.ADDED: "green", DiffChange.REMOVED: "red", DiffChange.CHANGED: "yellow"}
+
+
+def schemas_table(schemas: Sequence[KnownSchema]) -> Table:
+    """A row for each schema, the one reported last first, with what it changed."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("seen", "columns", "changes", "digest"):
+        out.add_column(heading, overflow="fold")
+    for schema in schemas:
+        seen = span_text(schema.first_seen, schema.last_seen)
+        out.add_row(seen, f"{schema.columns_total:,}", _changes(schema), schema.digest[:8])
+    return out
+
+
+def types_table(types: Sequence[KnownType]) -> Table:
+    """A row for each type that schemas stated of a column, the one reported last first."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("type", "seen"):
+        out.add_column(heading, overflow="fold")
+    for each in types:
+        out.add_row(type_text(each), span_text(each.first_seen, each.last_seen))
+    return out
+
+
+def type_text(of: FieldType | KnownType) -> str:
+    """`bigint`, `string not null`, `?` where nothing is stated."""
+    words = (of.type, "not null" if of.nullable is False else None)
+    return " ".join(shortened(word) for word in words if word) or "?"
+
+
+def retyped_text(before: FieldType, after: FieldType) -> str:
+    """`int → bigint`; of equal types, which of them may be null."""
+    one, other = type_text(before), type_text(after)
+    if before.type == after.type and before.nullable is False:
+        other += " (nullable)"
+    return f"{one} → {other}"
+
+
+def _changes(schema: KnownSchema) -> Text:
+    if schema.changes is None:
+        return Text("the first that is known", "dim")
+    lines = [Text(_change(each), _STYLES[each.change]) for each in schema.changes[:_MOST_CHANGES]]
+    if (more := schema.changes_total - len(lines)) > 0:
+        lines.append(Text(f"and {more:,} more", "dim"))
+    return Text("\n").join(lines) if lines else Text("nothing that is known, or their order", "dim")
+
+
+def _change(change: SchemaChange) -> str:
+    name = shortened(change.column)
+    match change.before, change.after:
+        case None, FieldType() as after:
+            return f"+ {name} {type_text(after)}"
+        case FieldType() as before, FieldType() as after:
+            return f"~ {name} {retyped_text(before, after)}"
+        case _:
+            return f"- {name}"

@@ -1,0 +1,152 @@
+"""Schemas that a dataset had, types that a column had, and what `diff` finds retyped, all derived by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater.cli import main
+from headwater_consumers.analysis.change import DiffChange
+from headwater_consumers.analysis.diff import Point, diff
+from headwater_consumers.analysis.known import column_details, dataset_details
+from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.schemas import FieldType
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import (
+    DatasetEvent,
+    DatasetRef,
+    JobEvent,
+    JobRef,
+    LifecycleChange,
+    LineageEvent,
+    SchemaDefinition,
+    SchemaField,
+    build,
+)
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = pytest.mark.stack
+
+ORDERS, SALES = DatasetRef("n", "orders"), DatasetRef("n", "sales")
+FIRST = (("id", "int", None), ("amount", "int", True), ("note", "string", None))
+SECOND = (("id", "bigint", None), ("amount", "int", False), ("tax", "double", None))
+UNTYPED = (("id", None, None), ("amount", None, None), ("tax", None, None))
+
+
+def day(number: int) -> datetime:
+    return datetime(2025, 1, number, tzinfo=UTC)
+
+
+def reported(
+    on: int, fields: tuple[tuple[str, str | None, bool | None], ...], dataset: DatasetRef = ORDERS
+) -> LineageEvent:
+    schema = SchemaDefinition(tuple(SchemaField(path=p, type=t, nullable=n) for p, t, n in fields))
+    return build.lineage_event(DatasetEvent(dataset=dataset, schema=schema), producer="p", event_time=day(on))
+
+
+EVENTS = (
+    build.lineage_event(JobEvent(outputs=(ORDERS,)), job=JobRef("f", "load"), producer="p", event_time=day(1)),
+    reported(1, FIRST),
+    reported(3, SECOND),
+    reported(4, SECOND),
+    reported(6, FIRST),
+    reported(8, SECOND),
+    reported(10, UNTYPED),
+)
+
+
+@pytest.fixture
+def orders(clean_database: Driver, reader: Reader) -> Reader:
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    # Whatever order they come in, and however often.
+    for event in (*EVENTS[::-1], *EVENTS[2:4]):
+        writer.apply(fold([event]))
+    return reader
+
+
+def test_the_latest_reported_comes_first_with_what_it_changed(orders: Reader) -> None:
+    found = dataset_details(orders, "n/orders")
+    assert found.schemas_total == 3
+    untyped, second, first = found.schemas
+    assert [(each.first_seen, each.last_seen, each.columns_total) for each in found.schemas] == [
+        (day(10), day(10), 3),
+        (day(3), day(8), 3),
+        (day(1), day(6), 3),
+    ]
+    assert first.changes is None
+    assert [(each.change.value, each.column, each.before, each.after) for each in second.changes or ()] == [
+        ("REMOVED", "note", FieldType("string", None), None),
+        ("CHANGED", "id", FieldType("int", None), FieldType("bigint", None)),
+        ("CHANGED", "amount", FieldType("int", True), FieldType("int", False)),
+        ("ADDED", "tax", None, FieldType("double", None)),
+    ]
+    # What isn't stated is no other type.
+    assert (untyped.changes, untyped.changes_total) == ((), 0)
+
+
+def test_a_column_has_each_type_that_was_stated(orders: Reader) -> None:
+    types = column_details(orders, "n/orders#id").types
+    assert [(each.type, each.first_seen, each.last_seen) for each in types] == [
+        (None, day(10), day(10)),
+        ("bigint", day(3), day(8)),
+        ("int", day(1), day(6)),
+    ]
+    (note,) = column_details(orders, "n/orders#note").types
+    assert (note.type, note.last_seen) == ("string", day(6))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (1, 2, {}),
+        (1, 3, {"id": ("int", "bigint"), "amount": ("int", "int")}),
+        (3, 5, {}),
+        # On the fifth, the second schema was reported last; on the seventh, both were, before and after it.
+        (2, 5, {"id": ("int", "bigint"), "amount": ("int", "int")}),
+        (2, 9, {"id": ("int", "bigint"), "amount": ("int", "int")}),
+        (9, 11, {}),
+        (5, 2, {"id": ("bigint", "int"), "amount": ("int", "int")}),
+    ],
+)
+def test_what_is_retyped_between_two_days(
+    orders: Reader, before: int, after: int, expected: dict[str, tuple[str, str]]
+) -> None:
+    found = diff(orders, Point(time=day(before)), Point(time=day(after)), dataset="n/orders").columns
+    retyped = {
+        str(each.column.column): (each.before.type, each.after.type)
+        for each in found
+        if each.change is DiffChange.CHANGED and each.before and each.after
+    }
+    assert retyped == expected
+
+
+def test_under_another_name_it_has_the_same_history(orders: Reader, clean_database: Driver) -> None:
+    renamed = DatasetEvent(dataset=SALES, lifecycle=LifecycleChange.RENAME, previous=ORDERS)
+    events = [build.lineage_event(renamed, producer="p", event_time=day(12)), reported(13, SECOND, SALES)]
+    GraphWriter(clean_database, "neo4j").apply(fold(events))
+    found = dataset_details(orders, "n/sales")
+    # A schema of each name: the second is both of `orders` and of `sales`.
+    assert found.schemas_total == 4
+    assert [each.last_seen for each in found.schemas] == [day(13), day(10), day(8), day(6)]
+    assert [each.type for each in column_details(orders, "n/sales#id").types] == ["bigint", None, "int"]
+
+
+def test_people_see_it(orders: Reader, settings_of_stack: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "n/orders"]) == 0
+    shown = capsys.readouterr().out
+    assert "~ id int → bigint" in shown
+    assert "~ amount int → int not null" in shown
+    assert "- note" in shown
+    assert "+ tax double" in shown
+    assert main(["show", "n/orders#id"]) == 0
+    assert "bigint" in capsys.readouterr().out
+    asked = ["diff", "--dataset", "n/orders", "--before", "2025-01-01T00:00:00Z", "--after", "2025-01-03T00:00:00Z"]
+    assert main(asked) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "~ n/orders: amount int → int not null, id int → bigint (2025-01-03" in shown
