@@ -1,9 +1,12 @@
-"""`headwater review`: what a change of a schema does, for a pull request."""
+"""`headwater review`: what a change of a schema, or of a PySpark job, does, for a pull request."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
@@ -18,19 +21,25 @@ from headwater.errors import CheckFailedError, InputError
 from headwater.graph_command import document
 from headwater.lean_imports import without
 from headwater.options import TenantOption, TimeoutOption
+from headwater.reviewing import DeclaredTables, Script, at_revision, run_both, scratch, tables_of
+from headwater.show import job_review as show_job
 from headwater.show import review as show
 from headwater_schemas.visible import json_escaped, visible
 
 with without("numpy", "pandas"):
     from headwater_consumers.analysis.errors import QuestionError
     from headwater_consumers.analysis.impact import Policy, Severity, load_policy
+    from headwater_consumers.analysis.reader import Reader
     from headwater_consumers.declaring.problems import DeclarationError
     from headwater_consumers.review.answer import Review
     from headwater_consumers.review.ask import Question, review
+    from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
+    from headwater_consumers.review.jobs.ask import declared_columns, review_job
     from headwater_consumers.review.reading.files import read_schema
     from headwater_consumers.review.schema import Schema
 
 STDOUT: Final = "-"
+_SCRIPT: Final = ".py"
 _MOST_BYTES: Final = 50_000_000
 _OPTIONS: Final = {"rename": "--rename", "at": "--at", "policy": "--policy", "old": "OLD"}
 
@@ -47,18 +56,37 @@ def command(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="[OLD] NEW",
-            help="Schemas: Spark's JSON, .avsc, JSON Schema, columns, data contract or DDL. Without OLD, the graph's.",
+            metavar="[OLD] NEW [-- ARGS]",
+            help="Schemas: Spark's JSON, .avsc, JSON Schema, columns, data contract or DDL. Without OLD, the graph's. "
+            "Or two PySpark scripts (.py), and after -- their own arguments.",
             show_default=False,
         ),
     ],
     *,
     dataset: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--dataset", "-d", help="Whose schema it is: a name.", autocompletion=complete_dataset, show_default=False
         ),
-    ],
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REVISION", help="Of a script: the old one is that of this git revision.", show_default=False
+        ),
+    ] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(help="Of scripts: JSON with the columns of what they read, by name.", show_default=False),
+    ] = None,
+    py_files: Annotated[
+        list[Path] | None,
+        typer.Option(help="Of scripts: folders and archives that they import from. Repeatable.", show_default=False),
+    ] = None,
+    time_limit: Annotated[float, typer.Option(help="Of scripts: seconds for each.", min=1)] = 120.0,
+    no_graph: Annotated[
+        bool, typer.Option("--no-graph", help="Of scripts: don't ask the graph; judge as if somebody read everything.")
+    ] = False,
     at: Annotated[
         str | None,
         typer.Option(
@@ -96,16 +124,34 @@ def command(
     timeout: TimeoutOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Review a change of a schema: every difference, what it does downstream, whom to notify, and a verdict.
+    """Review a change of a schema, or of a PySpark job: every difference, what it does downstream, and a verdict.
 
     headwater review --dataset orders old.json new.json --fail-on BREAKING
 
-    Exit status 5: the verdict is that of --fail-on or worse. 2: a file is no schema; with line and field.
+    headwater review old_job.py new_job.py --fail-on BREAKING -- --date 2024-01-01
+
+    Scripts run against empty tables, without network, and write nothing. Exit status 5: the verdict is that of
+    --fail-on or worse, or UNKNOWN. 2: a file is no schema; with line and field.
     """
+    reports = {"markdown": markdown, "sarif": sarif, "gitlab": gitlab}
+    if [*reports.values()].count(STDOUT) + json_output > 1:
+        raise InputError("Only one of --markdown, --sarif, --gitlab and --json can go to stdout.")
+    if files[0].endswith(_SCRIPT):
+        if dataset or at is not None or table or rename:
+            raise InputError("--dataset, --at, --table and --rename are for schemas: of a script, its plan has them.")
+        versions = _Versions(files, against, tables, tuple(py_files or ()), time_limit)
+        judged_by = _policy(policy)
+        with contextlib.nullcontext() if no_graph else asking(tenant=tenant, timeout_seconds=timeout) as reader:
+            job = versions.review(reader, judged_by)
+        _print(job, reports, show_job)
+        _judge_job(job, fail_on)
+        return
+    if against or tables or py_files or no_graph:
+        raise InputError("--against, --tables, --py-files and --no-graph are for scripts.")
+    if dataset is None:
+        raise InputError("Whose schema is it?", fix="Name it with --dataset.")
     if len(files) > 2:
         raise InputError(f"{len(files)} files: review takes the old and the new schema, or the new one alone.")
-    if [markdown, sarif, gitlab].count(STDOUT) + json_output > 1:
-        raise InputError("Only one of --markdown, --sarif, --gitlab and --json can go to stdout.")
     *olds, new = [_schema(file, table) for file in files]
     question = Question(dataset, new, olds[0] if olds else None, _renames(rename or []), at)
     judged_by = _policy(policy)
@@ -114,8 +160,52 @@ def command(
             found = review(reader, question, judged_by)
         except QuestionError as error:
             raise InputError(f"{_OPTIONS.get(error.field, error.field)}: {visible(str(error))}") from error
-    _print(found, {"markdown": markdown, "sarif": sarif, "gitlab": gitlab})
+    _print(found, reports, show)
     _judge(found, fail_on)
+
+
+@dataclass(frozen=True, slots=True)
+class _Versions:
+    """Two versions of a script.
+
+    Attributes:
+        files: the scripts and their arguments.
+        against: revision of the old one; None: it is the first file.
+        tables: file of schemas.
+        libraries: to import from.
+        seconds: for each.
+    """
+
+    files: Sequence[str]
+    against: str | None
+    tables: Path | None
+    libraries: tuple[Path, ...]
+    seconds: float
+
+    def review(self, reader: Reader | None, policy: Policy | None) -> JobReview:
+        """Both run, and what differs.
+
+        Raises:
+            InputError: a script isn't there.
+        """
+        count = 1 if self.against else 2
+        scripts, arguments = self.files[:count], self.files[count:]
+        if len(scripts) < count:
+            raise InputError("One script alone.", fix="Name the old one before it, or its revision: --against main.")
+        for script in scripts:
+            if not (script.endswith(_SCRIPT) and Path(script).is_file()):
+                raise InputError(f"{visible(script)} isn't a script (.py) that is there.")
+        known = {} if self.tables is None else tables_of(self.tables)
+        graph = None if reader is None else functools.partial(declared_columns, reader)
+        declared = DeclaredTables(known, graph)
+        new = Script(Path(scripts[-1]), scripts[-1])
+        with scratch() as folder:
+            old = Script(Path(scripts[0]), scripts[0])
+            if self.against:
+                old = at_revision(Path(scripts[0]), self.against, Path(folder))
+            with console.status("Running both versions against empty tables"):
+                before, after = run_both(old, new, arguments, declared, self.seconds, self.libraries)
+        return review_job(reader, before, after, policy)
 
 
 def _schema(file: str, table: str | None) -> Schema:
@@ -157,12 +247,12 @@ def _policy(path: Path | None) -> Policy | None:
         raise translated(error) from error
 
 
-def _print(found: Review, wanted: dict[str, str | None]) -> None:
+def _print(found: Any, wanted: dict[str, str | None], show: Any) -> None:
     """Write what is asked for, and the answer to stdout unless that is taken."""
     for name, file in wanted.items():
         if file is None:
             continue
-        text = _rendered(found, name)
+        text = _rendered(found, name, show)
         if file == STDOUT:
             console.raw(text)
             continue
@@ -177,11 +267,25 @@ def _print(found: Review, wanted: dict[str, str | None]) -> None:
     console.message(show.summary(found))
 
 
-def _rendered(found: Review, name: str) -> str:
+def _rendered(found: Any, name: str, show: Any) -> str:
     if name == "markdown":
-        return show.markdown(found)
+        text: str = show.markdown(found)
+        return text
     made: Any = show.sarif(found, metadata.version("headwater")) if name == "sarif" else show.gitlab(found)
     return json_escaped(json.dumps(made, indent=2, ensure_ascii=False)) + "\n"
+
+
+def _judge_job(found: JobReview, fail_on: FailOn | None) -> None:
+    if found.verdict is JobVerdict.UNKNOWN:
+        raise CheckFailedError(
+            "The verdict is UNKNOWN: not all that the job does is known.",
+            fix="Do what is listed above, and review it again.",
+        )
+    if fail_on is not None and found.severity.rank <= Severity(fail_on.value).rank:
+        raise CheckFailedError(
+            f"The verdict is {found.severity}, and --fail-on is {fail_on.value}.",
+            fix="Change what is listed above first, or agree on it with those who are listed.",
+        )
 
 
 def _judge(found: Review, fail_on: FailOn | None) -> None:

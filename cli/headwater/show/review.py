@@ -48,6 +48,13 @@ _RULES: Final = {
     DifferenceKind.MEANING: "A column means something else",
     DifferenceKind.DESCRIPTION: "A column is described otherwise",
     DifferenceKind.PARTITIONING: "The dataset is partitioned otherwise",
+    DifferenceKind.ROWS: "A job writes other rows",
+    DifferenceKind.WRITE_MODE: "A job writes otherwise",
+    DifferenceKind.POSITION: "Columns are in other places",
+    DifferenceKind.OUTPUT_REMOVED: "A job no more writes a dataset",
+    DifferenceKind.OUTPUT_ADDED: "A job writes another dataset",
+    DifferenceKind.INPUT_REMOVED: "A job no more reads a dataset",
+    DifferenceKind.INPUT_ADDED: "A job reads another dataset",
 }
 _MOST_NOTE: Final = 600
 _MOST_SHOWN: Final = 100
@@ -226,7 +233,7 @@ def sarif(review: Review, version: str) -> dict[str, Any]:
             "ruleId": _rule(each.difference.kind),
             "ruleIndex": kinds.index(each.difference.kind),
             "level": _LEVELS[each.severity],
-            "message": {"text": _without_links(_finding(each))},
+            "message": {"text": without_links(_finding(each))},
             "locations": [{"physicalLocation": _location(review, each)}],
             "partialFingerprints": {"headwaterReview/v1": _fingerprint(review, each)},
         }
@@ -234,7 +241,7 @@ def sarif(review: Review, version: str) -> dict[str, Any]:
     ]
     run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     if incomplete := _incomplete(review):
-        notice = {"level": "warning", "message": {"text": _without_links(incomplete)}}
+        notice = {"level": "warning", "message": {"text": without_links(incomplete)}}
         run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [notice]}]
     return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
 
@@ -272,7 +279,12 @@ def _finding(each: ReviewedDifference) -> str:
     return " ".join([*parts, *(visible(reason) for reason in each.reasons)])
 
 
-def _without_links(text: str) -> str:
+def uri(path: str) -> str:
+    """A path as a relative reference."""
+    return quote(path.replace("\\", "/"), safe="/:~@+,;=!$&'()*")
+
+
+def without_links(text: str) -> str:
     """A plain text message of SARIF may have links in brackets; these are none."""
     return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
 
@@ -283,17 +295,23 @@ def _line(each: ReviewedDifference) -> int:
 
 
 def _location(review: Review, each: ReviewedDifference) -> dict[str, Any]:
-    uri = quote(review.new.replace("\\", "/"), safe="/:~@+,;=!$&'()*")
-    return {"artifactLocation": {"uri": uri}, "region": {"startLine": _line(each)}}
+    return {"artifactLocation": {"uri": uri(review.new)}, "region": {"startLine": _line(each)}}
 
 
 def _fingerprint(review: Review, each: ReviewedDifference) -> str:
     """The same for the same difference of the same dataset, wherever it stands in the file."""
     difference = each.difference
-    named = "\0".join([review.dataset.key, difference.kind, difference.column, difference.now or ""])
+    named = "\0".join(
+        [review.dataset.key or review.dataset.name, difference.kind, difference.column, difference.now or ""]
+    )
     return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def summary(review: Review) -> str:
     """The verdict, for people."""
-    return f"{review.severity}: {_MEANINGS.get(review.severity, '')}"
+    return f"{review.severity}: {meaning(review.severity)}"
+
+
+def meaning(severity: Severity) -> str:
+    """What a verdict means, in a sentence."""
+    return _MEANINGS.get(severity, "")

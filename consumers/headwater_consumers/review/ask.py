@@ -56,6 +56,8 @@ class Question:
         old: its schema as it is; None: the one in the graph.
         renames: old path to new path of columns that are renamed.
         at: path of the column that the schemas are of; None: a topic's `value`, and of any other dataset all of it.
+        differences: those of a job's two versions, which are reviewed instead of those of the schemas; None: there is
+            no job.
     """
 
     dataset: str
@@ -63,6 +65,7 @@ class Question:
     old: Schema | None = None
     renames: Mapping[str, str] = field(default_factory=dict)
     at: str | None = None
+    differences: tuple[Difference, ...] | None = None
 
 
 def review(reader: Reader, question: Question, policy: Policy | None = None) -> Review:
@@ -103,7 +106,8 @@ class _Reviewing:
 
     def answer(self) -> Review:
         old, new = self._schemas()
-        differences = compare(old, new, self._renames())
+        given = self._question.differences
+        differences = compare(old, new, self._renames()) if given is None else given
         changes = [impact_of(difference) for difference in differences]
         spreads = self._spreads(differences, changes)
         ImpactDetails.look_up(self._tx, [each.details for each in spreads.values()])
@@ -153,6 +157,8 @@ class _Reviewing:
             if self._starts.named(at) is None:
                 raise QuestionError(f"{dataset.spelling} has no column {at!r} in the graph.", field="at")
             return steps_of(at)
+        if self._question.differences is not None:
+            return ()
         if at is not None or (dataset.type or "").upper() != "TOPIC" or ("value",) in self._question.new.columns:
             return ()
         self._notes.append("The schema is taken as that of the topic's `value`; --at names another column.")
@@ -209,8 +215,10 @@ class _Reviewing:
     ) -> ReviewedDifference:
         ranks = [] if found is None else [found.hit.rank(node) for node in found.hit.worst]
         reasons = list(self._reasons(difference, consumers))
-        if change is None:
+        if difference.kind is DifferenceKind.DESCRIPTION:
             reasons.append((Severity.COSMETIC, "Nothing is computed from a description."))
+        elif change is None:
+            reasons.append((Severity.NONE, "What that does to rows and columns is listed by itself."))
         elif found is None:
             reasons.append(self._not_there())
         if difference.similar is not None:

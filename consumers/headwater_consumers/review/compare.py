@@ -28,7 +28,7 @@ ANY = "any"
 
 
 class DifferenceKind(StrEnum):
-    """What happens to a column; PARTITIONING: to the dataset."""
+    """What happens to a column; from PARTITIONING on to the dataset, the last seven of them by a job's new version."""
 
     ADDED = "ADDED"
     REMOVED = "REMOVED"
@@ -40,6 +40,13 @@ class DifferenceKind(StrEnum):
     MEANING = "MEANING"
     DESCRIPTION = "DESCRIPTION"
     PARTITIONING = "PARTITIONING"
+    ROWS = "ROWS"
+    WRITE_MODE = "WRITE_MODE"
+    POSITION = "POSITION"
+    OUTPUT_REMOVED = "OUTPUT_REMOVED"
+    OUTPUT_ADDED = "OUTPUT_ADDED"
+    INPUT_REMOVED = "INPUT_REMOVED"
+    INPUT_ADDED = "INPUT_ADDED"
 
 
 class Retyping(StrEnum):

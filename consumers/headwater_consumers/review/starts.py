@@ -15,14 +15,33 @@ from headwater_consumers.analysis.resolve import FoundNode
 from headwater_consumers.graph.keys import column_key
 from headwater_consumers.review.compare import Difference, DifferenceKind, Retyping
 
-_WHOLE = (DifferenceKind.ADDED, DifferenceKind.PARTITIONING)
+_WHOLE = (
+    DifferenceKind.ADDED,
+    DifferenceKind.PARTITIONING,
+    DifferenceKind.ROWS,
+    DifferenceKind.WRITE_MODE,
+)
+# What a change of a job is for those who read what it writes.
+_AS = {
+    DifferenceKind.ROWS: SchemaChange.MEANING,
+    DifferenceKind.WRITE_MODE: SchemaChange.MEANING,
+    DifferenceKind.POSITION: SchemaChange.RENAMED,
+    DifferenceKind.OUTPUT_REMOVED: SchemaChange.REMOVED,
+}
+_OF_ALL_COLUMNS = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
+WITHOUT_IMPACT = (
+    DifferenceKind.DESCRIPTION,
+    DifferenceKind.OUTPUT_ADDED,
+    DifferenceKind.INPUT_ADDED,
+    DifferenceKind.INPUT_REMOVED,
+)
 
 
 def impact_of(difference: Difference) -> tuple[ChangeType, SchemaChange] | None:
     """The change as an impact has it; None: it affects nobody."""
+    if difference.kind in WITHOUT_IMPACT:
+        return None
     match difference.kind:
-        case DifferenceKind.DESCRIPTION:
-            return None
         case DifferenceKind.ADDED:
             compatible = True
         case DifferenceKind.RETYPED:
@@ -32,7 +51,7 @@ def impact_of(difference: Difference) -> tuple[ChangeType, SchemaChange] | None:
         case _:
             compatible = False
     type_ = ChangeType.SCHEMA_COMPATIBLE if compatible else ChangeType.SCHEMA_BREAKING
-    return type_, SchemaChange(difference.kind.value)
+    return type_, _AS.get(difference.kind) or SchemaChange(difference.kind.value)
 
 
 class Starts:
@@ -65,6 +84,9 @@ class Starts:
             whole = ChangeStart((dataset.id,), (), dataset.id, dataset.asset.type)
             changed = dataset.asset if not difference.column else self._asset(difference.column, difference.after)
             return Beginning(whole, dataset.asset, changed, type_)
+        if difference.kind in _OF_ALL_COLUMNS:
+            every = ChangeStart((dataset.id, *self._ids.values()), (), dataset.id, dataset.asset.type)
+            return Beginning(every, dataset.asset, dataset.asset, type_)
         name = self.named(difference.column)
         if name is None:
             return None

@@ -23,6 +23,13 @@ _SENTENCES = {
     DifferenceKind.MEANING: "{column} means something else: {before} → {after}",
     DifferenceKind.DESCRIPTION: "{column} is described otherwise",
     DifferenceKind.PARTITIONING: "The dataset is partitioned otherwise: {before} → {after}",
+    DifferenceKind.ROWS: "The job writes other rows: {before} → {after}",
+    DifferenceKind.WRITE_MODE: "The job writes otherwise: {before} → {after}",
+    DifferenceKind.POSITION: "Columns are in other places: {before} → {after}",
+    DifferenceKind.OUTPUT_REMOVED: "The job no more writes {before}",
+    DifferenceKind.OUTPUT_ADDED: "The job also writes {after}",
+    DifferenceKind.INPUT_REMOVED: "The job no more reads {before}",
+    DifferenceKind.INPUT_ADDED: "The job also reads {after}",
 }
 
 

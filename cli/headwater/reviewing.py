@@ -1,0 +1,170 @@
+"""Two versions of a script, each run against empty tables whose schemas come from a file and the graph."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from headwater.dry_run import DryRun, dry_run
+from headwater.errors import InputError
+from headwater.lean_imports import without
+from headwater_schemas.visible import visible
+
+with without("numpy", "pandas"):
+    from headwater_consumers.declaring.problems import DeclarationError
+    from headwater_consumers.review.jobs.version import JobVersion, version_of
+    from headwater_consumers.review.reading.files import read_schema
+    from headwater_consumers.review.schema import Schema
+
+_GIT_SECONDS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A version of a job.
+
+    Attributes:
+        path: where it is.
+        named: what it is called in answers.
+    """
+
+    path: Path
+    named: str
+
+
+class DeclaredTables:
+    """Schemas of what scripts read, by name.
+
+    Args:
+        tables: of the file.
+        graph: asks the graph: kind and name ⇒ schema; None: it isn't asked.
+    """
+
+    def __init__(self, tables: Mapping[str, Schema], graph: Callable[[str, str], Schema | None] | None) -> None:
+        self._tables = {_plain(name): schema for name, schema in tables.items()}
+        self._graph = graph
+        # Both versions ask, and one transaction at a time is enough.
+        self._lock = threading.Lock()
+
+    def __call__(self, kind: str, name: str) -> str | None:
+        """Columns as DDL; None: nobody knows them."""
+        with self._lock:
+            schema = self._tables.get(_plain(name))
+            if schema is None and self._graph is not None:
+                schema = self._graph(kind, name)
+        return None if schema is None else ddl_of(schema)
+
+
+def ddl_of(schema: Schema) -> str | None:
+    """The columns at the top, as Spark's DDL; None: the type of one isn't known."""
+    top = [column for steps, column in schema.columns.items() if len(steps) == 1]
+    if not top or any(column.type is None for column in top):
+        return None
+    return ", ".join(f"{_quoted(column.steps[0])} {column.type}" for column in top)
+
+
+def tables_of(file: Path) -> dict[str, Schema]:
+    """The schemas of a file: a JSON object of names and, for each, DDL or a schema of any format that review takes.
+
+    Raises:
+        InputError: it can't be read, or a schema is none: with the name.
+    """
+    try:
+        content: Any = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{visible(str(file))} can't be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise InputError(f"{visible(str(file))} is no JSON: {error}.") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{visible(str(file))}: an object of names and schemas is expected.")
+    out: dict[str, Schema] = {}
+    for name, given in content.items():
+        text = given if isinstance(given, str) else json.dumps(given)
+        try:
+            out[name] = read_schema(f"{file}, {name}", text)
+        except DeclarationError as error:
+            raise InputError("\n".join(visible(str(problem)) for problem in error.problems)) from error
+    return out
+
+
+def run_both(
+    old: Script,
+    new: Script,
+    arguments: Sequence[str],
+    declared: DeclaredTables,
+    seconds: float,
+    libraries: Sequence[Path],
+) -> tuple[JobVersion, JobVersion]:
+    """Both versions, side by side."""
+
+    def run(script: Script) -> JobVersion:
+        found: DryRun = dry_run(
+            script.path, arguments, declared, seconds=seconds, libraries=libraries, named=script.named
+        )
+        return version_of(found.script, found.outputs, found.inputs, found.ddl, found.problems)
+
+    with ThreadPoolExecutor(2) as both:
+        before, after = both.submit(run, old), both.submit(run, new)
+        return before.result(), after.result()
+
+
+def at_revision(script: Path, revision: str, folder: Path) -> Script:
+    """A script as it is in a revision of its repository, with all that is beside it.
+
+    Args:
+        script: as it is now.
+        revision: of git.
+        folder: to put the revision's files into.
+
+    Raises:
+        InputError: there is no such revision, or the script isn't in it.
+    """
+    git = shutil.which("git")
+    if git is None:
+        raise InputError("--against needs git, which isn't there.")
+    try:
+        top = Path(_git([git, "-C", str(script.resolve().parent), "rev-parse", "--show-toplevel"]).decode().strip())
+        inside = script.resolve().relative_to(top.resolve())
+        archive = _git([git, "-C", str(top), "archive", "--format=tar", revision])
+    except (subprocess.CalledProcessError, ValueError) as error:
+        stderr = getattr(error, "stderr", b"") or b""
+        reason = stderr.decode(errors="replace").strip() or str(error)
+        raise InputError(f"--against {visible(revision)}: {visible(reason)}") from error
+    import io
+    import tarfile
+
+    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        files.extractall(folder, filter="data")
+    found = folder / inside
+    if not found.is_file():
+        raise InputError(
+            f"{visible(str(inside))} isn't in {visible(revision)}.", fix="Name the old script instead: review OLD NEW."
+        )
+    return Script(found, f"{revision}:{inside}")
+
+
+def scratch() -> tempfile.TemporaryDirectory[str]:
+    """A folder for a revision's files."""
+    return tempfile.TemporaryDirectory(prefix="headwater-revision-")
+
+
+def _git(command: list[str]) -> bytes:
+    return subprocess.run(
+        command, check=True, capture_output=True, timeout=_GIT_SECONDS, stdin=subprocess.DEVNULL
+    ).stdout
+
+
+def _plain(name: str) -> str:
+    return name.removeprefix("file:").rstrip("/").lower().removeprefix("default.")
+
+
+def _quoted(name: str) -> str:
+    return name if name.startswith("`") else f"`{name}`"

@@ -1,0 +1,139 @@
+"""The review of two versions of a job: for people, for a pull request, and for what shows findings in code."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import Group
+from rich.text import Text
+
+from headwater.console import shortened
+from headwater.show import review as show
+from headwater_consumers.analysis.impact.wording import as_code, as_text
+from headwater_consumers.review.answer import Review
+from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
+from headwater_consumers.review.jobs.version import JobProblem
+from headwater_schemas.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_UNKNOWN: Final = "Not all of the change is known, so nothing is promised."
+_RULE: Final = "headwater/incomplete"
+_MOST_NOTE: Final = 600
+
+
+def view(review: JobReview) -> RenderableType:
+    """All that is shown on a terminal."""
+    head = Text(f"{shortened(review.old)} → {shortened(review.new)}: ", style="bold")
+    parts: list[RenderableType] = [head.append(review.verdict, "bold red" if _is_bad(review) else "green")]
+    parts += [Text(shortened(note, _MOST_NOTE), style="dim") for note in review.notes]
+    for problem in review.problems:
+        parts.append(Text(f"UNKNOWN  {shortened(_problem(problem), _MOST_NOTE)}", style="yellow"))
+        if problem.fix:
+            parts.append(Text(f"         {shortened(problem.fix, _MOST_NOTE)}", style="dim"))
+    for output in review.outputs:
+        parts += [Text(), show.view(output)]
+    return Group(*parts)
+
+
+def _is_bad(review: JobReview) -> bool:
+    return review.verdict in (JobVerdict.BREAKING, JobVerdict.UNKNOWN)
+
+
+def _problem(problem: JobProblem) -> str:
+    return f"{problem.script}: {problem.text}"
+
+
+def markdown(review: JobReview) -> str:
+    """A comment for a pull request."""
+    return "\n".join(_lines(review)) + "\n"
+
+
+def _lines(review: JobReview) -> Iterator[str]:
+    yield f"## Job {as_code(review.old)} → {as_code(review.new)}: {review.verdict}"
+    for note in review.notes:
+        yield from ("", as_text(note))
+    if review.problems:
+        yield from ("", f"**{_UNKNOWN}**", "")
+        for problem in review.problems:
+            yield f"- {as_text(_problem(problem))} {as_text(problem.fix)}".rstrip()
+    for output in review.outputs:
+        yield ""
+        yield from show.markdown(output).replace("## Schema of", "### Output", 1).rstrip("\n").split("\n")
+
+
+def sarif(review: JobReview, version: str) -> dict[str, Any]:
+    """The findings as SARIF 2.1.0, of all outputs in one run.
+
+    Args:
+        review: the answer.
+        version: Headwater's.
+    """
+    documents = [show.sarif(output, version) for output in review.outputs]
+    rules: dict[str, dict[str, Any]] = {}
+    results: list[dict[str, Any]] = []
+    notices: list[dict[str, Any]] = []
+    for document in documents:
+        (run,) = document["runs"]
+        rules |= {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
+        results += run["results"]
+        for invocation in run.get("invocations", ()):
+            notices += invocation["toolExecutionNotifications"]
+    if review.problems:
+        rules[_RULE] = {"id": _RULE, "shortDescription": {"text": "The change isn't known in full"}}
+    for problem in review.problems:
+        text = show.without_links(visible(f"UNKNOWN: {_problem(problem)} {problem.fix}".strip()))
+        location = {"artifactLocation": {"uri": show.uri(problem.script)}, "region": {"startLine": 1}}
+        results.append(
+            {
+                "ruleId": _RULE,
+                "level": "error",
+                "message": {"text": text},
+                "locations": [{"physicalLocation": location}],
+                "partialFingerprints": {"headwaterReview/v1": _fingerprint(problem)},
+            }
+        )
+    order = list(rules)
+    results = [{**result, "ruleIndex": order.index(result["ruleId"])} for result in results]
+    driver = {"name": "headwater review", "version": version, "rules": list(rules.values())}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    if notices:
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": notices}]
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+
+
+def gitlab(review: JobReview) -> list[dict[str, Any]]:
+    """The findings as GitLab's code quality report."""
+    findings = [finding for output in review.outputs for finding in show.gitlab(_named(output))]
+    findings += [
+        {
+            "description": visible(f"UNKNOWN: {_problem(problem)} {problem.fix}".strip()),
+            "check_name": _RULE,
+            "fingerprint": _fingerprint(problem),
+            "severity": "critical",
+            "location": {"path": visible(problem.script), "lines": {"begin": 1}},
+        }
+        for problem in review.problems
+    ]
+    return findings
+
+
+def _named(output: Review) -> Review:
+    """With the output's name in each text: all stand in one list."""
+    name = output.dataset.title or output.dataset.name
+    return replace(output, differences=tuple(replace(each, text=f"{name}: {each.text}") for each in output.differences))
+
+
+def _fingerprint(problem: JobProblem) -> str:
+    text = f"{problem.script}\0{problem.text}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def summary(review: JobReview) -> str:
+    """The verdict, for people."""
+    meaning = _UNKNOWN if review.verdict is JobVerdict.UNKNOWN else show.meaning(review.severity)
+    return f"{review.verdict}: {meaning}"

@@ -1,0 +1,7 @@
+"""Two versions of a job: what each would read and write, and all that differs.
+
+version    a dry run's reports ⇒ a version: its outputs, with schemas and signatures
+compare    two versions ⇒ every difference, output by output
+by_kind    how bad a difference is where the graph isn't asked, or hasn't the dataset
+ask        the review: each output's differences with all that the graph has downstream
+"""

@@ -1,0 +1,42 @@
+"""The answer of a review of a job's two versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headwater_consumers.analysis.impact import Severity
+from headwater_consumers.review.answer import Review
+from headwater_consumers.review.jobs.version import JobProblem
+
+
+class JobVerdict(StrEnum):
+    """What is known of the change: that of its differences, or UNKNOWN where not all of them are known."""
+
+    BREAKING = "BREAKING"
+    DEGRADED = "DEGRADED"
+    COSMETIC = "COSMETIC"
+    NONE = "NONE"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class JobReview:
+    """The answer.
+
+    Attributes:
+        old, new: the scripts.
+        verdict: the worst of all differences; UNKNOWN if one of the versions isn't known in full.
+        severity: the worst of the differences that are known.
+        outputs: each dataset that either version writes, with all that differs.
+        problems: why the review is incomplete.
+        notes: what the verdict rests on.
+    """
+
+    old: str
+    new: str
+    verdict: JobVerdict
+    severity: Severity
+    outputs: tuple[Review, ...]
+    problems: tuple[JobProblem, ...]
+    notes: tuple[str, ...]

@@ -1,0 +1,152 @@
+"""Two versions of a job ⇒ every difference, output by output.
+
+Plans are compared by signature: equal plans that are written differently have the same. What differs is then named by
+what the plan says of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from headwater_consumers.review.compare import Difference, DifferenceKind, compare
+from headwater_consumers.review.jobs.version import JobOutput, JobVersion
+from headwater_consumers.review.schema import Schema, step
+
+_MOST_TEXTS = 5
+_MOST_TEXT = 160
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedOutput:
+    """A dataset that one of the versions writes, or both.
+
+    Attributes:
+        kind: `path`, `table`, `topic` …
+        name: as the script names it.
+        old, new: its schemas; None: this version doesn't write it.
+        differences: of schema, rows and values.
+    """
+
+    kind: str
+    name: str
+    old: Schema | None
+    new: Schema | None
+    differences: tuple[Difference, ...]
+
+
+def compare_jobs(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
+    """Every output of either version, those of the old one first, with all that differs."""
+    before, after = _by_name(old.outputs), _by_name(new.outputs)
+    found: list[ComparedOutput] = []
+    for kind, name in dict.fromkeys([*before, *after]):
+        olds, news = before.get((kind, name), []), after.get((kind, name), [])
+        if not news and new.problems:
+            # It may come after what failed.
+            continue
+        if not olds and old.problems:
+            continue
+        if not news:
+            gone = Difference(DifferenceKind.OUTPUT_REMOVED, "", before=name, in_new=False)
+            found.append(ComparedOutput(kind, name, olds[0].schema, None, (gone,)))
+            continue
+        if not olds:
+            made = Difference(DifferenceKind.OUTPUT_ADDED, "", after=name)
+            found.append(ComparedOutput(kind, name, None, news[0].schema, (made,)))
+            continue
+        differences: list[Difference] = []
+        for one, other in zip(olds, news, strict=False):
+            differences += [each for each in _of_output(one, other) if each not in differences]
+        if len(olds) != len(news):
+            differences.append(_rows(f"{len(olds)} writes", f"{len(news)} writes"))
+        differences += _of_inputs(old, new)
+        found.append(ComparedOutput(kind, name, olds[0].schema, news[0].schema, tuple(differences)))
+    return tuple(found)
+
+
+def _by_name(outputs: Sequence[JobOutput]) -> dict[tuple[str, str], list[JobOutput]]:
+    found: dict[tuple[str, str], list[JobOutput]] = defaultdict(list)
+    for each in outputs:
+        found[each.kind, each.name].append(each)
+    return found
+
+
+def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
+    renames = _renames(old, new)
+    yield from compare(old.schema, new.schema, renames)
+    known = old.rows is not None and new.rows is not None
+    if known and old.rows != new.rows:
+        gone = [each for each in old.influences if each not in new.influences]
+        come = [each for each in new.influences if each not in old.influences]
+        yield _rows(_texts(gone), _texts(come))
+    if (old.mode, old.format) != (new.mode, new.format):
+        yield Difference(DifferenceKind.WRITE_MODE, "", before=_mode(old), after=_mode(new))
+    settings = [name for name in {**old.settings, **new.settings} if old.settings.get(name) != new.settings.get(name)]
+    for name in sorted(settings):
+        before, after = f"{name} = {old.settings.get(name)}", f"{name} = {new.settings.get(name)}"
+        yield _rows(before, after)
+    yield from _meanings(old, new)
+    if [*old.columns] != [*new.columns] and {*old.columns} == {*new.columns} and _is_by_position(new):
+        yield Difference(DifferenceKind.POSITION, "", before=_texts([*old.columns]), after=_texts([*new.columns]))
+
+
+def _is_by_position(output: JobOutput) -> bool:
+    """Whether readers find columns by place: those of text files."""
+    return output.format in ("csv", "text")
+
+
+def _mode(output: JobOutput) -> str:
+    return " ".join(filter(None, (output.mode or "errorifexists", output.format)))
+
+
+def _renames(old: JobOutput, new: JobOutput) -> dict[str, str]:
+    """Columns that go and come with the same value: known to be the same, and not guessed."""
+    gone = {name: text for name, text in old.columns.items() if name not in new.columns}
+    come = {name: text for name, text in new.columns.items() if name not in old.columns}
+    out: dict[str, str] = {}
+    for name, text in gone.items():
+        same = [other for other, its in come.items() if its == text]
+        alike = [other for other, its in gone.items() if its == text]
+        if len(same) == 1 and len(alike) == 1:
+            out[step(name)] = step(same[0])
+    return out
+
+
+def _meanings(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
+    """Columns that are computed otherwise, or of other rows."""
+    if old.rows is None or new.rows is None:
+        return
+    changed = [name for name, text in old.columns.items() if name in new.columns and new.columns[name] != text]
+    for name in changed:
+        before, after = old.expressions.get(step(name)), new.expressions.get(step(name))
+        if before == after:
+            # With other rows all columns have other values; then it is the rows that are listed.
+            if old.rows != new.rows:
+                continue
+            after = f"{after}, by another way"
+        yield Difference(DifferenceKind.MEANING, step(name), before=_short(before), after=_short(after))
+
+
+def _of_inputs(old: JobVersion, new: JobVersion) -> Iterator[Difference]:
+    before, after = dict.fromkeys(old.inputs), dict.fromkeys(new.inputs)
+    for kind, name in before:
+        if (kind, name) not in after:
+            yield Difference(DifferenceKind.INPUT_REMOVED, "", before=f"{kind} {name}", in_new=False)
+    for kind, name in after:
+        if (kind, name) not in before:
+            yield Difference(DifferenceKind.INPUT_ADDED, "", after=f"{kind} {name}")
+
+
+def _rows(before: str | None, after: str | None) -> Difference:
+    return Difference(DifferenceKind.ROWS, "", before=before, after=after)
+
+
+def _texts(texts: Sequence[str]) -> str | None:
+    shown = [_short(each) or "" for each in texts[:_MOST_TEXTS]]
+    more = [f"and {len(texts) - _MOST_TEXTS} more"] if len(texts) > _MOST_TEXTS else []
+    return "; ".join([*shown, *more]) or None
+
+
+def _short(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"

@@ -1,0 +1,139 @@
+"""One version of a job: what it reads and writes, as a dry run reports it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headwater_consumers.review.reading.files import read_schema
+from headwater_consumers.review.schema import NULLABLE, PARTITIONING, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class JobProblem:
+    """Why a review is incomplete.
+
+    Attributes:
+        script: which version.
+        text: what is the matter, a sentence.
+        fix: what to do about it.
+    """
+
+    script: str
+    text: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutput:
+    """A write.
+
+    Attributes:
+        kind: of the dataset: `path`, `table`, `topic`, `jdbc`, `sink` or `code` (rows that go to the script's code).
+        name: of the dataset, as the script names it.
+        mode: what becomes of the rows that were there.
+        format: of the files, where it is stated.
+        schema: what is written, with its partitioning.
+        rows: signature of which rows are written; None: not known.
+        columns: signature by column.
+        expressions: what each is made of, by path.
+        influences: what decides the rows, for people.
+        settings: of the session, which decide what expressions mean.
+        reason: what isn't known of the plan; None: it is complete.
+    """
+
+    kind: str
+    name: str
+    mode: str
+    format: str | None
+    schema: Schema
+    rows: str | None
+    columns: Mapping[str, str]
+    expressions: Mapping[str, str]
+    influences: tuple[str, ...]
+    settings: Mapping[str, str | None]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobVersion:
+    """A version of a job.
+
+    Attributes:
+        script: what it is called.
+        outputs: in the order of the script.
+        inputs: kind and name of what it reads.
+        ddl: statements that change tables.
+        problems: what keeps this from being complete.
+    """
+
+    script: str
+    outputs: tuple[JobOutput, ...]
+    inputs: tuple[tuple[str, str], ...]
+    ddl: tuple[str, ...]
+    problems: tuple[JobProblem, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that it writes is known."""
+        return not self.problems and all(output.reason is None for output in self.outputs)
+
+
+def output_of(script: str, report: Mapping[str, Any]) -> JobOutput:
+    """An output as a dry run reports it.
+
+    Raises:
+        DeclarationError: its schema has a column twice.
+    """
+    partitioning = tuple(report["partitioned_by"])
+    fields = report["schema"]["fields"]
+    if fields:
+        read = read_schema(script, json.dumps(report["schema"]))
+        schema = Schema(script, read.columns, frozenset({NULLABLE, PARTITIONING}), partitioning)
+    else:
+        schema = Schema(script, {}, frozenset({NULLABLE, PARTITIONING}), partitioning)
+    return JobOutput(
+        kind=report["kind"],
+        name=report["name"],
+        mode=report["mode"],
+        format=report["format"],
+        schema=schema,
+        rows=report["rows"],
+        columns=report["columns"],
+        expressions=report["expressions"],
+        influences=tuple(report["influences"]),
+        settings=report["settings"],
+        reason=report["reason"],
+    )
+
+
+def version_of(
+    script: str,
+    outputs: Iterable[Mapping[str, Any]],
+    inputs: Iterable[tuple[str, str]],
+    ddl: Iterable[str],
+    problems: Iterable[tuple[str, str]],
+) -> JobVersion:
+    """A version of what a dry run has reported."""
+    found = tuple(output_of(script, each) for each in outputs)
+    known = [JobProblem(script, text, fix) for text, fix in problems]
+    known += [
+        JobProblem(
+            script,
+            f"What it writes to {each.name} isn't known in full: {each.reason}.",
+            "Review that output by its schema: headwater review --dataset.",
+        )
+        for each in found
+        if each.reason is not None
+    ]
+    if not found and not known:
+        known.append(
+            JobProblem(
+                script,
+                "The script writes nothing.",
+                "Does it need arguments? Give them after --. A function that nobody calls isn't run.",
+            )
+        )
+    return JobVersion(script, found, tuple(inputs), tuple(ddl), tuple(known))

@@ -1,0 +1,36 @@
+"""What a parsed statement of SQL is: Spark's classes of unresolved commands, by what they do."""
+
+from __future__ import annotations
+
+from typing import Final
+
+OF_SESSION: Final = frozenset(
+    {
+        "CreateViewCommand",
+        "CreateTempViewUsing",
+        "SetCommand",
+        "SetCatalogAndNamespace",
+        "ResetCommand",
+        "CacheTable",
+        "UncacheTable",
+        "CacheTableAsSelect",
+        "CreateFunctionCommand",
+        "CreateUserDefinedFunctionCommand",
+        "ShowTables",
+        "ShowColumns",
+        "DescribeRelation",
+        "ExplainCommand",
+        "SetVariable",
+        "CreateVariable",
+        "ShowCurrentNamespaceCommand",
+        "ShowNamespaces",
+        "CreateNamespace",
+        "AddJarsCommand",
+        "ClearCacheCommand",
+    }
+)
+MAKES_TABLE: Final = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect"})
+CHANGES_ROWS: Final = frozenset({"MergeIntoTable", "UpdateTable", "DeleteFromTable"})
+CHANGES_TABLE: Final = frozenset(
+    {"CreateTable", "ReplaceTable", "DropTable", "AddColumns", "DropColumns", "RenameColumn"}
+)

@@ -1,0 +1,98 @@
+"""What a dry run may not do: reach another machine, or write outside its scratch folder.
+
+The process has a network namespace of its own, whose loopback leads nowhere else: the JVM and Python's workers are in
+there too. Where the system allows none, connections of Python are refused, and those of the JVM aren't: then
+`isolate` answers False, which is reported. Files are guarded by an audit hook, for Python code; what Spark would write
+is replaced in `writing`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import socket
+import struct
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+_NEW_USER: Final = 0x10000000
+_NEW_NETWORK: Final = 0x40000000
+_GET_FLAGS: Final = 0x8913
+_SET_FLAGS: Final = 0x8914
+_UP: Final = 0x1
+_WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_LOOPBACK: Final = ("127.", "::1", "localhost", "::ffff:127.")
+_CHANGES: Final = frozenset(
+    {"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink", "shutil.rmtree"}
+)
+
+
+class NotAllowedError(PermissionError):
+    """The script did what a dry run may not do."""
+
+
+def isolate(scratch: Path) -> bool:
+    """From now on: no network, and no files outside of `scratch`; whether the network is gone for the JVM too."""
+    alone = _without_network()
+    # Python writes what it has compiled; and /dev/null is nowhere.
+    sys.dont_write_bytecode = True
+    allowed = (str(scratch.resolve()) + os.sep, str(scratch.absolute()) + os.sep, "/dev/", "/proc/self/")
+
+    def audit(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":
+            path, mode, flags = arguments
+            if isinstance(path, (str, bytes)) and _is_writing(mode, flags):
+                _require(path, allowed)
+        elif event in _CHANGES:
+            for path in arguments[: 2 if event == "os.rename" else 1]:
+                if isinstance(path, (str, bytes, os.PathLike)):
+                    _require(path, allowed)
+        elif event == "socket.connect":
+            _require_loopback(arguments[1])
+
+    sys.addaudithook(audit)
+    return alone
+
+
+def _is_writing(mode: object, flags: object) -> bool:
+    if isinstance(mode, str):
+        return any(letter in mode for letter in "wax+")
+    return isinstance(flags, int) and bool(flags & _WRITES)
+
+
+def _require(path: Any, allowed: tuple[str, ...]) -> None:
+    full = os.path.abspath(os.fsdecode(path))  # noqa: PTH100  a hook of every open: no objects
+    if not full.startswith(allowed) and full + os.sep not in allowed:
+        raise NotAllowedError(f"the script would write {full}, and a dry run writes nowhere but to its working folder")
+
+
+def _require_loopback(address: Any) -> None:
+    host = str(address[0]) if isinstance(address, tuple) else ""
+    if host and not host.startswith(_LOOPBACK):
+        raise NotAllowedError(f"the script would connect to {host}, and a dry run has no network")
+
+
+def _without_network() -> bool:
+    """A network namespace for this process and all that it starts."""
+    if not sys.platform.startswith("linux"):
+        return False
+    user, group = os.getuid(), os.getgid()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(_NEW_NETWORK) != 0:
+        if libc.unshare(_NEW_USER | _NEW_NETWORK) != 0:
+            return False
+        with contextlib.suppress(OSError):
+            Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+            Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
+            Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            request = struct.pack("16sH14s", b"lo", 0, b"")
+            flags = struct.unpack("16sH14s", fcntl.ioctl(any_socket, _GET_FLAGS, request))[1]
+            fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sH14s", b"lo", flags | _UP, b""))
+    except OSError as error:
+        raise NotAllowedError(f"the dry run's own loopback can't be set up: {error}") from error
+    return True

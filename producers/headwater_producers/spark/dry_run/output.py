@@ -1,0 +1,185 @@
+"""A frame that would be written ⇒ what the review compares: schema, lineage, and signatures of rows and columns.
+
+The signature of the rows is that of the plan without columns, the signature of a column that of the plan with this
+column alone: so a column that is computed otherwise differs alone, and another filter differs for all.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.connectors.rdd import FRAME, LOCAL
+from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.dry_run.signature import UnreadableError, Unwritten, has_now, signature
+from headwater_producers.spark.dry_run.sources import Sources
+from headwater_producers.spark.explain import LineageExplanation, LineageSource, explain_lineage
+from headwater_producers.spark.jvm.scala import class_name, items
+from headwater_producers.spark.plan.settings import PlanSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST_COLUMNS: Final = 500
+_SETTINGS: Final = (
+    "spark.sql.ansi.enabled",
+    "spark.sql.session.timeZone",
+    "spark.sql.caseSensitive",
+    "spark.sql.storeAssignmentPolicy",
+    "spark.sql.sources.partitionOverwriteMode",
+    "spark.sql.legacy.timeParserPolicy",
+    "spark.sql.mapKeyDedupPolicy",
+)
+
+
+class Frames:
+    """Describes frames.
+
+    Args:
+        sources: what stands for what is read.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._rows: dict[int, str] = {}
+        self._functions: dict[int, str] = {}
+
+    def made_of(self, frame: DataFrame, digest: str) -> None:
+        """The script made this frame of values of its own, of which this is the digest."""
+        for leaf in items(frame._jdf.queryExecution().analyzed().collectLeaves()):
+            if class_name(leaf) == FRAME:
+                self._rows[self._identity(leaf.rdd())] = digest
+
+    def calls(self, function: Any, digest: str) -> None:
+        """The JVM's function object does what the digest says."""
+        self._functions[self._identity(function)] = digest
+
+    def described(self, frame: DataFrame) -> dict[str, Any]:
+        """All of a frame that is compared; `complete` is false with a `reason` where something isn't known."""
+        schema = frame.schema
+        found: dict[str, Any] = {"schema": json.loads(schema.json()), "rows": None, "columns": {}}
+        explanation = self._explained(frame)
+        found |= _texts(explanation, self._sources)
+        problems: list[str] = []
+        try:
+            found["rows"] = self._signature(frame.select())
+            names = schema.fieldNames()
+            if len(names) > MOST_COLUMNS:
+                # One signature for all: a change is seen, and not of which column.
+                whole = self._signature(frame)
+                found["columns"] = dict.fromkeys(names, whole)
+            else:
+                found["columns"] = {name: self._signature(frame.select(_quoted(name))) for name in names}
+        except UnreadableError as error:
+            problems.append(str(error))
+        # Signatures are made of the whole plan: where lineage is incomplete, only its texts are.
+        found["complete"], found["reason"] = not problems, "; ".join(problems) or None
+        found["settings"] = {name: self._sources.session.conf.get(name, None) for name in _SETTINGS}
+        return found
+
+    def signature_of(self, frame: DataFrame, column: str | None = None) -> str:
+        """The signature of one column, or of the rows.
+
+        Raises:
+            UnreadableError: it has none.
+        """
+        return self._signature(frame.select() if column is None else frame.select(_quoted(column)))
+
+    def _explained(self, frame: DataFrame) -> LineageExplanation:
+        return explain_lineage(frame, settings=PlanSettings(literals=True))
+
+    def _signature(self, frame: DataFrame) -> str:
+        analyzed = frame._jdf.queryExecution().analyzed()
+        # Not the query's own: Spark refuses that for a stream, and takes cached frames for what they are made of.
+        plan = self._sources.session._jsparkSession.sessionState().optimizer().execute(analyzed)
+        text = str(plan.toJSON())
+        functions = self._called(plan) if ".PythonUD" in text else {}
+        now = time.time() if has_now(str(analyzed.toJSON())) else None
+        leaves = Unwritten(self._leaves(plan), functions, self._sources.streams, now)
+        printed = str(plan.toString()).replace(str(self._sources.scratch), "")
+        return signature(json.loads(text), printed, leaves)
+
+    def _leaves(self, plan: Any) -> dict[tuple[str, int], str]:
+        found: dict[tuple[str, int], str] = {}
+        for leaf in REGISTRY.leaves(plan):
+            output = leaf.output()
+            if output.isEmpty():
+                continue
+            name = self._leaf(leaf, class_name(leaf))
+            if name is not None:
+                found[class_name(leaf), int(output.head().exprId().id())] = name
+        return found
+
+    def _leaf(self, leaf: Any, kind: str) -> str | None:
+        if kind == LOCAL:
+            return f"values[{leaf.data()}]"
+        if kind == FRAME:
+            digest = self._rows.get(self._identity(leaf.rdd()))
+            return None if digest is None else f"rows[{digest}]"
+        if kind == "StreamingRelation":
+            return self._folder(str(leaf.sourceName()).removeprefix("FileSource[").rstrip("]"))
+        if kind == "LogicalRelation":
+            paths = items(leaf.relation().location().rootPaths())
+            return "+".join(sorted(self._folder(str(path)) for path in paths))
+        return None
+
+    def _folder(self, path: str) -> str:
+        source = self._sources.of_folder(path)
+        if source is None:
+            return path.replace(f"file:{self._sources.scratch}", "").replace(str(self._sources.scratch), "")
+        return self._sources.identities.get(source.name, str(source))
+
+    def _called(self, plan: Any) -> dict[int, str]:
+        """Digest of each Python function that a plan calls, by the number of its result."""
+        found: dict[int, str] = {}
+        for operator in _operators(plan):
+            for expression in items(operator.expressions()):
+                for each in _expressions(expression):
+                    if class_name(each) in {"PythonUDF", "PythonUDAF"}:
+                        digest = self._functions.get(self._identity(each.func()))
+                        if digest is not None:
+                            found[int(each.resultId().id())] = digest
+        return found
+
+    def _identity(self, object_: Any) -> int:
+        jvm: Any = self._sources.session._jvm
+        return int(jvm.System.identityHashCode(object_))
+
+
+def _operators(plan: Any) -> Iterator[Any]:
+    waiting = [plan, *items(plan.subqueriesAll())]
+    while waiting:
+        operator = waiting.pop()
+        yield operator
+        waiting.extend(items(operator.children()))
+
+
+def _expressions(expression: Any) -> Iterator[Any]:
+    waiting = [expression]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        waiting.extend(items(each.children()))
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def _texts(explanation: LineageExplanation, sources: Sources) -> Mapping[str, Any]:
+    """Expressions by path, and what decides the rows: for people."""
+    expressions: dict[str, str] = {}
+    for output in explanation.outputs:
+        direct = [each for each in output.sources if each.type == "DIRECT"]
+        texts = {each.expression for each in direct if each.expression}
+        plain = [_place(each, sources) for each in direct]
+        expressions[output.path] = "; ".join(sorted(texts)) or ", ".join(filter(None, plain)) or "a constant"
+    rows = sorted({f"{each.subtype or each.kind}: {each.expression or each.path}" for each in explanation.influences})
+    return {"expressions": expressions, "influences": rows}
+
+
+def _place(each: LineageSource, sources: Sources) -> str:
+    source = sources.of_folder(each.name or "")
+    return f"{each.path or '*'} of {source.name if source else each.name}" if each.name else ""

@@ -1,0 +1,78 @@
+"""The one session of a dry run: local, with its warehouse in the scratch folder, whatever the script asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SETTINGS: Final = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.shuffle.partitions": "1",
+    # What signatures are made of has to be all there, and the same in both versions.
+    "spark.sql.debug.maxToStringFields": "100000",
+    "spark.sql.optimizer.inSetConversionThreshold": "100000",
+}
+# What a script may set of the session it gets: none of these lets it reach anything.
+_KEPT: Final = "spark.sql."
+_NOT_KEPT: Final = (
+    "spark.sql.catalog",
+    "spark.sql.extensions",
+    "spark.sql.warehouse",
+    "spark.sql.hive",
+    "spark.sql.streaming.checkpointLocation",
+    *_SETTINGS,
+)
+
+
+def make_session(scratch: Path) -> SparkSession:
+    """A local session. Its JVM may write to `scratch` alone."""
+    from pyspark.sql import SparkSession
+
+    java = f"-Dderby.system.home={scratch} -Djava.io.tmpdir={scratch} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss16m"
+    builder = SparkSession.builder.master("local[1]").appName("headwater-review")
+    settings = {
+        **_SETTINGS,
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": java,
+        "spark.local.dir": str(scratch / "local"),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def keep_session(session: SparkSession) -> None:
+    """From now on the script gets this session whatever it asks for, and can't end it."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context = session.sparkContext
+    get = SparkSession.Builder.getOrCreate
+
+    def got(builder: Any) -> Any:
+        options = builder._options
+        for name in [name for name in options if not name.startswith(_KEPT) or name.startswith(_NOT_KEPT)]:
+            del options[name]
+        options.pop("spark.remote", None)
+        return get(builder)
+
+    def made(new: Any, *_: Any, **__: Any) -> None:
+        new.__dict__ = context.__dict__
+
+    def nothing(*_: Any, **__: Any) -> None:
+        """`stop()` is for the end of the dry run."""
+
+    SparkSession.Builder.getOrCreate = got  # type: ignore[method-assign,assignment]
+    SparkContext.__init__ = made  # type: ignore[method-assign,assignment]
+    SparkSession.stop = nothing  # type: ignore[method-assign]
+    SparkContext.stop = nothing  # type: ignore[method-assign]

@@ -1,0 +1,325 @@
+"""An optimized plan as JSON ⇒ a text that is the same for equal plans written differently, and else another.
+
+Spark's optimizer has folded constants, pushed filters down and taken out what isn't used. What is left: numbers of
+expressions and names within the plan go; operands of what commutes are sorted; a sort at the end, and how rows are
+divided among files, aren't what the rows are. Where Spark's JSON leaves something out that may matter, its text is
+taken besides: then plans that mean the same may differ, and never the other way round.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from headwater_producers.spark.connectors.rdd import FRAME
+from headwater_producers.spark.plan.tree import Node, Nodes, expression_id, fold, is_tree
+
+_SKIPPED: Final = frozenset(
+    {
+        "class", "num-children", "exprId", "resultId", "qualifier", "explicitMetadata", "nonInheritableMetadataKeys",
+        "metadata", "sameOrderExpressions", "hint", "session", "rdd", "relation", "dataSource", "data", "func",
+        "isStreaming", "catalogTable", "stats", "output", "outputPartitioning", "outputOrdering", "origin", "child",
+        "left", "right", "children", "catalog", "identifier", "timeZoneId", "stableOutput", "nodeId", "replacement",
+    }
+)  # fmt: skip
+# Left out of Spark's JSON, and seen elsewhere: `try_` in the plan's text, types in the expression, the settings.
+_SEEN_ELSEWHERE: Final = frozenset({"evalMode", "hint", "inputAggBufferOffset", "condition", "filter", "tag", "tagDF"})
+_PASSED: Final = frozenset(
+    {"Repartition", "RepartitionByExpression", "RebalancePartitions", "SubqueryAlias", "ResolvedHint", "ReturnAnswer"}
+)
+_ABOVE_A_SORT: Final = frozenset({"Project", "Sort", *_PASSED})
+_BOTH_WAYS: Final = frozenset({"EqualTo", "EqualNullSafe", "Add", "Multiply", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
+_TURNED: Final = {"GreaterThan": "LessThan", "GreaterThanOrEqual": "LessThanOrEqual"}
+_PLANS: Final = (".plans.logical.", ".execution.datasources.", ".execution.streaming.", f".{FRAME}", ".python.")
+# Numbers of expressions, addresses of objects, and ids of operators: others with each run.
+_CHANGING: Final = re.compile(r"#\d+L?|@[0-9a-f]{4,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_NOW: Final = frozenset({"CurrentTimestamp", "CurrentDate", "Now", "LocalTimestamp", "CurrentTimestampLike"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """What can't be read from the JSON.
+
+    Attributes:
+        names: what a leaf reads, by class and number of its first attribute.
+        functions: digest of a Python function, by the number of its call's result.
+        columns: of a leaf that isn't a dataset, by its name: what its columns are made of.
+        now: the time at which the plan was optimized, in seconds; None: it has no current time.
+    """
+
+    names: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    functions: Mapping[int, str] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    now: float | None = None
+
+
+class UnreadableError(Exception):
+    """Something in the plan has no text that would be the same in another run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Operator:
+    """An operator: its text, and the numbers of its columns in order."""
+
+    text: str
+    output: tuple[int, ...] = ()
+
+
+def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
+    """A digest of the plan.
+
+    Args:
+        nodes: the optimized plan's JSON.
+        text: the same as Spark prints it.
+        leaves: what isn't in there.
+
+    Raises:
+        UnreadableError: a leaf has no name that would be the same in another run.
+    """
+    reader = _Signer(leaves)
+    found = reader.plan(nodes)
+    columns = ",".join(reader.columns.get(number, "?") for number in found.output)
+    tried = sorted(re.findall(r"\btry_\w+", text))
+    more = _CHANGING.sub("", text) if reader.unknown else ""
+    return _digest("\n".join([found.text, columns, *tried, more]))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+class _Signer:
+    def __init__(self, leaves: Unwritten) -> None:
+        self._leaves = leaves
+        self.columns: dict[int, str] = {}
+        self.unknown = False
+        self._instances: dict[str, int] = {}
+        self._rules: dict[str, Callable[[Node, tuple[_Operator, ...]], _Operator]] = {
+            "Project": self._project,
+            "Aggregate": self._aggregate,
+            "Window": self._window,
+            "Join": self._join,
+            "Union": self._union,
+        }
+
+    def plan(self, nodes: Nodes) -> _Operator:
+        passed: set[int] = set()
+        place = 0
+        while _name(nodes[place]) in _ABOVE_A_SORT:
+            if _name(nodes[place]) == "Sort":
+                passed.add(place)
+            place += 1
+        marked = [{**node, "class": "Passed"} if at in passed else node for at, node in enumerate(nodes)]
+        return fold(marked, self._operator)
+
+    def _operator(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
+        if not children:
+            return self._leaf(node)
+        if node.name in _PASSED or node.name == "Passed":
+            return children[0]
+        rule = self._rules.get(node.name)
+        if rule is not None:
+            return rule(node, children)
+        text = f"{node.name}[{self._fields(node)}]({'; '.join(child.text for child in children)})"
+        own = tuple(n for tree in node.trees("output") if (n := expression_id(tree[0])) is not None)
+        more: list[int] = []
+        for name in ("generatorOutput", "resultAttrs", "aggAttrs"):
+            more += [n for tree in node.trees(name) if (n := expression_id(tree[0])) is not None]
+        below = tuple(number for child in children for number in child.output)
+        # A new column is known by its place in what makes it.
+        for place, number in enumerate((*own, *more)):
+            if number not in self.columns or number not in below:
+                self.columns[number] = f"{_digest(text)}.{place}"
+        return _Operator(text, own or (*below, *more))
+
+    def _leaf(self, node: Node) -> _Operator:
+        output = node.output()
+        numbers = tuple(n for tree in output if (n := expression_id(tree[0])) is not None)
+        if node.name in {"OneRowRelation", "Range"}:
+            name = f"{node.name}[{self._fields(node)}]"
+        else:
+            known = self._leaves.names.get((node.name, numbers[0])) if numbers else node.name
+            if known is None:
+                raise UnreadableError(f"what a {node.name} reads isn't known")
+            name = known
+        instance = self._instances[name] = self._instances.get(name, 0) + 1
+        text = f"{name}~{instance}"
+        made = self._leaves.columns.get(name, {})
+        for place, (number, tree) in enumerate(zip(numbers, output, strict=False)):
+            # By name: a column that is added to a source before it changes nothing.
+            column = str(tree[0].get("name"))
+            self.columns[number] = f"{text}.{place if '[' in name else made.get(column, column)}"
+        return _Operator(text, numbers)
+
+    def _named(self, trees: list[Nodes], within: str) -> tuple[list[str], tuple[int, ...]]:
+        """The columns of a list, each with a text of its own."""
+        texts: list[str] = []
+        numbers: list[int] = []
+        at = _digest(within)
+        for tree in trees:
+            number = expression_id(tree[0])
+            if number is None:
+                raise UnreadableError(f"a column without a number: {_name(tree[0])}")
+            if _name(tree[0]) == "Alias":
+                text = self.expression(tree[1:])
+                plain = _name(tree[1]) == "AttributeReference"
+                self.columns[number] = text if plain else f"={_digest(f'{text}@{at}')}"
+                texts.append(text)
+            else:
+                texts.append(self.expression(tree))
+            numbers.append(number)
+        return texts, tuple(numbers)
+
+    def _project(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
+        (child,) = children
+        trees = node.trees("projectList")
+        texts, numbers = self._named(trees, child.text)
+        made = sorted(
+            text
+            for text, tree in zip(texts, trees, strict=True)
+            if _name(tree[0]) == "Alias" and _name(tree[1]) != "AttributeReference"
+        )
+        return _Operator(f"Project[{'; '.join(made)}]({child.text})" if made else child.text, numbers)
+
+    def _aggregate(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
+        (child,) = children
+        keys = sorted(self.expression(tree) for tree in node.trees("groupingExpressions"))
+        texts, numbers = self._named(node.trees("aggregateExpressions"), f"{keys}{child.text}")
+        return _Operator(f"Aggregate[{'; '.join(keys)}][{'; '.join(sorted(texts))}]({child.text})", numbers)
+
+    def _window(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
+        (child,) = children
+        texts, numbers = self._named(node.trees("windowExpressions"), child.text)
+        return _Operator(f"Window[{'; '.join(sorted(texts))}]({child.text})", (*child.output, *numbers))
+
+    def _join(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
+        left, right = children
+        kind = node.object_name("joinType")
+        if not kind:
+            kind = json.dumps(self._value(node.get("joinType")))
+        condition = node.tree("condition")
+        text = "" if condition is None else self.expression(condition)
+        sides = [left.text, right.text]
+        if kind == "RightOuter":
+            kind, sides = "LeftOuter", sides[::-1]
+        elif kind in {"Inner", "Cross", "FullOuter"}:
+            kind, sides = ("Inner" if kind == "Cross" else kind), sorted(sides)
+        output = left.output if kind in {"LeftSemi", "LeftAnti"} else (*left.output, *right.output)
+        exists = expression_id(node.get("joinType") or {}, "exists")
+        whole = f"Join[{kind}; {text}]({'; '.join(sides)})"
+        if "ExistenceJoin" in kind:
+            output = left.output
+            if exists is not None:
+                self.columns[exists], output = f"={_digest(whole)}", (*left.output, exists)
+        return _Operator(whole, output)
+
+    def _union(self, _: Node, children: tuple[_Operator, ...]) -> _Operator:
+        texts = [child.text for child in children]
+        positions = list(zip(*(child.output for child in children), strict=True))
+        labels = ["|".join(self.columns.get(number, "?") for number in each) for each in positions]
+        for number, label in zip(children[0].output, labels, strict=True):
+            self.columns[number] = f"={_digest(f'union {label}')}"
+        return _Operator(f"Union[{'; '.join(sorted(labels))}]({'; '.join(texts)})", children[0].output)
+
+    def expression(self, nodes: Nodes) -> str:
+        """The text of an expression."""
+        return fold(nodes, self._expression)
+
+    def _expression(self, node: Node, children: tuple[str, ...]) -> str:
+        name = node.name
+        if name in {"AttributeReference", "OuterReference"} and not children:
+            number = expression_id(node.fields)
+            if number is None:
+                return f"?{node.get('name')}"
+            return self.columns.setdefault(number, f"new{len(self.columns)}")
+        if name == "Alias":
+            return children[0]
+        if name == "Literal":
+            return self._literal(node)
+        return self._computed(node, name, children)
+
+    def _computed(self, node: Node, name: str, children: tuple[str, ...]) -> str:
+        if name in {"And", "Or"}:
+            flat = [part for child in children for part in _flat(name, child)]
+            return f"{name}({' & '.join(sorted(set(flat)))})"
+        if name in _BOTH_WAYS:
+            children = tuple(sorted(children))
+        elif name in _TURNED:
+            name, children = _TURNED[name], children[::-1]
+        elif name == "In":
+            children = (children[0], *sorted(children[1:]))
+        fields = self._fields(node)
+        if name in {"PythonUDF", "PythonUDAF"}:
+            number = expression_id(node.fields, "resultId")
+            known = self._leaves.functions.get(number) if number is not None else None
+            if known is None:
+                raise UnreadableError(f"what the Python function {node.get('name')} does isn't known")
+            fields = f"{known} {node.get('evalType')} {self._value(node.get('dataType'))}"
+        text = f"{name}[{fields}]({', '.join(children)})"
+        return text if len(text) <= 2_000 else f"{name}<{_digest(text)}>"
+
+    def _literal(self, node: Node) -> str:
+        value, type_ = node.get("value"), self._value(node.get("dataType"))
+        if self._leaves.now is not None and type_ in ("timestamp", "timestamp_ntz") and isinstance(value, str):
+            return f"now{_minutes_from(value, self._leaves.now)}"
+        return f"{value!r}:{type_}"
+
+    def _fields(self, node: Node) -> str:
+        parts = []
+        for name, value in sorted(node.fields.items()):
+            if name in _SKIPPED:
+                continue
+            if value is None and name not in _SEEN_ELSEWHERE:
+                self.unknown = True
+            parts.append(f"{name}={self._value(value)}")
+        return ", ".join(parts)
+
+    def _value(self, value: Any) -> str:
+        if is_tree(value):
+            if any(part in value[0]["class"] for part in _PLANS):
+                return self.plan(value).text
+            return self.expression(value)
+        if isinstance(value, list):
+            return f"({', '.join(self._value(each) for each in value)})"
+        if isinstance(value, dict):
+            if str(value.get("product-class", "")).endswith(".ExprId"):
+                number = value.get("id")
+                return self.columns.get(number, "new") if isinstance(number, int) else "new"
+            return f"{{{', '.join(f'{k}={self._value(v)}' for k, v in sorted(value.items()) if k != 'jvmId')}}}"
+        return str(value)
+
+
+def _flat(name: str, text: str) -> list[str]:
+    """Operands of an operand of the same operator."""
+    if not (text.startswith(f"{name}(") and text.endswith(")")):
+        return [text]
+    inner, depth, parts, start = text[len(name) + 1 : -1], 0, [], 0
+    for place, character in enumerate(inner):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if not depth and inner.startswith(" & ", place):
+            parts.append(inner[start:place])
+            start = place + 3
+    return [*parts, inner[start:]]
+
+
+def _name(node: Mapping[str, Any]) -> str:
+    return str(node["class"]).rsplit(".", 1)[-1]
+
+
+def _minutes_from(text: str, now: float) -> str:
+    from datetime import datetime
+
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError:
+        return f" {text}"
+    return f"{round((value.timestamp() - now) / 60):+d}min"
+
+
+def has_now(text: str) -> bool:
+    """Whether an analyzed plan's JSON has the current time in it."""
+    return any(f'.{name}"' in text for name in _NOW)

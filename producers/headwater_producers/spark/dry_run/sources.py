@@ -1,0 +1,203 @@
+"""What a script reads ⇒ an empty frame of the declared schema."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.dry_run.channel import Channel
+from headwater_schemas import naming
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+_KAFKA: Final = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT"
+)
+_HEADERS: Final = ", headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+_FIXED: Final = {
+    "text": "value STRING",
+    "socket": "value STRING",
+    "binaryfile": "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY",
+    "rate": "timestamp TIMESTAMP, value BIGINT",
+    "rate-micro-batch": "timestamp TIMESTAMP, value BIGINT",
+}
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+class MissingSchemaError(Exception):
+    """A source has no declared schema."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"the schema of the {kind} {name} isn't known")
+        self.fix = f"Give its columns with --tables FILE: {{{name!r}: 'id BIGINT, day DATE'}}."
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a script reads.
+
+    Attributes:
+        kind: `path`, `table`, `topic`, `jdbc` or `stream` (the rows that a foreachBatch is given).
+        name: as datasets are named, without the scratch folder.
+    """
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        """For people."""
+        return f"{self.kind} {self.name}"
+
+
+class Sources:
+    """Serves what the script reads.
+
+    Args:
+        session: the session.
+        channel: to ask for schemas.
+        scratch: the folder that the script runs in.
+
+    Attributes:
+        identities: what is behind a source that isn't a dataset: the signature of a stream's rows.
+        streams: and by that, the signatures of its columns.
+    """
+
+    def __init__(self, session: SparkSession, channel: Channel, scratch: Path) -> None:
+        self.session, self.channel, self.scratch = session, channel, scratch
+        self.identities: dict[str, str] = {}
+        self.streams: dict[str, dict[str, str]] = {}
+        self._written: dict[Source, StructType] = {}
+        self._served: dict[str, Source] = {}
+        self._tables: set[str] = set()
+
+    def forget(self) -> None:
+        """Begin with another script: what the one before would have written isn't there, and inputs are reported."""
+        self._written.clear()
+        self._served.clear()
+
+    def wrote(self, source: Source, schema: StructType) -> None:
+        """The script would have written this: it may read it again."""
+        self._written[source] = schema
+
+    def was_written(self, source: Source) -> bool:
+        """Whether the script would have written it."""
+        return source in self._written
+
+    def frame(self, source: Source, schema: StructType | None, *, streaming: bool = False) -> DataFrame:
+        """An empty frame.
+
+        Args:
+            source: what is read.
+            schema: the schema that the script declares; None: the declared one of the dataset.
+            streaming: whether it is read as a stream.
+
+        Raises:
+            MissingSchemaError: nobody declares one.
+        """
+        found = schema or self.schema(source)
+        folder = self.folder(source)
+        reader = (self.session.readStream if streaming else self.session.read).schema(found)
+        # On the JVM, since PySpark's methods are replaced.
+        return self._frame(reader._jreader.format("parquet").load(str(folder)))
+
+    def schema(self, source: Source) -> StructType:
+        """The declared schema.
+
+        Raises:
+            MissingSchemaError: there is none.
+        """
+        from pyspark.sql.types import _parse_datatype_string
+
+        if source in self._written:
+            return self._written[source]
+        asked = self.channel.ask(source.kind, source.name)
+        if asked is None:
+            raise MissingSchemaError(source.kind, source.name)
+        found: StructType = _parse_datatype_string(asked)  # type: ignore[assignment]
+        return found
+
+    def folder(self, source: Source) -> Path:
+        """The empty folder that stands for it; its name is the same for each run."""
+        digest = hashlib.sha256(str(source).encode()).hexdigest()[:10]
+        name = f"{_UNSAFE.sub('_', source.name)[-60:]}-{digest}"
+        folder = self.scratch / "sources" / name
+        if name not in self._served:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._served[name] = source
+            if source.kind != "stream":
+                self.channel.report("input", {"kind": source.kind, "name": source.name})
+        return folder
+
+    def of_folder(self, path: str) -> Source | None:
+        """What a folder stands for."""
+        return self._served.get(path.rstrip("/").rsplit("/", 1)[-1])
+
+    def table(self, name: str) -> str | None:
+        """Make sure that there is a table of this name; what to call it in Spark, None: as it is.
+
+        Raises:
+            MissingSchemaError: nobody declares its schema.
+        """
+        parts = [part.strip("`") for part in _parts(name)]
+        if parts and parts[0].lower() == "spark_catalog":
+            parts = parts[1:]
+        called = parts if len(parts) < 3 else ["__".join(parts[:-1]), parts[-1]]
+        plain = ".".join(parts)
+        spark = ".".join(f"`{part}`" for part in called)
+        source = Source("table", plain.lower())
+        if spark.lower() in self._tables:
+            self.folder(source)
+        elif not self._exists(called):
+            schema = self.schema(source)
+            jvm: Any = self.session._jsparkSession
+            if len(called) > 1:
+                jvm.sql(f"CREATE DATABASE IF NOT EXISTS `{called[0]}`")
+            struct = jvm.parseDataType(schema.json())
+            jvm.catalog().createTable(spark, "parquet", struct, {"path": str(self.folder(source))})
+            self._tables.add(spark.lower())
+        return spark
+
+    def _exists(self, parts: list[str]) -> bool:
+        name = ".".join(f"`{part}`" for part in parts)
+        return bool(self.session._jsparkSession.catalog().tableExists(name))
+
+    def topic(self, options: Mapping[str, str]) -> Source:
+        """What a Kafka source reads."""
+        topics = options.get("subscribe") or options.get("subscribepattern") or options.get("assign") or "?"
+        return Source("topic", ",".join(sorted(part.strip() for part in topics.split(","))))
+
+    def path(self, given: str) -> Source:
+        """The dataset at a path; paths in the scratch folder are relative to it."""
+        text = given if ":/" in given else str(self.scratch / given)
+        local = re.sub(r"^file:/+", "/", text)
+        if local.startswith(f"{self.scratch}/"):
+            return Source("path", naming.path(local).name.removeprefix(f"{self.scratch}/").strip("/"))
+        ref = naming.path_pattern(text)
+        scheme = "" if ref.namespace == "file" else f"{ref.namespace.rstrip('/')}/"
+        return Source("path", f"{scheme}{ref.name.lstrip('/')}" if scheme else ref.name)
+
+    def _frame(self, jdf: Any) -> DataFrame:
+        from pyspark.sql import DataFrame
+
+        return DataFrame(jdf, self.session)
+
+
+def fixed_schema(format_: str, options: Mapping[str, str]) -> StructType | None:
+    """The schema that every source of a format has; None: it has none of its own."""
+    from pyspark.sql.types import _parse_datatype_string
+
+    if format_ == "kafka":
+        text: str | None = _KAFKA + (_HEADERS if options.get("includeheaders", "").lower() == "true" else "")
+    else:
+        text = _FIXED.get(format_)
+    return None if text is None else _parse_datatype_string(text)  # type: ignore[return-value]
+
+
+def _parts(name: str) -> list[str]:
+    return re.findall(r"`(?:[^`]|``)*`|[^.`]+", name)

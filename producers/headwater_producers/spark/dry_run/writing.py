@@ -1,0 +1,396 @@
+"""PySpark's writers: instead of writing, the output is described and reported.
+
+Parameters have the names that PySpark gives them.
+"""
+
+# ruff: noqa: A002, N803
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.dry_run.functions import function_digest
+from headwater_producers.spark.dry_run.output import Frames
+from headwater_producers.spark.dry_run.signature import UnreadableError
+from headwater_producers.spark.dry_run.sources import Source, Sources
+from headwater_schemas import naming
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_FILES: Final = ("csv", "json", "parquet", "orc", "text", "xml")
+_STATE: Final = "_headwater_writing"
+_NO_SINK: Final = ("noop", "console", "memory")
+_NUMBERS: Final = itertools.count(1)
+
+
+class Writes:
+    """Reports what would be written.
+
+    Args:
+        sources: what is read.
+        frames: describes a frame.
+    """
+
+    def __init__(self, sources: Sources, frames: Frames) -> None:
+        self.sources, self.frames = sources, frames
+
+    def report(
+        self,
+        frame: DataFrame,
+        target: Source,
+        *,
+        format_: str | None = None,
+        mode: str = "",
+        partitioned_by: Sequence[str] = (),
+        streaming: bool = False,
+    ) -> None:
+        """This frame would be written there."""
+        found = self.frames.described(frame)
+        found |= {
+            "kind": target.kind,
+            "name": target.name,
+            "format": format_,
+            "mode": mode.lower(),
+            "partitioned_by": list(partitioned_by),
+            "streaming": streaming,
+        }
+        self.sources.channel.report("output", found)
+        if target.kind in ("path", "table"):
+            self.sources.wrote(target, frame.schema)
+
+    def target(self, format_: str | None, path: str | None, options: dict[str, str]) -> Source:
+        """Where a writer with these options writes."""
+        if format_ == "kafka":
+            return Source("topic", options.get("topic", "topics that the rows name"))
+        if format_ == "jdbc":
+            table = options.get("dbtable", "?")
+            try:
+                ref = naming.jdbc(options.get("url", ""), table)
+            except ValueError:
+                return Source("jdbc", table)
+            return Source("jdbc", f"{ref.namespace}/{ref.name}")
+        place = path or options.get("path")
+        return self.sources.path(place) if place else Source("sink", format_ or "?")
+
+    def batch_of(self, stream: DataFrame) -> DataFrame:
+        """The rows of a stream as foreachBatch gets them: an empty frame that is known to be made as the stream is."""
+        source = Source("stream", f"stream-{next(_NUMBERS)}")
+        try:
+            rows = f"stream:{self.frames.signature_of(stream)}"
+            columns = {name: self.frames.signature_of(stream, name) for name in stream.schema.fieldNames()}
+        except UnreadableError as error:
+            self.sources.channel.problem(f"The stream that foreachBatch gets isn't known: {error}.")
+        else:
+            self.sources.identities[source.name] = rows
+            self.sources.streams[rows] = columns
+        return self.sources.frame(source, stream.schema)
+
+
+def intercept_writes(writes: Writes) -> None:
+    """From now on nothing is written."""
+    from pyspark import RDD
+    from pyspark.sql import DataFrame
+    from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    for writer in (DataFrameWriter, DataStreamWriter, DataFrameWriterV2):
+        _remember(writer)
+    _intercept_batch(DataFrameWriter, writes)
+    _intercept_v2(DataFrameWriterV2, writes)
+    _intercept_streams(DataStreamWriter, writes)
+    for name in [name for name in dir(RDD) if name.startswith("saveAs")]:
+        setattr(RDD, name, _refusing(writes, f"RDD.{name}"))
+    for name in ("foreach", "foreachPartition"):
+        setattr(DataFrame, name, _callback(writes, name))
+    if hasattr(DataFrame, "mergeInto"):
+        DataFrame.mergeInto = _refusing(writes, "DataFrame.mergeInto")  # type: ignore[method-assign]
+    _know_functions(writes.frames)
+    _know_rows(writes.frames)
+
+
+def _remember(writer: Any) -> None:  # noqa: C901  one small function for each method
+    """Keep what PySpark hands to the JVM."""
+
+    def keeping(name: str, keep: Callable[..., None]) -> None:
+        if not hasattr(writer, name):
+            return
+
+        def kept(self: Any, *given: Any, **named: Any) -> Any:
+            keep(_state(self), *given, **named)
+            return self
+
+        setattr(writer, name, kept)
+
+    def format_(state: dict[str, Any], source: str) -> None:
+        state["format"] = source.lower()
+
+    def mode(state: dict[str, Any], saveMode: str | None = None, outputMode: str | None = None) -> None:
+        state["mode"] = saveMode or outputMode or ""
+
+    def option(state: dict[str, Any], key: str, value: Any) -> None:
+        state["options"][key.lower()] = str(value)
+
+    def options(state: dict[str, Any], **named: Any) -> None:
+        state["options"].update({key.lower(): str(value) for key, value in named.items()})
+
+    def partitions(state: dict[str, Any], *columns: Any) -> None:
+        flat = [each for one in columns for each in (one if isinstance(one, (list, tuple)) else [one])]
+        state["partitions"] = [each if isinstance(each, str) else str(each) for each in flat]
+
+    def ignored(state: dict[str, Any], *_: Any, **__: Any) -> None:
+        """Neither schema nor rows."""
+
+    for name, keep in (
+        ("format", format_),
+        ("using", format_),
+        ("mode", mode),
+        ("outputMode", mode),
+        ("option", option),
+        ("options", options),
+        ("tableProperty", option),
+        ("partitionBy", partitions),
+        ("partitionedBy", partitions),
+        ("bucketBy", ignored),
+        ("sortBy", ignored),
+        ("clusterBy", ignored),
+        ("trigger", ignored),
+        ("queryName", ignored),
+    ):
+        keeping(name, keep)
+
+
+def _state(writer: Any) -> dict[str, Any]:
+    state: dict[str, Any] = writer.__dict__.setdefault(
+        _STATE, {"format": None, "mode": "", "options": {}, "partitions": []}
+    )
+    return state
+
+
+def _update(state: dict[str, Any], format_: Any, mode: Any, partitions: Any, options: dict[str, Any]) -> None:
+    state["format"] = (format_ or state["format"] or "parquet").lower()
+    state["mode"] = mode or state["mode"]
+    if partitions:
+        state["partitions"] = [partitions] if isinstance(partitions, str) else list(partitions)
+    state["options"].update({key.lower(): str(value) for key, value in options.items() if value is not None})
+
+
+def _intercept_batch(writer: Any, writes: Writes) -> None:
+    def written(self: Any, target: Source) -> None:
+        state = _state(self)
+        writes.report(self._df, target, format_=state["format"], mode=state["mode"], partitioned_by=state["partitions"])
+
+    def save(
+        self: Any,
+        path: Any = None,
+        format: Any = None,
+        mode: Any = None,
+        partitionBy: Any = None,
+        **options: Any,
+    ) -> None:
+        state = _state(self)
+        _update(state, format, mode, partitionBy, options)
+        if state["format"] not in _NO_SINK:
+            written(self, writes.target(state["format"], path, state["options"]))
+
+    def save_as_table(
+        self: Any,
+        name: str,
+        format: Any = None,
+        mode: Any = None,
+        partitionBy: Any = None,
+        **options: Any,
+    ) -> None:
+        _update(_state(self), format, mode, partitionBy, options)
+        written(self, table_source(name))
+
+    def insert_into(self: Any, tableName: str, overwrite: bool | None = None) -> None:  # noqa: FBT001
+        _update(_state(self), None, "overwrite" if overwrite else "append", None, {})
+        written(self, table_source(tableName))
+
+    def of_format(name: str) -> Any:
+        def save_format(self: Any, path: str, mode: Any = None, partitionBy: Any = None, **options: Any) -> None:
+            save(self, path, name, mode, partitionBy, **options)
+
+        return save_format
+
+    def jdbc(self: Any, url: str, table: str, mode: Any = None, properties: Any = None) -> None:  # noqa: ARG001
+        save(self, None, "jdbc", mode, None, url=url, dbtable=table)
+
+    writer.save, writer.saveAsTable, writer.insertInto, writer.jdbc = save, save_as_table, insert_into, jdbc
+    for name in _FILES:
+        setattr(writer, name, of_format(name))
+
+
+def _intercept_v2(writer: Any, writes: Writes) -> None:
+    def ending(mode: str) -> Any:
+        def end(self: Any, *_: Any) -> None:
+            state = _state(self)
+            partitions = [re.sub(r"^Column<'(.*)'>$", r"\1", each) for each in state["partitions"]]
+            target = table_source(self._headwater_table)
+            writes.report(self._df, target, format_=state["format"], mode=mode, partitioned_by=partitions)
+
+        return end
+
+    def made(self: Any, df: DataFrame, table: str) -> None:
+        self._df, self._spark, self._headwater_table = df, df.sparkSession, table
+
+    writer.__init__ = made
+    for name in ("create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"):
+        setattr(writer, name, ending(name))
+
+
+def _intercept_streams(writer: Any, writes: Writes) -> None:
+    def check(self: Any) -> None:
+        """What Spark refuses to start; it raises what Spark raises."""
+        session: Any = writes.sources.session
+        jvm = session._jvm
+        modes = {"complete": "Complete", "update": "Update"}
+        mode = getattr(jvm.org.apache.spark.sql.streaming.OutputMode, modes.get(_state(self)["mode"].lower(), "Append"))
+        plan = self._df._jdf.queryExecution().analyzed()
+        checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+        checker.checkForStreaming(plan, mode())
+
+    def start(
+        self: Any,
+        path: Any = None,
+        format: Any = None,
+        outputMode: Any = None,
+        partitionBy: Any = None,
+        queryName: Any = None,  # noqa: ARG001
+        **options: Any,
+    ) -> Any:
+        state = _state(self)
+        _update(state, format, outputMode, partitionBy, options)
+        check(self)
+        function = state.get("batch")
+        if function is not None:
+            function(writes.batch_of(self._df), 0)
+        elif state.get("each") is not None:
+            _report_callback(writes, self._df, "foreach", state["each"])
+        elif state["format"] not in _NO_SINK:
+            target = writes.target(state["format"], path, state["options"])
+            _report_stream(writes, self, target)
+        return EndedQuery()
+
+    def to_table(
+        self: Any,
+        tableName: str,
+        format: Any = None,
+        outputMode: Any = None,
+        partitionBy: Any = None,
+        *_: Any,
+        **options: Any,
+    ) -> Any:
+        _update(_state(self), format, outputMode, partitionBy, options)
+        check(self)
+        _report_stream(writes, self, table_source(tableName))
+        return EndedQuery()
+
+    def foreach_batch(self: Any, func: Any) -> Any:
+        _state(self)["batch"] = func
+        return self
+
+    def foreach(self: Any, f: Any) -> Any:
+        _state(self)["each"] = f
+        return self
+
+    writer.start, writer.toTable, writer.foreachBatch, writer.foreach = start, to_table, foreach_batch, foreach
+
+
+def _report_stream(writes: Writes, writer: Any, target: Source) -> None:
+    state = _state(writer)
+    writes.report(
+        writer._df,
+        target,
+        format_=state["format"],
+        mode=state["mode"] or "append",
+        partitioned_by=state["partitions"],
+        streaming=True,
+    )
+
+
+class EndedQuery:
+    """A streaming query that has read all there is."""
+
+    id = "00000000-0000-0000-0000-000000000000"
+    runId = "00000000-0000-0000-0000-000000000000"  # noqa: N815
+    name = None
+    isActive = False  # noqa: N815  PySpark's names, all of these
+    lastProgress = None  # noqa: N815
+    recentProgress: Sequence[Any] = ()  # noqa: N815
+    status: dict[str, Any] = {"message": "Stopped", "isDataAvailable": False, "isTriggerActive": False}  # noqa: RUF012
+
+    def awaitTermination(self, timeout: float | None = None) -> bool | None:
+        """It has."""
+        return None if timeout is None else True
+
+    def processAllAvailable(self) -> None:
+        """It has."""
+
+    def stop(self) -> None:
+        """It is."""
+
+    def exception(self) -> None:
+        """There is none."""
+
+
+def table_source(name: str) -> Source:
+    """A table by the name that the script gives it."""
+    plain = name.replace("`", "").lower()
+    return Source("table", plain.removeprefix("spark_catalog."))
+
+
+def _refusing(writes: Writes, what: str) -> Any:
+    def refused(*_: Any, **__: Any) -> None:
+        writes.sources.channel.problem(
+            f"The script writes by {what}, which isn't compared.", "Write by DataFrame.write to have it compared."
+        )
+
+    return refused
+
+
+def _callback(writes: Writes, name: str) -> Any:
+    def called(self: Any, f: Any) -> None:
+        _report_callback(writes, self, name, f)
+
+    return called
+
+
+def _report_callback(writes: Writes, frame: DataFrame, name: str, function: Any) -> None:
+    """Rows that go to the script's own code: what that does is as long the same as its code is."""
+    code = getattr(function, "__func__", function)
+    called = getattr(function, "__name__", type(function).__name__)
+    writes.report(frame, Source("code", f"{name}({called})"), mode=function_digest(code))
+
+
+def _know_functions(frames: Frames) -> None:
+    from pyspark.sql import udf as udf_module
+
+    create = udf_module.UserDefinedFunction._create_judf
+
+    def created(self: Any, func: Any) -> Any:
+        judf = create(self, func)
+        frames.calls(judf.func(), function_digest(func))
+        return judf
+
+    udf_module.UserDefinedFunction._create_judf = created  # type: ignore[method-assign]
+
+
+def _know_rows(frames: Frames) -> None:
+    from pyspark.sql import SparkSession
+
+    create = SparkSession.createDataFrame
+
+    def created(self: Any, data: Any, *more: Any, **named: Any) -> Any:
+        frame = create(self, data, *more, **named)
+        if isinstance(data, (list, tuple)) or type(data).__module__.startswith("pandas."):
+            text = repr(data) if isinstance(data, (list, tuple)) else str(data.to_dict("list"))
+            frames.made_of(frame, hashlib.sha256(f"{text}{frame.schema.json()}".encode()).hexdigest()[:16])
+        return frame
+
+    SparkSession.createDataFrame = created  # type: ignore[method-assign]

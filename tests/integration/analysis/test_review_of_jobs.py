@@ -1,0 +1,173 @@
+"""`headwater review OLD.py NEW.py`: each script in a process of its own, for real."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.cli import main
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
+
+HEAD = (
+    "from pyspark.sql import SparkSession, functions as F\nspark = SparkSession.builder.master('yarn').getOrCreate()\n"
+)
+GUARDED = """
+import argparse
+from helper import column
+
+def main():
+    flags = argparse.ArgumentParser()
+    flags.add_argument("--least", type=int, required=True)
+    least = flags.parse_args().least
+    spark.table("shop.orders").where(F.col(column) > least).write.mode("overwrite").parquet("/lake/orders")
+    spark.stop()
+
+if __name__ == "__main__":
+    main()
+"""
+WRITING = """
+import pathlib, socket
+o = spark.table("shop.orders")
+o.write.mode("overwrite").parquet({path!r})
+o.selectExpr("cast(id as string) value").write.format("kafka").option("kafka.bootstrap.servers", "{kafka}") \\
+    .option("topic", "orders").save()
+try:
+    socket.create_connection(("127.0.0.1", {port}), timeout=5)
+except OSError as error:
+    print("no network", error)
+else:
+    o.write.parquet("/lake/reached-the-network")
+pathlib.Path("here.txt").write_text("in the scratch folder")
+{more}
+"""
+TABLES = {"shop.orders": "id BIGINT, amount INT"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "tables.json").write_text(json.dumps(TABLES), encoding="utf-8")
+    return tmp_path
+
+
+def reviewed(
+    folder: Path, old: str, new: str, *options: str, arguments: tuple[str, ...] = (), capsys: pytest.CaptureFixture[str]
+) -> tuple[int, dict[str, Any]]:
+    """Exit status and answer."""
+    for name, text in (("old.py", old), ("new.py", new)):
+        (folder / name).write_text(HEAD + text, encoding="utf-8")
+    command = ["review", str(folder / "old.py"), str(folder / "new.py"), "--tables", str(folder / "tables.json")]
+    code = main([*command, "--no-graph", "--json", *options, *(("--", *arguments) if arguments else ())])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def running_jvms(marker: str) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if marker in command:
+            found.append(command.replace("\0", " ")[:200])
+    return found
+
+
+def test_a_script_with_arguments_a_main_guard_and_modules_of_its_own(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "helper.py").write_text("column = 'amount'\n", encoding="utf-8")
+    new = GUARDED.replace("> least", ">= least")
+    code, answer = reviewed(folder, GUARDED, new, "--fail-on", "DEGRADED", arguments=("--least", "3"), capsys=capsys)
+    assert (code, answer["verdict"]) == (5, "DEGRADED")
+    (output,) = answer["outputs"]
+    assert [each["difference"]["kind"] for each in output["differences"]] == ["ROWS"]
+    assert "(amount >= 3)" in output["differences"][0]["text"]
+
+
+def test_nothing_is_written_or_reached(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        real = folder / "lake"
+        old = WRITING.format(path=str(real), kafka=f"127.0.0.1:{port}", port=port, more="")
+        new = old + f"open({str(folder / 'outside.txt')!r}, 'w')\n"
+        code, answer = reviewed(folder, old, new, capsys=capsys)
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+    assert not real.exists()
+    assert not (folder / "outside.txt").exists()
+    assert sorted(path.name for path in folder.iterdir()) == ["new.py", "old.py", "tables.json"]
+    # The second version tries to write elsewhere: that is stated, and no pass.
+    assert (code, answer["verdict"]) == (5, "UNKNOWN")
+    (problem,) = answer["problems"]
+    assert "outside.txt" in problem["text"]
+    assert {output["dataset"]["name"] for output in answer["outputs"]} == {str(real), "orders"}
+
+
+def test_a_script_that_cant_be_parsed_is_unknown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, answer = reviewed(folder, "spark.table('shop.orders').write.parquet('/o')", "def (:\n", capsys=capsys)
+    assert code == 5
+    assert "SyntaxError" in answer["problems"][0]["text"]
+    assert "in line 3" in answer["problems"][0]["text"]
+
+
+def test_a_script_that_takes_too_long_is_ended_with_its_jvm(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begun = time.monotonic()
+    slow = "import time\nprint('a session is there')\ntime.sleep(600)\n"
+    code, answer = reviewed(folder, slow, slow, "--time-limit", "25", capsys=capsys)
+    assert time.monotonic() - begun < 100
+    assert code == 5
+    assert all("isn't done after 25 s" in problem["text"] for problem in answer["problems"])
+    assert running_jvms("headwater-review-") == []
+
+
+def test_another_revision_with_what_is_beside_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def git(*words: str) -> None:
+        identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a"}
+        environment = {**os.environ, **identity, "GIT_COMMITTER_EMAIL": "a@b", "GIT_CONFIG_GLOBAL": "/dev/null"}
+        subprocess.run(["git", "-C", str(folder), *words], check=True, env=environment, capture_output=True)
+
+    job = HEAD + "from helper import least\n"
+    job += "spark.table('shop.orders').where(F.col('amount') > least).write.parquet('/lake/orders')\n"
+    (folder / "job.py").write_text(job, encoding="utf-8")
+    (folder / "helper.py").write_text("least = 1\n", encoding="utf-8")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "a")
+    (folder / "helper.py").write_text("least = 2\n", encoding="utf-8")
+    command = ["review", "--against", "HEAD", "--tables", str(folder / "tables.json"), "--no-graph", "--json"]
+    assert main([*command, str(folder / "job.py")]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["verdict"], answer["old"]) == ("DEGRADED", "HEAD:job.py")
+    assert main([*command, str(folder / "job.py"), "--fail-on", "DEGRADED"]) == 5
+    assert main(["review", "--against", "nowhere", "--no-graph", str(folder / "job.py")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["old.py"], "One script alone"),
+        (["old.py", "missing.py"], "isn't a script"),
+        (["old.py", "new.py", "--dataset", "x"], "are for schemas"),
+        (["old.sql", "--dataset", "x", "--no-graph"], "are for scripts"),
+        (["old.sql"], "--dataset"),
+        (["old.py", "old.py", "--tables", "old.py"], "is no JSON"),
+    ],
+)
+def test_options_that_dont_fit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str], message: str
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "old.py").write_text(HEAD, encoding="utf-8")
+    more = ["--no-graph"] if command[0].endswith(".py") else []
+    assert main(["review", *command, *more]) == 2
+    assert message in capsys.readouterr().err

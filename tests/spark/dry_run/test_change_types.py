@@ -1,0 +1,249 @@
+"""Each type of change of a job: a case in which it is found, and one that nearly is."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater_consumers.review.jobs.answer import JobVerdict
+from headwater_consumers.review.jobs.ask import review_job
+from support.dry_runs import DryRuns
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+
+ORDERS = "o = spark.table('shop.orders')\n"
+BOTH = ORDERS + "c = spark.table('shop.customers')\n"
+OUT = ".write.mode('overwrite').parquet('/lake/out')\n"
+UDF = "f = F.udf(lambda s: s.{}(), 'string')\n" + ORDERS + "o.select(f('state').alias('s'))" + OUT
+STREAM = (
+    "s = spark.readStream.schema('a INT, b STRING, t TIMESTAMP').json('/in')\n"
+    "s = s.withWatermark('t', '1 hour').groupBy(F.window('t', '{}'), 'b').count()\n"
+    "s.writeStream.format('parquet').option('path', '/out').option('checkpointLocation', '/c').start()\n"
+)
+MERGE = "spark.sql('MERGE INTO shop.customers c USING shop.orders o ON c.customer = o.{} WHEN MATCHED THEN DELETE')"
+BATCHES = (
+    "s = spark.readStream.schema('a INT, b STRING').json('/in').select('b', (F.col('a') + {}).alias('a'), {})\n"
+    "def each(batch, number):\n"
+    "    batch.groupBy('b').agg(F.max('a').alias('a')).write.mode('append').parquet('/lake/out')\n"
+    "s.writeStream.foreachBatch(each).start().awaitTermination()\n"
+)
+
+CHANGES = {
+    # name: the old script, the new one, what differs
+    "added": (ORDERS + "o.select('id')" + OUT, ORDERS + "o.select('id', 'state')" + OUT, {"ADDED state"}),
+    "removed": (ORDERS + "o.select('id', 'state')" + OUT, ORDERS + "o.select('id')" + OUT, {"REMOVED state"}),
+    "renamed": (
+        ORDERS + "o.select('id', 'state')" + OUT,
+        ORDERS + "o.select('id', F.col('state').alias('status'))" + OUT,
+        {"RENAMED state"},
+    ),
+    "wider": (
+        ORDERS + "o.select('amount')" + OUT,
+        ORDERS + "o.select(F.col('amount').cast('bigint'))" + OUT,
+        {"RETYPED amount WIDER", "MEANING amount"},
+    ),
+    "narrower": (
+        ORDERS + "o.select('id')" + OUT,
+        ORDERS + "o.select(F.col('id').cast('int'))" + OUT,
+        {"RETYPED id NARROWER", "MEANING id"},
+    ),
+    "nullability": (
+        ORDERS + "o.select(F.coalesce('amount', F.lit(0)).alias('amount'))" + OUT,
+        ORDERS + "o.select('amount')" + OUT,
+        {"NULLABILITY amount", "MEANING amount"},
+    ),
+    "partitioning": (
+        ORDERS + "o.write.partitionBy('day').parquet('/lake/out')",
+        ORDERS + "o.write.partitionBy('state').parquet('/lake/out')",
+        {"PARTITIONING "},
+    ),
+    "filter": (ORDERS + "o.where('amount > 1')" + OUT, ORDERS + "o.where('amount > 2')" + OUT, {"ROWS "}),
+    "join": (
+        BOTH + "o.join(c, 'customer').select('id')" + OUT,
+        BOTH + "o.join(c, 'customer', 'left').select('id')" + OUT,
+        {"ROWS "},
+    ),
+    "group": (
+        ORDERS + "o.groupBy('state').agg(F.sum('amount').alias('n')).select('n')" + OUT,
+        ORDERS + "o.groupBy('state', 'day').agg(F.sum('amount').alias('n')).select('n')" + OUT,
+        {"ROWS "},
+    ),
+    "distinct": (ORDERS + "o.select('id')" + OUT, ORDERS + "o.select('id').distinct()" + OUT, {"ROWS "}),
+    "expression": (
+        ORDERS + "o.select('id', (F.col('amount') * 2).alias('n'))" + OUT,
+        ORDERS + "o.select('id', (F.col('amount') * 3).alias('n'))" + OUT,
+        {"MEANING n"},
+    ),
+    "aggregate": (
+        ORDERS + "o.groupBy('state').agg(F.sum('amount').alias('n'))" + OUT,
+        ORDERS + "o.groupBy('state').agg(F.expr('try_sum(amount)').alias('n'))" + OUT,
+        {"MEANING n"},
+    ),
+    "window": (
+        ORDERS + "o.select('id', F.row_number().over(Window.partitionBy('day').orderBy('id')).alias('n'))" + OUT,
+        ORDERS + "o.select('id', F.row_number().over(Window.partitionBy('day').orderBy('at')).alias('n'))" + OUT,
+        {"MEANING n"},
+    ),
+    "function": (UDF.format("upper"), UDF.format("lower"), {"MEANING s"}),
+    "mode": (
+        ORDERS + "o.write.mode('append').parquet('/lake/out')",
+        ORDERS + "o.write.mode('overwrite').parquet('/lake/out')",
+        {"WRITE_MODE "},
+    ),
+    "position": (
+        ORDERS + "o.select('id', 'state').write.csv('/lake/out')",
+        ORDERS + "o.select('state', 'id').write.csv('/lake/out')",
+        {"POSITION "},
+    ),
+    "outputs": (
+        ORDERS + "o.write.parquet('/lake/a')",
+        ORDERS + "o.write.parquet('/lake/b')",
+        {"OUTPUT_REMOVED ", "OUTPUT_ADDED "},
+    ),
+    "inputs": (
+        ORDERS + "o.select('id')" + OUT,
+        BOTH + "o.join(c, 'customer', 'left_semi').select('id')" + OUT,
+        {"INPUT_ADDED ", "ROWS "},
+    ),
+    "values": (
+        "spark.createDataFrame([(1, 'a')], 'n INT, s STRING')" + OUT,
+        "spark.createDataFrame([(1, 'b')], 'n INT, s STRING')" + OUT,
+        {"ROWS "},
+    ),
+    "setting": (
+        ORDERS + "o.select('id')" + OUT,
+        "spark.conf.set('spark.sql.ansi.enabled', 'false')\n"
+        + ORDERS + "o.select('id')" + OUT + "spark.conf.unset('spark.sql.ansi.enabled')",
+        {"ROWS "},
+    ),
+    "stream": (STREAM.format("1 hour"), STREAM.format("2 hours"), {"ROWS "}),
+    "foreachBatch": (BATCHES.format(1, "F.lit(1)"), BATCHES.format(2, "F.lit(1)"), {"MEANING a"}),
+    "insert": (
+        "spark.sql('INSERT INTO shop.customers SELECT customer, state, state, amount FROM shop.orders')",
+        "spark.sql('INSERT INTO shop.customers SELECT customer, state, state, amount + 1 FROM shop.orders')",
+        {"MEANING born"},
+    ),
+    "merge": (
+        MERGE.format("customer"),
+        MERGE.format("id"),
+        {"WRITE_MODE "},
+    ),
+}  # fmt: skip
+
+EQUAL = {
+    # name: two scripts that are written differently, and do the same
+    "filters": (
+        ORDERS + "o.where('amount > 1').where(\"state = 'x'\").select('id')" + OUT,
+        ORDERS + "o.select('id', 'state', 'amount').where((F.lit('x') == F.col('state')) & (1 < F.col('amount')))"
+        ".select('id')" + OUT,
+    ),
+    "sql": (
+        ORDERS + "o.groupBy('state').agg(F.sum('amount').alias('n'))" + OUT,
+        "spark.sql('SELECT x.state, sum(x.amount) AS n FROM shop.orders x GROUP BY 1')" + OUT,
+    ),
+    "unused": (
+        ORDERS + "o.select('id')" + OUT,
+        ORDERS + "o.withColumn('z', F.col('amount') + 1).drop('z').select('id')" + OUT,
+    ),
+    "join sides": (
+        BOTH + "o.join(c, 'customer').select('id', 'country')" + OUT,
+        BOTH + "c.join(o, o.customer == c.customer).select('id', 'country')" + OUT,
+    ),
+    "order and files": (
+        ORDERS + "o.select('id')" + OUT,
+        ORDERS + "o.repartition(4).orderBy('id').coalesce(1).select('id')" + OUT,
+    ),
+    "columns in another order": (
+        ORDERS + "o.select('id', 'state')" + OUT,
+        ORDERS + "o.select('state', 'id')" + OUT,
+    ),
+    "constants": (
+        ORDERS + "o.select((F.col('amount') + 2).alias('n'))" + OUT,
+        ORDERS + "o.select((F.lit(1) + F.lit(1) + F.col('amount')).alias('n'))" + OUT,
+    ),
+    "now": (
+        ORDERS + "o.where(F.col('at') > F.current_timestamp())" + OUT,
+        ORDERS + "now = F.current_timestamp()\no.where(now < o['at'])" + OUT,
+    ),
+    "function": (
+        UDF.format("upper"),
+        "def shout(text):\n    return text.upper()\ng = F.udf(lambda s: s.upper(), 'string')\n"
+        + ORDERS + "o.select(g(F.col('state')).alias('s'))" + OUT,
+    ),
+    "stream": (STREAM.format("1 hour"), STREAM.format("60 minutes")),
+    "what foreachBatch doesn't take": (BATCHES.format(1, "F.lit(1)"), BATCHES.format(1, "F.lit(2)")),
+    "another catalog": (
+        "spark.table('lake.shop.orders')" + OUT,
+        "spark.sql('SELECT orders.id, lake.shop.orders.customer FROM lake.shop.orders')" + OUT,
+    ),
+    "many values of a list": (
+        ORDERS + f"o.where(F.col('amount').isin({list(range(40))})).select('id')" + OUT,
+        ORDERS + f"o.where(F.col('amount').isin({list(reversed(range(40)))})).select('id')" + OUT,
+    ),
+}  # fmt: skip
+
+
+def differences(dry_runs: DryRuns, old: str, new: str) -> set[str]:
+    found = review_job(None, dry_runs.version(old, "old.py"), dry_runs.version(new, "new.py"))
+    assert found.problems == ()
+    return {
+        " ".join([each.difference.kind, each.difference.column, *([each.difference.retyping or ""])]).removesuffix(" ")
+        for output in found.outputs
+        for each in output.differences
+    }
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_found(dry_runs: DryRuns, name: str) -> None:
+    old, new, expected = CHANGES[name]
+    assert differences(dry_runs, old, new) == expected
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_what_is_only_written_differently_is_no_change(dry_runs: DryRuns, name: str) -> None:
+    old, new = EQUAL[name]
+    assert differences(dry_runs, old, new) == set()
+
+
+@pytest.mark.parametrize("name", ["values", "function", "stream", "foreachBatch", "merge"])
+def test_the_same_script_has_no_differences(dry_runs: DryRuns, name: str) -> None:
+    old, _, _ = CHANGES[name]
+    assert differences(dry_runs, old, old) == set()
+
+
+def test_a_long_list_with_another_value_is_a_change(dry_runs: DryRuns) -> None:
+    listed = ORDERS + "o.where(F.col('amount').isin({})).select('id')" + OUT
+    assert differences(dry_runs, listed.format([*range(40)]), listed.format([*range(39), 50])) == {"ROWS "}
+
+
+UNKNOWN = {
+    # name: the script, what the problem says, what the fix says
+    "an unknown table": ("spark.table('shop.nothing')" + OUT, "the schema of the table shop.nothing", "--tables"),
+    "an unknown path": ("spark.read.parquet('/lake/nothing')" + OUT, "the path /lake/nothing", "--tables"),
+    "a column that isn't there": (ORDERS + "o.select('nothing')" + OUT, "nothing", "Correct the script"),
+    "missing data": (ORDERS + "o.agg(F.max('id')).collect()[0][0] + 1\no" + OUT, "TypeError", "empty"),
+    "no rows": (ORDERS + "first = o.collect()[0]\no" + OUT, "IndexError", "empty"),
+    "a plan that isn't complete": (
+        ORDERS + "o.select('id').rdd.map(lambda row: row).toDF('a BIGINT')" + OUT,
+        "isn't known in full",
+        "by its schema",
+    ),
+    "RDDs that are saved": (
+        "spark.sparkContext.parallelize([1]).saveAsTextFile('/lake/out')", "RDD.saveAsTextFile", "DataFrame",
+    ),
+    "nothing": ("def main():\n    spark.table('shop.orders')" + OUT, "writes nothing", "arguments"),
+    "a stream that Spark refuses": (
+        STREAM.format("1 hour").replace("s.withWatermark('t', '1 hour')", "s"),
+        "watermark",
+        "Correct",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_cant_be_known_is_no_pass(dry_runs: DryRuns, name: str) -> None:
+    script, text, fix = UNKNOWN[name]
+    found = review_job(None, dry_runs.version(script, "old.py"), dry_runs.version(script, "new.py"))
+    assert found.verdict is JobVerdict.UNKNOWN
+    assert [each.script for each in found.problems] == ["old.py", "new.py"]
+    assert all(text in each.text for each in found.problems), found.problems
+    assert all(any(word in each.fix for word in fix.split("|")) for each in found.problems), found.problems
