@@ -24,6 +24,7 @@ from headwater_schemas.events import (
     TransformationType,
 )
 from headwater_schemas.naming import normal
+from headwater_schemas.reasons import no_source_of
 
 _INSIDE: Final = {("array", "_element"): "[]", ("map", "value"): "{}"}
 _TYPES: Final = {type_.value: type_ for type_ in TransformationType}
@@ -170,7 +171,7 @@ class Lineage:
         if not self.edges:
             return None
         missing = [output.name for output in outputs if not self._accounts_for(output)]
-        reason = f"the document has no source of some columns of {', '.join(missing[:5])}" if missing else None
+        reason = no_source_of(", ".join(missing[:5])) if missing else None
         return ColumnLineage(
             datasets=tuple(self.datasets),
             edges=tuple(self.edges),

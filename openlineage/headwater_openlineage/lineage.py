@@ -14,7 +14,7 @@ import msgspec
 
 from headwater_openlineage.columns import Lineage, path_step, read_column_lineage, top_level_names
 from headwater_openlineage.explicit import Explicit, read_job_lineage, read_target, sources_of
-from headwater_openlineage.parsed import PARSED, Table, dialect_of, edges_of
+from headwater_openlineage.parsed import Table, dialect_of, edges_of
 from headwater_openlineage.reading import Json, text
 from headwater_openlineage.repeated import Repeated
 from headwater_schemas.events import (
@@ -26,8 +26,8 @@ from headwater_schemas.events import (
     TransformationKind,
     build,
 )
+from headwater_schemas.reasons import NO_SOURCES, PARSED
 
-_POSSIBLE: Final = "the producer gave no sources of some outputs, so each input is a possible one"
 Facets: TypeAlias = Mapping[str, tuple[Json, str]]
 
 
@@ -180,4 +180,4 @@ def with_pairs(
     after = msgspec.structs.replace(before, datasets=tuple(datasets), edges=tuple(edges))
     if not any(edge.kind is TransformationKind.EXTERNAL for edge in edges):
         return after
-    return msgspec.structs.replace(after, complete=False, incomplete_reason=before.incomplete_reason or _POSSIBLE)
+    return msgspec.structs.replace(after, complete=False, incomplete_reason=before.incomplete_reason or NO_SOURCES)

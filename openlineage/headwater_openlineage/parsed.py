@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from sqlglot import exp
     from sqlglot.optimizer.scope import Scope
 
-PARSED: Final = "parsed from the text of the sql facet, not reported by the producer"
-"""Why such a lineage is incomplete."""
 _MOST_CHARACTERS: Final = 50_000
 """Of a longer text the parser would take seconds."""
 _MOST_STEPS: Final = 100_000

@@ -52,7 +52,7 @@ def use(name: str, version: int | None = None) -> DatasetUse:
 
 
 def ran(
-    name: str, reads: Sequence[DatasetUse], writes: Sequence[DatasetUse], day: int, *, complete: bool = True
+    name: str, reads: Sequence[DatasetUse], writes: Sequence[DatasetUse], day: int, *, incomplete: str | None = None
 ) -> list[LineageEvent]:
     """A run of a job whose column lineage is known."""
     at, job = DAY + timedelta(days=day), JobRef("n", name)
@@ -69,9 +69,7 @@ def ran(
         for number in range(len(writes))
         if reads
     )
-    plan = ColumnLineage(
-        datasets=datasets, edges=edges, complete=complete, incomplete_reason=None if complete else "an operator"
-    )
+    plan = ColumnLineage(datasets=datasets, edges=edges, complete=incomplete is None, incomplete_reason=incomplete)
     body = RunEvent(
         type=RunEventType.COMPLETE,
         inputs=tuple(reads),
@@ -206,15 +204,71 @@ def test_a_version_that_several_begin_with(clean_database: Driver, reader: Reade
     assert asked(reader, version="71").version == "71"
 
 
-def test_incomplete_lineage_is_no_yes(clean_database: Driver, reader: Reader) -> None:
-    other = ran("other", [use("a")], [use("b")], 1, complete=False)
-    declare(clean_database, "datasets: [{name: bare}]", more=[*LOADED, *other])
+OPERATOR = "operator Fancy isn't known"
+
+
+@pytest.mark.parametrize(
+    ("reads", "writes", "reason", "unknown"),
+    [
+        # Its inputs may not all be known.
+        ("a", "b", "what a LogicalRDD reads isn't known", "1 job has unknown inputs and may read it, too: n/other."),
+        ("a", "b", f"{OPERATOR}; what a Scan reads isn't known", "1 job has unknown inputs"),
+        (None, "b", OPERATOR, "1 job has unknown inputs"),
+        # It touches what is asked about, or what is made from it.
+        ("a", "orders", OPERATOR, "1 job touches it or what is made from it, with incomplete column lineage"),
+        ("a", "totals", OPERATOR, "1 job touches it or what is made from it"),
+        ("totals", "b", OPERATOR, "1 job touches it or what is made from it"),
+        # What it reads is known, and that isn't it.
+        ("a", "b", OPERATOR, None),
+        ("source", "b", OPERATOR, None),
+    ],
+)
+def test_incomplete_lineage_is_no_yes_where_it_may_hide_a_reader(
+    clean_database: Driver, reader: Reader, reads: str | None, writes: str, reason: str, unknown: str | None
+) -> None:
+    other = ran("other", [use(reads)] if reads else [], [use(writes)], 1, incomplete=reason)
+    declare(clean_database, "", more=[*CHAIN, *other])
     found = asked(reader)
-    assert found.verdict is UNKNOWN
-    assert found.unknown == ("1 job has incomplete column lineage and may read it, too: n/other.",)
+    assert found.verdict is (YES if unknown is None else UNKNOWN)
     assert asked(reader, incomplete=True).verdict is YES
-    assert asked(reader, "bare").unknown[0] == (
-        "No event reports a job that reads or writes n/bare: whoever uses it isn't captured."
+    if unknown is None:
+        assert found.notes == (
+            "1 job has incomplete column lineage; what is read there is known, and this isn't among it: n/other.",
+        )
+    else:
+        assert found.notes == ()
+        assert found.unknown[0].startswith(unknown)
+
+
+@pytest.mark.parametrize(("day", "verdict"), [(10, UNKNOWN), (9, YES)])
+def test_an_incomplete_plan_behind_a_complete_one_counts_while_it_is_used(
+    clean_database: Driver, reader: Reader, day: int, verdict: Verdict
+) -> None:
+    other = ran("other", [use("a")], [use("b")], day, incomplete="what a Scan reads isn't known")
+    other += ran("other", [use("a")], [use("c")], 12)
+    declare(clean_database, "", more=[*LOADED, *other])
+    assert asked(reader).verdict is verdict
+
+
+def test_a_job_without_a_plan_is_taken_by_what_it_reports(clean_database: Driver, reader: Reader) -> None:
+    bodies = [
+        RunEvent(type=RunEventType.COMPLETE, inputs=inputs, outputs=(use("b"),), started_at=DAY, ended_at=DAY)
+        for inputs in ((use("a"),), ())
+    ]
+    runs = [
+        build.lineage_event(body, job=JobRef("n", name), run=RunRef(name), producer="t", event_time=DAY)
+        for name, body in zip(("reports", "silent"), bodies, strict=True)
+    ]
+    declare(clean_database, "", more=[*LOADED, *runs])
+    found = asked(reader)
+    assert (found.verdict, found.unknown) == (UNKNOWN, ("1 job has unknown inputs and may read it, too: n/silent.",))
+    assert [note.endswith(": n/reports.") for note in found.notes] == [True]
+
+
+def test_a_dataset_that_nothing_captured_uses(clean_database: Driver, reader: Reader) -> None:
+    declare(clean_database, "datasets: [{name: bare}]", more=LOADED)
+    assert asked(reader, "bare").unknown == (
+        "No event reports a job that reads or writes n/bare: whoever uses it isn't captured.",
     )
 
 

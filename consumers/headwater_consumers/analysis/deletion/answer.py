@@ -100,6 +100,7 @@ class MayDelete:
         queries: whose checkpoints are on it.
         consumers: that are declared to read it.
         unknown: what isn't known, as sentences.
+        notes: what isn't known either, and doesn't change the verdict, as sentences.
         since: observed at this time or later is lately.
     """
 
@@ -113,4 +114,5 @@ class MayDelete:
     queries: tuple[NeedingQuery, ...]
     consumers: tuple[ReadingConsumer, ...]
     unknown: tuple[str, ...]
+    notes: tuple[str, ...]
     since: datetime

@@ -20,11 +20,14 @@ from headwater_consumers.analysis.resolve import FoundNode, resolve_dataset
 from headwater_consumers.analysis.walk import Walk, WalkStep, walk
 from headwater_consumers.graph.keys import job_key
 from headwater_schemas.events import MarkSpread
+from headwater_schemas.reasons import leaves_inputs_known
 
 HOLDING: Final = frozenset({"critical", "legal-hold"})
 """Marks that forbid to delete what has them."""
 TEST: Final = "test"
 """A mark of data that nobody depends on: a job that writes nothing else needs nothing."""
+_WAYS: Final = {MarkSpread.DOWNSTREAM: "deletion/upstream", MarkSpread.UPSTREAM: "deletion/downstream"}
+"""Where a mark is declared that comes to a dataset by its spread."""
 _MOST_JOBS: Final = 1_000
 _MOST_NAMED: Final = 3
 
@@ -67,14 +70,16 @@ def _answer(tx: Transaction, question: DeletionQuestion) -> MayDelete:
     names = Identities.of(tx).members(found.asset.key)
     version = None if question.version is None else _version(tx, found.asset, names, question.version)
     is_newest = version is None or not version["superseded"]
-    marks = _marks(tx, found, names, None if version is None else version["version"]["version"], question.holding)
+    around = _Around(tx, found)
+    marks = _marks(tx, around, names, None if version is None else version["version"]["version"], question.holding)
     uses = job_uses(tx.rows("known/jobs_of_dataset", keys=names, link="READS", most=_MOST_JOBS))
     writers = job_uses(tx.rows("known/jobs_of_dataset", keys=names, link="WRITES", most=_MOST_JOBS))
     read = uses if version is None or is_newest else _readers_of(tx, version)
     jobs = _needing(tx, read, question.since)
     queries = tuple(_queries(tx, names)) if is_newest else ()
     consumers = consumers_of_datasets(tx, names) if is_newest else ()
-    unknown = tuple(_unknown(tx, found.asset, [*uses, *writers], len(uses)))
+    may_read = _MayRead(tx, [*names, *around.keys(MarkSpread.UPSTREAM)], question.since)
+    unknown = tuple(_unknown(found.asset, [*uses, *writers], len(uses), may_read))
     needed = any(mark.holds for mark in marks) or any(job.needs for job in jobs) or bool(queries or consumers)
     verdict = Verdict.NO if needed else Verdict.UNKNOWN if unknown and not question.incomplete else Verdict.YES
     return MayDelete(
@@ -88,6 +93,7 @@ def _answer(tx: Transaction, question: DeletionQuestion) -> MayDelete:
         queries=queries,
         consumers=consumers,
         unknown=unknown,
+        notes=tuple(may_read.notes()),
         since=question.since,
     )
 
@@ -106,28 +112,50 @@ def _version(tx: Transaction, dataset: Asset, names: Sequence[str], version: str
     return found[0]
 
 
+class _Around:
+    """What a dataset is made from, and what is made from it, at any distance.
+
+    Args:
+        tx: to look up in.
+        found: the dataset.
+    """
+
+    def __init__(self, tx: Transaction, found: FoundNode) -> None:
+        self._tx = tx
+        self.asset = found.asset
+        self._hops: dict[MarkSpread, dict[str, int]] = {}
+        for spread, statement in _WAYS.items():
+            walked = _reached(tx, found.id, statement)
+            nodes, keys = tx.one("lineage/written", nodes=sorted(walked.found)).values()
+            members = Identities.of(tx).members
+            self._hops[spread] = {
+                name: walked.found[node].hops for node, key in zip(nodes, keys, strict=True) for name in members(key)
+            }
+
+    def keys(self, spread: MarkSpread) -> list[str]:
+        """Keys of the datasets whose marks come to it if they spread so, under all their names."""
+        return sorted(self._hops[spread])
+
+    def hops(self, spread: MarkSpread, key: str) -> int:
+        """Hops to one of them."""
+        return self._hops[spread][key]
+
+
 def _marks(
-    tx: Transaction, found: FoundNode, names: Sequence[str], version: str | None, holding: frozenset[str]
+    tx: Transaction, around: _Around, names: Sequence[str], version: str | None, holding: frozenset[str]
 ) -> tuple[HeldMark, ...]:
     """A dataset's own marks, those of what it is made from that spread downstream, and the reverse."""
     out = []
     for mark, of_version, spread, reason in _rows(declared(tx, names).values()):
         if version is None or of_version in ("", version):
-            held = HeldMark(mark, found.asset, of_version or None, MarkSpread.NONE, 0, reason or None, mark in holding)
+            held = HeldMark(mark, around.asset, of_version or None, MarkSpread.NONE, 0, reason or None, mark in holding)
             out.append((held, spread))
     every = [held for held, _ in out]
-    ways = (("deletion/upstream", MarkSpread.DOWNSTREAM), ("deletion/downstream", MarkSpread.UPSTREAM))
-    for statement, spreading in ways:
-        walked = _reached(tx, found.id, statement)
-        nodes, reached = tx.one("lineage/written", nodes=sorted(walked.found)).values()
-        keys = dict(zip(reached, nodes, strict=True))
-        under = {name: node for key, node in keys.items() for name in Identities.of(tx).members(key)}
-        for name, known in declared(tx, sorted(under)).items():
+    for spreading in _WAYS:
+        for name, known in declared(tx, around.keys(spreading)).items():
             for mark, of_version, spread, reason in _rows([known]):
                 if spread == spreading.value:
-                    node = under[name]
-                    hops = walked.found[node].hops
-                    of = resolve_dataset(tx, name).asset
+                    of, hops = resolve_dataset(tx, name).asset, around.hops(spreading, name)
                     held = HeldMark(mark, of, of_version or None, spreading, hops, reason or None, mark in holding)
                     every.append(held)
     return tuple(
@@ -181,15 +209,59 @@ def _queries(tx: Transaction, names: Sequence[str]) -> Iterator[NeedingQuery]:
         yield NeedingQuery(row["query_id"], row["query_name"], job, row["checkpoint"], moment(row["last_seen"]))
 
 
-def _unknown(tx: Transaction, dataset: Asset, uses: Sequence[JobUse], readers: int) -> Iterator[str]:
+class _MayRead:
+    """Jobs with incomplete column lineage, by whether they may read a dataset without being known to.
+
+    Args:
+        tx: to look up in.
+        near: keys of the dataset and all that is made from it, under all their names.
+        since: plans that were active at this time or later count, and the latest of each job.
+    """
+
+    def __init__(self, tx: Transaction, near: Sequence[str], since: datetime) -> None:
+        self.blind: list[Asset] = []
+        """Of which it isn't known what they read."""
+        self.near: list[Asset] = []
+        """That touch the dataset, or what is made from it."""
+        self.far: list[Asset] = []
+        """All others: what they read is known, and it isn't the dataset."""
+        for row in tx.rows("deletion/incomplete", near=sorted(set(near)), since=since):
+            inputs_known = row["reads"] and all(map(leaves_inputs_known, row["reasons"]))
+            jobs = self.near if row["near"] else self.far if inputs_known else self.blind
+            jobs.append(job_asset(row["job"]))
+
+    def unknown(self) -> Iterator[str]:
+        """What keeps a dataset from being free, as sentences."""
+        if self.blind:
+            yield f"{_jobs(self.blind, 'has', 'have')} unknown inputs and may read it, too: {_named(self.blind)}."
+        if self.near:
+            yield (
+                f"{_jobs(self.near, 'touches', 'touch')} it or what is made from it, with incomplete column lineage, "
+                f"and may read it otherwise, too: {_named(self.near)}."
+            )
+
+    def notes(self) -> Iterator[str]:
+        """What is left out of the verdict."""
+        if self.far:
+            yield (
+                f"{_jobs(self.far, 'has', 'have')} incomplete column lineage; what is read there is known, and this "
+                f"isn't among it: {_named(self.far)}."
+            )
+
+
+def _jobs(jobs: Sequence[Asset], one: str, several: str) -> str:
+    return f"1 job {one}" if len(jobs) == 1 else f"{len(jobs):,} jobs {several}"
+
+
+def _named(jobs: Sequence[Asset]) -> str:
+    more = f" and {len(jobs) - _MOST_NAMED:,} more" if len(jobs) > _MOST_NAMED else ""
+    return ", ".join(job.spelling for job in jobs[:_MOST_NAMED]) + more
+
+
+def _unknown(dataset: Asset, uses: Sequence[JobUse], readers: int, may_read: _MayRead) -> Iterator[str]:
     """What is missing before nothing that is known is nothing."""
     if not any(use.observed for use in uses):
         yield f"No event reports a job that reads or writes {dataset.spelling}: whoever uses it isn't captured."
     if readers == _MOST_JOBS:
         yield f"It has {_MOST_JOBS:,} readers or more: only the {_MOST_JOBS:,} seen last were looked at."
-    row = tx.one("checks/lineage_incomplete", exempt=[], after="", limit=_MOST_NAMED)
-    if row["total"]:
-        named = ", ".join(job_asset(each["subject"]).spelling for each in row["found"])
-        more = row["total"] - len(row["found"])
-        jobs = "1 job has" if row["total"] == 1 else f"{row['total']:,} jobs have"
-        yield f"{jobs} incomplete column lineage and may read it, too: {named}{f' and {more:,} more' if more else ''}."
+    yield from may_read.unknown()

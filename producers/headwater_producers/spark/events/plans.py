@@ -35,6 +35,7 @@ from headwater_schemas.events import (
     TransformationType,
 )
 from headwater_schemas.identity import canonical_lineage, plan_digest, record_key
+from headwater_schemas.reasons import too_large
 
 logger = logging.getLogger(__name__)
 
@@ -153,7 +154,7 @@ def _without_texts(event: LineageEvent, excess: int) -> ColumnLineage:
 
 
 def _smaller(lineage: ColumnLineage, max_bytes: int) -> Iterator[tuple[ColumnLineage, str]]:
-    reason = f"its plan event would be larger than topic_max_message_bytes, {max_bytes} bytes"
+    reason = too_large(max_bytes)
     reasons = "; ".join(filter(None, (lineage.incomplete_reason, reason)))
     for by_field, left_out in (
         (True, "each output field is recorded as derived from every field of its inputs"),

@@ -9,6 +9,7 @@ from headwater_producers.spark.plan.operators.operator import Operator, Operator
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.structure import merge
 from headwater_schemas.events import TransformationKind as Kind
+from headwater_schemas.reasons import EXPAND
 
 
 def project(operator: Operator) -> Relation:
@@ -55,7 +56,7 @@ def expand(operator: Operator) -> Relation:
     if not isinstance(projections, list):
         projections = operator.reader.leaves.projections(operator.node)
     if not projections:
-        operator.report("the projections of an Expand couldn't be read")
+        operator.report(EXPAND)
         anything = combine(operator.child.ordered(), Kind.UNKNOWN, "expand")
         known = operator.child.columns
         return operator.child.with_output([(a, known.get(a.id, anything)) for a in operator.attributes()])

@@ -23,6 +23,7 @@ from headwater_producers.spark.plan.text import Literals
 from headwater_producers.spark.plan.tree import Node, Nodes, fold, simple_name
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
+from headwater_schemas.reasons import unknown_operator
 
 RULES: dict[str, OperatorRule] = {**ROWS, **COLUMNS, **COMBINING, **RECURSION, **BLACK_BOXES, **ROW_LEVEL}
 
@@ -184,7 +185,7 @@ class PlanReader:
         if not child.output and not operator.attributes():
             # DROP TABLE and its like: no columns are below it, none come out.
             return child
-        self.report(f"operator {operator.node.name} isn't known")
+        self.report(unknown_operator(operator.node.name))
         anything = combine(child.columns.values(), Kind.UNKNOWN, operator.node.name)
         output = operator.attributes() or [a for relation in operator.children for a in relation.output]
         return child.with_output([(a, self._degraded(a, child, anything)) for a in output])
