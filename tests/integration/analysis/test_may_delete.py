@@ -118,6 +118,37 @@ def test_a_job_that_writes_tests_alone(
     assert asked(reader).verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("marked", "spread", "verdict"),
+    [
+        ("raw", "DOWNSTREAM", YES),
+        ("raw", "UPSTREAM", NO),
+        ("raw", "NONE", NO),
+        ("shown", "UPSTREAM", YES),
+        ("shown", "DOWNSTREAM", NO),
+        # What is read itself: all that is made from it is a test.
+        ("orders", "DOWNSTREAM", YES),
+        ("orders", "NONE", NO),
+    ],
+)
+def test_a_mark_of_tests_spreads(
+    clean_database: Driver, reader: Reader, marked: str, spread: str, verdict: Verdict
+) -> None:
+    """raw and orders go into t1, which goes into shown."""
+    trial = ran("trial", [use("orders"), use("raw")], [use("t1")], 11)
+    later = ran("later", [use("t1")], [use("shown")], 11)
+    text = f"datasets: [{{name: {marked}, marks: [{{mark: test, spread: {spread}}}]}}]"
+    declare(clean_database, text, more=[*LOADED, *trial, *later])
+    assert asked(reader).verdict is verdict
+
+
+def test_a_mark_of_tests_on_a_version_is_none_of_the_dataset(clean_database: Driver, reader: Reader) -> None:
+    trial = ran("trial", [use("orders")], [use("t1", 1)], 11)
+    text = "datasets: [{name: t1, marks: [{mark: test, version: '1'}]}]"
+    declare(clean_database, text, more=[*LOADED, *trial])
+    assert asked(reader).verdict is NO
+
+
 def test_a_consumer(clean_database: Driver, reader: Reader) -> None:
     declare(clean_database, "consumers: [{name: board, reads: [orders]}]", more=LOADED)
     assert asked(reader).verdict is NO

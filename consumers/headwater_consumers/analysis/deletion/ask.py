@@ -125,7 +125,7 @@ class _Around:
         self.asset = found.asset
         self._hops: dict[MarkSpread, dict[str, int]] = {}
         for spread, statement in _WAYS.items():
-            walked = _reached(tx, found.id, statement)
+            walked = _reached(tx, [found.id], statement)
             nodes, keys = tx.one("lineage/written", nodes=sorted(walked.found)).values()
             members = Identities.of(tx).members
             self._hops[spread] = {
@@ -168,7 +168,7 @@ def _rows(known: Iterable[Declared]) -> Iterator[tuple[str, str, str, str]]:
         yield from zip(*(each.values.get(name, ()) for name in MARKS), strict=True)
 
 
-def _reached(tx: Transaction, start: int, statement: str) -> Walk:
+def _reached(tx: Transaction, starts: Iterable[int], statement: str) -> Walk:
     identities = Identities.of(tx)
 
     def expand(frontier: Sequence[int]) -> Iterator[WalkStep]:
@@ -177,13 +177,13 @@ def _reached(tx: Transaction, start: int, statement: str) -> Walk:
         for number, source, target in identities.hops(frontier, asked, found, edges):
             yield WalkStep(source, target, edges[number])
 
-    return walk([start], expand, depth=None)
+    return walk(starts, expand, depth=None)
 
 
 def _needing(tx: Transaction, uses: Sequence[JobUse], since: datetime) -> tuple[NeedingJob, ...]:
-    outputs = {row["job"]: row["datasets"] for row in tx.rows("deletion/outputs", jobs=[use.job.key for use in uses])}
-    known = declared(tx, sorted({key for keys in outputs.values() for key in keys}))
-    tests = {key for key, each in known.items() if any(mark == TEST and not of for mark, of, *_ in _rows([each]))}
+    rows = tx.rows("deletion/outputs", jobs=[use.job.key for use in uses])
+    outputs = {row["job"]: [key for key, _ in row["datasets"]] for row in rows}
+    tests = _tests(tx, {key: node for row in rows for key, node in row["datasets"]})
     made = []
     for use in uses:
         written = outputs.get(use.job.key, [])
@@ -191,6 +191,32 @@ def _needing(tx: Transaction, uses: Sequence[JobUse], since: datetime) -> tuple[
         is_lately = use.declared or use.last_seen is None or use.last_seen >= since
         made.append(NeedingJob(use.job, use.last_seen, use.declared, is_lately and not is_test, is_test))
     return tuple(sorted(made, key=lambda each: (not each.needs, each.job.namespace, each.job.name)))
+
+
+def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
+    """Those of some datasets, by key and id, that a mark `test` holds for: their own, or one that spreads to them."""
+    if not datasets or tx.row("declared/any_declaration") is None:
+        return set()
+    identities = Identities.of(tx)
+    identities.learn(datasets.values())
+    shown = {key: identities.shown_node(node) for key, node in datasets.items()}
+    found = {key for key in datasets if _has_test(declared(tx, identities.members(key)).values())}
+    for spread, statement in _WAYS.items():
+        # Where such a mark may be declared; then what it spreads to from there.
+        near = {*shown.values(), *_reached(tx, shown.values(), statement).found}
+        nodes, keys = tx.one("lineage/written", nodes=sorted(near)).values()
+        under = {name: node for node, key in zip(nodes, keys, strict=True) for name in identities.members(key)}
+        known = declared(tx, sorted(under))
+        marked = {under[name] for name, each in known.items() if _has_test([each], spread)}
+        (back,) = (each for way, each in _WAYS.items() if way is not spread)
+        reached = _reached(tx, sorted(marked), back).found if marked else {}
+        found |= {key for key, node in shown.items() if node in reached}
+    return found
+
+
+def _has_test(known: Iterable[Declared], spread: MarkSpread | None = None) -> bool:
+    """Whether all of a dataset is marked as a test; with a spread, so that it spreads that way."""
+    return any(mark == TEST and not of and (spread is None or way == spread.value) for mark, of, way, _ in _rows(known))
 
 
 def _readers_of(tx: Transaction, version: Mapping[str, Any]) -> tuple[JobUse, ...]:
