@@ -23,7 +23,7 @@ def schemas_table(schemas: Sequence[KnownSchema]) -> Table:
         out.add_column(heading, overflow="fold")
     for schema in schemas:
         seen = span_text(schema.first_seen, schema.last_seen)
-        out.add_row(seen, f"{schema.columns_total:,}", _changes(schema), schema.digest[:8])
+        out.add_row(seen, f"{schema.columns_total:,}", _changes(schema), shortened(schema.digest))
     return out
 
 
