@@ -59,7 +59,7 @@ def tables(documents: Sequence[dict[str, Any]]) -> Table:
                 shortened(run["run_id"]),
                 shortened(run["job"]["name"]),
                 run["became"],
-                run["version"],
+                shortened(run["version"] or ""),
                 shortened(run["reason"] or "", 200),
             )
         if not each["runs"]:

@@ -135,6 +135,11 @@ def checkpoint() -> dict[str, Any]:
     return each | {"gaps": gaps}
 
 
+def reconciled_table() -> dict[str, Any]:
+    run = {"run_id": HOSTILE, "job": {"name": HOSTILE}, "became": "COMPLETE", "version": HOSTILE, "reason": HOSTILE}
+    return {"table": HOSTILE, "runs": [run]}
+
+
 # What is no answer of typed fields.
 MADE_BY_HAND: dict[Any, Any] = {
     show_dlq.census_view: lambda: {"found": census()},
@@ -144,6 +149,7 @@ MADE_BY_HAND: dict[Any, Any] = {
     show_pages.part: lambda: {"heading": "names", "view": visible(HOSTILE), "shown": 1, "total": 2},
     show_notes.notes: lambda: {"facets": {"headwater_unknownOutputs": {"command": HOSTILE, "reason": HOSTILE}}},
     show_reconciled.table: lambda: {"documents": [checkpoint()]},
+    show_reconciled.tables: lambda: {"documents": [reconciled_table()]},
     show_reconciled.gaps_text: lambda: {"gaps": [{"first": 0, "last": 0}]},
 }
 NAMELESS = {
