@@ -37,6 +37,7 @@ from headwater.errors import InputError
 from headwater.show import batches as show_batches
 from headwater.show import diff as show_diff
 from headwater.show import dlq as show_dlq
+from headwater.show import job_review as show_job_review
 from headwater.show import names as show_names
 from headwater.show import notes as show_notes
 from headwater.show import pages as show_pages
@@ -56,6 +57,10 @@ SHOWN = r"[/b]\x1b\x07\u202e:x:\nforged"
 TIME = datetime(2025, 1, 31, 12, tzinfo=UTC)
 
 
+# Parts of SARIF, whose whole is JSON.
+IN_JSON = {show_review.uri, show_review.without_links}
+
+
 def renderers() -> list[Any]:
     """Public functions of the package's modules that return what is printed."""
     found = []
@@ -67,6 +72,7 @@ def renderers() -> list[Any]:
                 function.__module__ == loaded.__name__
                 and not name.startswith("_")
                 and not returned.startswith(("dict", "list"))
+                and function not in IN_JSON
             ):
                 found.append(function)
     return found
@@ -157,6 +163,8 @@ NAMELESS = {
     show_batches.part_text,
     show_batches.quality_text,
     show_diff.summary,
+    show_job_review.summary,
+    show_review.meaning,
     show_review.summary,
     show_search.summary,
     show_trace.blast_summary,
