@@ -90,6 +90,7 @@ class Transaction:
         tenant: whose graph is asked; a parameter of every statement, `$given.tenant`.
         several_names: whether any dataset may have several names.
         consumers: whether anything may have declared consumers.
+        declarations: whether anything may be declared.
         shared: what parts of one question look up for each other.
     """
 
@@ -97,6 +98,7 @@ class Transaction:
     _tx: ManagedTransaction
     several_names: bool = True
     consumers: bool = True
+    declarations: bool = True
     shared: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
@@ -160,6 +162,9 @@ class Reader:
         try:
             # The driver waits for a server that hangs until the connection is given up, minutes later.
             answer = within(limit + _PATIENCE_SECONDS, ask)
+        except FileNotFoundError:
+            # Of a statement: no address of a database is a file.
+            raise
         except (Neo4jError, DriverError, OSError) as error:
             raise self._meaning(error, limit) from error
         except ValueError as error:
@@ -180,7 +185,7 @@ class Reader:
                 version_mismatch(row["version"], verb="reads", at=f" at {self._target.uri}"),
                 setting="HEADWATER_NEO4J_URI, HEADWATER_NEO4J_DATABASE",
             )
-        return replace(tx, several_names=row["several_names"], consumers=row["consumers"])
+        return replace(tx, **{name: row[name] for name in ("several_names", "consumers", "declarations")})
 
     def _meaning(self, error: Exception, limit: float) -> Exception:
         uri = self._target.uri

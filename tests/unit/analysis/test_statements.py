@@ -70,6 +70,10 @@ def test_each_that_returns_runs_has_all_that_is_read_of_one() -> None:
     assert {name: row.read - found for name, found in returned.items() if row.read - found} == {}
 
 
-def test_each_is_used() -> None:
+def test_each_is_used_and_no_other() -> None:
     code = "".join(path.read_text(encoding="utf-8") for path in ROOT.parent.rglob("*.py"))
     assert [name for name in NAMES if f'"{name}"' not in code and name not in MADE] == []
+    folders = "|".join({path.parent.name for path in FILES})
+    named = set(re.findall(rf'"((?:{folders})/[a-z_]+)"', code))
+
+    assert named - set(NAMES) == set()

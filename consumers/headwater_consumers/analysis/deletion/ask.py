@@ -195,7 +195,7 @@ def _needing(tx: Transaction, uses: Sequence[JobUse], since: datetime) -> tuple[
 
 def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
     """Those of some datasets, by key and id, that a mark `test` holds for: their own, or one that spreads to them."""
-    if not datasets or tx.row("declared/any_declaration") is None:
+    if not datasets or not tx.declarations:
         return set()
     identities = Identities.of(tx)
     identities.learn(datasets.values())

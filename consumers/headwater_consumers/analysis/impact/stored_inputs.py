@@ -62,7 +62,7 @@ class StoredInputs:
         asked = list(dict.fromkeys(datasets))
         if new := [node for node in asked if node not in self._criticalities]:
             rows: dict[int, list[str]] = {}
-            under = self._under(new) if self._any("declared/any_declaration") else {}
+            under = self._under(new) if self._tx.declarations else {}
             if under:
                 found = self._tx.rows(
                     "impact/criticality", nodes=sorted({each for one in under.values() for each in one})
@@ -121,9 +121,6 @@ class StoredInputs:
             )
         return out
 
-    def _any(self, statement: str) -> bool:
-        return self._tx.row(statement) is not None
-
     @staticmethod
     def _fill(known: dict[int, Any], nodes: Iterable[int], look_up: Callable[[list[int]], Mapping[int, Any]]) -> None:
         if new := [node for node in nodes if node not in known]:
@@ -147,7 +144,7 @@ class StoredInputs:
         return {node: _about([rows[each] for each in names if each in rows]) for node, names in under.items()}
 
     def _look_up_consumers(self, nodes: list[int]) -> dict[int, tuple[ConsumerInput, ...]]:
-        if not self._any("declared/any_consumer"):
+        if not self._tx.consumers:
             return dict.fromkeys(nodes, ())
         under = self._under(nodes)
         rows = {row["node"]: row["consumers"] for row in self._tx.rows("impact/consumers", nodes=_all(under))}
