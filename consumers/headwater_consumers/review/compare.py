@@ -255,7 +255,6 @@ def _partitioning(old: Schema, new: Schema, mapped: Mapping[str, str]) -> Iterat
 _NUMBERS = {"tinyint", "smallint", "int", "bigint", "float", "double", "decimal"}
 _TEXTS = {"string", "varchar", "char"}
 _TIMES = {"date", "timestamp", "timestamp_ntz"}
-_WHOLE = {"tinyint", "smallint", "int", "bigint"}
 
 
 def retyping(old: str, new: str) -> Retyping:
@@ -275,6 +274,5 @@ def retyping(old: str, new: str) -> Retyping:
         both <= _NUMBERS | {"boolean"},
         both <= _TIMES,
         both <= _NUMBERS | {"timestamp"},
-        one in _WHOLE and other == "binary",
     )
     return Retyping.NARROWER if any(casts) else Retyping.OTHER
