@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import subprocess
@@ -12,8 +13,11 @@ from typing import Any
 import pytest
 
 from headwater.cli import main
+from support.worked_examples import check_page
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
+
+ROOT = Path(__file__).parents[3]
 
 HEAD = (
     "from pyspark.sql import SparkSession, functions as F\nspark = SparkSession.builder.master('yarn').getOrCreate()\n"
@@ -171,3 +175,24 @@ def test_options_that_dont_fit(
     more = ["--no-graph"] if command[0].endswith(".py") else []
     assert main(["review", *command, *more]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.stack
+def test_the_example_of_the_page(asked_demo: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    check_page("review-jobs.md")
+
+
+def test_the_example_is_the_job_of_the_demo_but_for_its_change() -> None:
+    old, new = (
+        (ROOT / path).read_text(encoding="utf-8").splitlines()
+        for path in ("spark_jobs/flights/delays.py", "docs/examples/review/delays.py")
+    )
+    changed = [line for line in difflib.ndiff(old, new) if line[:2] in ("- ", "+ ")]
+    assert [line[:2] + line[2:].strip() for line in changed[:3]] == [
+        "- LATE_MINUTES = 15  # what the US Department of Transportation counts as delayed",
+        "+ LATE_MINUTES = 20  # more than the US Department of Transportation counts as delayed",
+        '- F.max("dep_delay").alias("max_delay"),',
+    ]
+    assert changed[3].replace('"max_delay", ', "")[2:] == changed[4][2:]
+    assert len(changed) == 5
