@@ -52,6 +52,30 @@ class WarehouseCatalog:
 
 
 @dataclass(frozen=True, slots=True)
+class RestCatalog:
+    """A REST catalog, by its URI, as OpenLineage's Spark integration names it: `{uri}`, `{database}.{table}`."""
+
+    uri: str
+
+    def ref(self, database: str, table: str) -> DatasetRef:
+        """E.g. `https://catalog:8181`, `flights.routes`."""
+        scheme, separator, rest = self.uri.strip().rstrip("/").partition("://")
+        return DatasetRef(f"{scheme.lower()}{separator}{rest.rpartition('@')[2]}", f"{database}.{table}")
+
+
+@dataclass(frozen=True, slots=True)
+class GlueCatalog:
+    """AWS Glue, by region and account: `arn:aws:glue:{region}:{account}`, `table/{database}/{table}`."""
+
+    region: str
+    account: str
+
+    def ref(self, database: str, table: str) -> DatasetRef:
+        """E.g. `arn:aws:glue:eu-west-1:123456789012`, `table/flights/routes`."""
+        return DatasetRef(f"arn:aws:glue:{self.region}:{self.account}", f"table/{database}/{table}")
+
+
+@dataclass(frozen=True, slots=True)
 class NamedTable:
     """A table's identity, and its other names."""
 

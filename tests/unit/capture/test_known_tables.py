@@ -65,3 +65,38 @@ def test_the_old_name_of_a_table_that_was_renamed_where_it_lies_is_nothing() -> 
     dropped = known.resolved(drop(DatasetRef(link.namespace, link.name)))
     assert dropped is not None
     assert dropped.dataset == TABLE
+
+
+def moved(to: DatasetRef) -> DatasetChange:
+    return DatasetChange(
+        dataset=to, lifecycle=LifecycleChange.ALTER, symlinks=LINKS, previous=NAME, previous_by_name=True
+    )
+
+
+def test_a_table_that_moves_goes_on_elsewhere() -> None:
+    other, third = DatasetRef("file", "/w/other"), DatasetRef("file", "/w/third")
+    known = seen(reads=(TABLE,))
+    places = [TABLE]
+    for place in (other, third):
+        known.see(plan(changes=(moved(place),)))
+        change = known.resolved(moved(place))
+        assert change is not None
+        assert (change.lifecycle, change.previous, change.dataset) == (LifecycleChange.RENAME, places[-1], place)
+        places.append(place)
+    dropped = known.resolved(drop())
+    assert dropped is not None
+    assert dropped.dataset == third
+
+
+def test_where_a_table_lay_that_was_never_met_is_not_known() -> None:
+    known = KnownTables()
+    known.see(plan(changes=(moved(TABLE),)))
+    change = known.resolved(moved(TABLE))
+    assert change is not None
+    assert (change.lifecycle, change.previous) == (LifecycleChange.ALTER, None)
+    again = known.resolved(moved(TABLE))
+    assert again is not None
+    assert (again.lifecycle, again.previous) == (LifecycleChange.ALTER, None), "it lies where it lay"
+    dropped = known.resolved(drop())
+    assert dropped is not None
+    assert dropped.dataset == TABLE

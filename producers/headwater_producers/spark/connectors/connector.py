@@ -33,6 +33,7 @@ from headwater_producers.spark.connectors.answer import (
     V1Table,
     V2Table,
 )
+from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.question import (
     CheckpointSource,
     CommandRun,
@@ -48,6 +49,7 @@ from headwater_producers.spark.plan.description import DatasetChange, PlanInput,
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.operator import OperatorRule
 from headwater_producers.spark.plan.written import Written
+from headwater_schemas.naming.tables import Catalog
 
 
 class Connector(Protocol):
@@ -174,6 +176,15 @@ class Connector(Protocol):
 
     def v1_table(self, table: Any) -> V1Table | None:
         """A JVM `CatalogTable` whose provider is one of `providers`."""
+        return None
+
+    def catalog(self, context: Context, name: str) -> Catalog | None:
+        """How a catalog of the session names its tables, by its settings; None: it isn't of this connector.
+
+        Args:
+            context: of the session.
+            name: what the session calls the catalog.
+        """
         return None
 
     def v2_table(self, table: Any) -> V2Table | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,7 @@ from headwater_producers.spark.plan.frames import KnownFrames
 from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef
-from headwater_schemas.naming.tables import Catalog, HiveCatalog, NamedTable, WarehouseCatalog
+from headwater_schemas.naming.tables import Catalog, GlueCatalog, HiveCatalog, NamedTable, WarehouseCatalog
 
 
 @dataclass
@@ -51,11 +52,34 @@ class Context:
     @cached_property
     def session_catalog(self) -> Catalog | None:
         """How Spark's own catalog names its tables."""
-        metastore = self.conf("spark.hadoop.hive.metastore.uris") or self.conf("hive.metastore.uris")
-        if self.conf("spark.sql.catalogImplementation") == "hive" and metastore:
-            return HiveCatalog(metastore)
+        if self.conf("spark.sql.catalogImplementation") == "hive" and self.metastore is not None:
+            return self.metastore
         warehouse = self.conf("spark.sql.warehouse.dir")
         return WarehouseCatalog(warehouse) if warehouse else None
+
+    @cached_property
+    def metastore(self) -> Catalog | None:
+        """Hive's metastore as the session knows it, or Glue in its place."""
+        factory = self.hive_conf("hive.metastore.client.factory.class") or ""
+        if "glue" in factory.lower():
+            return self.glue(self.hive_conf("hive.metastore.glue.catalogid"))
+        uris = self.hive_conf("hive.metastore.uris")
+        return HiveCatalog(uris) if uris else None
+
+    def hive_conf(self, key: str) -> str | None:
+        """A setting of Hive's."""
+        return self.conf(f"spark.hadoop.{key}") or self.conf(key)
+
+    def glue(self, account: str | None, region: str | None = None) -> Catalog | None:
+        """AWS Glue, where account and region are known.
+
+        Args:
+            account: None: as OpenLineage's setting `spark.glue.accountId` has it.
+            region: None: that of the environment.
+        """
+        account = account or self.conf("spark.glue.accountId")
+        region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+        return GlueCatalog(region, account) if account and region else None
 
     @property
     def catalog(self) -> Any:
@@ -78,13 +102,21 @@ class Context:
         links = (naming.kafka_symlink(cluster_id, topic),) if cluster_id is not None else ()
         return NamedTable(naming.kafka_topic(bootstrap, topic, name), links)
 
-    def table(self, name: str, location: str | None, *, catalog: str | None = None) -> NamedTable:
-        """A catalog table's identity; `catalog` None or `spark_catalog` is Spark's own."""
+    def table(
+        self, name: str, location: str | None, *, catalog: str | None = None, names: Catalog | None = None
+    ) -> NamedTable:
+        """A catalog table's identity.
+
+        Args:
+            name: the table's, with its databases.
+            location: where its data lies, where that is known.
+            catalog: what the session calls the catalog; None or `spark_catalog`: Spark's own.
+            names: how the catalog names its tables, where that is known; None: by its warehouse.
+        """
+        if names is not None:
+            return naming.table(name, location=location, catalog=names)
         if catalog in (None, "spark_catalog"):
             return naming.table(name, location=location, catalog=self.session_catalog)
-        namespace = self.settings.catalog_namespaces.get(str(catalog))
-        if location is None and namespace:
-            return NamedTable(DatasetRef(namespace, name))
         warehouse = self.conf(f"spark.sql.catalog.{catalog}.warehouse")
         return naming.table(name, location=location, catalog=WarehouseCatalog(warehouse) if warehouse else None)
 

@@ -17,6 +17,7 @@ from headwater_producers.spark.connectors.answer import (
     V2Table,
 )
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.question import (
     CheckpointSource,
     CommandRun,
@@ -33,6 +34,7 @@ from headwater_producers.spark.plan.description import DatasetChange, PlanInput
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.operator import OperatorRule
 from headwater_producers.spark.plan.written import Written
+from headwater_schemas.naming.tables import Catalog
 
 logger = logging.getLogger(__name__)
 
@@ -177,6 +179,10 @@ class Registry:
                 if described is not None:
                     return described
         return V1Table(table, provider)
+
+    def catalog(self, context: Context, name: str) -> Catalog | None:
+        """How a catalog of the session names its tables; None: nobody knows, by its settings."""
+        return _first(each.catalog(context, name) for each in self._connectors)
 
     def v2_table(self, table: Any) -> V2Table:
         """A JVM V2 `Table` as the connector of its class describes it."""

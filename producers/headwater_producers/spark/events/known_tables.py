@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 from headwater_producers.spark.plan import DatasetChange, PlanDescription
-from headwater_schemas.events import DatasetRef, LifecycleChange
+from headwater_schemas.events import DatasetRef, LifecycleChange, Symlink
 
 _LIMIT: Final = 10_000
 
@@ -20,17 +21,20 @@ class KnownTables:
 
     def see(self, description: PlanDescription) -> None:
         """Remembers all tables that a plan names."""
-        # What is only known by name is what shall be found here.
-        changed = [each for each in description.changes if not each.by_name]
+        # What is only known by name is what shall be found here, and so is where a table lay that has moved.
+        changed = [each for each in description.changes if not each.by_name and not _is_moved(each)]
         named = [
             *((each.dataset, each.symlinks) for each in description.inputs),
             *((each.dataset, each.symlinks) for each in description.outputs),
             *((each.dataset, each.symlinks) for each in changed),
         ]
         for dataset, symlinks in named:
-            for name in (dataset, *(DatasetRef(link.namespace, link.name) for link in symlinks)):
-                self._datasets[name] = dataset
-                self._datasets.move_to_end(name)
+            self._see(dataset, symlinks)
+
+    def _see(self, dataset: DatasetRef, symlinks: Iterable[Symlink]) -> None:
+        for name in (dataset, *(DatasetRef(link.namespace, link.name) for link in symlinks)):
+            self._datasets[name] = dataset
+            self._datasets.move_to_end(name)
         while len(self._datasets) > _LIMIT:
             self._datasets.popitem(last=False)
 
@@ -45,9 +49,14 @@ class KnownTables:
         if change.by_name:
             dataset = self._datasets.get(dataset, dataset)
         if change.previous_by_name and previous is not None:
-            previous = self._datasets.get(previous, previous)
+            # Of a table that has moved, and keeps its name, only one who met it knows where it lay.
+            previous = self._datasets.get(previous, None if _is_moved(change) else previous)
+            if _is_moved(change) and previous not in (None, dataset):
+                change = replace(change, lifecycle=LifecycleChange.RENAME)
         known = replace(change, dataset=dataset, previous=previous if previous != dataset else None)
         self._forget(known)
+        if change.previous_by_name and not change.by_name:
+            self._see(known.dataset, known.symlinks)
         return known
 
     def _forget(self, change: DatasetChange) -> None:
@@ -58,3 +67,8 @@ class KnownTables:
             is_old = dataset == change.dataset and (is_dropped or (is_named and name not in names))
             if is_old or (change.previous is not None and dataset == change.previous):
                 del self._datasets[name]
+
+
+def _is_moved(change: DatasetChange) -> bool:
+    """Whether a table lies elsewhere, under its old name."""
+    return change.lifecycle is LifecycleChange.ALTER and change.previous_by_name

@@ -140,7 +140,8 @@ class DatasetChange:
         dataset: which.
         type, schema, storage, symlinks, description: for a DatasetEvent, as they are afterwards.
         lifecycle: CREATE, DROP, RENAME, ALTER, TRUNCATE.
-        previous: with RENAME, what it was until then.
+        previous: with RENAME, what it was until then; with ALTER, the catalog's name of a table that lies elsewhere
+            now, which is a RENAME where it is known where it lay.
         partitions: where it is some partitions that are changed.
         by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer shows where the data
             lies: one that was met before under this name is meant.

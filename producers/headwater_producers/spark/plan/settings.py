@@ -35,7 +35,6 @@ class PlanSettings:
         kafka_cluster_names: cluster name by cluster id or by brokers, `*` for every other (`naming.declared_cluster`).
             Without one the sorted bootstrap list names the cluster.
         kafka_clusters: asks brokers for their cluster's id; None: they aren't asked.
-        catalog_namespaces: namespace by catalog name, for tables that have no location to name them by.
         max_paths: how many file paths a position lists; the digest covers all of them.
         max_files: beyond this many files a position has their count and bytes only.
         literals: whether expression texts show literals; dates and times never are, so that the same job of another
@@ -47,7 +46,6 @@ class PlanSettings:
     max_plan_bytes: int = 32 * 1024 * 1024
     kafka_cluster_names: dict[str, str] = field(default_factory=dict)
     kafka_clusters: ClusterIds | None = field(default=None, repr=False, compare=False)
-    catalog_namespaces: dict[str, str] = field(default_factory=dict)
     max_paths: int = MAX_PATHS
     max_files: int = 10_000
     literals: bool = True

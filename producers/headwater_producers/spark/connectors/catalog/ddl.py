@@ -73,6 +73,25 @@ def altered_v2(command: JvmCommand) -> Change:
     return (of_v2(table.catalog(), table.identifier(), command.context, LifecycleChange.ALTER),)
 
 
+def _relocated_v2(command: JvmCommand) -> Change:
+    """SET LOCATION: the table is the same, and lies elsewhere from now on."""
+    (change,) = altered_v2(command)
+    table = command.plan.child()
+    return (_moved(change, named(command.context, table.catalog(), table.identifier(), None).dataset),)
+
+
+def _relocated_v1(command: JvmCommand) -> Change:
+    (change,) = _altered_v1(command)
+    if change.partitions is not None:
+        return (change,)
+    return (_moved(change, v1_name(command.plan.tableName(), command.context).ref),)
+
+
+def _moved(change: DatasetChange, name: DatasetRef) -> DatasetChange:
+    """A change that is a RENAME of where the table lay, by the catalog's name for it, if that was met."""
+    return change if change.dataset == name else replace(change, previous=name, previous_by_name=True)
+
+
 def _commented(command: JvmCommand) -> Change:
     """COMMENT ON TABLE; IS NULL takes the comment away."""
     (change,) = altered_v2(command)
@@ -233,12 +252,13 @@ DDL: Final[dict[str, Callable[[JvmCommand], Change]]] = {
             "DropColumns",
             "RenameColumn",
             "ReplaceColumns",
-            "SetTableLocation",
             "SetTableProperties",
             "UnsetTableProperties",
         ),
         altered_v2,
     ),
+    "SetTableLocation": _relocated_v2,
+    "AlterTableSetLocationCommand": _relocated_v1,
     "CommentOnTable": _commented,
     **dict.fromkeys(
         (
@@ -247,7 +267,6 @@ DDL: Final[dict[str, Callable[[JvmCommand], Change]]] = {
             "AlterTableChangeColumnCommand",
             "AlterTableDropPartitionCommand",
             "AlterTableRenamePartitionCommand",
-            "AlterTableSetLocationCommand",
             "AlterTableSetPropertiesCommand",
             "AlterTableUnsetPropertiesCommand",
             "RepairTableCommand",

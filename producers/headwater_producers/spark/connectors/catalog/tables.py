@@ -40,9 +40,10 @@ class CatalogEntry:
 def named(context: Context, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
     """A V2 table by catalog (None: the session's), identifier, and what the catalog loaded (None: nothing)."""
     catalog_name = str(catalog.name()) if catalog is not None else None
+    names = REGISTRY.catalog(context, catalog_name) if catalog_name is not None else None
     name = str(identifier.toString())
     if table is None:
-        found = context.table(name, None, catalog=catalog_name)
+        found = context.table(name, None, catalog=catalog_name, names=names)
         return CatalogEntry(found.ref, found.symlinks, catalog=catalog_name)
     described = REGISTRY.v2_table(table)
     location, provider, storage = described.location, described.provider, described.storage()
@@ -50,7 +51,7 @@ def named(context: Context, catalog: Any, identifier: Any, table: Any) -> Catalo
     if location is not None and described.is_path(name):
         # It has no other name.
         return CatalogEntry(naming.path(location), (), provider, storage, type="FILE", catalog=catalog_name)
-    found = context.table(name, location, catalog=catalog_name)
+    found = context.table(name, location, catalog=catalog_name, names=names)
     return CatalogEntry(found.ref, found.symlinks, provider, storage, catalog=catalog_name)
 
 

@@ -30,6 +30,7 @@ from headwater_producers.spark.connectors.catalog.tables import (
 from headwater_producers.spark.connectors.catalog.writes import streamed_table
 from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.iceberg.catalogs import iceberg_catalog
 from headwater_producers.spark.connectors.iceberg.snapshots import MARK, IcebergCommits, IcebergSnapshots
 from headwater_producers.spark.connectors.question import (
     CommandRun,
@@ -55,6 +56,7 @@ from headwater_schemas.events import (
     TableRange,
     TableSnapshot,
 )
+from headwater_schemas.naming.tables import Catalog
 
 TABLE: Final = "SparkTable"
 _ENVIRONMENT: Final = "org.apache.iceberg.EnvironmentContext"
@@ -186,6 +188,9 @@ class Iceberg(Connector):
         if (environment := statics(session, _ENVIRONMENT)).get().get(MARK) == run_id:
             environment.remove(MARK)
 
+    def catalog(self, context: Context, name: str) -> Catalog | None:
+        return iceberg_catalog(context, name)
+
     def v2_table(self, table: Any) -> V2Table | None:
         return IcebergTable(table) if class_name(table) == TABLE else None
 
@@ -193,7 +198,8 @@ class Iceberg(Connector):
 def iceberg_table(context: Context, table: Any) -> CatalogEntry:
     """An Iceberg table by what it knows of itself: a stream's plan doesn't name it."""
     catalog, _, name = str(table.name()).partition(".")
-    found = context.table(name, str(table.table().location()), catalog=catalog)
+    names = iceberg_catalog(context, catalog)
+    found = context.table(name, str(table.table().location()), catalog=catalog, names=names)
     return CatalogEntry(found.ref, found.symlinks, "iceberg", Storage("iceberg"))
 
 

@@ -1,0 +1,38 @@
+"""Iceberg's catalogs by their settings in the session: `spark.sql.catalog.<name>.…`.
+
+The names are OpenLineage's, so that whoever else reports a table of the catalog names it likewise.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from headwater_producers.spark.connectors.context import Context
+from headwater_schemas.naming.tables import Catalog, HiveCatalog, RestCatalog
+
+_CLASSES: Final = frozenset({"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog"})
+
+
+def iceberg_catalog(context: Context, name: str) -> Catalog | None:
+    """How an Iceberg catalog that isn't a folder names its tables.
+
+    Args:
+        context: of the session.
+        name: what the session calls the catalog.
+
+    Returns:
+        None for a catalog that is a warehouse folder, of a sort that isn't known, or isn't Iceberg's.
+    """
+    prefix = f"spark.sql.catalog.{name}"
+    if context.conf(prefix) not in _CLASSES:
+        return None
+    kind, implementation = ((context.conf(f"{prefix}.{key}") or "").lower() for key in ("type", "catalog-impl"))
+    uri = context.conf(f"{prefix}.uri")
+    if kind == "rest" or implementation.endswith(".restcatalog"):
+        return RestCatalog(uri) if uri else None
+    if kind == "glue" or implementation.endswith(".gluecatalog"):
+        return context.glue(context.conf(f"{prefix}.glue.id"), context.conf(f"{prefix}.client.region"))
+    # Iceberg takes a catalog without a type as one of Hive.
+    if kind == "hive" or implementation.endswith(".hivecatalog") or not (kind or implementation):
+        return HiveCatalog(uri) if uri else context.metastore
+    return None
