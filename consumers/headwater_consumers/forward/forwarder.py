@@ -319,7 +319,7 @@ class Forwarder:
         for each, error in refusals:
             self._parts.warn(
                 f"The collector refuses a document of event {each.event_id}, at {each.record}: {error.status}. "
-                "It is set aside, with the answer, where --refused says."
+                "It is set aside, with the answer, where --refused puts it."
             )
         self.totals.refused += len(refusals)
         self._parts.metrics.refused.inc(len(refusals))

@@ -159,8 +159,8 @@ class StoredInputs:
 
     def _consumer(self, key: str, name: str) -> ConsumerInput:
         values = self._declared[key].values if key in self._declared else {}
-        told = ("type", "criticality", "deadline", "freshness_seconds")
-        return ConsumerInput(name, *(values.get(each) for each in told))
+        asked = ("type", "criticality", "deadline", "freshness_seconds")
+        return ConsumerInput(name, *(values.get(each) for each in asked))
 
     def _look_up_publication(self, datasets: list[int]) -> dict[int, str | None]:
         members = self._members(datasets)

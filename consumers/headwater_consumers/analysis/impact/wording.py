@@ -170,7 +170,7 @@ def _consumer(consumer: ConsumerInput) -> str:
 
 
 def _deadlines(raising: Raise, inputs: SeverityInputs, consumers: Sequence[ConsumerInput]) -> Iterator[str]:
-    """What has the deadline that a raise asks for, unless it is said of the consumers already."""
+    """What has the deadline that a raise asks for, unless one of its consumers has it already."""
     if raising.consumer or raising.consumer_criticality or raising.consumed:
         return
     if inputs.deadline:

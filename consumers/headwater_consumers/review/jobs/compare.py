@@ -41,27 +41,27 @@ def compare_jobs(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]
     before, after = _by_name(old.outputs), _by_name(new.outputs)
     found: list[ComparedOutput] = []
     for kind, name in dict.fromkeys([*before, *after]):
-        olds, news = before.get((kind, name), []), after.get((kind, name), [])
-        if not news and new.problems:
+        earlier, later = before.get((kind, name), []), after.get((kind, name), [])
+        if not later and new.problems:
             # It may come after what failed.
             continue
-        if not olds and old.problems:
+        if not earlier and old.problems:
             continue
-        if not news:
+        if not later:
             gone = Difference(DifferenceKind.OUTPUT_REMOVED, "", before=name, in_new=False)
-            found.append(ComparedOutput(kind, name, olds[0].schema, None, (gone,)))
+            found.append(ComparedOutput(kind, name, earlier[0].schema, None, (gone,)))
             continue
-        if not olds:
+        if not earlier:
             made = Difference(DifferenceKind.OUTPUT_ADDED, "", after=name)
-            found.append(ComparedOutput(kind, name, None, news[0].schema, (made,)))
+            found.append(ComparedOutput(kind, name, None, later[0].schema, (made,)))
             continue
         differences: list[Difference] = []
-        for one, other in zip(olds, news, strict=False):
+        for one, other in zip(earlier, later, strict=False):
             differences += [each for each in _of_output(one, other) if each not in differences]
-        if len(olds) != len(news):
-            differences.append(_rows(f"{len(olds)} writes", f"{len(news)} writes"))
+        if len(earlier) != len(later):
+            differences.append(_rows(f"{len(earlier)} writes", f"{len(later)} writes"))
         differences += _of_inputs(old, new)
-        found.append(ComparedOutput(kind, name, olds[0].schema, news[0].schema, tuple(differences)))
+        found.append(ComparedOutput(kind, name, earlier[0].schema, later[0].schema, tuple(differences)))
     return tuple(found)
 
 
