@@ -27,7 +27,16 @@ from headwater_consumers.materializer.write import transaction
 from headwater_consumers.materializer.write.links import OBSERVED
 from headwater_consumers.materializer.write.retention import move_some, retire
 from headwater_consumers.materializer.write.writer import write
-from headwater_schemas.events import DatasetRef, JobEvent, JobRef, LineageEvent, build
+from headwater_schemas.events import (
+    DatasetEvent,
+    DatasetRef,
+    JobEvent,
+    JobRef,
+    LineageEvent,
+    SchemaDefinition,
+    SchemaField,
+    build,
+)
 from support.graph.cases import Case, load_cases
 from support.graph.colliding import Pools, colliding_events
 
@@ -183,6 +192,21 @@ def race_onto_a_graph(graph: Driver, seed: int) -> None:
     with graph.session() as session:
         session.execute_write(write, fold(events[:third]))
     race(graph, fold(events[third : 2 * third]), fold(events[2 * third :]))
+    assert list(dump(graph, internal=True)) == list(oracle(fold(events), internal=True))
+
+
+@pytest.mark.timeout(300)
+def test_a_schema_that_is_reported_earlier_and_later(graph: Driver) -> None:
+    def reported(day: int, type_: str) -> LineageEvent:
+        body = DatasetEvent(
+            dataset=DatasetRef("n", "d"), schema=SchemaDefinition((SchemaField(path="id", type=type_),))
+        )
+        return build.lineage_event(body, producer="test", event_time=datetime(2025, 1, day, tzinfo=UTC))
+
+    events = [reported(3, "int"), reported(1, "int"), reported(5, "int"), reported(4, "bigint")]
+    with graph.session() as session:
+        session.execute_write(write, fold(events[:1]))
+    race(graph, fold(events[1:2]), fold(events[2:]))
     assert list(dump(graph, internal=True)) == list(oracle(fold(events), internal=True))
 
 

@@ -57,7 +57,8 @@ CALL (datasets) {
 }
 CALL () {
   UNWIND $batch.excluded_feeds AS row
-  MATCH ()-[r:FEEDS {key: row[4].key}]->()
+  WITH DISTINCT row[4].key AS key
+  MATCH ()-[r:FEEDS {key: key}]->()
   WHERE r.possible
   FOREACH (_ IN CASE WHEN r.declared THEN [1] ELSE [] END | SET r.possible = null, r.first_seen = null, r.last_seen = null)
   FOREACH (_ IN CASE WHEN r.declared THEN [] ELSE [1] END | DELETE r)
