@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from neo4j import Driver
 
 pytestmark = pytest.mark.stack
-NOW = datetime.now(UTC)
-BEGAN = NOW - timedelta(hours=2)
 APP = ParentRun("app-run", JobRef("default", "daily"))
 
 
@@ -98,22 +96,24 @@ def test_open_writes_end_by_what_the_log_shows(
 ) -> None:
     """Four runs of one table, one of which has reported its version; and one that has only just begun."""
     table = tmp_path / "orders"
-    minutes = timedelta(minutes=1)
+    # Not when the tests are collected: that may be an hour ago.
+    now, minutes = datetime.now(UTC), timedelta(minutes=1)
+    began = now - timedelta(hours=2)
     made = Position(table_snapshot=TableSnapshot(format="delta", snapshot_id="1"))
     reported = RunEvent(
         type=RunEventType.COMPLETE,
         outputs=(DatasetUse(dataset=DatasetRef("file", str(table)), position=made, certainty=Certainty.EXACT),),
     )
-    commit(table, 0, BEGAN - minutes, "CREATE TABLE", None)
-    commit(table, 1, BEGAN + 2 * minutes, "WRITE", mark_of("app-run"))
-    commit(table, 2, BEGAN + 3 * minutes, "WRITE", mark_of("app-run"))
+    commit(table, 0, began - minutes, "CREATE TABLE", None)
+    commit(table, 1, began + 2 * minutes, "WRITE", mark_of("app-run"))
+    commit(table, 2, began + 3 * minutes, "WRITE", mark_of("app-run"))
     events = [
-        started("appended", table, BEGAN),
-        started("done", table, BEGAN + minutes),
-        event("done", reported, BEGAN + 2 * minutes),
-        started("merged", table, BEGAN + minutes, "MergeIntoCommand"),
-        started("elsewhere", tmp_path / "other", BEGAN),
-        started("young", table, NOW, "DeleteCommand"),
+        started("appended", table, began),
+        started("done", table, began + minutes),
+        event("done", reported, began + 2 * minutes),
+        started("merged", table, began + minutes, "MergeIntoCommand"),
+        started("elsewhere", tmp_path / "other", began),
+        started("young", table, now, "DeleteCommand"),
     ]
     writer.apply(fold(events))
 
