@@ -6,13 +6,20 @@ from typing import Any
 import pytest
 
 from headwater_producers.spark.connectors.answer import LoggedSource
+from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
 from headwater_producers.spark.connectors.question import SourceOffsets
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.plan import PlanInput, SourceKind
-from headwater_producers.spark.streaming.interval import MicroBatchFacts, interval_entry, source_rows
+from headwater_producers.spark.streaming.interval import (
+    MicroBatchFacts,
+    SinkCommits,
+    interval_entry,
+    micro_batch_facts,
+    source_rows,
+)
 from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, OffsetRange
-from support.capture import recorded
+from support.capture import DictFiles, NoTopics, recorded
 
 CLUSTER = "kafka://broker:9092"
 
@@ -37,6 +44,28 @@ def test_a_recorded_micro_batch() -> None:
     assert use.position.kafka.ranges == (OffsetRange(0, 8, 24), OffsetRange(1, 12, 26))
     assert (use.certainty, use.rows) == (Certainty.EXACT, 30)
     assert (entry.batch_id, entry.rows_in, entry.rows_out, entry.plan_digest) == (1, 30, 30, "d" * 32)
+
+
+@pytest.mark.parametrize(
+    ("rows", "before_ms", "rows_in"),
+    [
+        # The sink had it before the trigger began: it was written by a driver that was killed, and is skipped now.
+        (0, 1, None),
+        # A micro-batch without rows writes, too: what a watermark has closed, or an empty file.
+        (0, 0, 0),
+        (0, -900, 0),
+        (30, 1, 30),
+    ],
+)
+def test_rows_of_a_micro_batch_that_the_sink_skips_are_unknown(rows: int, before_ms: int, rows_in: int | None) -> None:
+    progress = changed("kafka_next_batch", numInputRows=rows)
+    written = int(progress.started_at.timestamp() * 1000) - before_ms
+    line = json.dumps({"path": "/out/a", "size": 1, "modificationTime": written, "action": "add"})
+    log = DictFiles({f"/out/_spark_metadata/{progress.batch_id}": f"v1\n{line}"})
+    commits, sinks = SinkCommits("FileSink[/out]", "q", log), SinkOffsets(NoTopics())
+    facts = micro_batch_facts(progress, None, None, (), None, commits, sinks)
+    entry = interval_entry(progress, [topic("in")], facts)
+    assert (entry.rows_in, entry.inputs[0].rows) == (rows_in, rows_in)
 
 
 def test_a_first_batch_takes_its_start_from_the_checkpoint() -> None:

@@ -26,20 +26,22 @@ def source_log(**batches: list[str]) -> str:
 
 def paths_of(files: DictFiles, batch: int) -> tuple[str, ...] | None:
     found = sink_files(TextFolder("/out", files), batch)
-    return None if found is None else found.paths
+    return None if found is None else file_set(found).paths
 
 
 def test_a_sink_batch_is_its_own_log_file() -> None:
     files = DictFiles({"/out/_spark_metadata/3": sink_log("b", "a")})
-    found = sink_files(TextFolder("/out/", files), 3)
-    assert found is not None
+    logged = sink_files(TextFolder("/out/", files), 3)
+    assert logged is not None
+    found = file_set(logged)
     assert (found.count, found.bytes, found.paths) == (2, 20, ("a", "b"))
     assert found.manifest_digest == hashlib.sha256(b"a\nb\n").hexdigest()
 
 
 def test_a_sink_batch_without_files_is_an_empty_set() -> None:
-    found = sink_files(TextFolder("/out", DictFiles({"/out/_spark_metadata/0": "v1"})), 0)
-    assert found is not None
+    logged = sink_files(TextFolder("/out", DictFiles({"/out/_spark_metadata/0": "v1"})), 0)
+    assert logged is not None
+    found = file_set(logged)
     assert (found.count, found.bytes, found.paths) == (0, 0, ())
 
 

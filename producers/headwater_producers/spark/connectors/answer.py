@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -104,10 +105,17 @@ class BatchLog(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SinkCommit:
-    """What a micro-batch has written, and what the sink counted of it."""
+    """What a micro-batch has written, and what the sink counted of it.
+
+    Attributes:
+        position: what was written.
+        counts: of it.
+        at: when the last of it was written, by the sink's clock, where the log has that.
+    """
 
     position: Position
     counts: Counts
+    at: datetime | None = None
 
 
 class StreamLog(Protocol):

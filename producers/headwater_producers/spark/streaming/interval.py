@@ -68,6 +68,11 @@ class SinkCommits:
             files=commit.counts.files,
         )
 
+    def written_at(self, batch_id: int) -> datetime | None:
+        """When a committed micro-batch's output was written, where the sink's log has that."""
+        commit = self._commit(batch_id)
+        return None if commit is None else commit.at
+
     def _commit(self, batch_id: int) -> SinkCommit | None:
         if self._log is None:
             return None
@@ -104,6 +109,8 @@ class MicroBatchFacts:
         watermark_after: the watermark that the batch set.
         plan_digest: the PlanEvent with its column lineage.
         rows_out: over all outputs, where the progress doesn't know.
+        skipped: whether the sink has skipped it, since it was written before its query was restarted. Then no row was
+            read, and how many it had isn't known any more.
     """
 
     logged: Mapping[int, LoggedSource] = field(default_factory=dict)
@@ -111,6 +118,7 @@ class MicroBatchFacts:
     watermark_after: datetime | None = None
     plan_digest: str | None = None
     rows_out: int | None = None
+    skipped: bool = False
 
 
 def interval_entry(
@@ -135,7 +143,7 @@ def interval_entry(
     for index, source in enumerate(source_offsets(progress, inputs)):
         asked = replace(source, logged=facts.logged.get(index, source.logged))
         ranges = REGISTRY.read_range(asked)
-        counted = source_rows(ranges, progress.sources[index].rows, read_often=read_often)
+        counted = None if facts.skipped else source_rows(ranges, progress.sources[index].rows, read_often=read_often)
         if (read := by_source.get(index)) is not None:
             uses += _uses(counted, read, ranges or (_opaque(asked),))
         rows.append(counted)
@@ -286,7 +294,16 @@ def micro_batch_facts(
         ),
         plan_digest=digest,
         rows_out=rows_of(outputs),
+        skipped=not writes and _is_skipped(progress, commits),
     )
+
+
+def _is_skipped(progress: Progress, commits: SinkCommits) -> bool:
+    """Whether a micro-batch that read no row was in the sink before it began: asked only of those that read none."""
+    if not progress.sources or any(source.rows != 0 for source in progress.sources):
+        return False
+    at = commits.written_at(progress.batch_id)
+    return at is not None and at < progress.started_at
 
 
 def rows_of(outputs: Sequence[DatasetUse]) -> int | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from headwater_producers.spark.connectors.answer import SinkCommit
@@ -37,11 +38,12 @@ def log_offset(offset: object) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class LoggedFile:
-    """One line of a log. `size` is known of sinks, `log_batch` of sources."""
+    """One line of a log. `size` and `modified` (milliseconds since 1970) are known of sinks, `log_batch` of sources."""
 
     path: str
     size: int | None
     log_batch: int | None
+    modified: int | None = None
 
 
 def parse_log(text: str) -> tuple[LoggedFile, ...]:
@@ -55,17 +57,17 @@ def parse_log(text: str) -> tuple[LoggedFile, ...]:
         raise ValueError(f"log version {version[:20]!r}; only v1 is known")
     entries = (json.loads(line) for line in lines if line.strip())
     return tuple(
-        LoggedFile(entry["path"], entry.get("size"), entry.get("batchId"))
+        LoggedFile(entry["path"], entry.get("size"), entry.get("batchId"), entry.get("modificationTime"))
         for entry in entries
         if entry.get("action", "add") == "add"
     )
 
 
-def sink_files(sink: TextFolder, batch_id: int) -> FileSet | None:
+def sink_files(sink: TextFolder, batch_id: int) -> tuple[LoggedFile, ...] | None:
     """What micro-batch `batch_id` added to a file sink; None where the log doesn't have it (any more)."""
     folder = sink.folder("_spark_metadata")
     if (text := folder.read(f"{batch_id}")) is not None:
-        return file_set(parse_log(text))
+        return parse_log(text)
     if (text := folder.read(f"{batch_id}.compact")) is None:
         return None
     before: set[str] = set()
@@ -77,7 +79,7 @@ def sink_files(sink: TextFolder, batch_id: int) -> FileSet | None:
             break
         else:
             return None  # a hole: what was added before can't be separated
-    return file_set([file for file in parse_log(text) if file.path not in before])
+    return tuple(file for file in parse_log(text) if file.path not in before)
 
 
 def source_files(log: TextFolder, after: int | None, up_to: int) -> FileSet | None:
@@ -121,7 +123,10 @@ class SinkLog:
 
     def written(self, _query_id: str, batch_id: int) -> SinkCommit | None:
         """The files of a micro-batch: its entry has its number."""
-        added = sink_files(self._sink, batch_id)
-        if added is None:
+        logged = sink_files(self._sink, batch_id)
+        if logged is None:
             return None
-        return SinkCommit(Position(files=added), Counts(bytes=added.bytes, files=added.count))
+        added = file_set(logged)
+        last = max((file.modified for file in logged if file.modified is not None), default=None)
+        at = None if last is None else datetime.fromtimestamp(last / 1000, UTC)
+        return SinkCommit(Position(files=added), Counts(bytes=added.bytes, files=added.count), at)
