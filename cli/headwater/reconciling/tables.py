@@ -15,6 +15,7 @@ from headwater.errors import InputError
 from headwater.reconciling.knowledge import QueryOptions
 from headwater.settings import connected_settings
 from headwater_consumers.analysis.reconciling import OpenWrite, claimed_versions, open_writes
+from headwater_consumers.analysis.runs.answer import MISSED_HEARTBEATS
 from headwater_producers.spark.backfill.left_tables import became_of, location
 from headwater_producers.spark.common.versions import capture_version
 from headwater_producers.spark.events.left_writes import LeftWrite, Verdict, recovered_end, with_facet
@@ -25,7 +26,6 @@ from headwater_schemas.redaction import redact
 
 _NAME: Final = re.compile(r"[\w`-]+(\.[\w`-]+)+")
 _METADATA: Final = re.compile(r".*\.metadata\.json")
-_MISSED_HEARTBEATS: Final = 3
 _HEARTBEAT_SECONDS: Final = 60.0
 """Of a run that was never seen to have one: capture's own default."""
 RUNNING: Final = "RUNNING"
@@ -139,5 +139,5 @@ def _left_write(run: OpenWrite, tenant: str) -> LeftWrite | None:
 
 def _beats(run: OpenWrite) -> bool:
     """Whether a run may have been seen too lately to be given up."""
-    patience = timedelta(seconds=_MISSED_HEARTBEATS * (run.heartbeat_seconds or _HEARTBEAT_SECONDS))
+    patience = timedelta(seconds=MISSED_HEARTBEATS * (run.heartbeat_seconds or _HEARTBEAT_SECONDS))
     return datetime.now(UTC) - run.last_seen < patience

@@ -12,8 +12,8 @@ from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 
-# A heartbeat that comes late is none that has stopped: it waits in an outbox while Kafka is away, or for a consumer.
-_MISSED = 3
+MISSED_HEARTBEATS = 3
+"""After so many a heartbeat has stopped. One that is late waits in an outbox while Kafka is away, or for a consumer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,7 +280,7 @@ class OpenRun:
         """Whether its heartbeat has: none for three times as long as it takes; None where it never had one."""
         if self.heartbeat_seconds is None:
             return None
-        return (now - self.last_seen).total_seconds() > _MISSED * self.heartbeat_seconds
+        return (now - self.last_seen).total_seconds() > MISSED_HEARTBEATS * self.heartbeat_seconds
 
 
 @dataclass(frozen=True, slots=True)
