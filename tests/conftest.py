@@ -115,6 +115,14 @@ def neo4j_driver(stack: StackUnderTest) -> Iterator[Driver]:
 
 
 @pytest.fixture
+def settings_of_stack(stack: StackUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands of this process ask the stack's Neo4j."""
+    monkeypatch.setenv("HEADWATER_NEO4J_URI", stack.neo4j_uri)
+    monkeypatch.setenv("HEADWATER_NEO4J_USER", stack.neo4j_user)
+    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", stack.neo4j_password)
+
+
+@pytest.fixture
 def clean_database(neo4j_driver: Driver) -> Driver:
     """Empty before, not after: what a failed test leaves can be looked at."""
     with neo4j_driver.session(database="neo4j") as session:

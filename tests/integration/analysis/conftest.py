@@ -17,14 +17,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def settings_of_stack(stack: StackUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands of this process ask the stack's Neo4j."""
-    monkeypatch.setenv("HEADWATER_NEO4J_URI", stack.neo4j_uri)
-    monkeypatch.setenv("HEADWATER_NEO4J_USER", stack.neo4j_user)
-    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", stack.neo4j_password)
-
-
-@pytest.fixture
 def asked_demo(demo_graph: Driver, settings_of_stack: None) -> None:
     """The demo's graph, for commands to ask."""
 

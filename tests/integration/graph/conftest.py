@@ -8,6 +8,7 @@ import pytest
 
 from headwater_consumers.graph.segments import segment
 from headwater_consumers.materializer.write import GraphWriter
+from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -25,6 +26,17 @@ def graph(clean_database: Driver) -> Driver:
 @pytest.fixture
 def writer(graph: Driver) -> GraphWriter:
     return GraphWriter(graph, DATABASE)
+
+
+@pytest.fixture
+def settings_of_pipeline(
+    settings_of_stack: None, stack: StackUnderTest, topic_prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands of this process use the stack's Kafka, too, with topics and a consumer group of the test's own."""
+    monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", stack.bootstrap_servers)
+    monkeypatch.setenv("HEADWATER_TOPIC_PREFIX", topic_prefix)
+    monkeypatch.setenv("HEADWATER_MATERIALIZER_GROUP", topic_prefix)
+    monkeypatch.setenv("HEADWATER_MATERIALIZER_HTTP_PORT", "0")
 
 
 @pytest.fixture

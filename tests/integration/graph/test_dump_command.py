@@ -17,14 +17,7 @@ from headwater_consumers.materializer.write import GraphWriter
 from support.graph.colliding import colliding_events
 from support.stack import StackUnderTest
 
-pytestmark = pytest.mark.stack
-
-
-@pytest.fixture(autouse=True)
-def _settings(stack: StackUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADWATER_NEO4J_URI", stack.neo4j_uri)
-    monkeypatch.setenv("HEADWATER_NEO4J_USER", stack.neo4j_user)
-    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", stack.neo4j_password)
+pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("settings_of_stack")]
 
 
 @pytest.fixture

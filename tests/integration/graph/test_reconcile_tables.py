@@ -30,24 +30,12 @@ from headwater_schemas.events import (
     build,
 )
 from headwater_schemas.facets import WRITE_FACET
-from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("settings_of_pipeline")]
 APP = ParentRun("app-run", JobRef("default", "daily"))
-
-
-@pytest.fixture(autouse=True)
-def _settings(stack: StackUnderTest, topic_prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADWATER_NEO4J_URI", stack.neo4j_uri)
-    monkeypatch.setenv("HEADWATER_NEO4J_USER", stack.neo4j_user)
-    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", stack.neo4j_password)
-    monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", stack.bootstrap_servers)
-    monkeypatch.setenv("HEADWATER_TOPIC_PREFIX", topic_prefix)
-    monkeypatch.setenv("HEADWATER_MATERIALIZER_GROUP", topic_prefix)
-    monkeypatch.setenv("HEADWATER_MATERIALIZER_HTTP_PORT", "0")
 
 
 def event(run_id: str, body: RunEvent, at: datetime) -> LineageEvent:

@@ -107,7 +107,7 @@ class Reports:
         return self.node("Version", key, tenant=tenant, dataset=dataset, format=format_, version=version, name=version)
 
     def schema_version(self, tenant: str, dataset: str, fields: Sequence[SchemaField]) -> Node:
-        """A schema is told from others by the path, type and nullability of its fields, in order."""
+        """A schema differs from others by the path, type and nullability of its fields, in order."""
         digest = identity.schema_digest(SchemaDefinition(tuple(fields)))
         key = key_of(tenant, "schema", dataset, digest)
         words = {None: "", True: "true", False: "false"}
