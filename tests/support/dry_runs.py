@@ -119,6 +119,8 @@ def _serve(scratch: Path, tables: Mapping[str, str], answers: TextIO) -> None:
         for view in session._jsparkSession.catalog().listTables().collectAsList():
             if view.isTemporary():
                 session._jsparkSession.catalog().dropTempView(view.name())
+            elif f"`{view.name()}`" not in sources._tables:
+                session._jsparkSession.sql(f"DROP TABLE `{view.name()}`")
         print(json.dumps(channel.reports), file=answers, flush=True)
 
 

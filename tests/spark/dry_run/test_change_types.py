@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from headwater_consumers.review.jobs.answer import JobVerdict
@@ -24,6 +26,36 @@ BATCHES = (
     "s = spark.readStream.schema('a INT, b STRING').json('/in').select('b', (F.col('a') + {}).alias('a'), {})\n"
     "def each(batch, number):\n"
     "    batch.groupBy('b').agg(F.max('a').alias('a')).write.mode('append').parquet('/lake/out')\n"
+    "s.writeStream.foreachBatch(each).start().awaitTermination()\n"
+)
+
+INTO = ".write.insertInto('shop.customers')"
+CUSTOMER = "o.select('customer', 'state', F.lit(1), 'amount')"
+INSERT = "spark.sql('INSERT {} shop.customers SELECT customer, state, state, amount FROM shop.orders{}')"
+WITH = (
+    "spark.sql('WITH w AS (SELECT * FROM shop.orders WHERE amount > {}) "
+    "INSERT INTO shop.customers SELECT customer, state, state, amount FROM w')"
+)
+FOLDER = "spark.sql(\"INSERT OVERWRITE DIRECTORY '/lake/out' USING parquet SELECT id FROM shop.orders WHERE id > {}\")"
+CREATED = "spark.sql('CREATE TABLE made (a INT, d STRING, {}) USING parquet PARTITIONED BY ({})')\n"
+PARTITION = (
+    'spark.sql("CREATE TABLE made (a INT, {0} STRING) USING parquet PARTITIONED BY ({0})")\n'
+    "spark.sql(\"INSERT OVERWRITE made PARTITION ({0}='{1}') SELECT amount FROM shop.orders\")"
+)
+OVERWRITE = ORDERS + "o.writeTo('lake.t').overwrite(F.col('state') == '{}')"
+YEARS = ORDERS + "o.writeTo('lake.t').partitionedBy(F.{}('{}')).createOrReplace()"
+BUCKETS = ORDERS + "o.write.bucketBy({}, '{}').sortBy('{}').saveAsTable('lake.t')"
+CTAS = "spark.sql('CREATE TABLE lake.t USING {} PARTITIONED BY ({}) AS SELECT * FROM shop.orders')"
+STREAMED = (
+    "s = spark.readStream.schema('a INT, b STRING, c INT').json('/in').writeStream.partitionBy('{}')\n"
+    "s.option('checkpointLocation', '/c').toTable('lake.t')"
+)
+CSV = "spark.read.option('header', {}).schema('a INT, b STRING').csv('/in')" + OUT
+MERGED = (
+    "s = spark.readStream.schema('a INT, b STRING').json('/in').where('a > {}')\n"
+    "def each(batch, number):\n"
+    "    batch.createOrReplaceTempView('v')\n"
+    "    batch.sparkSession.sql('MERGE INTO shop.customers c USING v ON c.customer = v.a WHEN MATCHED THEN {}')\n"
     "s.writeStream.foreachBatch(each).start().awaitTermination()\n"
 )
 
@@ -122,6 +154,64 @@ CHANGES = {
         "spark.sql('INSERT INTO shop.customers SELECT customer, state, state, amount + 1 FROM shop.orders')",
         {"MEANING born"},
     ),
+    "insertInto": (
+        ORDERS + "o.select('customer', 'state', 'state', 'amount').write.insertInto('shop.customers')",
+        ORDERS + "o.select('customer', 'state', 'day', 'amount').write.insertInto('shop.customers')",
+        {"MEANING segment", "RETYPED segment NARROWER"},
+    ),
+    "insertInto, in another order": (
+        ORDERS + "o.select('customer', F.lit('a').alias('a'), F.lit('b').alias('b'), 'id')" + INTO,
+        ORDERS + "o.select('customer', F.lit('b').alias('b'), F.lit('a').alias('a'), 'id')" + INTO,
+        {"MEANING country", "MEANING segment"},
+    ),
+    "insertInto, mode": (ORDERS + CUSTOMER + INTO, ORDERS + CUSTOMER + ".write.mode('overwrite')" + INTO[6:],
+        {"WRITE_MODE "}),
+    "insert overwrite": (INSERT.format("INTO", ""), INSERT.format("OVERWRITE", ""), {"WRITE_MODE "}),
+    "insert after with": (WITH.format(1), WITH.format(2), {"ROWS "}),
+    "insert into a folder": (FOLDER.format(1), FOLDER.format(2), {"ROWS "}),
+    "insert into a partition": (PARTITION.format("d", "x"), PARTITION.format("d", "y"), {"WRITE_MODE "}),
+    "writeTo": (
+        ORDERS + "o.writeTo('lake.t').append()",
+        ORDERS + "o.writeTo('lake.t').overwritePartitions()",
+        {"WRITE_MODE "},
+    ),
+    "writeTo, what is overwritten": (OVERWRITE.format("A"), OVERWRITE.format("a"), {"WRITE_MODE "}),
+    "writeTo, partitioning": (YEARS.format("years", "day"), YEARS.format("months", "day"), {"PARTITIONING "}),
+    "writeTo, clustering": (
+        ORDERS + "o.writeTo('lake.t').clusterBy('day').create()",
+        ORDERS + "o.writeTo('lake.t').clusterBy('id').create()",
+        {"PARTITIONING "},
+    ),
+    "saveAsTable, partitioning": (
+        ORDERS + "o.write.partitionBy('day', 'state').saveAsTable('lake.t')",
+        ORDERS + "o.write.partitionBy('state', 'day').saveAsTable('lake.t')",
+        {"PARTITIONING "},
+    ),
+    "buckets": (BUCKETS.format(4, "id", "id"), BUCKETS.format(8, "id", "id"), {"PARTITIONING "}),
+    "buckets, of a column": (BUCKETS.format(4, "id", "id"), BUCKETS.format(4, "amount", "id"), {"PARTITIONING "}),
+    "buckets, sorted": (BUCKETS.format(4, "id", "id"), BUCKETS.format(4, "id", "at"), {"PARTITIONING "}),
+    "create table as, partitioning": (CTAS.format("parquet", "day"), CTAS.format("parquet", "state"),
+        {"PARTITIONING "}),
+    "create table as, format": (CTAS.format("parquet", "day"), CTAS.format("orc", "day"), {"WRITE_MODE "}),
+    "create table, partitioning": (CREATED.format("f STRING", "d"), CREATED.format("f STRING", "f"),
+        {"PARTITIONING "}),
+    "create table, a column": (CREATED.format("f STRING", "d"), CREATED.format("f STRING, g INT", "d"), {"ADDED g"}),
+    "a stream's partitioning": (STREAMED.format("a"), STREAMED.format("b"), {"PARTITIONING "}),
+    "options of a writer": (
+        ORDERS + "o.write.csv('/lake/out', sep=',')",
+        ORDERS + "o.write.csv('/lake/out', sep=';')",
+        {"WRITE_MODE "},
+    ),
+    "options of a reader": (CSV.format("'true'"), CSV.format("'false'"), {"ROWS "}),
+    "format of a reader": (CSV.format("'true'"), CSV.format("'true'").replace(".csv(", ".json("), {"ROWS "}),
+    "foreach": (
+        ORDERS + "def send(row):\n    print(row.id)\no.foreach(send)",
+        ORDERS + "def send(row):\n    print(row.amount)\no.foreach(send)",
+        {"WRITE_MODE "},
+    ),
+    "merge in foreachBatch": (MERGED.format(1, "DELETE"), MERGED.format(1, "UPDATE SET c.segment = v.b"),
+        {"WRITE_MODE "}),
+    "merge in foreachBatch, its stream": (MERGED.format(1, "DELETE"), MERGED.format(2, "DELETE"), {"WRITE_MODE "}),
     "merge": (
         MERGE.format("customer"),
         MERGE.format("id"),
@@ -174,6 +264,22 @@ EQUAL = {
     "another catalog": (
         "spark.table('lake.shop.orders')" + OUT,
         "spark.sql('SELECT orders.id, lake.shop.orders.customer FROM lake.shop.orders')" + OUT,
+    ),
+    "names of what is inserted": (
+        ORDERS + "o.select('customer', F.lit('a').alias('a'), F.lit('b').alias('b'), 'amount')" + INTO,
+        ORDERS + "o.select('customer', F.lit('a').alias('x'), F.lit('b').alias('y'), 'amount')" + INTO,
+    ),
+    "partitioning": (
+        ORDERS + "o.writeTo('lake.t').partitionedBy('day').create()",
+        "spark.sql('CREATE TABLE lake.t PARTITIONED BY (DAY) AS SELECT * FROM shop.orders')",
+    ),
+    "options": (
+        ORDERS + "o.write.option('compression', 'gzip').option('header', True).csv('/lake/out')",
+        ORDERS + "o.write.options(header='true', maxRecordsPerFile=9).csv('/lake/out')",
+    ),
+    "where a broker is": (
+        "spark.read.format('kafka').option('subscribe', 't').option('kafka.bootstrap.servers', 'a:1').load()" + OUT,
+        "spark.read.format('kafka').option('subscribe', 't').option('kafka.bootstrap.servers', 'b:2').load()" + OUT,
     ),
     "many values of a list": (
         ORDERS + f"o.where(F.col('amount').isin({list(range(40))})).select('id')" + OUT,
@@ -230,6 +336,28 @@ UNKNOWN = {
     "RDDs that are saved": (
         "spark.sparkContext.parallelize([1]).saveAsTextFile('/lake/out')", "RDD.saveAsTextFile", "DataFrame",
     ),
+    "RDDs that go to code": (ORDERS + "o.rdd.foreachPartition(list)\no" + OUT, "RDD.foreachPartition", "DataFrame"),
+    "a merge by frames": (
+        ORDERS + "o.mergeInto('shop.customers', F.expr('true'))\no" + OUT,
+        "mergeInto",
+        "DataFrame",
+    ),
+    "an insert with parameters": (
+        ORDERS + "spark.sql('INSERT INTO shop.customers SELECT 1, :a, :a, 1', args={'a': 'x'})\no" + OUT,
+        "with parameters",
+        "by itself",
+    ),
+    "an insert into several tables": (
+        ORDERS + "o" + OUT + "spark.sql('FROM shop.orders INSERT INTO shop.customers SELECT 1, state, state, 2 "
+        "INSERT INTO shop.customers SELECT 2, state, state, 2')",
+        "runs Union",
+        "by itself",
+    ),
+    "too few columns": (ORDERS + "o.select('id')" + INTO, "has 4 columns, and the rows", "Correct"),
+    "too few columns in SQL": ("spark.sql('INSERT INTO shop.customers SELECT 1, 2')", "has 4 columns", "Correct"),
+    "an insert into an unknown table": (ORDERS + "o.write.insertInto('shop.nothing')", "shop.nothing", "--tables"),
+    "what truncates": (ORDERS + "spark.sql('TRUNCATE TABLE shop.customers')\no" + OUT, "TruncateTable", "by itself"),
+    "what the catalog makes": (ORDERS + "spark.catalog.createTable('x', '/x')\no" + OUT, "createTable", "DataFrame"),
     "nothing": ("def main():\n    spark.table('shop.orders')" + OUT, "writes nothing", "arguments"),
     "a stream that Spark refuses": (
         STREAM.format("1 hour").replace("s.withWatermark('t', '1 hour')", "s"),
@@ -247,3 +375,25 @@ def test_what_cant_be_known_is_no_pass(dry_runs: DryRuns, name: str) -> None:
     assert [each.script for each in found.problems] == ["old.py", "new.py"]
     assert all(text in each.text for each in found.problems), found.problems
     assert all(any(word in each.fix for word in fix.split("|")) for each in found.problems), found.problems
+
+
+def test_a_statement_that_changes_a_table_is_the_same_or_the_verdict_is_unknown(dry_runs: DryRuns) -> None:
+    old = dry_runs.version("spark.sql('ALTER TABLE shop.items ADD COLUMN x INT')\n" + ORDERS + "o" + OUT, "old.py")
+    new = replace(old, script="new.py", ddl=("ALTER TABLE shop.items ADD COLUMN y INT",))
+    assert review_job(None, old, old).verdict is JobVerdict.NONE
+    found = review_job(None, old, new)
+    assert (found.verdict, [each.script for each in found.problems]) == (JobVerdict.UNKNOWN, ["old.py", "new.py"])
+
+
+def test_parameters_of_a_query(dry_runs: DryRuns) -> None:
+    query = "spark.sql('SELECT o.id FROM shop.orders o WHERE o.amount > :least', args={{'least': {}}})" + OUT
+    assert differences(dry_runs, query.format(1), query.format(1)) == set()
+    assert differences(dry_runs, query.format(1), query.format(2)) == {"ROWS "}
+    framed = ORDERS + "spark.sql('SELECT id FROM {{x}} WHERE amount > {{n}}', x=o, n={})" + OUT
+    assert differences(dry_runs, framed.format(1), framed.format(2)) == {"ROWS "}
+
+
+def test_secrets_of_options_are_not_shown(dry_runs: DryRuns) -> None:
+    script = ORDERS + "o.write.option('fs.key', 'abc').option('password', 'abc').option('header', 'x').csv('/o')"
+    (output,) = dry_runs.version(script).outputs
+    assert output.mode == "header=x"

@@ -18,7 +18,7 @@ from headwater_consumers.review.compare import Difference
 from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
 from headwater_consumers.review.jobs.by_kind import severity_of
 from headwater_consumers.review.jobs.compare import ComparedOutput, compare_jobs
-from headwater_consumers.review.jobs.version import JobVersion
+from headwater_consumers.review.jobs.version import JobProblem, JobVersion
 from headwater_consumers.review.schema import Schema
 from headwater_consumers.review.stored import stored_schema
 from headwater_consumers.review.wording import text_of
@@ -41,16 +41,29 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
     outputs = tuple(_reviewed(reader, each, old, new, policy) for each in compare_jobs(old, new))
     severity = min((each.severity for each in outputs), key=lambda each: each.rank, default=Severity.NONE)
     known = JobVerdict(severity.value)
-    complete = old.complete and new.complete
+    problems = (*old.problems, *new.problems, *_of_tables(old, new))
+    complete = old.complete and new.complete and not problems
     return JobReview(
         old=old.script,
         new=new.script,
         verdict=known if complete else JobVerdict.UNKNOWN,
         severity=severity,
         outputs=outputs,
-        problems=(*old.problems, *new.problems),
+        problems=problems,
         notes=() if reader is not None else (_NOT_ASKED,),
     )
+
+
+def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
+    """Statements that change tables, and that one version alone has."""
+    before, after = Counter(old.ddl), Counter(new.ddl)
+    for version, counts, word in ((old, before - after, "no more"), (new, after - before, "now")):
+        for text in counts:
+            yield JobProblem(
+                version.script,
+                f"The new version {word} changes a table by {text}, which isn't compared.",
+                "Review the table by its schema: headwater review --dataset.",
+            )
 
 
 def declared_columns(reader: Reader, kind: str, name: str) -> Schema | None:

@@ -79,6 +79,11 @@ class Frames:
         found["settings"] = {name: self._sources.session.conf.get(name, None) for name in _SETTINGS}
         return found
 
+    def behind(self, plan: Any) -> str:
+        """What an analyzed plan's text leaves out: what its leaves read, and what the functions do that it calls."""
+        leaves = sorted({name for (_, name) in self._leaves(plan).items()})
+        return repr((leaves, sorted(self._called(plan).values())))
+
     def signature_of(self, frame: DataFrame, column: str | None = None) -> str:
         """The signature of one column, or of the rows.
 
@@ -129,7 +134,7 @@ class Frames:
         source = self._sources.of_folder(path)
         if source is None:
             return path.replace(f"file:{self._sources.scratch}", "").replace(str(self._sources.scratch), "")
-        return self._sources.identities.get(source.name, str(source))
+        return self._sources.identities.get(source.name, f"{source} {source.options}".rstrip())
 
     def _called(self, plan: Any) -> dict[int, str]:
         """Digest of each Python function that a plan calls, by the number of its result."""
@@ -177,6 +182,7 @@ def _texts(explanation: LineageExplanation, sources: Sources) -> Mapping[str, An
         plain = [_place(each, sources) for each in direct]
         expressions[output.path] = "; ".join(sorted(texts)) or ", ".join(filter(None, plain)) or "a constant"
     rows = sorted({f"{each.subtype or each.kind}: {each.expression or each.path}" for each in explanation.influences})
+    rows += sources.read_with()
     return {"expressions": expressions, "influences": rows}
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from headwater_producers.spark.dry_run.options import option_text, options_text
 from headwater_producers.spark.dry_run.sources import Source, Sources, fixed_schema
 from headwater_schemas import naming
 
@@ -53,11 +55,11 @@ def _remember(reader: Any) -> None:
         return set_schema(self, schema) and self
 
     def with_option(self: Any, key: str, value: Any) -> Any:
-        _state(self)["options"][key.lower()] = _text(value)
+        _state(self)["options"][key.lower()] = option_text(value)
         return set_option(self, key, value) and self
 
     def with_options(self: Any, **options: Any) -> Any:
-        _state(self)["options"].update({key.lower(): _text(value) for key, value in options.items()})
+        _state(self)["options"].update({key.lower(): option_text(value) for key, value in options.items()})
         return set_options(self, **options) and self
 
     reader.format, reader.schema, reader.option, reader.options = with_format, with_schema, with_option, with_options
@@ -66,7 +68,7 @@ def _remember(reader: Any) -> None:
 def _serve(reader: Any, sources: Sources, *, streaming: bool) -> None:
     def load(self: Any, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:  # noqa: A002
         state = _state(self)
-        state["options"].update({key.lower(): _text(value) for key, value in options.items()})
+        state["options"].update({key.lower(): option_text(value) for key, value in options.items()})
         return _loaded(sources, format or state["format"], path, schema or state["schema"], state, streaming=streaming)
 
     def table(_: Any, tableName: str) -> DataFrame:  # noqa: N803  PySpark's name
@@ -86,7 +88,7 @@ def _serve(reader: Any, sources: Sources, *, streaming: bool) -> None:
 def _of_format(sources: Sources, format_: str, *, streaming: bool) -> Any:
     def read(self: Any, path: Any = None, schema: Any = None, **options: Any) -> DataFrame:
         state = _state(self)
-        given = {key.lower(): _text(value) for key, value in options.items() if value is not None}
+        given = {key.lower(): option_text(value) for key, value in options.items() if value is not None}
         state["options"].update(given)
         if not isinstance(path, (str, list, tuple, type(None))):
             raise TypeError(f"what {format_} reads is no path but a {type(path).__name__}: that needs data")
@@ -118,19 +120,20 @@ def _loaded(
 
     chosen = (format_ or sources.session.conf.get("spark.sql.sources.default") or "parquet").lower()
     options = state["options"]
+    read_as = f"{chosen} {options_text(options)}".strip()
     declared = _parse_datatype_string(schema) if isinstance(schema, str) else schema
     known: Any = declared or fixed_schema(chosen, options)
     if chosen == "kafka":
-        return sources.frame(sources.topic(options), known, streaming=streaming)
+        return sources.frame(replace(sources.topic(options), options=read_as), known, streaming=streaming)
     if chosen == "jdbc":
-        return sources.frame(_jdbc_source(options), known, streaming=streaming)
+        return sources.frame(replace(_jdbc_source(options), options=read_as), known, streaming=streaming)
     paths = [path] if isinstance(path, str) else list(path or [])
     paths = paths or [each for each in (options.get("path"),) if each]
     if not paths:
-        return sources.frame(Source("source", chosen), known, streaming=streaming)
+        return sources.frame(Source("source", chosen, read_as), known, streaming=streaming)
     frames = []
     for each in paths:
-        source = sources.path(each)
+        source = replace(sources.path(each), options=read_as)
         frames.append(
             sources.frame(source, None if sources.was_written(source) and not declared else known, streaming=streaming)
         )
@@ -152,7 +155,3 @@ def _jdbc_source(options: dict[str, str]) -> Source:
 def _state(reader: Any) -> dict[str, Any]:
     state: dict[str, Any] = reader.__dict__.setdefault(_STATE, {"format": None, "schema": None, "options": {}})
     return state
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,10 +45,12 @@ class Source:
     Attributes:
         kind: `path`, `table`, `topic`, `jdbc` or `stream` (the rows that a foreachBatch is given).
         name: as datasets are named, without the scratch folder.
+        options: how it is read, which decides what its rows are; it is the same source however it is read.
     """
 
     kind: str
     name: str
+    options: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         """For people."""
@@ -124,7 +126,7 @@ class Sources:
 
     def folder(self, source: Source) -> Path:
         """The empty folder that stands for it; its name is the same for each run."""
-        digest = hashlib.sha256(str(source).encode()).hexdigest()[:10]
+        digest = hashlib.sha256(f"{source}{source.options}".encode()).hexdigest()[:10]
         name = f"{_UNSAFE.sub('_', source.name)[-60:]}-{digest}"
         folder = self.scratch / "sources" / name
         if name not in self._served:
@@ -133,6 +135,10 @@ class Sources:
             if source.kind != "stream":
                 self.channel.report("input", {"kind": source.kind, "name": source.name})
         return folder
+
+    def read_with(self) -> list[str]:
+        """How sources are read, of those that are read with options: for people."""
+        return [f"READ: {source.name} as {source.options}" for source in self._served.values() if source.options]
 
     def of_folder(self, path: str) -> Source | None:
         """What a folder stands for."""
@@ -162,6 +168,18 @@ class Sources:
             jvm.catalog().createTable(spark, "parquet", struct, {"path": str(self.folder(source))})
             self._tables.add(spark.lower())
         return spark
+
+    def columns(self, source: Source) -> list[str]:
+        """Names of a table's columns, which isn't read by that.
+
+        Raises:
+            MissingSchemaError: nobody declares its schema.
+        """
+        parts = [part.strip("`") for part in _parts(source.name)]
+        if len(parts) <= 2 and self._exists(parts):
+            name = ".".join(f"`{part}`" for part in parts)
+            return list(self.session._jsparkSession.table(name).schema().fieldNames())
+        return self.schema(source).fieldNames()
 
     def _exists(self, parts: list[str]) -> bool:
         name = ".".join(f"`{part}`" for part in parts)

@@ -4,31 +4,48 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.connectors.catalog.statements import CHANGES_ROWS, CHANGES_TABLE, MAKES_TABLE, OF_SESSION
+from py4j.java_gateway import is_instance_of
+
+from headwater_producers.spark.connectors.catalog.statements import (
+    CHANGES_ROWS,
+    CHANGES_TABLE,
+    MAKES_EMPTY_TABLE,
+    MAKES_TABLE,
+    OF_SESSION,
+    REPLACES,
+)
 from headwater_producers.spark.dry_run.sources import Source, Sources
-from headwater_producers.spark.dry_run.writing import Writes, table_source
+from headwater_producers.spark.dry_run.writing import Writes, matching, table_source
 from headwater_producers.spark.jvm.scala import class_name, items
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_DO: Final = tuple(
+    f"org.apache.spark.sql.catalyst.plans.logical.{name}" for name in ("Command", "ParsedStatement", "InsertIntoDir")
+)
+"""What Spark's statements are that aren't queries."""
+_LOOKS: Final = ("Show", "Describe", "Explain", "List")
+_NOTHING: Final = ("Map()", "None", "optionlist()")
+
 
 def run_statements(sources: Sources, writes: Writes) -> None:
     """From now on `spark.sql` runs queries on what is served, and no statement that writes."""
     from pyspark.sql import SparkSession
+    from pyspark.sql.sql_formatter import SQLStringFormatter
 
     run = SparkSession.sql
 
     def sql(session: Any, sqlQuery: str, args: Any = None, **named: Any) -> DataFrame:  # noqa: N803  PySpark's name
-        if args or named:
-            # Placeholders need values before the statement can be parsed.
-            names = set(re.findall(r"[\w.]+", sqlQuery))
-            for name in sorted(each for each in names if "." in each):
-                sources.table(name)
-            return run(session, sqlQuery, args, **named)
-        return _run(_Statement(sources, writes, sqlQuery), lambda text: run(session, text))
+        formatter = SQLStringFormatter(session)
+        text = formatter.format(sqlQuery, **named) if named else sqlQuery
+        try:
+            return _run(_Statement(sources, writes, text, has_values=bool(args)), lambda text: run(session, text, args))
+        finally:
+            if named:
+                formatter.clear()
 
     SparkSession.sql = sql  # type: ignore[method-assign,assignment]
 
@@ -40,10 +57,11 @@ class _Statement:
         sources: what is read.
         writes: what is written is reported to.
         text: as the script has it.
+        has_values: whether values come with it for its parameters.
     """
 
-    def __init__(self, sources: Sources, writes: Writes, text: str) -> None:
-        self.sources, self.writes = sources, writes
+    def __init__(self, sources: Sources, writes: Writes, text: str, *, has_values: bool = False) -> None:
+        self.sources, self.writes, self.has_values = sources, writes, has_values
         self.state = sources.session._jsparkSession.sessionState()
         self.plan = self.state.sqlParser().parsePlan(text)
         self.text = text
@@ -71,7 +89,7 @@ class _Statement:
         while waiting:
             plan = waiting.pop()
             kind = class_name(plan)
-            if kind == "UnresolvedRelation":
+            if kind in ("UnresolvedRelation", "UnresolvedTable"):
                 found.add(tuple(str(part) for part in items(plan.multipartIdentifier())))
             if kind == "UnresolvedWith":
                 for pair in items(plan.cteRelations()):
@@ -81,6 +99,25 @@ class _Statement:
             waiting += [each for each in items(plan.innerChildren()) if hasattr(each, "children")]
             waiting += self._subqueries(plan)
         return {name for name in found if not (len(name) == 1 and name[0].lower() in ctes)}
+
+    def is_command(self) -> bool:
+        """Whether it does something, as a whole or in a part: a query alone is none."""
+        waiting = [self.plan]
+        while waiting:
+            plan = waiting.pop()
+            if any(is_instance_of(_gateway(), plan, each) for each in _DO):
+                return True
+            waiting += items(plan.children())
+        return False
+
+    def without_ctes(self) -> Any:
+        """The statement below its WITH, whose query has the WITH instead."""
+        if self.kind != "UnresolvedWith" or class_name(self.plan.child()) != "InsertIntoStatement":
+            return self.plan
+        jvm: Any = self.sources.session._jvm
+        insert = self.plan.child()
+        query = self.plan.withNewChildren(jvm.PythonUtils.toSeq([insert.query()]))
+        return insert.withNewChildren(jvm.PythonUtils.toSeq([query]))
 
     def _subqueries(self, plan: Any) -> list[Any]:
         return list(items(plan.subqueries()))
@@ -97,17 +134,22 @@ class _Statement:
 
 def _run(statement: _Statement, run: Any) -> DataFrame:
     text, kind = statement.with_tables(), statement.kind
-    if kind == "InsertIntoStatement":
-        return _inserted(_again(statement, text))
-    if kind in MAKES_TABLE:
-        return _made(_again(statement, text))
-    if kind in CHANGES_ROWS:
-        return _changed(_again(statement, text))
-    if kind in CHANGES_TABLE:
-        return _schema_changed(statement, run, text)
-    if kind in OF_SESSION or not (_is_command(kind) or kind.endswith(("Statement", "Table", "View", "Partitions"))):
+    described = {
+        "InsertIntoStatement": _inserted,
+        "UnresolvedWith": _inserted,
+        "InsertIntoDir": _inserted_into_folder,
+        **dict.fromkeys(MAKES_TABLE, _made),
+        **dict.fromkeys(CHANGES_ROWS, _changed),
+    }
+    if kind in OF_SESSION or kind.startswith(_LOOKS) or not statement.is_command():
         frame: DataFrame = run(text)
         return frame
+    if kind in CHANGES_TABLE and not statement.has_values:
+        return _schema_changed(statement, run, text)
+    if kind in described and not statement.has_values:
+        return described[kind](_again(statement, text))
+    if statement.has_values:
+        kind = f"{kind} with parameters"
     statement.sources.channel.problem(
         f"The script runs {kind}, which isn't compared: {' '.join(statement.text.split())[:80]}",
         "Review what it does by itself.",
@@ -120,20 +162,30 @@ def _again(statement: _Statement, text: str) -> _Statement:
 
 
 def _inserted(statement: _Statement) -> DataFrame:
-    plan = statement.plan
+    plan = statement.without_ctes()
     frame = statement.frame(plan.query())
-    target = _source(items(plan.table().multipartIdentifier()))
+    name = [str(part) for part in items(plan.table().multipartIdentifier())]
+    target = _source(name)
     columns = [str(each) for each in items(plan.userSpecifiedCols())]
-    if not columns and not plan.byName():
-        # By position: the columns' names are those of the table.
-        table = statement.sources.session.table(".".join(f"`{p}`" for p in items(plan.table().multipartIdentifier())))
-        names = table.schema.fieldNames()
-        columns = list(names) if len(names) == len(frame.columns) else []
-    if columns and len(columns) == len(frame.columns):
-        frame = frame.toDF(*columns)
+    if not plan.byName():
+        # By position: the columns' names are those of the table, but for partitions that have a fixed value.
+        table = statement.sources.session.table(".".join(f"`{part}`" for part in name))
+        fixed = {str(pair._1()).lower() for pair in items(plan.partitionSpec().toSeq()) if pair._2().isDefined()}
+        columns = columns or [each for each in table.schema.fieldNames() if each.lower() not in fixed]
+        frame = frame.toDF(*matching(".".join(name), columns, len(frame.columns)))
     mode = "overwrite" if plan.overwrite() else "append"
     partition = str(plan.partitionSpec().toString())
     statement.writes.report(frame, target, mode=mode if partition == "Map()" else f"{mode} {partition}")
+    return _nothing(statement.sources)
+
+
+def _inserted_into_folder(statement: _Statement) -> DataFrame:
+    plan = statement.plan
+    place = plan.storage().locationUri()
+    path = str(place.get().toString()) if place.isDefined() else None
+    format_ = str(plan.provider().get()).lower() if plan.provider().isDefined() else None
+    target = statement.writes.target(format_, path, {})
+    statement.writes.report(statement.frame(plan.child()), target, format_=format_, mode="overwrite")
     return _nothing(statement.sources)
 
 
@@ -143,8 +195,9 @@ def _made(statement: _Statement) -> DataFrame:
     name = plan.name()
     parts = items(name.nameParts()) if hasattr(name, "nameParts") else []
     partitions = [str(each.toString()) for each in items(plan.partitioning())]
-    mode = "create" if statement.kind == "CreateTableAsSelect" else "replace"
-    statement.writes.report(frame, _source(parts), mode=mode, partitioned_by=partitions)
+    mode = "replace" if statement.kind in REPLACES else "create"
+    format_, more = _kept(plan)
+    statement.writes.report(frame, _source(parts), format_=format_, mode=mode, options=more, partitioned_by=partitions)
     return _nothing(statement.sources)
 
 
@@ -158,9 +211,10 @@ def _changed(statement: _Statement) -> DataFrame:
         name = tuple(str(part) for part in items(relation.multipartIdentifier()))
     analyzed = statement.state.analyzer().execute(statement.plan)
     text = re.sub(r"#\d+L?|@[0-9a-f]{4,}", "", str(analyzed.toString()))
-    digest = hashlib.sha256(text.replace(str(statement.sources.scratch), "").encode()).hexdigest()[:16]
+    text = text.replace(str(statement.sources.scratch), "") + statement.writes.frames.behind(analyzed)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     table = statement.sources.session.table(".".join(f"`{part}`" for part in name))
-    statement.writes.report(table, _source(name), mode=f"{statement.kind} {digest}")
+    statement.writes.report(table, _source(name), mode=f"{statement.kind.lower()} {digest}")
     return _nothing(statement.sources)
 
 
@@ -171,17 +225,45 @@ def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
     plain = re.sub(r"(?i)\b(TBLPROPERTIES|OPTIONS)\s*\([^)]*\)", "", plain)
     for database in re.findall(r"(?i)TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?`?(\w+)`?\.", plain):
         statement.sources.session._jsparkSession.sql(f"CREATE DATABASE IF NOT EXISTS `{database}`")
-    statement.sources.channel.report("ddl", {"text": " ".join(text.split())})
-    frame: DataFrame = run(plain)
+    plan = statement.plan
+    if statement.kind not in MAKES_EMPTY_TABLE or class_name(plan.name()) != "UnresolvedIdentifier":
+        statement.sources.channel.report("ddl", {"text": " ".join(statement.text.split())})
+        frame: DataFrame = run(plain)
+        return frame
+    frame = run(plain)
+    # Without rows, but its columns and how it is divided are compared.
+    parts = [str(part) for part in items(plan.name().nameParts())]
+    format_, more = _kept(plan)
+    statement.writes.report(
+        statement.sources.session.table(".".join(f"`{part}`" for part in parts)).limit(0),
+        _source(parts),
+        format_=format_,
+        mode="replace" if statement.kind in REPLACES else "create",
+        options=more,
+        partitioned_by=[str(each.toString()) for each in items(plan.partitioning())],
+    )
     return frame
+
+
+def _kept(plan: Any) -> tuple[str | None, str]:
+    """What a table is kept in, and a digest of its properties and place, in which there may be secrets."""
+    spec = plan.tableSpec()
+    format_ = str(spec.provider().get()).lower() if spec.provider().isDefined() else None
+    options = spec.optionExpression() if class_name(spec) == "UnresolvedTableSpec" else spec.options()
+    given = [str(each.toString()) for each in (spec.properties(), options, spec.location())]
+    if all(each in _NOTHING for each in given):
+        return format_, ""
+    return format_, f"properties={hashlib.sha256(repr(given).encode()).hexdigest()[:8]}"
 
 
 def _source(parts: Any) -> Source:
     return table_source(".".join(str(part) for part in parts).replace("__", "."))
 
 
-def _is_command(kind: str) -> bool:
-    return kind.endswith("Command")
+def _gateway() -> Any:
+    from pyspark import SparkContext
+
+    return SparkContext._gateway
 
 
 def _nothing(sources: Sources) -> DataFrame:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.dry_run.functions import function_digest
+from headwater_producers.spark.dry_run.options import option_text, options_text
 from headwater_producers.spark.dry_run.output import Frames
 from headwater_producers.spark.dry_run.signature import UnreadableError
 from headwater_producers.spark.dry_run.sources import Source, Sources
@@ -26,6 +27,8 @@ _FILES: Final = ("csv", "json", "parquet", "orc", "text", "xml")
 _STATE: Final = "_headwater_writing"
 _NO_SINK: Final = ("noop", "console", "memory")
 _NUMBERS: Final = itertools.count(1)
+_IDENTITY: Final = re.compile(r"^identity\((.*)\)$")
+_COLUMN: Final = re.compile(r"^Column<'(.*)'>$", re.DOTALL)
 
 
 class Writes:
@@ -46,6 +49,7 @@ class Writes:
         *,
         format_: str | None = None,
         mode: str = "",
+        options: str = "",
         partitioned_by: Sequence[str] = (),
         streaming: bool = False,
     ) -> None:
@@ -55,8 +59,9 @@ class Writes:
             "kind": target.kind,
             "name": target.name,
             "format": format_,
-            "mode": mode.lower(),
-            "partitioned_by": list(partitioned_by),
+            "mode": f"{mode} {options}".strip(),
+            # `identity(day)` is SQL's word for `day`.
+            "partitioned_by": [_IDENTITY.sub(r"\1", each) for each in partitioned_by],
             "streaming": streaming,
         }
         self.sources.channel.report("output", found)
@@ -95,6 +100,7 @@ def intercept_writes(writes: Writes) -> None:
     """From now on nothing is written."""
     from pyspark import RDD
     from pyspark.sql import DataFrame
+    from pyspark.sql.catalog import Catalog
     from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
@@ -103,12 +109,16 @@ def intercept_writes(writes: Writes) -> None:
     _intercept_batch(DataFrameWriter, writes)
     _intercept_v2(DataFrameWriterV2, writes)
     _intercept_streams(DataStreamWriter, writes)
-    for name in [name for name in dir(RDD) if name.startswith("saveAs")]:
+    for name in [name for name in dir(RDD) if name.startswith(("saveAs", "foreach"))]:
         setattr(RDD, name, _refusing(writes, f"RDD.{name}"))
-    for name in ("foreach", "foreachPartition"):
-        setattr(DataFrame, name, _callback(writes, name))
-    if hasattr(DataFrame, "mergeInto"):
-        DataFrame.mergeInto = _refusing(writes, "DataFrame.mergeInto")  # type: ignore[method-assign]
+    for name in ("createTable", "createExternalTable"):
+        setattr(Catalog, name, _refusing(writes, f"Catalog.{name}"))
+    # In Spark 4 frames are of a subclass, which has methods of its own.
+    for frames in {DataFrame, type(writes.sources.session.range(0))}:
+        for name in ("foreach", "foreachPartition"):
+            setattr(frames, name, _callback(writes, name))
+        if hasattr(frames, "mergeInto"):
+            frames.mergeInto = _refusing(writes, "DataFrame.mergeInto")
     _know_functions(writes.frames)
     _know_rows(writes.frames)
 
@@ -133,14 +143,19 @@ def _remember(writer: Any) -> None:  # noqa: C901  one small function for each m
         state["mode"] = saveMode or outputMode or ""
 
     def option(state: dict[str, Any], key: str, value: Any) -> None:
-        state["options"][key.lower()] = str(value)
+        state["options"][key.lower()] = option_text(value)
 
     def options(state: dict[str, Any], **named: Any) -> None:
-        state["options"].update({key.lower(): str(value) for key, value in named.items()})
+        state["options"].update({key.lower(): option_text(value) for key, value in named.items()})
 
     def partitions(state: dict[str, Any], *columns: Any) -> None:
-        flat = [each for one in columns for each in (one if isinstance(one, (list, tuple)) else [one])]
-        state["partitions"] = [each if isinstance(each, str) else str(each) for each in flat]
+        state["partitions"] = _flat(columns)
+
+    def layout(word: str) -> Callable[..., None]:
+        def keep(state: dict[str, Any], *given: Any) -> None:
+            state["layout"].append(f"{word}({', '.join(_flat(given))})")
+
+        return keep
 
     def ignored(state: dict[str, Any], *_: Any, **__: Any) -> None:
         """Neither schema nor rows."""
@@ -155,18 +170,24 @@ def _remember(writer: Any) -> None:  # noqa: C901  one small function for each m
         ("tableProperty", option),
         ("partitionBy", partitions),
         ("partitionedBy", partitions),
-        ("bucketBy", ignored),
-        ("sortBy", ignored),
-        ("clusterBy", ignored),
+        ("bucketBy", layout("bucket")),
+        ("sortBy", layout("sort")),
+        ("clusterBy", layout("cluster_by")),
         ("trigger", ignored),
         ("queryName", ignored),
     ):
         keeping(name, keep)
 
 
+def _flat(columns: Sequence[Any]) -> list[str]:
+    """Arguments, or lists of them, as texts; a column as what it computes."""
+    flat = [each for one in columns for each in (one if isinstance(one, (list, tuple)) else [one])]
+    return [_COLUMN.sub(r"\1", str(each)) for each in flat]
+
+
 def _state(writer: Any) -> dict[str, Any]:
     state: dict[str, Any] = writer.__dict__.setdefault(
-        _STATE, {"format": None, "mode": "", "options": {}, "partitions": []}
+        _STATE, {"format": None, "mode": "", "options": {}, "partitions": [], "layout": []}
     )
     return state
 
@@ -176,13 +197,22 @@ def _update(state: dict[str, Any], format_: Any, mode: Any, partitions: Any, opt
     state["mode"] = mode or state["mode"]
     if partitions:
         state["partitions"] = [partitions] if isinstance(partitions, str) else list(partitions)
-    state["options"].update({key.lower(): str(value) for key, value in options.items() if value is not None})
+    state["options"].update({key.lower(): option_text(value) for key, value in options.items() if value is not None})
+
+
+def _how(state: dict[str, Any]) -> dict[str, Any]:
+    """How a writer writes, as `Writes.report` takes it."""
+    return {
+        "format_": state["format"],
+        "mode": state["mode"].lower(),
+        "options": options_text(state["options"]),
+        "partitioned_by": [*state["partitions"], *state["layout"]],
+    }
 
 
 def _intercept_batch(writer: Any, writes: Writes) -> None:
     def written(self: Any, target: Source) -> None:
-        state = _state(self)
-        writes.report(self._df, target, format_=state["format"], mode=state["mode"], partitioned_by=state["partitions"])
+        writes.report(self._df, target, **_how(_state(self)))
 
     def save(
         self: Any,
@@ -209,8 +239,13 @@ def _intercept_batch(writer: Any, writes: Writes) -> None:
         written(self, table_source(name))
 
     def insert_into(self: Any, tableName: str, overwrite: bool | None = None) -> None:  # noqa: FBT001
-        _update(_state(self), None, "overwrite" if overwrite else "append", None, {})
-        written(self, table_source(tableName))
+        state = _state(self)
+        mode = state["mode"] if overwrite is None else "overwrite" if overwrite else "append"
+        _update(state, None, mode or "append", None, {})
+        target = table_source(tableName)
+        # By position: the columns' names are those of the table.
+        frame = self._df.toDF(*matching(tableName, writes.sources.columns(target), len(self._df.columns)))
+        writes.report(frame, target, **_how(state) | {"format_": None})
 
     def of_format(name: str) -> Any:
         def save_format(self: Any, path: str, mode: Any = None, partitionBy: Any = None, **options: Any) -> None:
@@ -228,11 +263,9 @@ def _intercept_batch(writer: Any, writes: Writes) -> None:
 
 def _intercept_v2(writer: Any, writes: Writes) -> None:
     def ending(mode: str) -> Any:
-        def end(self: Any, *_: Any) -> None:
-            state = _state(self)
-            partitions = [re.sub(r"^Column<'(.*)'>$", r"\1", each) for each in state["partitions"]]
-            target = table_source(self._headwater_table)
-            writes.report(self._df, target, format_=state["format"], mode=mode, partitioned_by=partitions)
+        def end(self: Any, *condition: Any) -> None:
+            how = _how(_state(self)) | {"mode": " ".join([mode, *_flat(condition)])}
+            writes.report(self._df, table_source(self._headwater_table), **how)
 
         return end
 
@@ -304,14 +337,7 @@ def _intercept_streams(writer: Any, writes: Writes) -> None:
 
 def _report_stream(writes: Writes, writer: Any, target: Source) -> None:
     state = _state(writer)
-    writes.report(
-        writer._df,
-        target,
-        format_=state["format"],
-        mode=state["mode"] or "append",
-        partitioned_by=state["partitions"],
-        streaming=True,
-    )
+    writes.report(writer._df, target, **_how(state) | {"mode": state["mode"].lower() or "append"}, streaming=True)
 
 
 class EndedQuery:
@@ -337,6 +363,17 @@ class EndedQuery:
 
     def exception(self) -> None:
         """There is none."""
+
+
+def matching(table: str, columns: Sequence[str], count: int) -> Sequence[str]:
+    """The columns of a table that rows of so many values are written to.
+
+    Raises:
+        ValueError: they are more or fewer.
+    """
+    if len(columns) != count:
+        raise ValueError(f"{table} has {len(columns):,} columns, and the rows that are written to it have {count:,}")
+    return columns
 
 
 def table_source(name: str) -> Source:

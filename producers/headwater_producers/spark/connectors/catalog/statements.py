@@ -30,7 +30,7 @@ OF_SESSION: Final = frozenset(
     }
 )
 MAKES_TABLE: Final = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect"})
+MAKES_EMPTY_TABLE: Final = frozenset({"CreateTable", "ReplaceTable"})
+REPLACES: Final = frozenset({"ReplaceTable", "ReplaceTableAsSelect"})
 CHANGES_ROWS: Final = frozenset({"MergeIntoTable", "UpdateTable", "DeleteFromTable"})
-CHANGES_TABLE: Final = frozenset(
-    {"CreateTable", "ReplaceTable", "DropTable", "AddColumns", "DropColumns", "RenameColumn"}
-)
+CHANGES_TABLE: Final = MAKES_EMPTY_TABLE | frozenset({"DropTable", "AddColumns", "DropColumns", "RenameColumn"})
