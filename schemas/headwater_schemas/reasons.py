@@ -1,7 +1,7 @@
 """Reasons of incomplete column lineage that leave no input out: what was read is known, what became of columns isn't.
 
 Producers write them, and whoever has to know all readers of a dataset reads them. Any other reason, and none, may mean
-that an input is missing.
+that an input is missing: an operator that isn't known may keep what it reads to itself.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from typing import Final
 NO_SOURCES: Final = "the producer gave no sources of some outputs, so each input is a possible one"
 PARSED: Final = "parsed from the text of the sql facet, not reported by the producer"
 EXPAND: Final = "the projections of an Expand couldn't be read"
-_OPERATOR: Final = ("operator ", " isn't known")
 _TOO_LARGE: Final = "its plan event would be larger than topic_max_message_bytes, "
 _NO_COLUMNS: Final = "the document has no source of some columns of "
 
 
 def unknown_operator(name: str) -> str:
-    """Of an operator over others: what is below it was read."""
-    return f"{_OPERATOR[0]}{name}{_OPERATOR[1]}"
+    """Of an operator over others: what is below it was read, and what it may read itself wasn't."""
+    return f"operator {name} isn't known"
 
 
 def too_large(most_bytes: int) -> str:
@@ -37,9 +36,4 @@ def leaves_inputs_known(reason: str) -> bool:
 
 
 def _is_of_columns(reason: str) -> bool:
-    before, after = _OPERATOR
-    return (
-        reason in (NO_SOURCES, PARSED, EXPAND)
-        or reason.startswith((_TOO_LARGE, _NO_COLUMNS))
-        or (reason.startswith(before) and reason.endswith(after))
-    )
+    return reason in (NO_SOURCES, PARSED, EXPAND) or reason.startswith((_TOO_LARGE, _NO_COLUMNS))

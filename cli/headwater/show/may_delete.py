@@ -38,7 +38,7 @@ def view(found: MayDelete) -> RenderableType:
         newer = "No later version is known." if found.newest else "A later version is known."
         parts.append(Text(newer, style="dim"))
     parts += [Text(f"Not known: {shortened(each)}") for each in found.unknown]
-    parts += [Text(shortened(each), style="dim") for each in found.notes]
+    parts += [Text(f"Note: {shortened(each)}", style="yellow") for each in found.notes]
     if found.marks:
         parts += [Text(), _marks(found)]
     if found.jobs:

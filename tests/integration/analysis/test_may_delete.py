@@ -31,6 +31,7 @@ from headwater_schemas.events import (
     build,
 )
 from headwater_schemas.identity import plan_digest
+from headwater_schemas.reasons import EXPAND, too_large, unknown_operator
 from support.analysis.declared_graph import declare
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def test_a_version_that_several_begin_with(clean_database: Driver, reader: Reade
     assert asked(reader, version="71").version == "71"
 
 
-OPERATOR = "operator Fancy isn't known"
+OPERATOR = unknown_operator("Fancy")
 
 
 @pytest.mark.parametrize(
@@ -244,14 +245,17 @@ OPERATOR = "operator Fancy isn't known"
         # Its inputs may not all be known.
         ("a", "b", "what a LogicalRDD reads isn't known", "1 job has unknown inputs and may read it, too: n/other."),
         ("a", "b", f"{OPERATOR}; what a Scan reads isn't known", "1 job has unknown inputs"),
-        (None, "b", OPERATOR, "1 job has unknown inputs"),
+        (None, "b", EXPAND, "1 job has unknown inputs"),
+        # An operator that isn't known may read by itself, so that nobody knows what.
+        ("a", "b", OPERATOR, "1 job has unknown inputs and may read it, too: n/other."),
+        ("a", "b", f"{EXPAND}; {OPERATOR}", "1 job has unknown inputs"),
         # It touches what is asked about, or what is made from it.
         ("a", "orders", OPERATOR, "1 job touches it or what is made from it, with incomplete column lineage"),
         ("a", "totals", OPERATOR, "1 job touches it or what is made from it"),
         ("totals", "b", OPERATOR, "1 job touches it or what is made from it"),
         # What it reads is known, and that isn't it.
-        ("a", "b", OPERATOR, None),
-        ("source", "b", OPERATOR, None),
+        ("a", "b", EXPAND, None),
+        ("source", "b", f"{EXPAND}; {too_large(9)}", None),
     ],
 )
 def test_incomplete_lineage_is_no_yes_where_it_may_hide_a_reader(

@@ -11,13 +11,11 @@ from headwater_schemas.reasons import unknown_operator as operator
 @pytest.mark.parametrize(
     "reason",
     [
-        operator("Fancy"),
         too_large(1_000),
         no_source_of("a, b"),
         EXPAND,
         NO_SOURCES,
         PARSED,
-        f"{operator('Fancy')}; {operator('Odd')}",
         f"{too_large(9)}; {EXPAND}",
     ],
 )
@@ -29,12 +27,13 @@ def test_of_columns_alone(reason: str) -> None:
     "reason",
     [
         "",
+        operator("Fancy"),
+        f"{too_large(9)}; {operator('Fancy')}",
         "a subquery",
         "what a LogicalRDD reads isn't known",
         "the plan's JSON is larger than 9 bytes",
         f"{operator('Fancy')}; what a Scan reads isn't known",
         f"{no_source_of('a')}; another",
-        "operator Fancy",
     ],
 )
 def test_an_input_may_be_missing(reason: str) -> None:
