@@ -25,8 +25,8 @@ from headwater_consumers.graph.segments import segment
 
 LOOKED_AT = 20
 """Latest runs of a job with assertions, of which the latest about the dataset is taken."""
-MOST_QUERIES = 100
-"""Streaming queries that are looked at."""
+AT_ONCE = 100
+"""Streaming queries whose micro-batches are read together; of all that there are."""
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 
@@ -142,7 +142,12 @@ def _of_batches(tx: Transaction, datasets: Sequence[str]) -> Iterable[tuple[str,
     back = 2 * segment.SIZE
     rows = sorted(
         tx.rows("quality/batches", datasets=datasets, back=back), key=lambda row: (row["dataset"], row["query"])
-    )[:MOST_QUERIES]
+    )
+    for first in range(0, len(rows), AT_ONCE):
+        yield from _of_some(tx, rows[first : first + AT_ONCE])
+
+
+def _of_some(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, Check]]:
     wanted = dict.fromkeys((row["query"], row["batch"]) for row in rows)
     batches = {(each.query, each.batch_id): each for each in micro_batches.at_batches(tx, wanted)}
     for row in rows:

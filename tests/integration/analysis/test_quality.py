@@ -11,8 +11,9 @@ from headwater.show import quality as show_quality
 from headwater_consumers.analysis.blast import BadRun, blast
 from headwater_consumers.analysis.known.dataset import dataset_details
 from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.quality import Check, DatasetQuality
+from headwater_consumers.analysis.quality import AT_ONCE, Check, DatasetQuality, checks_of
 from headwater_consumers.analysis.reader import Reader, statement
+from headwater_consumers.graph.keys import dataset_key
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import (
@@ -162,6 +163,21 @@ def test_people_see_a_line_for_each_dataset_that_failed(estate: Reader) -> None:
         "n/topic failed its latest checks: good.",
         "1 dataset passed the latest checks.",
     ]
+
+
+def test_every_streaming_query_is_looked_at(clean_database: Driver, reader: Reader) -> None:
+    count = AT_ONCE + 3
+    events = []
+    for number in range(count):
+        quality = (found("good", passed=False),)
+        entry = IntervalEntry(batch_id=0, outputs=uses(TOPIC), processing_time=DAY, quality=quality)
+        body = IntervalEvent(query_id=f"q{number}", entries=(entry,))
+        events.append(build.lineage_event(body, job=STREAM, run=RunRef(f"r{number}"), producer="p", event_time=DAY))
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(events))
+    (of_topic,) = reader.read(lambda tx: checks_of(tx, [dataset_key(tx.tenant, "n", "topic")])).values()
+    assert {check.query_id for check in of_topic} == {f"q{number}" for number in range(count)}
 
 
 def test_what_a_later_report_of_a_run_leaves_out_stands(estate: Reader, clean_database: Driver) -> None:
