@@ -7,7 +7,7 @@ has elements of an array as a field `_element` and values of a map as `value`; t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,7 +24,7 @@ from headwater_schemas.events import (
     TransformationType,
 )
 from headwater_schemas.naming import normal
-from headwater_schemas.reasons import no_source_of
+from headwater_schemas.reasons import no_schema_of, no_source_of
 
 _INSIDE: Final = {("array", "_element"): "[]", ("map", "value"): "{}"}
 _TYPES: Final = {type_.value: type_ for type_ in TransformationType}
@@ -162,27 +162,40 @@ class Lineage:
         self.expressions[id_] = Expression(id_, described)
         return id_
 
-    def finished(self, outputs: Iterable[DatasetRef]) -> ColumnLineage | None:
+    def finished(self, outputs: Sequence[DatasetRef]) -> ColumnLineage | None:
         """What was collected; None where there is no edge.
 
         Args:
-            outputs: every output of the document. The lineage is complete if each of their columns is accounted for.
+            outputs: every output of the document. It is complete if each has a schema and sources of all of it.
         """
         if not self.edges:
             return None
-        missing = [output.name for output in outputs if not self._accounts_for(output)]
-        reason = no_source_of(", ".join(missing[:5])) if missing else None
+        reasons = [
+            reason(", ".join(found[:5]))
+            for reason, found in (
+                (no_source_of, [each.name for each in outputs if not self._has_sources_of_all(each)]),
+                (no_schema_of, [each.name for each in outputs if not self._has_schema_of(each)]),
+            )
+            if found
+        ]
         return ColumnLineage(
             datasets=tuple(self.datasets),
             edges=tuple(self.edges),
             expressions=tuple(self.expressions.values()),
-            complete=not missing,
-            incomplete_reason=reason,
+            complete=not reasons,
+            incomplete_reason="; ".join(reasons) or None,
         )
 
-    def _accounts_for(self, output: DatasetRef) -> bool:
+    def _has_sources_of_all(self, output: DatasetRef) -> bool:
         covered = self.covered.get(output, set())
         return bool(covered) and covered.issuperset(self.top_level.get(output, ()))
+
+    def _has_schema_of(self, output: DatasetRef) -> bool:
+        """Whether the schema is there, and whole: dbt's has the documented columns alone, its column lineage others."""
+        names = self.top_level.get(output, ())
+        return bool(names) and all(
+            each in names or each.split(".")[0] in names for each in self.covered.get(output, ())
+        )
 
 
 def _kind(type_: TransformationType, subtype: str | None, *, masking: bool, renamed: bool) -> TransformationKind:

@@ -13,6 +13,7 @@ PARSED: Final = "parsed from the text of the sql facet, not reported by the prod
 EXPAND: Final = "the projections of an Expand couldn't be read"
 _TOO_LARGE: Final = "its plan event would be larger than topic_max_message_bytes, "
 _NO_COLUMNS: Final = "the document has no source of some columns of "
+_NO_SCHEMA: Final = "columns may be missing, as the document hasn't the whole schema of "
 
 
 def unknown_operator(name: str) -> str:
@@ -30,10 +31,15 @@ def no_source_of(outputs: str) -> str:
     return f"{_NO_COLUMNS}{outputs}"
 
 
+def no_schema_of(outputs: str) -> str:
+    """Of a document with sources of columns, that doesn't show which columns there are."""
+    return f"{_NO_SCHEMA}{outputs}"
+
+
 def leaves_inputs_known(reason: str) -> bool:
     """Whether all that a job reads is known, although its column lineage is incomplete for these reasons."""
     return all(map(_is_of_columns, reason.split("; ")))
 
 
 def _is_of_columns(reason: str) -> bool:
-    return reason in (NO_SOURCES, PARSED, EXPAND) or reason.startswith((_TOO_LARGE, _NO_COLUMNS))
+    return reason in (NO_SOURCES, PARSED, EXPAND) or reason.startswith((_TOO_LARGE, _NO_COLUMNS, _NO_SCHEMA))

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from headwater_schemas.reasons import EXPAND, NO_SOURCES, PARSED, leaves_inputs_known, no_source_of, too_large
+from headwater_schemas.reasons import (
+    EXPAND,
+    NO_SOURCES,
+    PARSED,
+    leaves_inputs_known,
+    no_schema_of,
+    no_source_of,
+    too_large,
+)
 from headwater_schemas.reasons import unknown_operator as operator
 
 
@@ -13,6 +21,7 @@ from headwater_schemas.reasons import unknown_operator as operator
     [
         too_large(1_000),
         no_source_of("a, b"),
+        no_schema_of("a, b"),
         EXPAND,
         NO_SOURCES,
         PARSED,
