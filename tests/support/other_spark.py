@@ -35,8 +35,10 @@ def python_of(version: str) -> Path:
     folder = cache_dir() / "other-spark" / version
     python = folder / "bin" / "python"
     variables = {**os.environ, "UV_PROJECT_ENVIRONMENT": str(folder)}
-    _uv("sync", "--frozen", "--inexact", "--no-install-package", "pyspark", "--python", sys.executable, env=variables)
-    _uv("pip", "install", "--python", str(python), f"pyspark=={version}", env=variables)
+    run_uv(
+        "sync", "--frozen", "--inexact", "--no-install-package", "pyspark", "--python", sys.executable, env=variables
+    )
+    run_uv("pip", "install", "--python", str(python), f"pyspark=={version}", env=variables)
     return python
 
 
@@ -51,7 +53,12 @@ def run_tests(version: str, *arguments: str, seconds: float | None = None) -> su
     )
 
 
-def _uv(*arguments: str, env: dict[str, str]) -> None:
+def run_uv(*arguments: str, env: dict[str, str]) -> None:
+    """Run uv quietly.
+
+    Raises:
+        NotToBeHadError: it is missing, hangs or fails.
+    """
     try:
         done = subprocess.run(
             [os.environ.get("UV", "uv"), *arguments, "--quiet"],

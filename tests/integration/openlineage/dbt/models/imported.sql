@@ -1,0 +1,1 @@
+select sku, price from {{ source('warehouse', 'prices') }}

@@ -1,0 +1,63 @@
+"""What real clients posted, as `headwater export openlineage` gives it back, and the graph that it makes, as goldens.
+
+The documents are replayed by tests/unit/openlineage/test_clients.py, which expects the same graph of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater_benchmarks.intake.serving import ServeProcess, serving
+from headwater_benchmarks.soak.process import PROGRAM
+from headwater_consumers.graph.dump import dump
+from support.materializer.process import run_until_caught_up
+from support.openlineage_graphs import words
+from support.run_rules import rewrite, updating
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+RECORDINGS = Path(__file__).parents[1] / "unit" / "openlineage" / "clients"
+TOKEN = "a-token-of-clients"
+
+
+@contextlib.contextmanager
+def intake(settings: Mapping[str, str]) -> Iterator[ServeProcess]:
+    """A server that takes events with `TOKEN`."""
+    chosen = {"HEADWATER_SERVE_PORT": "0", "HEADWATER_SERVE_INTAKE": "true", "HEADWATER_SERVE_INTAKE_TOKEN": TOKEN}
+    with serving({**settings, **chosen}) as server:
+        yield server
+
+
+def check_recording(name: str, settings: dict[str, str], driver: Driver, replaced: Mapping[str, str]) -> None:
+    """Consume what a client posted, and compare the graph with the golden; rewrite both where goldens are rewritten.
+
+    Args:
+        name: of the golden.
+        settings: of the stack's topics.
+        driver: of the graph.
+        replaced: what of this machine is in the documents, and what stands for it in the golden.
+    """
+    totals = run_until_caught_up(settings)
+    assert totals["applied"] > 0
+    assert totals["dead_lettered"] == 0
+    graph = _without(words(dump(driver)), replaced)
+    if updating():
+        environment = {**os.environ, **settings}
+        command = [sys.executable, *PROGRAM, "export", "openlineage"]
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+        rewrite(RECORDINGS / f"{name}.jsonl", _without(ran.stdout, replaced))
+        rewrite(RECORDINGS / f"{name}.graph.txt", graph)
+    assert graph == (RECORDINGS / f"{name}.graph.txt").read_text(encoding="utf-8")
+
+
+def _without(text: str, replaced: Mapping[str, str]) -> str:
+    for here, anywhere in replaced.items():
+        text = text.replace(here, anywhere)
+    return text
