@@ -200,8 +200,8 @@ def _job(document: Json, context: _Context) -> list[LineageEvent]:
     rest = {**document, "job": without(job, "facets", held)}
     made = made_from(name, facets, inputs, outputs)
     declared_inputs, declared_outputs = _declared(document, "inputs", inputs), _declared(document, "outputs", outputs)
-    if made.sources or made.consumed:
-        declared_inputs, declared_outputs, made = _explicitly_declared(declared_inputs, declared_outputs, made)
+    if made.sources or made.consumed or (declared_inputs and declared_outputs):
+        declared_inputs, declared_outputs, made = _with_edges(declared_inputs, declared_outputs, made)
     body = JobEvent(
         inputs=declared_inputs,
         outputs=declared_outputs,
@@ -272,11 +272,11 @@ def _made_of(use: DatasetUse, sources: tuple[DatasetRef, ...] | None) -> Dataset
 Declared = tuple[DatasetRef, ...] | None
 
 
-def _explicitly_declared(inputs: Declared, outputs: Declared, made: Made) -> tuple[Declared, Declared, Made]:
-    """What a job declares with explicit edges: the graph draws one from every declared input to every declared output.
+def _with_edges(inputs: Declared, outputs: Declared, made: Made) -> tuple[Declared, Declared, Made]:
+    """What a job declares as edges, since the graph draws one from every declared input to every declared output.
 
     So only one of the lists is declared, and the edges are those of the declared lineage. An output without explicit
-    edges is possibly made from every input.
+    edges is possibly made from every input, as of a run: a declared lineage shows that it is incomplete.
     """
     all_inputs = tuple(dict.fromkeys((*(inputs or ()), *made.consumed)))
     all_outputs = tuple(dict.fromkeys((*(outputs or ()), *made.sources)))

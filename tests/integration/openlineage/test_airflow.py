@@ -122,11 +122,11 @@ def _answers(url: str) -> bool:
 def _ended(folder: Path) -> dict[str, str]:
     """The states of the tasks of the only run of the DAG, once it has ended."""
 
-    def rows(query: str) -> list[tuple[str, ...]]:
+    def rows(query: str) -> list[tuple[str, str]]:
         with contextlib.closing(sqlite3.connect(f"file:{folder / 'airflow.db'}?mode=ro", uri=True)) as database:
             return list(database.execute(query))
 
-    assert _until(lambda: rows("SELECT state FROM dag_run")[0][0] in {"success", "failed"}), _log(folder)
+    assert _until(lambda: rows("SELECT state, dag_id FROM dag_run")[0][0] in {"success", "failed"}), _log(folder)
     return dict(rows("SELECT task_id, state FROM task_instance"))
 
 

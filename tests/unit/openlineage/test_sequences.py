@@ -432,6 +432,27 @@ SEQUENCES = {
         },
         [FEEDS.format("customers", "totals"), FEEDS.format("orders", "names")],
     ),
+    "a job that declares inputs and outputs, and no lineage": Sequence(
+        [
+            {
+                "eventTime": "2013-01-01T05:00:00Z",
+                "producer": "https://example.com/producer",
+                "schemaURL": f"{CORE}#/$defs/JobEvent",
+                "job": {"namespace": "shop", "name": "totals"},
+                "inputs": [ORDERS, CUSTOMERS],
+                "outputs": [{**TOTALS, "facets": columns(total=[("orders", "amount")])}, NAMES],
+            }
+        ],
+        {
+            FEEDS.format("orders", "totals"): {"declared": "true", "observed": None},
+            FEEDS.format("customers", "names"): {"declared": "true", "observed": None},
+            'Dataset "orders" -INFLUENCES-> Dataset "names"': {"kind": "EXTERNAL"},
+            'Dataset "customers" -INFLUENCES-> Dataset "totals"': {"kind": "EXTERNAL"},
+            'Job "totals" -READS-> Dataset "customers"': {"declared": "true"},
+            'Job "totals" -WRITES-> Dataset "names"': {"declared": "true"},
+        },
+        ['Dataset "orders" -INFLUENCES-> Dataset "totals"'],
+    ),
     "a dataset that was renamed and described": Sequence(
         [
             {
