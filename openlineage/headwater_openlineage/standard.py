@@ -2,7 +2,7 @@
 
     RunEvent      ⇒ RUN, and what it brings along: JOB, DATASETs, PLAN, INTERVAL
     JobEvent      ⇒ JOB, DATASETs
-    DatasetEvent  ⇒ DATASET
+    DatasetEvent  ⇒ DATASET, and a JOB for its lineage
 
 An event's time, and so its id, is the document's: the same document gives the same events.
 """
@@ -31,6 +31,7 @@ from headwater_openlineage.runs import job_ref, run_fields, run_ref
 from headwater_openlineage.times import need_time
 from headwater_openlineage.uses import LIFECYCLE, entries, facets_of, inner_facets, use_of
 from headwater_schemas.events import (
+    ColumnLineage,
     DatasetEvent,
     DatasetRef,
     DatasetUse,
@@ -220,7 +221,20 @@ def _dataset(document: Json, context: _Context) -> list[LineageEvent]:
     dataset = _read_dataset(entry, "/dataset")
     body = dataset_body(dataset.ref, dataset.facets, ())
     rest = {**document, "dataset": without(entry, "facets", body.facets)}
-    return [context.event(body, rest)]
+    events = [context.event(body, rest)]
+    if not dataset.facets.keys().isdisjoint(("columnLineage", "lineage")):
+        job = JobRef(dataset.ref.namespace, f"lineage of {dataset.ref.name}")
+        events.append(context.part(_lineage_job(job, dataset), job=job))
+    return events
+
+
+def _lineage_job(job: JobRef, dataset: _Dataset) -> JobEvent:
+    """A job for what a dataset's own facets state that it was made from: each edge of the graph is some job's."""
+    made = made_from(job, {}, (), (dataset,))
+    if made.columns is None and not made.sources:
+        return JobEvent(inputs=(), outputs=(dataset.ref,), lineage=ColumnLineage())
+    inputs, outputs, made = _with_edges((), (dataset.ref,), made)
+    return JobEvent(inputs=inputs, outputs=outputs, lineage=made.columns)
 
 
 def _type(document: Json) -> RunEventType:

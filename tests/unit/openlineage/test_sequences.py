@@ -453,6 +453,44 @@ SEQUENCES = {
         },
         ['Dataset "orders" -INFLUENCES-> Dataset "totals"'],
     ),
+    "a dataset that states its lineage without a job": Sequence(
+        [
+            {
+                "eventTime": "2013-01-01T05:00:00Z",
+                "producer": "https://example.com/producer",
+                "schemaURL": f"{CORE}#/$defs/DatasetEvent",
+                "dataset": {
+                    **TOTALS,
+                    "facets": {
+                        "lineage": facet(
+                            inputs=[{**CUSTOMERS, "type": "DATASET"}],
+                            fields={"total": {"inputs": [{**ORDERS, "type": "DATASET", "field": "amount"}]}},
+                        )
+                    },
+                },
+            }
+        ],
+        {
+            FEEDS.format("orders", "totals"): {"declared": "true", "observed": None},
+            FEEDS.format("customers", "totals"): {"declared": "true", "observed": None},
+            'Column "amount" -DERIVES-> Column "total"': {},
+            'Job "lineage of totals" -READS-> Dataset "customers"': {"declared": "true"},
+            'Job "lineage of totals" -WRITES-> Dataset "totals"': {"declared": "true"},
+        },
+    ),
+    "a dataset that withdraws its lineage": Sequence(
+        [
+            {
+                "eventTime": f"2013-01-01T05:0{minute}:00Z",
+                "producer": "https://example.com/producer",
+                "schemaURL": f"{CORE}#/$defs/DatasetEvent",
+                "dataset": {**TOTALS, "facets": {"lineage": given}},
+            }
+            for minute, given in enumerate((facet(inputs=[{**ORDERS, "type": "DATASET"}]), facet(_deleted=True)))
+        ],
+        {'Job "lineage of totals" -WRITES-> Dataset "totals"': {"declared": "true"}},
+        [FEEDS.format("orders", "totals"), 'Job "lineage of totals" -READS-> Dataset "orders"'],
+    ),
     "a dataset that was renamed and described": Sequence(
         [
             {
