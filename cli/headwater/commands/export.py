@@ -1,8 +1,9 @@
-"""`headwater export`: what is known, for other programs."""
+"""`headwater export`: what is known, for other programs: OpenLineage documents, data contracts."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +15,7 @@ from rich.table import Table
 from headwater.asking import asking
 from headwater.completion import complete_dataset
 from headwater.connection import client_config, require_servers
-from headwater.console import JsonOption, console
+from headwater.console import JsonOption, console, shortened
 from headwater.decoding import event_decoder
 from headwater.errors import InputError
 from headwater.kafka_errors import asking_kafka
@@ -30,6 +31,7 @@ from headwater_schemas.kafka.client import quiet
 
 with without("numpy", "pandas"):
     from headwater_consumers.analysis.drawing import Reach, keys_around
+    from headwater_consumers.declaring.from_graph import DatasetContract, contracts_of
     from headwater_consumers.forward.exporting import Exporter, ExportScope
     from headwater_consumers.forward.plans import Plans
     from headwater_consumers.materializer.topic_reader import records_to_end
@@ -101,6 +103,69 @@ def openlineage(
         console.warning(f"{unreadable.count:,} records aren't events; `headwater dlq list` has the reasons.")
     if output is not None or json_output:
         console.result(document, _table(document))
+
+
+@app.command()
+def contract(
+    datasets: Annotated[
+        list[str],
+        typer.Argument(help="In any spelling.", autocompletion=complete_dataset, show_default=False),
+    ],
+    *,
+    contract_id: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="ID",
+            help="Make one contract of all of them, with this id. Default: one of each, with the dataset's name.",
+            show_default=False,
+        ),
+    ] = None,
+    made: Annotated[
+        bool, typer.Option("--made", help="Make contracts of what all sets declare, also where one was declared.")
+    ] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")] = None,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Print the ODCS data contracts of datasets: the one that was declared, as it was; else one made of the graph.
+
+    A contract that is made has what all sets declare of the dataset and its columns, and the schema that was observed.
+    `headwater declare FILE` takes it.
+    """
+    with asking(tenant=tenant) as reader:
+        found = contracts_of(reader, datasets, contract_id=contract_id, made=made)
+    text = "".join(one.document if one is found[-1] else f"{_ended(one.document)}---\n" for one in found)
+    if output is not None:
+        try:
+            output.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{output} can't be written: {error.strerror}.") from error
+    elif not console.json_mode:
+        sys.stdout.write(text)
+    if json_output or output is not None:
+        console.result({"contracts": [asdict(one) for one in found]}, f"{len(found):,} in {output}")
+    for one in found:
+        _warn(one)
+
+
+def _ended(document: str) -> str:
+    return document if document.endswith("\n") else f"{document}\n"
+
+
+def _warn(one: DatasetContract) -> None:
+    name = shortened(one.datasets[0]) + (f" and {len(one.datasets) - 1:,} more" if one.datasets[1:] else "")
+    if one.other_sets:
+        console.warning(
+            f"The contract of {name} is that of set {shortened(one.set or '')}. It has nothing of what "
+            f"{', '.join(map(shortened, one.other_sets))} declares of it; --made has all."
+        )
+    if one.contradictions:
+        console.warning(
+            f"Sets contradict each other about {name}, in {one.contradictions:,} "
+            f"propert{'y' if one.contradictions == 1 else 'ies'}; the contract has the values that are shown, and "
+            "`headwater show` has all."
+        )
 
 
 class _Unreadable:

@@ -1,4 +1,4 @@
-"""A declaration set → an ODCS 3.1 data contract, which loses nothing of it.
+"""A declaration set → an ODCS 3.1 data contract, which loses nothing of it; with types where a schema was observed.
 
 What the standard has a place for is there: descriptions, tags, definitions, team, support, service levels, columns with
 classification and tags. Then the contract is read as any other. Whatever comes back otherwise than it was declared, or
@@ -9,7 +9,8 @@ property of the contract.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -17,18 +18,46 @@ import yaml
 
 from headwater_consumers.declaring.odcs import DECLARATIONS, NAME, NAMESPACE, NOT_DECLARED, PREFIX, read_contract
 from headwater_consumers.declaring.sets import DeclaredSet
-from headwater_schemas.events import DeclarationEvent, DeclaredColumn, Owner, Tag
+from headwater_schemas.events import DatasetRef, DeclarationEvent, DeclaredColumn, Owner, Tag
 
 API_VERSION: Final = "v3.1.0"
 _ITEMS: Final = "[]"
 _STEP: Final = re.compile(r"`(?:[^`]|``)*`|[^.]+")
 _DEFINITION: Final = "businessDefinition"
+_LOGICAL_TYPES: Final = {
+    **dict.fromkeys(("string", "varchar", "char", "text", "uuid"), "string"),
+    **dict.fromkeys(("tinyint", "smallint", "int", "integer", "bigint", "byte", "short", "long"), "integer"),
+    **dict.fromkeys(("float", "double", "real", "decimal", "numeric"), "number"),
+    **dict.fromkeys(("timestamp", "timestamp_ntz", "timestamp_ltz", "timestamptz"), "timestamp"),
+    **dict.fromkeys(("struct", "map"), "object"),
+    "boolean": "boolean",
+    "date": "date",
+    "array": "array",
+}
+"""Of the first word of a data type, as Spark and catalogs spell it; others have a physical type only."""
 
 
-def contract_of(declared: DeclaredSet) -> str:
+@dataclass(frozen=True, slots=True)
+class ObservedType:
+    """What an observed schema states of a column.
+
+    Attributes:
+        type: its data type, where known.
+        nullable: whether it may hold nulls, where known.
+    """
+
+    type: str | None
+    nullable: bool | None
+
+
+def contract_of(declared: DeclaredSet, observed: Mapping[DatasetRef, Mapping[str, ObservedType]] | None = None) -> str:
     """The contract of a set, as YAML; of one that was read from a contract, that contract.
 
     Its id is that of the set, so that it is declared as the set `odcs:<id>`; withdraw the first one then.
+
+    Args:
+        declared: the set.
+        observed: of its datasets, what the schema states of columns, by path. The set declares these columns, too.
     """
     if declared.format == "odcs" and declared.document is not None:
         return declared.document
@@ -43,13 +72,32 @@ def contract_of(declared: DeclaredSet) -> str:
         found = by_dataset[body.dataset]
         _add(object_, _differences(body, found, but=("set", "columns")))
         columns = {column.path: column for column in found.columns or ()}
+        properties = dict(_properties(object_.get("properties", ()), ""))
         if columns.keys() == {column.path for column in body.columns or ()}:
-            properties = dict(_properties(object_.get("properties", ()), ""))
             for column in body.columns or ():
                 _add(properties[column.path], _differences(column, columns[column.path], but=("path",)))
         else:
             _add(object_, {"columns": msgspec.to_builtins(body.columns)})
+        types = (observed or {}).get(body.dataset, {}) if body.dataset is not None else {}
+        for path, property_ in properties.items():
+            if (type_ := types.get(path)) is not None:
+                _state(property_, type_)
     return _yaml(document)
+
+
+def _state(property_: dict[str, Any], observed: ObservedType) -> None:
+    """Add what the schema states, before what the property consists of."""
+    names = ("customProperties", "items", "properties")
+    inner: dict[str, Any] = {name: property_.pop(name) for name in names if name in property_}
+    if observed.type is not None:
+        logical = _LOGICAL_TYPES.get((re.match(r"\w*", observed.type.strip()) or [""])[0].lower())
+        if logical is not None:
+            # What it is made of decides: JSON in a string has properties.
+            property_.setdefault("logicalType", logical)
+        property_["physicalType"] = observed.type
+    if observed.nullable is not None:
+        property_["required"] = not observed.nullable
+    property_ |= inner
 
 
 def _document(declared: DeclaredSet, bodies: Sequence[DeclarationEvent]) -> dict[str, Any]:

@@ -12,10 +12,11 @@ import pytest
 import yaml
 
 from headwater.cli import main
-from headwater_consumers.declaring.contract import contract_of
+from headwater_consumers.declaring.contract import ObservedType, contract_of
 from headwater_consumers.declaring.files import read_file
 from headwater_consumers.declaring.problems import DeclarationError
 from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_schemas.events import DatasetRef
 from support.declared_files import EVERY_FIELD
 
 ROOT = Path(__file__).parents[3]
@@ -150,3 +151,33 @@ def test_a_check_says_what_it_did_not_check(tmp_path: Path, capsys: pytest.Captu
     assert "shop.orders, lake.shop.items" in printed.err
     assert main(["declare", "--check", str(file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["unchecked_names"] == ["shop.orders", "lake.shop.items"]
+
+
+def test_types_of_the_schema_are_in_it() -> None:
+    columns = '{a: {sensitivity: PII}, "s.x": , "l.[].y": , "m.[]": , u: }'
+    text = f"set: t\nnamespace: n\ndatasets: [{{name: d, columns: {columns}}}]\n"
+    declared = set_of(text)
+    types = {
+        "a": ObservedType("decimal(10,2)", nullable=False),
+        "s.x": ObservedType("STRING", nullable=True),
+        "l.[].y": ObservedType("timestamp_ntz", nullable=None),
+        "u": ObservedType("interval day to second", nullable=None),
+    }
+    contract = contract_of(declared, {DatasetRef("n", "d"): types})
+    assert bodies(read_file("c.yaml", contract)) == bodies(declared), "types declare nothing"
+    schema = next((found for parent in ROOT.parents if (found := parent / SCHEMA).is_file()), None)
+    if schema is not None:
+        jsonschema.Draft201909Validator(json.loads(schema.read_text(encoding="utf-8"))).validate(
+            yaml.safe_load(contract)
+        )
+    properties = {each["name"]: each for each in yaml.safe_load(contract)["schema"][0]["properties"]}
+    assert {name: properties["a"][name] for name in ("logicalType", "physicalType", "required")} == {
+        "logicalType": "number",
+        "physicalType": "decimal(10,2)",
+        "required": True,
+    }
+    (x,) = properties["s"]["properties"]
+    assert (x["logicalType"], x["required"]) == ("string", False)
+    (y,) = properties["l"]["items"]["properties"]
+    assert y == {"name": "y", "logicalType": "timestamp", "physicalType": "timestamp_ntz"}
+    assert properties["u"] == {"name": "u", "physicalType": "interval day to second"}
