@@ -61,10 +61,14 @@ class TimeLimitError(AnalysisError):
 
     Attributes:
         seconds: the limit.
+        what: what took longer, to begin a sentence with.
     """
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"No answer within {seconds:g} s. Ask for less depth, or allow more time.")
+    def __init__(self, seconds: float, rule: str | None = None) -> None:
+        self.what = f"No answer within {seconds:g} s. Ask for less depth"
+        if rule is not None:
+            self.what = f"Rule {rule} wasn't checked within {seconds:g} s. Check the others by their names"
+        super().__init__(f"{self.what}, or allow more time.")
         self.seconds = seconds
 
 

@@ -48,10 +48,7 @@ def _of_question(_request: Request, error: Exception) -> Response:
         case QuestionError():
             return problem(ProblemType.QUESTION, _short(error), errors=(FieldProblem(error.field, _short(error)),))
         case TimeLimitError():
-            return problem(
-                ProblemType.TIME_LIMIT,
-                f"No answer within {error.seconds:g} s. Ask for less depth, or allow more with `timeout`.",
-            )
+            return problem(ProblemType.TIME_LIMIT, f"{error.what}, or allow more with `timeout`.")
         # The messages of these two name our database's address and user: they are for the log.
         case GraphUnreachableError():
             log.warning("%s", error)

@@ -13,7 +13,7 @@ from headwater_consumers.analysis.checks.answer import CheckedRule, Checks, Find
 from headwater_consumers.analysis.checks.exemptions import Exemption
 from headwater_consumers.analysis.checks.rule import Rule
 from headwater_consumers.analysis.checks.rules import RULES
-from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError, TimeLimitError
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit
@@ -50,7 +50,7 @@ def check(
 
     Raises:
         QuestionError: a cursor for several rules, of another question, or the limit isn't from 1 to 1,000.
-        TimeLimitError: a rule took too long.
+        TimeLimitError: a rule took too long; it names the rule.
     """
     check_limit(limit)
     if cursor is not None and len(rules) != 1:
@@ -63,9 +63,11 @@ def check(
     checked: list[CheckedRule] = []
     for rule in rules:
         own = [each for each in holding if each.rule == rule.name]
-        result, idle = reader.read(
-            partial(_checked, rule=rule, exemptions=own, before=before, limit=limit, cursor=cursor)
-        )
+        question = partial(_checked, rule=rule, exemptions=own, before=before, limit=limit, cursor=cursor)
+        try:
+            result, idle = reader.read(question)
+        except TimeLimitError as error:
+            raise TimeLimitError(error.seconds, rule.name) from error
         checked.append(result)
         unused += idle
     return Checks(

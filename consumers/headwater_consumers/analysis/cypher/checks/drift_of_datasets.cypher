@@ -2,26 +2,32 @@
 CALL () {
   MATCH (j:Job)
   USING INDEX SEEK j:Job(key)
-  WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)<-[:OF]-(:Run) }
-  MATCH (j)-[r:READS|WRITES]->(d:Dataset)
-  WHERE coalesce(r.observed, false) <> coalesce(r.declared, false)
-    AND CASE type(r) WHEN 'READS' THEN EXISTS { (j)-[:READS {declared: true}]->() }
-      ELSE EXISTS { (j)-[:WRITES {declared: true}]->() } END
-    AND CASE type(r) WHEN 'READS' THEN EXISTS { (j)-[:READS {observed: true}]->() }
-      ELSE EXISTS { (j)-[:WRITES {observed: true}]->() } END
+  WHERE j.key > '' AND j.tenant = $given.tenant
+  CALL (j) {
+    MATCH (j)-[r:READS|WRITES]->(:Dataset)
+    WITH type(r) AS verb, collect(r) AS uses, max(coalesce(r.declared, false)) AS declared, max(coalesce(r.observed, false)) AS observed
+    WHERE declared AND observed
+    UNWIND uses AS r
+    WITH r WHERE coalesce(r.observed, false) <> coalesce(r.declared, false)
+    RETURN r, endNode(r) AS d
+  }
+  WITH j, r, d WHERE EXISTS { (j)<-[:OF]-(:Run) }
   WITH j, r, d, j.key + ' ' + type(r) + ' ' + d.key AS id, j.key AS subject
   RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
 }
 RETURN total, exempted, COLLECT {
   MATCH (j:Job)
   USING INDEX SEEK j:Job(key)
-  WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)<-[:OF]-(:Run) }
-  MATCH (j)-[r:READS|WRITES]->(d:Dataset)
-  WHERE coalesce(r.observed, false) <> coalesce(r.declared, false)
-    AND CASE type(r) WHEN 'READS' THEN EXISTS { (j)-[:READS {declared: true}]->() }
-      ELSE EXISTS { (j)-[:WRITES {declared: true}]->() } END
-    AND CASE type(r) WHEN 'READS' THEN EXISTS { (j)-[:READS {observed: true}]->() }
-      ELSE EXISTS { (j)-[:WRITES {observed: true}]->() } END
+  WHERE j.key > '' AND j.tenant = $given.tenant
+  CALL (j) {
+    MATCH (j)-[r:READS|WRITES]->(:Dataset)
+    WITH type(r) AS verb, collect(r) AS uses, max(coalesce(r.declared, false)) AS declared, max(coalesce(r.observed, false)) AS observed
+    WHERE declared AND observed
+    UNWIND uses AS r
+    WITH r WHERE coalesce(r.observed, false) <> coalesce(r.declared, false)
+    RETURN r, endNode(r) AS d
+  }
+  WITH j, r, d WHERE EXISTS { (j)<-[:OF]-(:Run) }
   WITH j, r, d, j.key + ' ' + type(r) + ' ' + d.key AS id, j.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit

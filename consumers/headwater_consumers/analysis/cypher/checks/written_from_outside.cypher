@@ -2,18 +2,22 @@
 CALL () {
   MATCH (d:Dataset)
   USING INDEX SEEK d:Dataset(key)
-  WHERE d.key > '' AND d.tenant = $given.tenant AND EXISTS { (d)<-[:OF]-(:Version) } AND NOT EXISTS { (d)<-[:PRODUCED]-(:Summary) }
+  WHERE d.key > '' AND d.tenant = $given.tenant
   CALL (d) {
+    MATCH (d)<-[:OF]-(v:Version) WHERE EXISTS { (v)<-[:WROTE]-() }
+    WITH collect(v.version) AS claimed, collect(v.parent_id) AS parents
+    UNWIND parents AS parent
+    WITH CASE WHEN NOT parent IN claimed THEN parent END AS parent
+    RETURN collect(parent) AS unclaimed
+  }
+  WITH d, unclaimed WHERE size(unclaimed) > 0 AND NOT EXISTS { (d)<-[:PRODUCED]-(:Summary) }
+  CALL (d, unclaimed) {
     MATCH (d)<-[:OF]-(v:Version)<-[w:WROTE]-(by)
     WITH v, min(coalesce(w.first_time, by.ended_at, by.last_seen)) AS at
-    WITH collect({version: v.version, parent: v.parent_id, format: v.format, key: v.key, at: at}) AS written, min(at) AS first
+    WITH min(at) AS first, collect({v: v, at: at}) AS written
     UNWIND written AS one
-    UNWIND [{version: one.version, claimed: true, child: null},
-      {version: one.parent, claimed: false, child: CASE WHEN one.at > first THEN one END}] AS each
-    WITH each WHERE each.version IS NOT NULL
-    WITH each.version AS parent, max(each.claimed) AS claimed, head(collect(each.child)) AS child
-    WHERE NOT claimed AND child IS NOT NULL
-    RETURN parent, child
+    WITH one.v AS v, one.at AS at WHERE one.at > first AND one.v.parent_id IN unclaimed
+    RETURN v.parent_id AS parent, head(collect({version: v.version, format: v.format, key: v.key, at: at})) AS child
   }
   WITH d, parent, child, child.key AS id, d.key AS subject
   RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
@@ -21,18 +25,22 @@ CALL () {
 RETURN total, exempted, COLLECT {
   MATCH (d:Dataset)
   USING INDEX SEEK d:Dataset(key)
-  WHERE d.key > '' AND d.tenant = $given.tenant AND EXISTS { (d)<-[:OF]-(:Version) } AND NOT EXISTS { (d)<-[:PRODUCED]-(:Summary) }
+  WHERE d.key > '' AND d.tenant = $given.tenant
   CALL (d) {
+    MATCH (d)<-[:OF]-(v:Version) WHERE EXISTS { (v)<-[:WROTE]-() }
+    WITH collect(v.version) AS claimed, collect(v.parent_id) AS parents
+    UNWIND parents AS parent
+    WITH CASE WHEN NOT parent IN claimed THEN parent END AS parent
+    RETURN collect(parent) AS unclaimed
+  }
+  WITH d, unclaimed WHERE size(unclaimed) > 0 AND NOT EXISTS { (d)<-[:PRODUCED]-(:Summary) }
+  CALL (d, unclaimed) {
     MATCH (d)<-[:OF]-(v:Version)<-[w:WROTE]-(by)
     WITH v, min(coalesce(w.first_time, by.ended_at, by.last_seen)) AS at
-    WITH collect({version: v.version, parent: v.parent_id, format: v.format, key: v.key, at: at}) AS written, min(at) AS first
+    WITH min(at) AS first, collect({v: v, at: at}) AS written
     UNWIND written AS one
-    UNWIND [{version: one.version, claimed: true, child: null},
-      {version: one.parent, claimed: false, child: CASE WHEN one.at > first THEN one END}] AS each
-    WITH each WHERE each.version IS NOT NULL
-    WITH each.version AS parent, max(each.claimed) AS claimed, head(collect(each.child)) AS child
-    WHERE NOT claimed AND child IS NOT NULL
-    RETURN parent, child
+    WITH one.v AS v, one.at AS at WHERE one.at > first AND one.v.parent_id IN unclaimed
+    RETURN v.parent_id AS parent, head(collect({version: v.version, format: v.format, key: v.key, at: at})) AS child
   }
   WITH d, parent, child, child.key AS id, d.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
