@@ -14,6 +14,7 @@ from typing import Any
 
 from headwater_consumers.analysis import micro_batches, paging
 from headwater_consumers.analysis.assets import Asset, dataset_asset, job_asset
+from headwater_consumers.analysis.declared import Declared, declared
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.known.rows import Tag, tags_of
 from headwater_consumers.analysis.micro_batches import Stretch
@@ -37,9 +38,9 @@ class ListedDataset:
 
     Attributes:
         asset: which.
-        owners: its own.
-        tags: of it and its columns.
-        classification, criticality: as declared.
+        owners: its own, behind those that events report those that are declared.
+        tags: of it and its columns, likewise.
+        classification, criticality: as events report them; else as declared.
         gone: it was dropped.
     """
 
@@ -72,8 +73,8 @@ class ListedJob:
 
     Attributes:
         asset: which.
-        owners: its owners.
-        tags: its tags.
+        owners: its owners, behind those that events report those that are declared.
+        tags: its tags, likewise.
         criticality: as declared.
         first_seen, last_seen: the span in which it was observed.
     """
@@ -175,7 +176,7 @@ def datasets(
         reader: of the graph.
         namespaces: in one of them.
         types: of one of them: TOPIC, FILE, TABLE …
-        owner: exactly this one among its own.
+        owner: exactly this one among those that events report, or that are declared.
         tag: exactly `key`, or `key=value`, of it or one of its columns.
         gone: only dropped ones, or only those that are there.
         limit: most on a page.
@@ -186,13 +187,14 @@ def datasets(
     """
     filters = {**_among(namespaces, types), **_tagged(owner, tag), "gone": gone}
     rows, total, following = paging.page_by_key(reader, "known", "datasets", filters, limit, cursor)
+    found = _declared(reader, rows)
     items = tuple(
         ListedDataset(
             dataset_asset(row),
-            owners_of(row),
-            tags_of(row),
-            row["classification"] or None,
-            row["criticality"] or None,
+            _owners(row, stated := found.get(row["key"], Declared())),
+            _tags(row, stated),
+            row["classification"] or stated.values.get("classification"),
+            row["criticality"] or stated.values.get("criticality"),
             bool(row["dropped"]),
         )
         for row in rows
@@ -216,7 +218,7 @@ def jobs(
         reader: of the graph.
         namespaces: in one of them.
         types: of one processing type of these: BATCH, STREAMING.
-        owner: exactly this one among its own.
+        owner: exactly this one among those that events report, or that are declared.
         tag: exactly `key`, or `key=value`.
         limit: most on a page.
         cursor: `next_cursor` of the page before.
@@ -226,12 +228,13 @@ def jobs(
     """
     filters = {**_among(namespaces, types), **_tagged(owner, tag)}
     rows, total, following = paging.page_by_key(reader, "known", "jobs", filters, limit, cursor)
+    found = _declared(reader, rows)
     items = tuple(
         ListedJob(
             job_asset(row),
-            owners_of(row),
-            tags_of(row),
-            row["criticality"] or None,
+            _owners(row, stated := found.get(row["key"], Declared())),
+            _tags(row, stated),
+            row["criticality"] or stated.values.get("criticality"),
             moment(row["first_seen"]),
             moment(row["last_seen"]),
         )
@@ -330,6 +333,24 @@ def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None)
 
 def _among(namespaces: Sequence[str], types: Sequence[str]) -> dict[str, Any]:
     return {"namespaces": list(namespaces) or None, "types": list(types) or None}
+
+
+def _declared(reader: Reader, rows: Sequence[Mapping[str, Any]]) -> dict[str, Declared]:
+    """What is declared of the listed ones, by key."""
+    keys = [row["key"] for row in rows]
+    return reader.read(lambda tx: declared(tx, keys) if tx.declarations else {}) if keys else {}
+
+
+def _owners(row: Mapping[str, Any], stated: Declared) -> tuple[OwnerName, ...]:
+    return tuple(dict.fromkeys((*owners_of(row), *owners_of(stated.values))))
+
+
+def _tags(row: Mapping[str, Any], stated: Declared) -> tuple[Tag, ...]:
+    out = dict.fromkeys(tags_of(row))
+    for column, values in ((None, stated.values), *stated.columns.items()):
+        pairs = zip(values.get("tags") or (), values.get("tag_values") or (), strict=True)
+        out |= dict.fromkeys(Tag(key, value, column) for key, value in pairs)
+    return tuple(out)
 
 
 def _tagged(owner: str | None, tag: str | None) -> dict[str, str | None]:

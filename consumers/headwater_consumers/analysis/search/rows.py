@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,7 +53,12 @@ def read_rows(
         namespace: of the dataset or job; None: any.
     """
     found = tx.rows(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, namespace=namespace)
-    return [_row(kind, record) for record in found]
+    return rows_of(kind, found)
+
+
+def rows_of(kind: AssetKind, records: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """Rows of what a statement gave that has the columns of the index's."""
+    return [_row(kind, record) for record in records]
 
 
 def read_aliases(tx: Transaction, query: str, *, looked_at: int, limit: int, namespace: str | None = None) -> list[Row]:
@@ -65,8 +70,7 @@ def read_aliases(tx: Transaction, query: str, *, looked_at: int, limit: int, nam
 
 def columns_of(tx: Transaction, datasets: list[str], words: list[str], *, limit: int) -> list[Row]:
     """Columns of datasets, by their keys, that have for each word one that begins with it. Their scores are 0."""
-    found = tx.rows("search/columns_of", keys=datasets, words=words, limit=limit)
-    return [_row(AssetKind.COLUMN, record) for record in found]
+    return rows_of(AssetKind.COLUMN, tx.rows("search/columns_of", keys=datasets, words=words, limit=limit))
 
 
 def _row(kind: AssetKind, record: Mapping[str, Any]) -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, AssetKind
@@ -12,6 +13,7 @@ from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.search import query
+from headwater_consumers.analysis.search.declared import declared_rows, with_declared
 from headwater_consumers.analysis.search.rows import Row, columns_of, read_aliases, read_rows
 from headwater_consumers.graph.words import words
 
@@ -60,8 +62,8 @@ class Hit:
     Attributes:
         asset: what it is.
         match: how it matches the text.
-        owners: its owners; of its dataset where it is a column.
-        tags: its tags; of a column, its own alone.
+        owners: its owners, of its dataset where it is a column: reported by events, then declared.
+        tags: its tags, likewise; of a column, its own alone.
         gone: a dataset that was dropped, or a column that left the schema.
     """
 
@@ -132,19 +134,23 @@ def search(
     asked = ("search", reader.tenant, text, wanted, filters, column, fuzzy)
     start = paging.decode_start(cursor, question=asked)
 
-    def question(tx: Transaction) -> tuple[list[tuple[Row, Match]], bool]:
-        if column is not None:
-            return _columns(tx, column, text, filters, fuzzy=fuzzy)
-        return _hits(lambda kind, asking: _read(tx, kind, asking, text, filters), wanted, text, fuzzy=fuzzy)
-
-    hits, truncated = reader.read(question)
     after = start + limit
-    return SearchPage(
-        items=tuple(_hit(row, match) for row, match in hits[start:after]),
-        total=len(hits),
-        truncated=truncated,
-        next_cursor=paging.encode((after,), question=asked) if after < len(hits) else None,
-    )
+
+    def question(tx: Transaction) -> SearchPage:
+        if column is not None:
+            hits, truncated = _columns(tx, column, text, filters, fuzzy=fuzzy)
+        else:
+            read = partial(_read, tx, text=text, filters=filters)
+            hits, truncated = _hits(read, wanted, text, fuzzy=fuzzy)
+        shown = with_declared(tx, [row for row, _ in hits[start:after]])
+        return SearchPage(
+            items=tuple(_hit(row, match) for row, (_, match) in zip(shown, hits[start:after], strict=True)),
+            total=len(hits),
+            truncated=truncated,
+            next_cursor=paging.encode((after,), question=asked) if after < len(hits) else None,
+        )
+
+    return reader.read(question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +173,18 @@ class _Filters:
         if self.owner is not None and not _has_words(row.owners, self.owner):
             return False
         return self.tag is None or any(_is_tag(self.tag, key, value) for key, value, _ in _tags(row))
+
+    def declared(self, tx: Transaction, kind: AssetKind) -> list[Row]:
+        """Those of which a set declares the owner or the tag, whatever their names are."""
+        owner, tag = self.owner, self.tag
+        return declared_rows(
+            tx,
+            kind,
+            is_owner=None if owner is None else lambda name: _has_words((name,), owner),
+            is_tag=None if tag is None else lambda key, value: _is_tag(tag, key, value),
+            namespace=self.namespace,
+            limit=_LOOKED_AT,
+        )
 
 
 def _hits(
@@ -197,7 +215,11 @@ def _read(
     rows = read_rows(tx, kind, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, namespace=filters.namespace)
     if kind is AssetKind.DATASET and not clauses and text and Identities.of(tx).any:
         rows = _with_aliases(tx, rows, asked, filters)
-    return [row for row in rows if filters.admit(row)]
+    if filters.owner is None and filters.tag is None:
+        return rows
+    found = {row.asset.key: row for row in filters.declared(tx, kind) if _match(row, text) is not Match.ALIKE}
+    found |= {row.asset.key: row for row in rows}
+    return [row for row in with_declared(tx, list(found.values())) if filters.admit(row)][:MOST_HITS]
 
 
 def _with_aliases(tx: Transaction, rows: Sequence[Row], asked: str, filters: _Filters) -> list[Row]:
@@ -236,7 +258,9 @@ def _columns(
         every = _read(tx, AssetKind.COLUMN, query.alike, column, _Filters(None, None, filters.namespace))
         full = len(every) >= MOST_HITS
         rows = [row for row in every if (row.asset.namespace, row.asset.name) in of]
-    hits = sorted(((row, _match(row, column)) for row in rows if filters.admit(row)), key=lambda hit: _rank(*hit))
+    if filters.owner is not None or filters.tag is not None:
+        rows = [row for row in with_declared(tx, rows) if filters.admit(row)]
+    hits = sorted(((row, _match(row, column)) for row in rows), key=lambda hit: _rank(*hit))
     return hits, truncated or full
 
 

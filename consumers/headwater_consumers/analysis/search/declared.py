@@ -1,0 +1,86 @@
+"""Owners and tags that are declared: they aren't in the full-text index, which has those that events report.
+
+A search by owner or tag takes both: assets that the index finds, and those for which a declaration set states it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from headwater_consumers.analysis.assets import AssetKind
+from headwater_consumers.analysis.declared import Declared, declared
+from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.search.rows import Row, rows_of
+from headwater_consumers.graph.keys import dataset_key
+
+_STATEMENTS = {
+    AssetKind.DATASET: "search/declared_datasets",
+    AssetKind.JOB: "search/declared_jobs",
+    AssetKind.COLUMN: "search/declared_columns",
+}
+
+
+def declared_rows(
+    tx: Transaction,
+    kind: AssetKind,
+    *,
+    is_owner: Callable[[str], bool] | None,
+    is_tag: Callable[[str, str], bool] | None,
+    namespace: str | None,
+    limit: int,
+) -> list[Row]:
+    """Assets of a kind for which a set declares such an owner or such a tag, in order of key. Their scores are 0.
+
+    Args:
+        tx: where.
+        kind: of asset; columns are found by their tags alone.
+        is_owner: which owners will do; None: it is of no matter.
+        is_tag: which tags will do, by key and value ('' for none); None: it is of no matter.
+        namespace: of the dataset or job; None: any.
+        limit: most rows.
+    """
+    if not tx.declarations:
+        return []
+    owners = [row["key"] for row in tx.rows("search/declared_owners") if is_owner(row["key"])] if is_owner else []
+    tags = [
+        [row["key"], row["value"]]
+        for row in (tx.rows("search/declared_tags") if is_tag else ())
+        if is_tag and is_tag(row["key"], row["value"])
+    ]
+    if not owners and not tags:
+        return []
+    given: dict[str, Any] = {"tags": tags, "namespace": namespace, "limit": limit}
+    if kind is not AssetKind.COLUMN:
+        given["owners"] = owners
+    return rows_of(kind, tx.rows(_STATEMENTS[kind], **given))
+
+
+def with_declared(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
+    """The rows, with the owners and tags that are declared behind those that events report."""
+    if not tx.declarations or not rows:
+        return list(rows)
+    keys = [_subject(tx, row) for row in rows]
+    found = declared(tx, set(keys))
+    return [row if key not in found else _with(row, found[key]) for row, key in zip(rows, keys, strict=True)]
+
+
+def _subject(tx: Transaction, row: Row) -> str:
+    """Key of the dataset or job that a row is, or is a column of."""
+    if row.asset.kind is not AssetKind.COLUMN:
+        return row.asset.key
+    return dataset_key(tx.tenant, row.asset.namespace, row.asset.name)
+
+
+def _with(row: Row, found: Declared) -> Row:
+    owners = dict.fromkeys((*row.owners, *(found.values.get("owners") or ())))
+    tags = dict.fromkeys((*row.tags, *_tags("", found.values)))
+    for path, values in found.columns.items():
+        tags |= dict.fromkeys(_tags(path, values))
+    return replace(row, owners=tuple(owners), tags=tuple(tags))
+
+
+def _tags(path: str, values: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+    pairs = zip(values.get("tags") or (), values.get("tag_values") or (), strict=True)
+    return ((key, value, path) for key, value in pairs)
