@@ -51,7 +51,10 @@ def selected(call: Call) -> Column:
     array, *others = call.arguments
     if part_type(array.type, ELEMENT) is None and ELEMENT not in array.parts:
         return call.step(Kind.DERIVE)  # reverse('text')
-    length = combine([length_of([array]), *others], Kind.DERIVE, "size") if call.node.name != "ArrayCompact" else None
+    length = combine([length_of([array]), *others], Kind.DERIVE, "size")
+    if call.node.name == "ArrayCompact":
+        nulls = influences([part(array, ELEMENT)], Kind.CONDITIONAL, call.text)
+        length = influenced(combine([array], Kind.DERIVE, "size"), nulls)
     return _array(call, [part(array, ELEMENT)], by=others, length=length)
 
 
@@ -76,7 +79,8 @@ def with_item(call: Call) -> Column:
 
 def repeated(call: Call) -> Column:
     """`array_repeat(item, count)`."""
-    return _array(call, call.arguments[:1], length=call.arguments[1])
+    item, count = call.arguments
+    return _array(call, [item], by=[count], length=count)
 
 
 def flattened(call: Call) -> Column:
@@ -156,9 +160,15 @@ def _array(
     length: Column | None = None,
 ) -> Column:
     # `by` picks the elements, each of which is compared as a whole where `whole` names what for.
-    element = influenced(merge(elements, call.text), _picked(by))
+    picked = _picked(by)
+    element = influenced(merge(elements, call.text), picked)
     if whole is not None:
-        element = as_one(element, influences([element], whole, call.text))
+        compared_by = influences([element], whole, call.text)
+        element = as_one(element, compared_by)
+        picked = picked | compared_by if whole is Kind.CONDITIONAL else picked
+    if picked:
+        # So what the elements are made into is picked by the same: `transform(array_except(a, b), x -> 1)`.
+        length = influenced(length or combine(call.arguments, Kind.DERIVE, "size"), picked)
     return array_of(element, call.step(Kind.DERIVE), None if items is None else array_members(items), length)
 
 

@@ -68,8 +68,8 @@ def lambda_function(call: Call) -> Column:
 def transform(call: Call) -> Column:
     """`transform(array, x -> …)`: the elements are the lambda's."""
     array, function = call.arguments
-    body = _bound(function, [part(array, ELEMENT)])
     length = length_of([array])
+    body = influenced(_bound(function, [part(array, ELEMENT)]), length.indirect)
     return array_of(body, _as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
 
 
@@ -103,9 +103,9 @@ def filter_values(call: Call) -> Column:
 def transform_values(call: Call) -> Column:
     """`transform_values(map, (k, v) -> …)`: the keys stay, and which there are is in the values by key."""
     source, function = call.arguments
-    key = key_of(source)
-    body = _bound(function, [key, part(source, VALUE)])
-    return map_of(body, combine([source, body], Kind.DERIVE, call.text), key, length=length_of([source]))
+    key, length = key_of(source), length_of([source])
+    body = influenced(_bound(function, [key, part(source, VALUE)]), length.indirect)
+    return map_of(body, combine([source, body], Kind.DERIVE, call.text), key, length=length)
 
 
 def transform_keys(call: Call) -> Column:
@@ -121,16 +121,16 @@ def zip_maps(call: Call) -> Column:
     left, right, function = call.arguments
     keys = [key_of(left), key_of(right)]
     key = combine(keys, Kind.COPY, f"one of({', '.join(dict.fromkeys(inline(each) for each in keys))})")
-    body = _bound(function, [key, part(left, VALUE), part(right, VALUE)])
     length = combine([length_of([left, right]), key], Kind.DERIVE, "size")
+    body = influenced(_bound(function, [key, part(left, VALUE), part(right, VALUE)]), length.indirect)
     return map_of(body, combine([left, right, body], Kind.DERIVE, call.text), key, length=length)
 
 
 def zip_arrays(call: Call) -> Column:
     """`zip_with(a, b, (x, y) -> …)`: the elements are the lambda's."""
     left, right, function = call.arguments
-    body = _bound(function, [part(left, ELEMENT), part(right, ELEMENT)])
     length = length_of([left, right])
+    body = influenced(_bound(function, [part(left, ELEMENT), part(right, ELEMENT)]), length.indirect)
     return array_of(body, _as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
 
 
