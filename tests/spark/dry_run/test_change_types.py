@@ -99,6 +99,16 @@ CHANGES = {
         ORDERS + "o.groupBy('state', 'day').agg(F.sum('amount').alias('n')).select('n')" + OUT,
         {"ROWS "},
     ),
+    "order before a limit": (
+        ORDERS + "o.orderBy('id').limit(5).select('id')" + OUT,
+        ORDERS + "o.orderBy('day').limit(5).select('id')" + OUT,
+        {"ROWS "},
+    ),
+    "order before a number": (
+        ORDERS + "o.orderBy('id').select('id', F.monotonically_increasing_id().alias('n'))" + OUT,
+        ORDERS + "o.orderBy('day').select('id', F.monotonically_increasing_id().alias('n'))" + OUT,
+        {"ROWS "},
+    ),
     "distinct": (ORDERS + "o.select('id')" + OUT, ORDERS + "o.select('id').distinct()" + OUT, {"ROWS "}),
     "expression": (
         ORDERS + "o.select('id', (F.col('amount') * 2).alias('n'))" + OUT,
@@ -241,6 +251,14 @@ EQUAL = {
     "order and files": (
         ORDERS + "o.select('id')" + OUT,
         ORDERS + "o.repartition(4).orderBy('id').coalesce(1).select('id')" + OUT,
+    ),
+    "order of groups": (
+        ORDERS + "o.groupBy('state').agg(F.avg('amount').alias('n'))" + OUT,
+        ORDERS + "o.groupBy('state').agg(F.avg('amount').alias('n')).orderBy('n').where('n > -1 or true')" + OUT,
+    ),
+    "order of distinct rows": (
+        ORDERS + "o.distinct().select('id', 'state')" + OUT,
+        ORDERS + "o.distinct().orderBy('day').select('id', 'state')" + OUT,
     ),
     "columns in another order": (
         ORDERS + "o.select('id', 'state')" + OUT,

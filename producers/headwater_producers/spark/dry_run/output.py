@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.connectors.rdd import FRAME, LOCAL
 from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.dry_run.plans import unsorted
 from headwater_producers.spark.dry_run.signature import UnreadableError, Unwritten, has_now, signature
 from headwater_producers.spark.dry_run.sources import Sources
 from headwater_producers.spark.explain import LineageExplanation, LineageSource, explain_lineage
@@ -63,6 +64,7 @@ class Frames:
         explanation = self._explained(frame)
         found |= _texts(explanation, self._sources)
         problems: list[str] = []
+        frame = unsorted(self._sources.session, frame)
         try:
             found["rows"] = self._signature(frame.select())
             names = schema.fieldNames()
@@ -90,6 +92,7 @@ class Frames:
         Raises:
             UnreadableError: it has none.
         """
+        frame = unsorted(self._sources.session, frame)
         return self._signature(frame.select() if column is None else frame.select(_quoted(column)))
 
     def _explained(self, frame: DataFrame) -> LineageExplanation:

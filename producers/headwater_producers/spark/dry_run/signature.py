@@ -1,8 +1,8 @@
 """An optimized plan as JSON ⇒ a text that is the same for equal plans written differently, and else another.
 
 Spark's optimizer has folded constants, pushed filters down and taken out what isn't used. What is left: numbers of
-expressions and names within the plan go; operands of what commutes are sorted; a sort at the end, and how rows are
-divided among files, aren't what the rows are. Where Spark's JSON leaves something out that may matter, its text is
+expressions and names within the plan go; operands of what commutes are sorted; how rows are divided among files isn't
+what the rows are. Where Spark's JSON leaves something out that may matter, its text is
 taken besides: then plans that mean the same may differ, and never the other way round.
 """
 
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from headwater_producers.spark.connectors.rdd import FRAME
+from headwater_producers.spark.dry_run.plans import ORDER_OF_ROWS
 from headwater_producers.spark.plan.tree import Node, Nodes, expression_id, fold, is_tree
 
 _SKIPPED: Final = frozenset(
@@ -28,10 +29,7 @@ _SKIPPED: Final = frozenset(
 )  # fmt: skip
 # Left out of Spark's JSON, and seen elsewhere: `try_` in the plan's text, types in the expression, the settings.
 _SEEN_ELSEWHERE: Final = frozenset({"evalMode", "hint", "inputAggBufferOffset", "condition", "filter", "tag", "tagDF"})
-_PASSED: Final = frozenset(
-    {"Repartition", "RepartitionByExpression", "RebalancePartitions", "SubqueryAlias", "ResolvedHint", "ReturnAnswer"}
-)
-_ABOVE_A_SORT: Final = frozenset({"Project", "Sort", *_PASSED})
+_PASSED: Final = frozenset({"SubqueryAlias", "ReturnAnswer", *ORDER_OF_ROWS})
 _BOTH_WAYS: Final = frozenset({"EqualTo", "EqualNullSafe", "Add", "Multiply", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
 _TURNED: Final = {"GreaterThan": "LessThan", "GreaterThanOrEqual": "LessThanOrEqual"}
 _PLANS: Final = (".plans.logical.", ".execution.datasources.", ".execution.streaming.", f".{FRAME}", ".python.")
@@ -107,19 +105,12 @@ class _Signer:
         }
 
     def plan(self, nodes: Nodes) -> _Operator:
-        passed: set[int] = set()
-        place = 0
-        while _name(nodes[place]) in _ABOVE_A_SORT:
-            if _name(nodes[place]) == "Sort":
-                passed.add(place)
-            place += 1
-        marked = [{**node, "class": "Passed"} if at in passed else node for at, node in enumerate(nodes)]
-        return fold(marked, self._operator)
+        return fold(nodes, self._operator)
 
     def _operator(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
         if not children:
             return self._leaf(node)
-        if node.name in _PASSED or node.name == "Passed":
+        if node.name in _PASSED:
             return children[0]
         rule = self._rules.get(node.name)
         if rule is not None:

@@ -16,6 +16,7 @@ from headwater_producers.spark.connectors.catalog.statements import (
     OF_SESSION,
     REPLACES,
 )
+from headwater_producers.spark.dry_run.plans import frame_of
 from headwater_producers.spark.dry_run.sources import Source, Sources
 from headwater_producers.spark.dry_run.writing import Writes, matching, table_source
 from headwater_producers.spark.jvm.scala import class_name, items
@@ -124,12 +125,7 @@ class _Statement:
 
     def frame(self, plan: Any) -> DataFrame:
         """The frame of a query in the statement."""
-        from pyspark.sql import DataFrame
-
-        jvm: Any = self.sources.session._jvm
-        package = jvm.org.apache.spark.sql
-        dataset = getattr(package, "classic", package).Dataset
-        return DataFrame(dataset.ofRows(self.sources.session._jsparkSession, plan), self.sources.session)
+        return frame_of(self.sources.session, plan)
 
 
 def _run(statement: _Statement, run: Any) -> DataFrame:

@@ -1,0 +1,49 @@
+"""Frames of plans, and of plans without what is of no interest to a review."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.jvm.scala import class_name, items, statics
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ORDER_OF_ROWS: Final = frozenset({"Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"})
+"""Operators that decide how rows are divided among partitions, and not which rows there are."""
+# What is the same for rows in another order, where its expressions are.
+_ROW_BY_ROW: Final = frozenset({"Project", "Filter", "SubqueryAlias", "View", *ORDER_OF_ROWS})
+
+
+def frame_of(session: SparkSession, plan: Any) -> DataFrame:
+    """The frame of a JVM plan, which is analyzed."""
+    from pyspark.sql import DataFrame
+
+    jvm: Any = session._jvm
+    package = jvm.org.apache.spark.sql
+    dataset = getattr(package, "classic", package).Dataset
+    return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)
+
+
+def unsorted(session: SparkSession, frame: DataFrame) -> DataFrame:
+    """The frame without the sorts at its end: above them is only what takes one row after the other.
+
+    Files and tables have their rows in no order. A sort before a limit or `monotonically_increasing_id` stays.
+    """
+    plan = frame._jdf.queryExecution().analyzed()
+    rest = _unsorted(session, plan)
+    return frame if rest is plan else frame_of(session, rest)
+
+
+def _unsorted(session: SparkSession, plan: Any) -> Any:
+    kind = class_name(plan)
+    if kind == "Sort":
+        return _unsorted(session, plan.child())
+    if kind not in _ROW_BY_ROW:
+        return plan
+    child = plan.child()
+    rest = _unsorted(session, child)
+    if rest is child or not all(expression.deterministic() for expression in items(plan.expressions())):
+        return plan
+    python = statics(session, "org.apache.spark.api.python.PythonUtils")
+    return plan.withNewChildren(python.toSeq([rest]))
