@@ -14,12 +14,23 @@ from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import BASE, is_deleted, kept
 from headwater_openlineage.reading import Json, given_text, mapping, need_text, rows, step, text
 from headwater_openlineage.repeated import Repeated
-from headwater_schemas.events import DatasetEvent, DatasetRef, LifecycleChange, Owner, Storage, Symlink, Tag
+from headwater_schemas.events import (
+    DatasetEvent,
+    DatasetRef,
+    LifecycleChange,
+    Owner,
+    SchemaDefinition,
+    Storage,
+    Symlink,
+    Tag,
+)
+from headwater_schemas.identity import schema_digest
 from headwater_schemas.naming import normal
 
 Fields: TypeAlias = dict[str, Any]
 _Reader: TypeAlias = Callable[[Json, str], Fields]
 _BODIES: Final = Repeated[DatasetEvent]()
+_DIGESTS: Final = Repeated[str | None]()
 _LIFECYCLES: Final = {change.value: change for change in LifecycleChange if change is not LifecycleChange.UNKNOWN}
 
 
@@ -37,6 +48,22 @@ def dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], be
     wanted = {name: facet for name, facet in facets.items() if name not in besides}
     source = {name: facet for name, (facet, _) in wanted.items()}
     return _BODIES.read(dataset, source, lambda: _dataset_body(dataset, wanted))
+
+
+def digest_of_schema(facets: Mapping[str, tuple[Json, str]]) -> str | None:
+    """The digest of the schema that a dataset's facets state; None where they state none.
+
+    Raises:
+        Refused: the facet has another shape than the specification describes.
+    """
+    if "schema" not in facets:
+        return None
+    facet, at = facets["schema"]
+    return _DIGESTS.read(None, facet, lambda: _digest(schema_of(facet, at)))
+
+
+def _digest(schema: SchemaDefinition) -> str | None:
+    return schema_digest(schema) if schema.fields else None
 
 
 def _dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> DatasetEvent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
+from headwater_openlineage.datasets import digest_of_schema
 from headwater_openlineage.facets import kept
 from headwater_openlineage.reading import Json, integer, members, rows, text
 from headwater_openlineage.subset import position_of_subset
@@ -40,7 +41,7 @@ def use_of(dataset: DatasetRef, entry: Json, at: str, facets: Mapping[str, tuple
     if inner == "outputFacets" and LIFECYCLE in facets:
         # Of one write; the dataset's own is that of the last one alone.
         others.setdefault(LIFECYCLE, kept(facets[LIFECYCLE][0]))
-    return DatasetUse(dataset=dataset, facets=others, **fields)
+    return DatasetUse(dataset=dataset, facets=others, schema_digest=digest_of_schema(facets), **fields)
 
 
 def _statistics(facet: Json, at: str) -> Fields:

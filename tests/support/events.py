@@ -141,6 +141,7 @@ def full_run_event() -> LineageEvent:
             bytes=1_000,
             files=2,
             facets={"custom": '{"x":1}'},
+            schema_digest="5c" * 16,
         )
         for position in POSITIONS
     )
@@ -195,7 +196,7 @@ def full_interval_event() -> LineageEvent:
                     rows=400,
                 ),
             ),
-            outputs=(DatasetUse(dataset=ENRICHED, certainty=Certainty.UNKNOWN),),
+            outputs=(DatasetUse(dataset=ENRICHED, certainty=Certainty.UNKNOWN, schema_digest="5d" * 16),),
             watermark_before=TIME,
             watermark_after=LATER,
             duration_ms=412,

@@ -41,19 +41,34 @@ def uses(found: Sequence[Use]) -> Table:
     """A row for each dataset."""
     out = Table(box=None, pad_edge=False)
     partitions = [partitions_text(use) for use in found]
-    headings = ("dataset", "part", "certainty", "rows", "files", *(("partitions",) if any(partitions) else ()))
+    schemas = [schema_text(use) for use in found]
+    headings = (
+        *("dataset", "part", "certainty", "rows", "files"),
+        *(("schema",) if any(schemas) else ()),
+        *(("partitions",) if any(partitions) else ()),
+    )
     for heading in headings:
         out.add_column(heading, overflow="fold", justify="right" if heading in ("rows", "files") else "left")
-    for use, text in zip(found, partitions, strict=True):
+    for use, text, schema in zip(found, partitions, schemas, strict=True):
         out.add_row(
             asset_text(use.dataset),
             part_text(use),
             "" if use.certainty is None else use.certainty.value,
             "" if use.rows is None else f"{use.rows:,}",
             "" if use.files is None else f"{use.files:,}",
+            *((schema,) if any(schemas) else ()),
             *((text,) if any(partitions) else ()),
         )
     return out
+
+
+def schema_text(use: Use) -> str:
+    """The schema that it was read or written with, by when the dataset was first reported with it; else its digest."""
+    if use.schema_digest is None:
+        return ""
+    if use.schema_since is None:
+        return visible(use.schema_digest[:_SHORT_DIGEST])
+    return f"of {moment_text(use.schema_since)}"
 
 
 def partitions_text(use: Use) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from headwater_consumers.analysis.change import DiffChange
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.graph.keys import schema_key
 
 MOST_CHANGES = 100
 """Of one schema against the one before."""
@@ -134,6 +135,14 @@ def schemas_at(tx: Transaction, keys: Iterable[str], time: datetime | None) -> d
         row["dataset"]["key"]: SchemaAt(row["dataset"], moment(row["schema"]["first_seen"]), _fields(row["schema"]))
         for row in tx.rows("schemas/at", keys=sorted(keys), time=time)
     }
+
+
+def first_reports(tx: Transaction, schemas: Iterable[tuple[str, str]]) -> dict[tuple[str, str], datetime | None]:
+    """When schemas were first reported, by the dataset's key and the schema's digest; without those that never were."""
+    asked = {schema_key(tx.tenant, *each): each for each in schemas}
+    if not asked:
+        return {}
+    return {asked[row["key"]]: moment(row["first_seen"]) for row in tx.rows("schemas/reported", keys=sorted(asked))}
 
 
 def types_of(tx: Transaction, keys: Sequence[str], column: str, *, most: int) -> tuple[KnownType, ...]:

@@ -39,7 +39,9 @@ REGISTERS: Mapping[Label, Mapping[str, str]] = {
     Label.CONFLICT: _MICRO_BATCH,
 }
 """Property to register, by label."""
-USE_REGISTERS = owner_properties("position", "rows", "bytes", "files", MADE_FROM, POSSIBLE, UNCOMMITTED)
+USE_REGISTERS = owner_properties(
+    "position", "rows", "bytes", "files", "schema_digest", MADE_FROM, POSSIBLE, UNCOMMITTED
+)
 
 LOCK = "_l"
 """Set by a statement to lock a node; it states nothing."""

@@ -112,6 +112,7 @@ def known_by(event: LineageEvent, version: int) -> LineageEvent:
             for name in ("dataset", "rule", "severity", "suite", "suite_version"):
                 del result[name]
         for use in uses(datum):
+            del use["schema_digest"]
             if use["position"] and use["position"]["files"]:
                 del use["position"]["files"]["pattern"]
     return msgspec.convert(datum, LineageEvent)

@@ -12,20 +12,26 @@ from headwater_consumers.analysis.change import DiffChange
 from headwater_consumers.analysis.diff import Point, diff
 from headwater_consumers.analysis.known import column_details, dataset_details
 from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.runs import run
 from headwater_consumers.analysis.schemas import FieldType
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,
+    DatasetUse,
     JobEvent,
     JobRef,
     LifecycleChange,
     LineageEvent,
+    RunEvent,
+    RunEventType,
+    RunRef,
     SchemaDefinition,
     SchemaField,
     build,
 )
+from headwater_schemas.identity import schema_digest
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -40,6 +46,10 @@ UNTYPED = (("id", None, None), ("amount", None, None), ("tax", None, None))
 
 def day(number: int) -> datetime:
     return datetime(2025, 1, number, tzinfo=UTC)
+
+
+def digest(fields: tuple[tuple[str, str | None, bool | None], ...]) -> str:
+    return schema_digest(SchemaDefinition(tuple(SchemaField(path=p, type=t, nullable=n) for p, t, n in fields)))
 
 
 def reported(
@@ -124,6 +134,27 @@ def test_what_is_retyped_between_two_days(
         if each.change is DiffChange.CHANGED and each.before and each.after
     }
     assert retyped == expected
+
+
+def test_a_run_has_the_schemas_that_it_read_and_wrote(
+    orders: Reader, clean_database: Driver, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = RunEvent(
+        type=RunEventType.COMPLETE,
+        inputs=(DatasetUse(dataset=ORDERS, schema_digest=digest(FIRST)),),
+        outputs=(DatasetUse(dataset=SALES, schema_digest=digest(SECOND)),),
+    )
+    done = build.lineage_event(body, job=JobRef("f", "report"), run=RunRef("r-9"), producer="p", event_time=day(9))
+    GraphWriter(clean_database, "neo4j").apply(fold([done]))
+    found = run(orders, "r-9")
+    # On the ninth the second one had been reported last: what the run read is what its own event states.
+    assert [(use.schema_digest, use.schema_since) for use in found.inputs] == [(digest(FIRST), day(1))]
+    # Nothing has reported the schema of `sales` itself.
+    assert [(use.schema_digest, use.schema_since) for use in found.outputs] == [(digest(SECOND), None)]
+    assert main(["runs", "show", "r-9"]) == 0
+    shown = capsys.readouterr().out
+    assert "of 2025-01-01 00:00:00Z" in shown
+    assert digest(SECOND)[:12] in shown
 
 
 def test_under_another_name_it_has_the_same_history(orders: Reader, clean_database: Driver) -> None:

@@ -11,6 +11,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
 from headwater_schemas.events import Certainty, DatasetRef, FileSet, IntervalEntry, Provenance, RunEventType
+from headwater_schemas.identity import schema_digest
 from support.capture import Captured
 
 if TYPE_CHECKING:
@@ -104,6 +105,13 @@ def test_a_chain_of_intervals_goes_on_over_a_restart(captured: Captured, tmp_pat
     )
     assert [entry.rows_in for entry in entries] == [2] * 7 + [3] * 6
     assert len(sink.of_kind("PLAN")) == 1, "column lineage travels once"
+    schemas = {about.dataset: about.schema for event in sink.of_kind("DATASET") if (about := event.dataset_event)}
+    uses = [use for event in runs if (run_ := event.run_event) for use in (*run_.inputs, *run_.outputs)]
+    assert len(uses) == 8
+    for use in uses:
+        schema = schemas[use.dataset]
+        assert schema is not None
+        assert use.schema_digest == schema_digest(schema)
 
 
 def test_watermark_state_and_a_batch_without_data(captured: Captured, tmp_path: Path) -> None:

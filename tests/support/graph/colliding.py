@@ -208,6 +208,7 @@ class _Maker:
                 facets=self._facets() if self.random.random() < 0.1 else {},
                 inputs=self._maybe(tuple(sorted({self._dataset_ref() for _ in range(self.random.randrange(3))}))),
                 possible=self.random.random() < 0.6,
+                schema_digest=self._maybe(self.random.choice(["s1", "s2"]), 0.3),
             )
             for _ in range(self.random.randrange(3))
         )

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
+from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.writes import Counts, Scan, Write, join_outputs
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
+from headwater_producers.spark.streaming.run import StreamRun
 from headwater_schemas.events import (
     Certainty,
     ColumnLineage,
@@ -13,9 +17,12 @@ from headwater_schemas.events import (
     DatasetUse,
     FileSet,
     Position,
+    SchemaDefinition,
+    SchemaField,
     Symlink,
     TableSnapshot,
 )
+from headwater_schemas.identity import schema_digest
 
 IN, OUT, OTHER = DatasetRef("file", "/in"), DatasetRef("file", "/out"), DatasetRef("file", "/other")
 
@@ -170,3 +177,33 @@ def test_outputs_of_several_writes_are_joined_by_dataset() -> None:
         DatasetUse(dataset=OTHER, rows=6, bytes=60, files=2),
         DatasetUse(dataset=OUT, rows=3, bytes=30, files=1),
     )
+
+
+def test_a_use_has_the_schema_that_its_dataset_is_reported_with() -> None:
+    field = SchemaField(path="id", type="bigint", nullable=False)
+    description = PlanDescription(
+        inputs=(
+            PlanInput(dataset=IN, kind=SourceKind.FILE, schema=SchemaDefinition((field,))),
+            # A topic's payload is what its reader makes of it.
+            PlanInput(dataset=OTHER, kind=SourceKind.KAFKA, schema=SchemaDefinition((field,))),
+        ),
+        outputs=(PlanOutput(dataset=OUT, kind=SourceKind.TABLE, schema=SchemaDefinition((field,))),),
+        lineage=ColumnLineage(),
+    )
+    write = Write(description=description, written=Counts())
+    reported = {body.dataset: body.schema for body in dataset_bodies(description)}
+    digests = {use.dataset: use.schema_digest for use in (*write.inputs(), *write.outputs())}
+    expected = {each: schema_digest(schema) for each, schema in reported.items() if schema is not None}
+    assert expected.keys() == {IN, OUT}
+    assert digests == {**expected, OTHER: None}
+    # Of files nullability means nothing.
+    assert digests[IN] != digests[OUT]
+
+    run = StreamRun(query_id="q", run_id="r", name=None, started_at=datetime(2025, 1, 1, tzinfo=UTC), query=None)
+    assert run.touch(description)
+    assert {use.dataset: use.schema_digest for use in (*run.inputs(), *run.outputs())} == digests
+    assert not run.touch(description)
+    wider = SchemaDefinition((field, SchemaField(path="tax", type="double")))
+    output = replace(description.outputs[0], schema=wider)
+    assert run.touch(replace(description, outputs=(output,)))
+    assert run.outputs()[0].schema_digest == schema_digest(wider)

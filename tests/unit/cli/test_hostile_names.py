@@ -161,6 +161,7 @@ MADE_BY_HAND: dict[Any, Any] = {
 NAMELESS = {
     show_batches.faults_text,
     show_batches.part_text,
+    show_batches.schema_text,
     show_batches.quality_text,
     show_diff.summary,
     show_job_review.summary,

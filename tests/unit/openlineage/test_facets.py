@@ -57,7 +57,9 @@ ROWS = {
     ("job", "ownership"): Row(f"Job.owners {JOB_FACETS}", "jobs"),
     ("job", "tags"): Row(f"Job.tags {JOB_FACETS}", "jobs"),
     ("job", "lineage"): Row(f"PRODUCED.inputs FEEDS DERIVES INFLUENCES {JOB_FACETS}", "runs, micro-batches"),
-    ("dataset", "schema"): Row("Dataset.columns HAS_COLUMN Column.data_type Column.description", "datasets"),
+    ("dataset", "schema"): Row(
+        "Dataset.columns HAS_COLUMN Column.data_type Column.description PRODUCED.schema_digest", "datasets"
+    ),
     ("dataset", "dataSource"): Row(f"Dataset.source_uri {DATASET_FACETS}"),
     ("dataset", "columnLineage"): Row("DERIVES INFLUENCES Plan.edges", "runs, micro-batches, plans, jobs"),
     ("dataset", "lineage"): Row("PRODUCED.inputs DERIVES INFLUENCES"),

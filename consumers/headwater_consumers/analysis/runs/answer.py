@@ -40,6 +40,8 @@ class Use:
         inputs: of an output, keys of the datasets that it was made from; None where its producer doesn't record them.
         text: any other position, in words.
         rows, bytes, files: how much, where known.
+        schema_digest: of the schema that it was read or written with, as in the dataset's schemas; None: not known.
+        schema_since: when that schema was first reported of the dataset; of a run's uses alone.
     """
 
     dataset: Asset
@@ -63,6 +65,8 @@ class Use:
     rows: int | None = None
     bytes: int | None = None
     files: int | None = None
+    schema_digest: str | None = None
+    schema_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from headwater_consumers.analysis.runs.answer import (
 from headwater_consumers.analysis.runs.business import business_versions, references
 from headwater_consumers.analysis.runs.resolve import resolve_run
 from headwater_consumers.analysis.runs.rows import interval_items, quality, use
+from headwater_consumers.analysis.schemas import first_reports
 from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_schemas.events import Certainty
 
@@ -124,8 +125,17 @@ def _ordered(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
     own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
     found = {_who(each): each for each in (use(row["dataset"], row["part"]) for row in own)}
     for spanned in _spans(tx, item, role):
-        found[_who(spanned)] = spanned
-    return sorted(found.values(), key=lambda each: (each.dataset.namespace, each.dataset.name, each.ordinal))
+        # Micro-batches name a schema where writes inside foreachBatch have one of their own.
+        reported = found.get(_who(spanned))
+        digest = spanned.schema_digest or (reported.schema_digest if reported is not None else None)
+        found[_who(spanned)] = replace(spanned, schema_digest=digest)
+    ordered = sorted(found.values(), key=lambda each: (each.dataset.namespace, each.dataset.name, each.ordinal))
+    since = first_reports(tx, [_schema(each) for each in ordered if each.schema_digest is not None])
+    return [replace(each, schema_since=since.get(_schema(each))) for each in ordered]
+
+
+def _schema(use: Use) -> tuple[str, str]:
+    return use.dataset.key, use.schema_digest or ""
 
 
 def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:

@@ -28,7 +28,7 @@ def fold_uses(
         while use in out:
             use = use._replace(ordinal=use.ordinal + 1)
         registers: Registers = {}
-        put(registers, stamp, rows=item.rows, bytes=item.bytes, files=item.files)
+        put(registers, stamp, rows=item.rows, bytes=item.bytes, files=item.files, schema_digest=item.schema_digest)
         for name, text in item.facets.items():
             registers[FACET + name] = (stamp, text)
         if item.position is not None:

@@ -9,6 +9,7 @@ import msgspec
 from headwater_producers.spark.events.partitions import change_facets
 from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_schemas.events import DatasetEvent, LifecycleChange, SchemaDefinition
+from headwater_schemas.identity import schema_digest
 from headwater_schemas.redaction import redact
 
 # Sources whose own schema Spark reads. A topic has none: what a reader parses its payload to is the reader's view, and
@@ -30,6 +31,20 @@ def dataset_bodies(description: PlanDescription) -> Iterator[DatasetEvent]:
             yield body
 
 
+def schema_read(source: PlanInput) -> str | None:
+    """The digest of the schema that `dataset_bodies` reports of an input; None where it reports none."""
+    return _digest(_read(source))
+
+
+def schema_written(output: PlanOutput) -> str | None:
+    """The digest of the schema that `dataset_bodies` reports of an output; None where it reports none."""
+    return _digest(_stored(_whole(output), output.kind))
+
+
+def _digest(schema: SchemaDefinition | None) -> str | None:
+    return None if schema is None else schema_digest(schema)
+
+
 def change_body(change: DatasetChange) -> DatasetEvent:
     """What DDL did to a dataset."""
     return DatasetEvent(
@@ -46,16 +61,19 @@ def change_body(change: DatasetChange) -> DatasetEvent:
 
 
 def _input_body(source: PlanInput) -> DatasetEvent | None:
-    schema = source.schema if source.kind in _SCHEMA_IS_THE_SOURCES_OWN else None
     return _unless_empty(
         DatasetEvent(
             dataset=source.dataset,
             type=source.type,
-            schema=_stored(schema, source.kind),
+            schema=_read(source),
             storage=source.storage,
             symlinks=source.symlinks or None,
         )
     )
+
+
+def _read(source: PlanInput) -> SchemaDefinition | None:
+    return _stored(source.schema if source.kind in _SCHEMA_IS_THE_SOURCES_OWN else None, source.kind)
 
 
 def _output_body(output: PlanOutput) -> DatasetEvent | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from headwater_producers.spark.events.datasets import schema_read, schema_written
 from headwater_producers.spark.events.partitions import joined_facets, output_facets
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.plan.partition import Partition
@@ -107,6 +108,7 @@ class Write:
                 bytes=counts.bytes,
                 files=counts.files,
                 facets=_lifecycle(output) | output_facets(output, counts.partitions, self.partitions),
+                schema_digest=schema_written(output),
             )
             for output in outputs
         )
@@ -144,6 +146,7 @@ class Write:
             rows=counts.rows,
             bytes=counts.bytes,
             files=counts.files,
+            schema_digest=schema_read(source),
         )
 
     def _listed(self, source: PlanInput) -> set[tuple[int | None, int | None]]:
@@ -215,6 +218,7 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             # What one of them has replaced is gone, whatever the others added.
             facets=joined_facets(earlier.facets, use.facets),
             inputs=_both(earlier.inputs, use.inputs),
+            schema_digest=use.schema_digest,
         )
     return tuple(sorted(totals.values(), key=lambda use: use.dataset))
 

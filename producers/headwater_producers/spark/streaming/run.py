@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from headwater_producers.spark.connectors.answer import StreamLog
+from headwater_producers.spark.events.datasets import schema_read, schema_written
 from headwater_producers.spark.events.writes import Write, made_from
 from headwater_producers.spark.plan import PlanDescription
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
@@ -430,6 +431,7 @@ class StreamRun:
         chain: the emitted micro-batches of its query, by whichever run.
         reads: all datasets read so far.
         written: all datasets written so far, with what each was made from; None: from all that the run reads.
+        schemas_read, schemas_written: digests of the schemas of those that have one, as they were seen last.
         left_out: micro-batches to backfill from the checkpoint, if nobody has emitted them by then: it had them when
             START was emitted, and they seemed to be the run's own, by the clock; or emitting them has failed.
         gaps: micro-batches of its query that can't be recovered any more, as far as this run has met them;
@@ -458,6 +460,8 @@ class StreamRun:
     chain: Chain = field(default_factory=Chain)
     reads: set[DatasetRef] = field(default_factory=set)
     written: dict[DatasetRef, set[DatasetRef] | None] = field(default_factory=dict)
+    schemas_read: dict[DatasetRef, str] = field(default_factory=dict)
+    schemas_written: dict[DatasetRef, str] = field(default_factory=dict)
     left_out: list[int] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     gaps_emitted: int = 0
@@ -501,31 +505,46 @@ class StreamRun:
         return True
 
     def touch(self, description: PlanDescription, *, inside: bool = False) -> bool:
-        """Adds a plan's datasets to those seen; whether the run has more datasets or sources by that.
+        """Adds a plan's datasets to those seen; whether the run has more datasets, sources or other schemas by that.
 
         Args:
             description: the plan.
             inside: whether it is of a write inside foreachBatch: others read and write beside it.
         """
-        before = len(self.reads), {output: sources and len(sources) for output, sources in self.written.items()}
+        before = self._touched()
         self.reads.update(source.dataset for source in description.inputs)
+        for source in description.inputs:
+            if (digest := schema_read(source)) is not None:
+                self.schemas_read[source.dataset] = digest
         sources = made_from(description) if inside else None
         for output in description.outputs:
+            if (digest := schema_written(output)) is not None:
+                self.schemas_written[output.dataset] = digest
             known = self.written.setdefault(output.dataset, set())
             if sources is None or known is None:
                 self.written[output.dataset] = None
             else:
                 known.update(sources)
-        return before != (len(self.reads), {output: made and len(made) for output, made in self.written.items()})
+        return before != self._touched()
+
+    def _touched(self) -> tuple[object, ...]:
+        sources = {output: made and len(made) for output, made in self.written.items()}
+        return len(self.reads), sources, dict(self.schemas_read), dict(self.schemas_written)
 
     def inputs(self) -> tuple[DatasetUse, ...]:
         """The datasets read so far, without positions: those are in the intervals."""
-        return tuple(DatasetUse(dataset=dataset) for dataset in sorted(self.reads))
+        return tuple(
+            DatasetUse(dataset=dataset, schema_digest=self.schemas_read.get(dataset)) for dataset in sorted(self.reads)
+        )
 
     def outputs(self) -> tuple[DatasetUse, ...]:
         """The datasets written so far, each with what it was made from where that is known."""
         return tuple(
-            DatasetUse(dataset=output, inputs=None if sources is None else tuple(sorted(sources)))
+            DatasetUse(
+                dataset=output,
+                inputs=None if sources is None else tuple(sorted(sources)),
+                schema_digest=self.schemas_written.get(output),
+            )
             for output, sources in sorted(self.written.items())
         )
 

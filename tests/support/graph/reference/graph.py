@@ -195,7 +195,7 @@ class _Graph(Declared):
                         max((stamp, use.facets[name]) for stamp, use in reports if name in use.facets)[1]
                         for name in sorted(facets)
                     ]
-                for name in ("rows", "bytes", "files"):
+                for name in ("rows", "bytes", "files", "schema_digest"):
                     values = [(stamp, getattr(use, name)) for stamp, use in reports if getattr(use, name) is not None]
                     if values:
                         props[name] = max(values)[1]
