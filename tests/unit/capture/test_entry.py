@@ -61,11 +61,16 @@ def test_rows_of_a_micro_batch_that_the_sink_skips_are_unknown(rows: int, before
     progress = changed("kafka_next_batch", numInputRows=rows)
     written = int(progress.started_at.timestamp() * 1000) - before_ms
     line = json.dumps({"path": "/out/a", "size": 1, "modificationTime": written, "action": "add"})
-    log = DictFiles({f"/out/_spark_metadata/{progress.batch_id}": f"v1\n{line}"})
-    commits, sinks = SinkCommits("FileSink[/out]", "q", log), SinkOffsets(NoTopics())
-    facts = micro_batch_facts(progress, None, None, (), None, commits, sinks)
-    entry = interval_entry(progress, [topic("in")], facts)
-    assert (entry.rows_in, entry.inputs[0].rows) == (rows_in, rows_in)
+    files = DictFiles({f"/out/_spark_metadata/{progress.batch_id}": f"v1\n{line}"})
+    txn = {"txn": {"appId": "q", "version": progress.batch_id}}
+    actions = [txn, {"commitInfo": {"timestamp": written, "operation": "STREAMING UPDATE"}}]
+    delta = DictFiles(
+        {f"/out/_delta_log/{0:020d}.json": "\n".join(json.dumps(a, separators=(",", ":")) for a in actions)}
+    )
+    for commits in (SinkCommits("FileSink[/out]", "q", files), SinkCommits("DeltaSink[/out]", "q", delta)):
+        facts = micro_batch_facts(progress, None, None, (), None, commits, SinkOffsets(NoTopics()))
+        entry = interval_entry(progress, [topic("in")], facts)
+        assert (entry.rows_in, entry.inputs[0].rows) == (rows_in, rows_in)
 
 
 def test_a_first_batch_takes_its_start_from_the_checkpoint() -> None:

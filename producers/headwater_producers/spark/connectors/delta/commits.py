@@ -13,6 +13,7 @@ import functools
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Final
 
@@ -204,4 +205,7 @@ class StreamedCommits:
         info = actions.get("commitInfo", {})
         metrics = info.get("operationMetrics")
         counts = delta_counts(metrics) if isinstance(metrics, dict) else Counts()
-        return SinkCommit(delta_snapshot(number, info), counts)
+        at = info.get("timestamp")
+        return SinkCommit(
+            delta_snapshot(number, info), counts, None if at is None else datetime.fromtimestamp(int(at) / 1000, UTC)
+        )
