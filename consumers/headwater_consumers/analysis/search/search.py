@@ -140,8 +140,11 @@ def search(
         if column is not None:
             hits, truncated = _columns(tx, column, text, filters, fuzzy=fuzzy)
         else:
-            read = partial(_read, tx, text=text, filters=filters)
-            hits, truncated = _hits(read, wanted, text, fuzzy=fuzzy)
+            hits, truncated = _hits(partial(_read, tx, text=text, filters=filters), wanted, text, fuzzy=fuzzy)
+            if not hits and text.count(".") > 1:
+                # A session's own name of the catalog: `lake.db.table` is `db.table` where a catalog has that.
+                rest = text.partition(".")[2]
+                hits, truncated = _hits(partial(_read, tx, text=rest, filters=filters), wanted, rest, fuzzy=fuzzy)
         shown = with_declared(tx, [row for row, _ in hits[start:after]])
         return SearchPage(
             items=tuple(_hit(row, match) for row, (_, match) in zip(shown, hits[start:after], strict=True)),
