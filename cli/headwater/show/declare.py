@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from headwater.console import shortened
-from headwater_consumers.analysis.declared import Contradiction
+from headwater.show.declared import contradiction_text, value_text
 from headwater_consumers.declaring.difference import ChangedDeclaration, SetResult
 
 _MOST: Final = 50
@@ -46,7 +46,7 @@ def _lines(result: SetResult) -> Iterator[str]:
         yield f"  {_SIGNS.get(one.change, '~')} {shortened(one.subject_type)} {_name(one)}"
         for value in one.values[:_MOST]:
             column = "" if value.column is None else f"{shortened(value.column)}: "
-            yield f"      {column}{shortened(value.property)}: {_text(value.before)} → {_text(value.after)}"
+            yield f"      {column}{shortened(value.property)}: {value_text(value.before)} → {value_text(value.after)}"
     if len(result.changes) > _MOST:
         yield f"  … and {len(result.changes) - _MOST:,} more; --json lists all"
 
@@ -67,21 +67,5 @@ def _warnings(result: SetResult) -> Iterator[str]:
     for cycle in result.cycles:
         yield f"{name} declares datasets that are made from each other: {' → '.join(map(shortened, cycle))}."
     for one in result.contradictions[:_MOST]:
-        yield _contradiction(one)
-
-
-def _contradiction(one: Contradiction) -> str:
-    column = "" if one.column is None else f", column {shortened(one.column)}"
-    values = "; ".join(f"{shortened(set_)}: {_text(value)}" for set_, value in one.values.items())
-    return (
-        f"Sets contradict each other about {shortened(one.subject_type)} {shortened(one.name)}{column}, "
-        f"{shortened(one.property)}: {values}. That of {shortened(next(iter(one.values)))} is shown."
-    )
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, list | tuple):
-        return ", ".join(shortened(str(item)) for item in value) or "none"
-    return shortened(str(value))
+        about = f"{shortened(one.subject_type)} {shortened(one.name)}"
+        yield f"Sets contradict each other about {about}, {contradiction_text(one)}"

@@ -27,7 +27,7 @@ def declared_table(found: Declared) -> Table:
     for path, values in found.columns.items():
         table.add_row(Text(shortened(f"#{path}")), Text(stated(values)))
     for each in found.contradictions:
-        table.add_row(Text("contradiction", style="yellow"), Text(shortened(_contradiction(each), _LONGEST)))
+        table.add_row(Text("contradiction", style="yellow"), Text(shortened(contradiction_text(each), _LONGEST)))
     return table
 
 
@@ -43,7 +43,7 @@ def _properties(values: Mapping[str, Any]) -> list[tuple[str, str]]:
         if name in beside:
             continue
         shown = _pairs(value, values.get(_BESIDE[name]) or []) if name in _BESIDE else value
-        out.append((name.replace("_", " "), _text(shown)))
+        out.append((name.replace("_", " "), value_text(shown)))
     return out
 
 
@@ -52,13 +52,18 @@ def _pairs(names: list[str], others: list[str]) -> list[str]:
     return [f"{name} ({other})" if other else name for name, other in zip(names, others, strict=True)]
 
 
-def _text(value: Any) -> str:
+def contradiction_text(each: Contradiction) -> str:
+    """The values that sets give a property, behind the property and its column, and which of them is shown."""
+    column = "" if each.column is None else f"column {shortened(each.column)}, "
+    of = f"{column}{shortened(each.property)}"
+    values = "; ".join(f"{shortened(set_)}: {value_text(value)}" for set_, value in each.values.items())
+    return f"{of}: {values}. That of {shortened(next(iter(each.values)))} is shown."
+
+
+def value_text(value: Any) -> str:
+    """A value of a property; of a list all, none where there is none."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _contradiction(each: Contradiction) -> str:
-    of = each.property if each.column is None else f"{each.column}: {each.property}"
-    values = "; ".join(f"{_text(value)} in {set_}" for set_, value in each.values.items())
-    return f"{of} is {values}. The first is shown."
+    if isinstance(value, list | tuple):
+        return ", ".join(shortened(str(item)) for item in value) or "none"
+    return "none" if value is None else shortened(str(value), _LONGEST)

@@ -42,8 +42,8 @@ def test_a_row_for_each_property_and_column_and_each_contradiction() -> None:
         "owners team:orders (OWNER), ann",
         "tags domain (sales), fast",
         "#email classification customers, sensitivity PII",
-        "contradiction criticality is tier-2 in audit; tier-1 in team. The first is shown.",
-        "contradiction email: sensitivity is PII in audit; PUBLIC in team. The first is shown.",
+        "contradiction criticality: audit: tier-2; team: tier-1. That of audit is shown.",
+        "contradiction column email, sensitivity: audit: PII; team: PUBLIC. That of audit is shown.",
     ]
 
 

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
+from headwater.commands.graph.stopped import require_stopped
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
-from headwater.errors import ConfigurationError, InputError
+from headwater.errors import ConfigurationError
 from headwater.graph_driver import graph_driver
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
 from headwater_consumers.graph.schema import MIGRATES_FROM, GraphVersionMismatch
-from headwater_consumers.materializer.group import members
 from headwater_consumers.materializer.write.migration import migrate as migrate_graph
 
 
@@ -29,8 +29,7 @@ def migrate(
     settings = connected_settings({"materializer.group": group}, kafka=True, neo4j=True)
     client, group = client_config(settings.kafka), settings.materializer.group
     with asking_kafka(require_servers(settings.kafka), doing=f"looking at group {group}"):
-        if running := members(client, group):
-            raise InputError(f"Group {group} has consumers: {', '.join(running)}.", fix="Stop them first.")
+        require_stopped(client, group)
     with graph_driver(settings.neo4j) as driver, console.progress() as progress:
         task = progress.add_task("Moving micro-batches into segments", total=None)
         try:

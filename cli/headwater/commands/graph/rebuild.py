@@ -7,18 +7,19 @@ from typing import Annotated
 import typer
 
 from headwater.archives import reading_archive
+from headwater.commands.graph.stopped import require_stopped
 from headwater.confirming import confirm
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.consuming import consume, totals_table
-from headwater.errors import CheckFailedError, InputError
+from headwater.errors import CheckFailedError
 from headwater.graph_driver import graph_driver
 from headwater.kafka_errors import asking_kafka
 from headwater.logs import LogFormat
 from headwater.settings import Settings, connected_settings
 from headwater_consumers.archive import Archive, ArchiveSource
 from headwater_consumers.graph.schema import wipe
-from headwater_consumers.materializer.group import commit, forget, members
+from headwater_consumers.materializer.group import commit, forget
 from headwater_consumers.materializer.reporting import ConsumerTotals
 from headwater_consumers.materializer.truth import committed_offsets
 from headwater_schemas.redaction import without_user_info
@@ -50,8 +51,7 @@ def rebuild(
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
     source = _opened(archive) if archive is not None else None
     with asking_kafka(require_servers(settings.kafka), doing=f"looking at group {group}"):
-        if running := members(client, group):
-            raise InputError(f"Group {group} has consumers: {', '.join(running)}.", fix="Stop them first.")
+        require_stopped(client, group)
         confirm(
             f"Delete the graph in {settings.neo4j.require_uri()} and make it again from "
             f"{without_user_info(archive or topic)}?",
