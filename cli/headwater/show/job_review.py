@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _UNKNOWN: Final = "Not all of the change is known, so nothing is promised."
 _RULE: Final = "headwater/incomplete"
 _MOST_NOTE: Final = 600
+# GitHub takes comments of 65,536 characters; each of the texts around the outputs is cut by itself.
+_MOST_OF_OUTPUTS: Final = 45_000
+_MOST_PROBLEMS: Final = 10
+_MOST_NAMED: Final = 20
 
 
 def view(review: JobReview) -> RenderableType:
@@ -59,11 +63,28 @@ def _lines(review: JobReview) -> Iterator[str]:
         yield from ("", as_text(note))
     if review.problems:
         yield from ("", f"**{_UNKNOWN}**", "")
-        for problem in review.problems:
-            yield f"- {as_text(_problem(problem))} {as_text(problem.fix)}".rstrip()
-    for output in review.outputs:
-        yield ""
-        yield from show.markdown(output).replace("## Schema of", "### Output", 1).rstrip("\n").split("\n")
+        for problem in review.problems[:_MOST_PROBLEMS]:
+            text = f"{shortened(_problem(problem), _MOST_NOTE)} {shortened(problem.fix, _MOST_NOTE)}".rstrip()
+            yield f"- {as_text(text)}"
+        if len(review.problems) > _MOST_PROBLEMS:
+            yield f"- … and {len(review.problems) - _MOST_PROBLEMS:,} more"
+    worst_first = sorted(review.outputs, key=lambda output: output.severity.rank)
+    length, left_out = 0, list[Review]()
+    for output in worst_first:
+        text = show.markdown(output).replace("## Schema of", "### Output", 1).rstrip("\n")
+        length += len(text) + 2
+        if left_out or length > _MOST_OF_OUTPUTS:
+            left_out.append(output)
+        else:
+            yield from ("", text)
+    if left_out:
+        yield from ("", f"### {len(left_out):,} more {'output' if len(left_out) == 1 else 'outputs'}", "")
+        for output in left_out[:_MOST_NAMED]:
+            name = shortened(output.dataset.title or output.dataset.name)
+            count = len(output.differences)
+            yield f"- **{output.severity}** {as_code(name)}: {count:,} difference{'' if count == 1 else 's'}"
+        if len(left_out) > _MOST_NAMED:
+            yield f"- … and {len(left_out) - _MOST_NAMED:,} more"
 
 
 def sarif(review: JobReview, version: str) -> dict[str, Any]:

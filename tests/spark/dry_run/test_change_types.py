@@ -334,6 +334,28 @@ def test_the_same_script_has_no_differences(dry_runs: DryRuns, name: str) -> Non
     assert differences(dry_runs, old, old) == set()
 
 
+WIDE = "w = spark.table('shop.orders').select(*[F.col('id').alias(f'c{{i}}') for i in range({})])\n"
+SUMMED = "w.groupBy('c0').agg(*[{}(f'c{{i}}').alias(f'c{{i}}') for i in range(1, 300)])" + OUT
+WIDER = {
+    "a column": (300, "w.withColumn('c3', F.col('c3') + 1)" + OUT, "w.withColumn('c3', F.col('c3') + 2)" + OUT,
+        {"MEANING c3"}),
+    "an aggregate": (300, SUMMED.format("F.sum"), SUMMED.format("(F.avg if i == 7 else F.sum)"),
+        {"MEANING c7", "RETYPED c7 NARROWER"}),
+    "a filter": (300, "w.where('c1 > 1')" + OUT, "w.where('c1 > 2')" + OUT, {"ROWS "}),
+    "a name": (300, "w" + OUT, "w.withColumnRenamed('c5', 'renamed')" + OUT, {"RENAMED c5"}),
+    "nothing": (300, "w.where('c1 > 1').where('c2 > 1')" + OUT, "w.where('c2 > 1 and 1 < c1')" + OUT, set()),
+    "a plan for each, then one for all": (99, "w" + OUT, "w.withColumns({'d0': F.lit(1), 'd1': F.lit(2)})" + OUT,
+        {"ADDED d0", "ADDED d1"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WIDER)
+def test_columns_of_which_there_are_many(dry_runs: DryRuns, name: str) -> None:
+    columns, old, new, expected = WIDER[name]
+    table = WIDE.format(columns)
+    assert differences(dry_runs, table + old, table + new) == expected
+
+
 def test_a_long_list_with_another_value_is_a_change(dry_runs: DryRuns) -> None:
     listed = ORDERS + "o.where(F.col('amount').isin({})).select('id')" + OUT
     assert differences(dry_runs, listed.format([*range(40)]), listed.format([*range(39), 50])) == {"ROWS "}

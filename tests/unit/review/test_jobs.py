@@ -12,6 +12,7 @@ from headwater.show import job_review as show
 from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
 from headwater_consumers.review.jobs.ask import review_job
 from headwater_consumers.review.jobs.version import JobVersion, version_of
+from support.sarif import check_sarif
 
 
 def output(name: str = "/lake/out", rows: str = "r", **columns: str) -> dict[str, Any]:
@@ -25,6 +26,7 @@ def output(name: str = "/lake/out", rows: str = "r", **columns: str) -> dict[str
         "schema": {"type": "struct", "fields": fields},
         "rows": rows,
         "columns": columns,
+        "together": columns,
         "expressions": {each: f"{each} of orders" for each in columns},
         "influences": [f"FILTER: {rows}"],
         "settings": {},
@@ -111,3 +113,29 @@ def test_equal_versions_are_none() -> None:
 
 def test_a_script_that_writes_nothing_is_unknown() -> None:
     assert review_job(None, version("o.py"), version("n.py")).verdict is JobVerdict.UNKNOWN
+
+
+def test_a_comment_is_no_longer_than_a_comment_may_be_and_keeps_the_worst() -> None:
+    columns = {f"{'|<x>' * 60}{number}": str(number) for number in range(5_000)}
+    gone = [f"/lake/{'@[x](y)' * 20}{number}" for number in range(100)]
+    same = [output(f"/lake/{number}", **columns) for number in range(3)]
+    other = [output(f"/lake/{number}", "other", **dict.fromkeys(columns, "other")) for number in range(3)]
+    failing = (("|<x>" * 500, "@[x](y)" * 500),) * 30
+    old = version("old.py", *same, *(output(name, a="1") for name in gone))
+    for problems in ((), failing):
+        new = version("new.py", *other, problems=problems)
+        review = review_job(None, old, new)
+        text = show.markdown(review)
+        assert len(text) < 65_536
+        check_sarif(show.sarif(review, "1"))
+        assert all(finding["location"]["lines"]["begin"] == 1 for finding in show.gitlab(review))
+    text = show.markdown(review_job(None, old, version("new.py", *other)))
+    assert "The job no more writes" in text.split("\n### ")[1]
+    assert "more outputs" in text
+
+
+def test_few_outputs_are_all_in_a_comment() -> None:
+    old, new = (version(f"{name}.py", *(output(f"/lake/{n}", name, a="1") for n in range(9))) for name in "ab")
+    text = show.markdown(review_job(None, old, new))
+    assert text.count("### Output") == 9
+    assert "more output" not in text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,6 +17,7 @@ from headwater_consumers.review.compare import Difference, DifferenceKind
 from headwater_consumers.review.wording import text_of
 from headwater_schemas.visible import is_visible
 from support.analysis.impacts import impact_of
+from support.sarif import check_sarif
 
 AWKWARD = ["<img src=x>", "[a](javascript:b)", "`" * 3, "| x |", "@team", "x\n# y", "\x1b[2J\u202e", "![](h)"]
 
@@ -58,29 +58,6 @@ def of(*differences: ReviewedDifference, name: str = "a", unseen: int = 0) -> Re
         unseen,
         (f"A note on {name}.",),
     )
-
-
-def check_sarif(log: dict[str, Any]) -> None:
-    """What SARIF 2.1.0 requires of what is used of it: sections 3.13, 3.14, 3.19, 3.27, 3.28, 3.49 of the standard."""
-    assert log["version"] == "2.1.0"
-    assert log["$schema"].endswith("sarif-2.1.0.json")
-    (run,) = log["runs"]
-    driver = run["tool"]["driver"]
-    assert driver["name"]
-    ids = [rule["id"] for rule in driver["rules"]]
-    assert len(ids) == len(set(ids))
-    assert all(rule["shortDescription"]["text"] for rule in driver["rules"])
-    for result in run["results"]:
-        assert ids[result["ruleIndex"]] == result["ruleId"]
-        assert result["level"] in {"error", "warning", "note"}
-        assert result["message"]["text"]
-        (location,) = result["locations"]
-        place = location["physicalLocation"]
-        assert re.fullmatch(r"[A-Za-z0-9\-._~:/@!$&'()*+,;=%]*", place["artifactLocation"]["uri"])
-        assert place["region"]["startLine"] >= 1
-        assert all(isinstance(value, str) for value in result["partialFingerprints"].values())
-    for invocation in run.get("invocations", ()):
-        assert invocation["executionSuccessful"] is True
 
 
 def test_sarif() -> None:

@@ -7,7 +7,7 @@ what the plan says of it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from headwater_consumers.review.compare import Difference, DifferenceKind, compare
@@ -73,7 +73,8 @@ def _by_name(outputs: Sequence[JobOutput]) -> dict[tuple[str, str], list[JobOutp
 
 
 def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
-    renames = _renames(old, new)
+    before, after = (old.columns, new.columns) if old.columns and new.columns else (old.together, new.together)
+    renames = _renames(before, after)
     yield from compare(old.schema, new.schema, renames)
     known = old.rows is not None and new.rows is not None
     if known and old.rows != new.rows:
@@ -84,11 +85,10 @@ def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
         yield Difference(DifferenceKind.WRITE_MODE, "", before=_mode(old), after=_mode(new))
     settings = [name for name in {**old.settings, **new.settings} if old.settings.get(name) != new.settings.get(name)]
     for name in sorted(settings):
-        before, after = f"{name} = {old.settings.get(name)}", f"{name} = {new.settings.get(name)}"
-        yield _rows(before, after)
-    yield from _meanings(old, new)
-    if [*old.columns] != [*new.columns] and {*old.columns} == {*new.columns} and _is_by_position(new):
-        yield Difference(DifferenceKind.POSITION, "", before=_texts([*old.columns]), after=_texts([*new.columns]))
+        yield _rows(f"{name} = {old.settings.get(name)}", f"{name} = {new.settings.get(name)}")
+    yield from _meanings(old, new, [name for name, text in before.items() if after.get(name, text) != text])
+    if [*before] != [*after] and {*before} == {*after} and _is_by_position(new):
+        yield Difference(DifferenceKind.POSITION, "", before=_texts([*before]), after=_texts([*after]))
 
 
 def _is_by_position(output: JobOutput) -> bool:
@@ -100,24 +100,21 @@ def _mode(output: JobOutput) -> str:
     return " ".join(filter(None, (output.mode or "errorifexists", output.format)))
 
 
-def _renames(old: JobOutput, new: JobOutput) -> dict[str, str]:
+def _renames(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
     """Columns that go and come with the same value: known to be the same, and not guessed."""
-    gone = {name: text for name, text in old.columns.items() if name not in new.columns}
-    come = {name: text for name, text in new.columns.items() if name not in old.columns}
-    out: dict[str, str] = {}
-    for name, text in gone.items():
-        same = [other for other, its in come.items() if its == text]
-        alike = [other for other, its in gone.items() if its == text]
-        if len(same) == 1 and len(alike) == 1:
-            out[step(name)] = step(same[0])
-    return out
+    gone: dict[str, list[str]] = defaultdict(list)
+    come: dict[str, list[str]] = defaultdict(list)
+    for found, columns, others in ((gone, old, new), (come, new, old)):
+        for name, text in columns.items():
+            if name not in others:
+                found[text].append(name)
+    return {step(names[0]): step(come[text][0]) for text, names in gone.items() if len(names) == len(come[text]) == 1}
 
 
-def _meanings(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
+def _meanings(old: JobOutput, new: JobOutput, changed: Sequence[str]) -> Iterator[Difference]:
     """Columns that are computed otherwise, or of other rows."""
     if old.rows is None or new.rows is None:
         return
-    changed = [name for name, text in old.columns.items() if name in new.columns and new.columns[name] != text]
     for name in changed:
         before, after = old.expressions.get(step(name)), new.expressions.get(step(name))
         if before == after:

@@ -37,7 +37,8 @@ class JobOutput:
         format: of the files, where it is stated.
         schema: what is written, with its partitioning.
         rows: signature of which rows are written; None: not known.
-        columns: signature by column.
+        columns: signature by column; none, where there are too many.
+        together: signature by column, which may also differ where another column does.
         expressions: what each is made of, by path.
         influences: what decides the rows, for people.
         settings: of the session, which decide what expressions mean.
@@ -51,6 +52,7 @@ class JobOutput:
     schema: Schema
     rows: str | None
     columns: Mapping[str, str]
+    together: Mapping[str, str]
     expressions: Mapping[str, str]
     influences: tuple[str, ...]
     settings: Mapping[str, str | None]
@@ -102,6 +104,7 @@ def output_of(script: str, report: Mapping[str, Any]) -> JobOutput:
         schema=schema,
         rows=report["rows"],
         columns=report["columns"],
+        together=report["together"],
         expressions=report["expressions"],
         influences=tuple(report["influences"]),
         settings=report["settings"],

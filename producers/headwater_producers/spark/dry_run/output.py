@@ -14,16 +14,24 @@ from typing import TYPE_CHECKING, Any, Final
 from headwater_producers.spark.connectors.rdd import FRAME, LOCAL
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.dry_run.plans import unsorted
-from headwater_producers.spark.dry_run.signature import UnreadableError, Unwritten, has_now, signature
+from headwater_producers.spark.dry_run.signature import (
+    UnreadableError,
+    Unwritten,
+    column_signatures,
+    has_now,
+    signature,
+)
 from headwater_producers.spark.dry_run.sources import Sources
 from headwater_producers.spark.explain import LineageExplanation, LineageSource, explain_lineage
 from headwater_producers.spark.jvm.scala import class_name, items
 from headwater_producers.spark.plan.settings import PlanSettings
+from headwater_producers.spark.plan.tree import Nodes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MOST_COLUMNS: Final = 500
+MOST_COLUMNS: Final = 100
+"""Columns that have a plan each; of more, all are read from one."""
 _SETTINGS: Final = (
     "spark.sql.ansi.enabled",
     "spark.sql.session.timeZone",
@@ -60,7 +68,7 @@ class Frames:
     def described(self, frame: DataFrame) -> dict[str, Any]:
         """All of a frame that is compared; `complete` is false with a `reason` where something isn't known."""
         schema = frame.schema
-        found: dict[str, Any] = {"schema": json.loads(schema.json()), "rows": None, "columns": {}}
+        found: dict[str, Any] = {"schema": json.loads(schema.json()), "rows": None, "columns": {}, "together": {}}
         explanation = self._explained(frame)
         found |= _texts(explanation, self._sources)
         problems: list[str] = []
@@ -68,11 +76,8 @@ class Frames:
         try:
             found["rows"] = self._signature(frame.select())
             names = schema.fieldNames()
-            if len(names) > MOST_COLUMNS:
-                # One signature for all: a change is seen, and not of which column.
-                whole = self._signature(frame)
-                found["columns"] = dict.fromkeys(names, whole)
-            else:
+            found["together"] = dict(zip(names, column_signatures(*self._optimized(frame)), strict=True))
+            if len(names) <= MOST_COLUMNS:
                 found["columns"] = {name: self._signature(frame.select(_quoted(name))) for name in names}
         except UnreadableError as error:
             problems.append(str(error))
@@ -99,6 +104,10 @@ class Frames:
         return explain_lineage(frame, settings=PlanSettings(literals=True))
 
     def _signature(self, frame: DataFrame) -> str:
+        return signature(*self._optimized(frame))
+
+    def _optimized(self, frame: DataFrame) -> tuple[Nodes, str, Unwritten]:
+        """The plan's JSON, its text, and what isn't in there."""
         analyzed = frame._jdf.queryExecution().analyzed()
         # Not the query's own: Spark refuses that for a stream, and takes cached frames for what they are made of.
         plan = self._sources.session._jsparkSession.sessionState().optimizer().execute(analyzed)
@@ -107,7 +116,7 @@ class Frames:
         now = time.time() if has_now(str(analyzed.toJSON())) else None
         leaves = Unwritten(self._leaves(plan), functions, self._sources.streams, now)
         printed = str(plan.toString()).replace(str(self._sources.scratch), "")
-        return signature(json.loads(text), printed, leaves)
+        return json.loads(text), printed, leaves
 
     def _leaves(self, plan: Any) -> dict[tuple[str, int], str]:
         found: dict[tuple[str, int], str] = {}

@@ -30,6 +30,7 @@ _SKIPPED: Final = frozenset(
 # Left out of Spark's JSON, and seen elsewhere: `try_` in the plan's text, types in the expression, the settings.
 _SEEN_ELSEWHERE: Final = frozenset({"evalMode", "hint", "inputAggBufferOffset", "condition", "filter", "tag", "tagDF"})
 _PASSED: Final = frozenset({"SubqueryAlias", "ReturnAnswer", *ORDER_OF_ROWS})
+_KEEP_COLUMNS: Final = frozenset({"Filter", "Sort", "GlobalLimit", "LocalLimit", "Offset", "Tail"})
 _BOTH_WAYS: Final = frozenset({"EqualTo", "EqualNullSafe", "Add", "Multiply", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
 _TURNED: Final = {"GreaterThan": "LessThan", "GreaterThanOrEqual": "LessThanOrEqual"}
 _PLANS: Final = (".plans.logical.", ".execution.datasources.", ".execution.streaming.", f".{FRAME}", ".python.")
@@ -61,10 +62,15 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """An operator: its text, and the numbers of its columns in order."""
+    """An operator: its text, the numbers of its columns in order, and what decides its rows alone; empty: the text."""
 
     text: str
     output: tuple[int, ...] = ()
+    only_rows: str = ""
+
+    @property
+    def rows(self) -> str:
+        return self.only_rows or self.text
 
 
 def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
@@ -86,13 +92,34 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
     return _digest("\n".join([found.text, columns, *tried, more]))
 
 
+def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
+    """A digest of each column of the plan, in order.
+
+    Of equal columns over equal rows it may differ where another column has changed, and never the other way round. It
+    takes one plan for all columns, where a `signature` for each takes as many.
+
+    Args:
+        nodes: the optimized plan's JSON.
+        text: the same as Spark prints it.
+        leaves: what isn't in there.
+
+    Raises:
+        UnreadableError: as `signature`.
+    """
+    reader = _Signer(leaves, by_column=True)
+    found = reader.plan(nodes)
+    tried = sorted(re.findall(r"\btry_\w+", text))
+    more = _CHANGING.sub("", text) if reader.unknown else ""
+    return [_digest("\n".join([found.rows, reader.columns.get(each, "?"), *tried, more])) for each in found.output]
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 class _Signer:
-    def __init__(self, leaves: Unwritten) -> None:
-        self._leaves = leaves
+    def __init__(self, leaves: Unwritten, *, by_column: bool = False) -> None:
+        self._leaves, self._by_column = leaves, by_column
         self.columns: dict[int, str] = {}
         self.unknown = False
         self._instances: dict[str, int] = {}
@@ -125,7 +152,10 @@ class _Signer:
         for place, number in enumerate((*own, *more)):
             if number not in self.columns or number not in below:
                 self.columns[number] = f"{_digest(text)}.{place}"
-        return _Operator(text, own or (*below, *more))
+        only_rows = ""
+        if node.name in _KEEP_COLUMNS:
+            only_rows = f"{node.name}[{self._fields(node)}]({'; '.join(child.rows for child in children)})"
+        return _Operator(text, own or (*below, *more), only_rows)
 
     def _leaf(self, node: Node) -> _Operator:
         output = node.output()
@@ -145,6 +175,10 @@ class _Signer:
             column = str(tree[0].get("name"))
             self.columns[number] = f"{text}.{place if '[' in name else made.get(column, column)}"
         return _Operator(text, numbers)
+
+    def _within(self, child: _Operator) -> str:
+        """What a column is made of besides its expression."""
+        return child.rows if self._by_column else child.text
 
     def _named(self, trees: list[Nodes], within: str) -> tuple[list[str], tuple[int, ...]]:
         """The columns of a list, each with a text of its own."""
@@ -168,24 +202,26 @@ class _Signer:
     def _project(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
         (child,) = children
         trees = node.trees("projectList")
-        texts, numbers = self._named(trees, child.text)
+        texts, numbers = self._named(trees, self._within(child))
         made = sorted(
             text
             for text, tree in zip(texts, trees, strict=True)
             if _name(tree[0]) == "Alias" and _name(tree[1]) != "AttributeReference"
         )
-        return _Operator(f"Project[{'; '.join(made)}]({child.text})" if made else child.text, numbers)
+        text = f"Project[{'; '.join(made)}]({child.text})" if made else child.text
+        return _Operator(text, numbers, child.rows)
 
     def _aggregate(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
         (child,) = children
         keys = sorted(self.expression(tree) for tree in node.trees("groupingExpressions"))
-        texts, numbers = self._named(node.trees("aggregateExpressions"), f"{keys}{child.text}")
-        return _Operator(f"Aggregate[{'; '.join(keys)}][{'; '.join(sorted(texts))}]({child.text})", numbers)
+        texts, numbers = self._named(node.trees("aggregateExpressions"), f"{keys}{self._within(child)}")
+        text = f"Aggregate[{'; '.join(keys)}][{'; '.join(sorted(texts))}]({child.text})"
+        return _Operator(text, numbers, f"Aggregate[{'; '.join(keys)}]({child.rows})")
 
     def _window(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
         (child,) = children
-        texts, numbers = self._named(node.trees("windowExpressions"), child.text)
-        return _Operator(f"Window[{'; '.join(sorted(texts))}]({child.text})", (*child.output, *numbers))
+        texts, numbers = self._named(node.trees("windowExpressions"), self._within(child))
+        return _Operator(f"Window[{'; '.join(sorted(texts))}]({child.text})", (*child.output, *numbers), child.rows)
 
     def _join(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
         left, right = children
@@ -194,11 +230,11 @@ class _Signer:
             kind = json.dumps(self._value(node.get("joinType")))
         condition = node.tree("condition")
         text = "" if condition is None else self.expression(condition)
-        sides = [left.text, right.text]
+        sides, rows = [left.text, right.text], [left.rows, right.rows]
         if kind == "RightOuter":
-            kind, sides = "LeftOuter", sides[::-1]
+            kind, sides, rows = "LeftOuter", sides[::-1], rows[::-1]
         elif kind in {"Inner", "Cross", "FullOuter"}:
-            kind, sides = ("Inner" if kind == "Cross" else kind), sorted(sides)
+            kind, sides, rows = ("Inner" if kind == "Cross" else kind), sorted(sides), sorted(rows)
         output = left.output if kind in {"LeftSemi", "LeftAnti"} else (*left.output, *right.output)
         exists = expression_id(node.get("joinType") or {}, "exists")
         whole = f"Join[{kind}; {text}]({'; '.join(sides)})"
@@ -206,7 +242,7 @@ class _Signer:
             output = left.output
             if exists is not None:
                 self.columns[exists], output = f"={_digest(whole)}", (*left.output, exists)
-        return _Operator(whole, output)
+        return _Operator(whole, output, f"Join[{kind}; {text}]({'; '.join(rows)})")
 
     def _union(self, _: Node, children: tuple[_Operator, ...]) -> _Operator:
         texts = [child.text for child in children]
@@ -214,7 +250,8 @@ class _Signer:
         labels = ["|".join(self.columns.get(number, "?") for number in each) for each in positions]
         for number, label in zip(children[0].output, labels, strict=True):
             self.columns[number] = f"={_digest(f'union {label}')}"
-        return _Operator(f"Union[{'; '.join(sorted(labels))}]({'; '.join(texts)})", children[0].output)
+        rows = f"Union({'; '.join(child.rows for child in children)})"
+        return _Operator(f"Union[{'; '.join(sorted(labels))}]({'; '.join(texts)})", children[0].output, rows)
 
     def expression(self, nodes: Nodes) -> str:
         """The text of an expression."""
