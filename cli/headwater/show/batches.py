@@ -41,23 +41,23 @@ def uses(found: Sequence[Use]) -> Table:
     """A row for each dataset."""
     out = Table(box=None, pad_edge=False)
     partitions = [partitions_text(use) for use in found]
+    facets = [shortened(", ".join(facet.name for facet in use.facets if facet.json)) for use in found]
     schemas = [schema_text(use) for use in found]
-    headings = (
-        *("dataset", "part", "certainty", "rows", "files"),
-        *(("schema",) if any(schemas) else ()),
-        *(("partitions",) if any(partitions) else ()),
-    )
-    for heading in headings:
+    more = [
+        (name, texts)
+        for name, texts in (("schema", schemas), ("partitions", partitions), ("facets", facets))
+        if any(texts)
+    ]
+    for heading in ("dataset", "part", "certainty", "rows", "files", *(name for name, _ in more)):
         out.add_column(heading, overflow="fold", justify="right" if heading in ("rows", "files") else "left")
-    for use, text, schema in zip(found, partitions, schemas, strict=True):
+    for at, use in enumerate(found):
         out.add_row(
             asset_text(use.dataset),
             part_text(use),
             "" if use.certainty is None else use.certainty.value,
             "" if use.rows is None else f"{use.rows:,}",
             "" if use.files is None else f"{use.files:,}",
-            *((schema,) if any(schemas) else ()),
-            *((text,) if any(partitions) else ()),
+            *(texts[at] for _, texts in more),
         )
     return out
 

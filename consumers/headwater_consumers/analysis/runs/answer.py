@@ -42,6 +42,7 @@ class Use:
         rows, bytes, files: how much, where known.
         schema_digest: of the schema that it was read or written with, as in the dataset's schemas; None: not known.
         schema_since: when that schema was first reported of the dataset; of a run's uses alone.
+        facets: what events carried of this use besides, such as statistics and reports of a table format.
     """
 
     dataset: Asset
@@ -67,6 +68,7 @@ class Use:
     files: int | None = None
     schema_digest: str | None = None
     schema_since: datetime | None = None
+    facets: tuple[Facet, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

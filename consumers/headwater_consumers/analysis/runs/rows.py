@@ -96,6 +96,7 @@ def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
         bytes=part.get("bytes", part.get("file_bytes")),
         files=part.get("files", part.get("file_count")),
         schema_digest=part.get("schema_digest") or None,
+        facets=facets_of(part),
     )
 
 
