@@ -125,7 +125,8 @@ class Declared(Retained):
         props: Props = {"inputs": sorted(end for _, type_, end, _ in links if type_ == "READS") or None}
         props["outputs"] = sorted(end for _, type_, end, _ in links if type_ == "WRITES") or None
         if body.lineage is not None:
-            for stamp in [stamp for event, stamp in self.declared if event.declaration_event == body]:
+            reports = [s for event, s in self.declared if (event.tenant, event.declaration_event) == (tenant, body)]
+            for stamp in reports:
                 plan = self.add_lineage(tenant, job, body.lineage, stamp)
                 props["plan"] = self.nodes[plan].fixed["digest"]
         rows = []

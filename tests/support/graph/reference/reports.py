@@ -252,7 +252,7 @@ class Reports:
                 self.run_jobs[other].add(other_job)
                 self.link(other, "OF", other_job)
                 mention = {"job_namespace": above.job.namespace, "job_name": above.job.name}
-                self.nodes[other].report("job", (0, *stamp), mention)
+                self.nodes[other].report("job", (0, *stamp[1:]), mention)
         if body.parent is not None:
             self.parents[run].append((stamp, self.run(tenant, body.parent.run_id)))
 
