@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+import msgspec
 import pytest
 
 from headwater.cli import main
@@ -18,6 +19,7 @@ from headwater_consumers.analysis.reader import Reader, statement
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import (
+    Approval,
     Certainty,
     ColumnEdge,
     ColumnLineage,
@@ -29,6 +31,7 @@ from headwater_schemas.events import (
     DeclarationEvent,
     DeclarationSetEvent,
     DeclaredColumn,
+    Expression,
     FileSet,
     IntervalEntry,
     IntervalEvent,
@@ -179,11 +182,13 @@ def lineage(
                 input=0,
                 input_field=of,
                 type=TransformationType.DIRECT,
-                kind=TransformationKind.COPY,
+                kind=more.get("kind", TransformationKind.COPY),
                 masking=bool(more.get("masking")),
+                expression="e" if "expression" in more else None,
             )
             for of, to in edges
         ),
+        expressions=(Expression("e", more["expression"]),) if "expression" in more else (),
         complete=more.get("complete", True),
         incomplete_reason=more.get("reason"),
     )
@@ -374,6 +379,33 @@ def test_a_sensitive_column_downstream(estate: Estate) -> None:
     )
     estate.declared(DeclarationEvent(set="u", dataset=REPORT, columns=(column,)), set_="u")
     assert estate.subjects("sensitive-downstream") == []
+
+
+TODAY = NOW.date().isoformat()
+APPROVED = Approval(covers=Sensitivity.PII, sensitivity=Sensitivity.INTERNAL, by="jo", reason="reviewed", until=TODAY)
+
+
+@pytest.mark.parametrize(
+    ("declared", "finds"),
+    [
+        ({"smallest_group": 10}, ["hash"]),
+        ({"smallest_group": 9}, ["hash", "total"]),
+        ({"approval": APPROVED}, ["hash"]),
+        ({"approval": msgspec.structs.replace(APPROVED, until="2020-01-01")}, ["hash", "total"]),
+        ({"approval": msgspec.structs.replace(APPROVED, covers=Sensitivity.CONFIDENTIAL)}, ["hash", "total"]),
+    ],
+)
+def test_a_sensitive_column_that_somebody_looked_at(estate: Estate, declared: dict[str, Any], finds: list[str]) -> None:
+    schema(estate, REPORT, "total", "hash")
+    counted = lineage(("email", "total"), kind=TransformationKind.AGGREGATE, expression="sum(email)")
+    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], plan=counted)
+    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], day=1, plan=lineage(("email", "hash")))
+    sensitive = DeclaredColumn(path="email", sensitivity=Sensitivity.PII)
+    estate.declared(
+        DeclarationEvent(set="s", dataset=ORDERS, columns=(sensitive,)),
+        DeclarationEvent(set="s", dataset=REPORT, columns=(DeclaredColumn(path="total", **declared),)),
+    )
+    assert sorted(each.message.split()[0] for each in estate.check("sensitive-downstream").findings) == finds
 
 
 def exemption(subject: str, until: datetime = NOW, rule: str = "orphan-jobs") -> Exemption:

@@ -59,11 +59,12 @@ def check(
     unused = [
         UnusedExemption(each.rule, each.subject, each.line, "EXPIRED") for each in exemptions if each not in holding
     ]
-    before = now - open_after
     checked: list[CheckedRule] = []
     for rule in rules:
         own = [each for each in holding if each.rule == rule.name]
-        question = partial(_checked, rule=rule, exemptions=own, before=before, limit=limit, cursor=cursor)
+        question = partial(
+            _checked, rule=rule, exemptions=own, now=now, open_after=open_after, limit=limit, cursor=cursor
+        )
         try:
             result, idle = reader.read(question)
         except TimeLimitError as error:
@@ -76,17 +77,25 @@ def check(
 
 
 def _checked(
-    tx: Transaction, *, rule: Rule, exemptions: Sequence[Exemption], before: datetime, limit: int, cursor: str | None
+    tx: Transaction,
+    *,
+    rule: Rule,
+    exemptions: Sequence[Exemption],
+    now: datetime,
+    open_after: timedelta,
+    limit: int,
+    cursor: str | None,
 ) -> tuple[CheckedRule, list[UnusedExemption]]:
     keys = {each: _keys(tx, each.subject) for each in exemptions}
     exempt = sorted({key for of_one in keys.values() for key in of_one})
     asked = ("check", tx.tenant, rule.name, exempt)
     after = paging.decode(cursor, question=asked, kinds=(str,))[0] if cursor is not None else ""
     given: dict[str, Any] = {
-        "open_before": before,
+        "open_before": now - open_after,
         "segment": segment.SIZE,
         "sensitive": [each.value for each in SENSITIVE],
         "limit": limit + 1,
+        **(rule.given(tx, now.date()) if rule.given is not None else {}),
     }
     row = tx.one(rule.statement, exempt=exempt, after=after, **given)
     found = row["found"]

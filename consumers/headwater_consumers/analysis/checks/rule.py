@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from headwater_consumers.analysis.assets import dataset_asset
+from headwater_consumers.analysis.reader import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +20,14 @@ class Rule:
         title: what it requires, as a sentence.
         fix: what to do about its findings, as a sentence.
         message: what a row of `found` means, as a sentence. Beside `found` the statement gives `total` and `exempted`.
+        given: what its statement needs to know besides, by name, of the graph and of today; None: nothing.
     """
 
     name: str
     title: str
     fix: str
     message: Callable[[Mapping[str, Any]], str]
+    given: Callable[[Transaction, date], Mapping[str, Any]] | None = None
 
     @property
     def statement(self) -> str:

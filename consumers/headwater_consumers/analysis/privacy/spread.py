@@ -76,6 +76,10 @@ class DeclaredFacts:
     until: str | None = None
     classified: bool = False
 
+    def hides(self, effect: Effect, threshold: int) -> bool:
+        """Whether it is a statistic over groups of so many rows that no value of a row can be read from it."""
+        return effect.statistic and self.smallest_group is not None and self.smallest_group >= threshold
+
     def approves(self, level: int, today: date) -> bool:
         """Whether the approval holds for a source of that level."""
         is_over = self.until is not None and self.until < today.isoformat()
@@ -228,7 +232,7 @@ def _step(place: int, edge: PrivacyEdge, facts: DeclaredFacts, threshold: int, t
     indirect = is_indirect(place) or not edge.direct
     exposure = effect.after(exposure_at(place)) if edge.direct else exposure_at(place)
     ending: Ending | None = None
-    if effect.statistic and facts.smallest_group is not None and facts.smallest_group >= threshold:
+    if facts.hides(effect, threshold):
         ending = Ending.AGGREGATE
     elif facts.approves(level, today):
         if facts.approved < LEAST_SENSITIVE:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from headwater_consumers.analysis.checks.rule import Rule, of_dataset
+from headwater_consumers.analysis.privacy import DEFAULT_THRESHOLD
+from headwater_consumers.analysis.privacy.reviewed import reviewed_edges
 
 CERTIFIED = Rule(
     "certified-datasets",
@@ -26,4 +28,5 @@ SENSITIVE = Rule(
         f"{row['column']} is made from {of_dataset(row)}#{row['source']}, which is {row['sensitivity']}, and has no "
         "sensitivity or classification."
     ),
+    lambda tx, today: {"reviewed": reviewed_edges(tx, today, DEFAULT_THRESHOLD)},
 )

@@ -6,7 +6,7 @@ CALL () {
   MATCH (x)-[s:DECLARES]->(source:Column) WHERE s.sensitivity IN $given.sensitive
   MATCH (source)-[e:DERIVES]->(c:Column)<-[h:HAS_COLUMN]-(d:Dataset)
   WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND coalesce(d.dropped, false) = false AND h.current = true
-    AND coalesce(d.classification, '') = ''
+    AND coalesce(d.classification, '') = '' AND NOT id(e) IN $given.reviewed
     AND NOT EXISTS { (c)<-[o:DECLARES]-(:Declaration {current: true})
       WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' }
     AND NOT EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true})
@@ -22,7 +22,7 @@ RETURN total, exempted, COLLECT {
   MATCH (x)-[s:DECLARES]->(source:Column) WHERE s.sensitivity IN $given.sensitive
   MATCH (source)-[e:DERIVES]->(c:Column)<-[h:HAS_COLUMN]-(d:Dataset)
   WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND coalesce(d.dropped, false) = false AND h.current = true
-    AND coalesce(d.classification, '') = ''
+    AND coalesce(d.classification, '') = '' AND NOT id(e) IN $given.reviewed
     AND NOT EXISTS { (c)<-[o:DECLARES]-(:Declaration {current: true})
       WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' }
     AND NOT EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true})

@@ -1,0 +1,31 @@
+"""Edges out of sensitive columns that somebody has looked at: what is made there needs no sensitivity of its own."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from headwater_consumers.analysis.privacy.graph import StoredPrivacyGraph
+from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.sensitivity import SENSITIVE
+
+
+def reviewed_edges(tx: Transaction, today: date, threshold: int) -> list[int]:
+    """Ids of relationships: their target has an approval that holds, or they are statistics over large groups.
+
+    Args:
+        tx: of the graph.
+        today: which approvals hold.
+        threshold: how many rows a group needs so that a statistic over it hides a value.
+    """
+    sources = tx.one("privacy/reviewed", sensitive=[each.value for each in SENSITIVE])["sources"]
+    if not sources:
+        return []
+    graph = StoredPrivacyGraph(tx)
+    edges = [edge for edge in graph.edges(sources) if not edge.whole]
+    declared = graph.declared(sorted({node for edge in edges for node in (edge.source, edge.target)}))
+    return sorted(
+        edge.edge
+        for edge in edges
+        if declared[edge.target].hides(edge.effect, threshold)
+        or declared[edge.target].approves(declared[edge.source].level, today)
+    )
