@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from headwater_producers.spark.plan.column import (
+    CONSTANT,
     ELEMENT,
     KEY,
     LENGTH,
@@ -228,6 +229,15 @@ def array_of(
 def length_of(containers: Iterable[Column]) -> Column:
     """How many elements these have together."""
     return combine([part(each, LENGTH) for each in containers], Kind.DERIVE, "size")
+
+
+def as_many_as(length: Column, column: Column) -> Column:
+    """What is made of all elements comes from how many there are, too, where it has nothing of the array's own."""
+    direct = column.direct | {d for d in length.direct if not has_part_of(column.direct, d)}
+    if any(d.field is not None for d in direct):
+        direct -= CONSTANT
+    parts = {name: as_many_as(length, item) for name, item in column.parts.items()}
+    return replace(column, direct=direct, indirect=column.indirect | length.indirect, parts=parts)
 
 
 def has_part_of(found: Iterable[Direct | Indirect], whole: Direct) -> bool:

@@ -22,7 +22,7 @@ from headwater_producers.spark.plan.column import (
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.structure import (
     array_of,
-    has_part_of,
+    as_many_as,
     influenced,
     key_of,
     length_of,
@@ -70,7 +70,7 @@ def transform(call: Call) -> Column:
     array, function = call.arguments
     length = length_of([array])
     body = influenced(_bound(function, [part(array, ELEMENT)]), length.indirect)
-    return array_of(body, _as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
+    return array_of(body, as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
 
 
 def filter_elements(call: Call) -> Column:
@@ -131,7 +131,7 @@ def zip_arrays(call: Call) -> Column:
     left, right, function = call.arguments
     length = length_of([left, right])
     body = influenced(_bound(function, [part(left, ELEMENT), part(right, ELEMENT)]), length.indirect)
-    return array_of(body, _as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
+    return array_of(body, as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
 
 
 def sort_elements(call: Call) -> Column:
@@ -163,7 +163,7 @@ def fold(call: Call) -> Column:
             break
         accumulator = after
     # There are as many steps as elements, or as a condition picks: `(acc, x) -> acc + 1`.
-    last = _as_many_as(length_of([array]), accumulator)
+    last = as_many_as(length_of([array]), accumulator)
     return stepped(_bound(finish[0], [last]) if finish else last, Kind.DERIVE, call.text)
 
 
@@ -185,15 +185,6 @@ def any_of(call: Call) -> Column:
 def _parts(column: Column) -> Column:
     known = part_type(column.type, ELEMENT) is not None or ELEMENT in column.parts
     return part(column, ELEMENT) if known else column
-
-
-def _as_many_as(length: Column, column: Column) -> Column:
-    """What is made of all elements comes from how many there are, too, where it has nothing of the array's own."""
-    direct = column.direct | {d for d in length.direct if not has_part_of(column.direct, d)}
-    if any(d.field is not None for d in direct):
-        direct -= CONSTANT
-    parts = {name: _as_many_as(length, item) for name, item in column.parts.items()}
-    return replace(column, direct=direct, indirect=column.indirect | length.indirect, parts=parts)
 
 
 def _bound(function: Column, values: list[Column]) -> Column:

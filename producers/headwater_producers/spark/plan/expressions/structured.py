@@ -21,6 +21,7 @@ from headwater_producers.spark.plan.members import array_members, constant_key, 
 from headwater_producers.spark.plan.schema import type_parts
 from headwater_producers.spark.plan.structure import (
     array_of,
+    as_many_as,
     field_names,
     influenced,
     is_map,
@@ -125,7 +126,8 @@ def struct_in_array(call: Call) -> Column:
     inner = part(part(structs, ELEMENT), str(name))
     known = {step: part(item, str(name)) for step, item in members(structs, ELEMENT).items()}
     fields = combine([inner], Kind.COPY, f"{inline(structs)}.{name}", whole=True)
-    return array_of(inner, fields, known, length_of([structs]))
+    length = length_of([structs])
+    return array_of(inner, as_many_as(length, fields), known, length)
 
 
 def update_fields(call: Call) -> Column:
