@@ -25,13 +25,19 @@ SESSIONS = 300
 FEW = 10
 
 
-def serve(spark: SparkSession) -> tuple[weakref.ref[SparkSession], Any]:
-    """A request with a session of its own; what shows whether Python and the JVM still have it."""
+def serve(spark: SparkSession) -> SparkSession:
+    """A request with a session of its own."""
     session = spark.newSession()
     session.conf.set("spark.sql.shuffle.partitions", "1")
     assert session.range(1).columns == ["id"]
     assert session._jvm is not None
-    return weakref.ref(session), session._jvm.java.lang.ref.WeakReference(session._jsparkSession)
+    return session
+
+
+def seen(session: SparkSession) -> tuple[weakref.ref[SparkSession], Any]:
+    """What shows whether Python and the JVM still have it."""
+    jvm: Any = session._jvm
+    return weakref.ref(session), jvm.java.lang.ref.WeakReference(session._jsparkSession)
 
 
 def test_sessions_are_let_go_of_on_both_sides(spark: SparkSession) -> None:
@@ -39,8 +45,10 @@ def test_sessions_are_let_go_of_on_both_sides(spark: SparkSession) -> None:
     proxies = gateway.gateway_property.pool.dict
     with attach(spark, sink=RecordingSink(), job_name="app"):
         before = len(proxies)
-        served = [serve(spark) for _ in range(SESSIONS)]
+        held = [serve(spark) for _ in range(SESSIONS)]
         assert len(sessions.join(spark).sessions) >= SESSIONS, "each is tracked while it is there"
+        served = [seen(session) for session in held]
+        held.clear()
 
         def left() -> tuple[int, int, int, int]:
             gc.collect()

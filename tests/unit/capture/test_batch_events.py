@@ -28,6 +28,7 @@ from headwater_schemas.events import (
     SchemaDefinition,
     SchemaField,
 )
+from headwater_schemas.identity import schema_digest
 from support.capture import RecordingSink, event_context
 
 BEGIN = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
@@ -69,7 +70,11 @@ def test_a_write_is_a_run() -> None:
     assert start.run_event is not None
     assert end.run_event is not None
     assert (start.run_event.type, end.run_event.type) == (RunEventType.START, RunEventType.COMPLETE)
-    assert end.run_event.outputs == (DatasetUse(dataset=REPORT, rows=3, bytes=30, files=1),)
+    reported = [event.dataset_event for event in sink.of_kind("DATASET")]
+    [schema] = [each.schema for each in reported if each is not None and each.dataset == REPORT]
+    assert schema is not None
+    written = DatasetUse(dataset=REPORT, rows=3, bytes=30, files=1, schema_digest=schema_digest(schema))
+    assert end.run_event.outputs == (written,)
     assert end.run_event.inputs == (DatasetUse(dataset=TOPIC),)
     assert end.run_event.publication is PublicationState.PUBLISHED
     assert end.run_event.parent is not None

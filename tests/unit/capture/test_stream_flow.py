@@ -29,6 +29,7 @@ from headwater_schemas.events import (
     SchemaDefinition,
     SchemaField,
 )
+from headwater_schemas.identity import schema_digest
 from support.capture import DictFiles, NoTopics, RecordingSink, body, event_context, recorded
 
 IN, OUT, COUNTS = (
@@ -40,6 +41,10 @@ NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 START, RUNNING, COMPLETE = RunEventType.START, RunEventType.RUNNING, RunEventType.COMPLETE
 
 
+SCHEMA = SchemaDefinition((SchemaField(path="value", type="string"),))
+DIGEST = schema_digest(SCHEMA)
+
+
 def description(*outputs: DatasetRef) -> PlanDescription:
     datasets = (IN, *outputs)
     return PlanDescription(
@@ -48,7 +53,7 @@ def description(*outputs: DatasetRef) -> PlanDescription:
             PlanOutput(
                 dataset=each,
                 kind=SourceKind.KAFKA,
-                schema=SchemaDefinition((SchemaField(path="value", type="string"),)),
+                schema=SCHEMA,
             )
             for each in outputs
         ),
@@ -139,7 +144,7 @@ def test_a_run_from_start_to_end() -> None:
     started = stage.sink.runs()[0].run_event
     assert started is not None
     assert started.inputs == (DatasetUse(dataset=IN),)
-    assert started.outputs == (DatasetUse(dataset=OUT),)
+    assert started.outputs == (DatasetUse(dataset=OUT, schema_digest=DIGEST),)
     assert started.parent is not None
     assert started.parent.job.name == "flights"
     assert (started.query_id, started.checkpoint_location) == (first.query_id, "file:/cp")
@@ -260,7 +265,10 @@ def test_writes_inside_foreach_batch_belong_to_its_interval() -> None:
     stage.flow.settle(stage.flow.pending, NOW)
 
     [entry] = stage.sink.entries("flights.fb")
-    assert entry.outputs == (DatasetUse(dataset=COUNTS, rows=3, inputs=(IN,)), DatasetUse(dataset=OUT, inputs=(IN,)))
+    assert entry.outputs == (
+        DatasetUse(dataset=COUNTS, rows=3, inputs=(IN,), schema_digest=DIGEST),
+        DatasetUse(dataset=OUT, inputs=(IN,), schema_digest=DIGEST),
+    )
     assert (entry.rows_in, entry.rows_out) == (30, None)
     [plan] = stage.sink.of_kind("PLAN")
     assert plan.plan_event is not None
@@ -391,7 +399,8 @@ def test_a_late_write_of_a_batch_that_failed_is_not_its_retrys() -> None:
     stage.flow.progressed(replace(progress, run_id="run-2"), NOW)
     stage.flow.settle(stage.flow.pending, NOW)
     [entry] = stage.sink.entries("flights.fb")
-    assert entry.outputs == (DatasetUse(dataset=COUNTS, rows=3, inputs=(IN,)),), "its own alone"
+    own = DatasetUse(dataset=COUNTS, rows=3, inputs=(IN,), schema_digest=DIGEST)
+    assert entry.outputs == (own,), "its own alone"
     failed = next(body for event in stage.sink.runs("flights.fb") if (body := event.run_event) and body.error)
     assert json.loads(failed.run_facets["headwater_uncommitted"])["batches"] == [
         {"batchId": progress.batch_id, "outputs": [{"namespace": "file", "name": "/data/counts", "rows": 3}]}
