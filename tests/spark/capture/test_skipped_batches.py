@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater_producers.spark import attach
-from headwater_producers.spark.jvm.versions import jvm_sessions
-from spark.sources.conftest import lake
+from spark.sources.conftest import active_lake, lake
 from support.capture import FLUSH_SECONDS, RecordingSink
 from support.micro_batches import three_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["lake"]
+__all__ = ["active_lake", "lake"]
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
-
-
-@pytest.fixture(autouse=True)
-def _active(lake: SparkSession) -> Iterator[None]:
-    # Delta's streaming sink looks at the active session, which is the shared one.
-    context: Any = lake.sparkContext
-    sessions = jvm_sessions(context._jvm)
-    before = sessions.getActiveSession()
-    session: Any = lake
-    sessions.setActiveSession(session._jsparkSession)
-    yield
-    if before.isDefined():
-        sessions.setActiveSession(before.get())
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("active_lake"), pytest.mark.timeout(600)]
 
 
 def test_rows_of_a_micro_batch_that_delta_skips_are_unknown(lake: SparkSession, tmp_path: Path) -> None:

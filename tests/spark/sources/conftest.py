@@ -71,3 +71,16 @@ def tables(spark: SparkSession) -> set[tuple[str, str]]:
         for table in spark.catalog.listTables("default")
         if not table.isTemporary
     }
+
+
+@pytest.fixture
+def active_lake(lake: SparkSession) -> Iterator[None]:
+    """The session is the active one meanwhile: Delta's streaming sink looks there, where the shared one is else."""
+    context: Any = lake.sparkContext
+    sessions = jvm_sessions(context._jvm)
+    before = sessions.getActiveSession()
+    session: Any = lake
+    sessions.setActiveSession(session._jsparkSession)
+    yield
+    if before.isDefined():
+        sessions.setActiveSession(before.get())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_producers.spark.jvm.versions import jvm_sessions
 from headwater_schemas.events import DatasetRef, DatasetUse, LineageEvent
 from spark.sources.watching import Watched
 
@@ -17,24 +16,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("active_lake")]
 
 ODD = "a [1]{b,c}*?"
 # Spark makes no V1 table where a reader would see a glob. What a catalog percent-encodes is odd enough.
 ODD_TABLE = "a b%20c"
-
-
-@pytest.fixture(autouse=True)
-def _active(lake: SparkSession) -> Iterator[None]:
-    # Delta's streaming sink looks at the active session, which is the shared one.
-    context: Any = lake.sparkContext
-    sessions = jvm_sessions(context._jvm)
-    before = sessions.getActiveSession()
-    session: Any = lake
-    sessions.setActiveSession(session._jsparkSession)
-    yield
-    if before.isDefined():
-        sessions.setActiveSession(before.get())
 
 
 def rows(spark: SparkSession) -> DataFrame:

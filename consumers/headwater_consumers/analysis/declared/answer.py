@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,3 +87,9 @@ class Declared:
     values: dict[str, Any] = field(default_factory=dict)
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
     contradictions: list[Contradiction] = field(default_factory=list)
+
+    def tags(self) -> Iterator[tuple[str, str, str | None]]:
+        """Key, value ('' for none) and column of each tag; None: of the asset itself."""
+        for column, values in ((None, self.values), *self.columns.items()):
+            for key, value in zip(values.get("tags") or (), values.get("tag_values") or (), strict=True):
+                yield key, value, column

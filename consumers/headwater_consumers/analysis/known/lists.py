@@ -346,11 +346,7 @@ def _owners(row: Mapping[str, Any], stated: Declared) -> tuple[OwnerName, ...]:
 
 
 def _tags(row: Mapping[str, Any], stated: Declared) -> tuple[Tag, ...]:
-    out = dict.fromkeys(tags_of(row))
-    for column, values in ((None, stated.values), *stated.columns.items()):
-        pairs = zip(values.get("tags") or (), values.get("tag_values") or (), strict=True)
-        out |= dict.fromkeys(Tag(key, value, column) for key, value in pairs)
-    return tuple(out)
+    return tuple(dict.fromkeys((*tags_of(row), *(Tag(*tag) for tag in stated.tags()))))
 
 
 def _tagged(owner: str | None, tag: str | None) -> dict[str, str | None]:

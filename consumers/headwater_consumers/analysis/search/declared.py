@@ -5,7 +5,7 @@ A search by owner or tag takes both: assets that the index finds, and those for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -75,12 +75,5 @@ def _subject(tx: Transaction, row: Row) -> str:
 
 def _with(row: Row, found: Declared) -> Row:
     owners = dict.fromkeys((*row.owners, *(found.values.get("owners") or ())))
-    tags = dict.fromkeys((*row.tags, *_tags("", found.values)))
-    for path, values in found.columns.items():
-        tags |= dict.fromkeys(_tags(path, values))
+    tags = dict.fromkeys((*row.tags, *((key, value, column or "") for key, value, column in found.tags())))
     return replace(row, owners=tuple(owners), tags=tuple(tags))
-
-
-def _tags(path: str, values: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
-    pairs = zip(values.get("tags") or (), values.get("tag_values") or (), strict=True)
-    return ((key, value, path) for key, value in pairs)

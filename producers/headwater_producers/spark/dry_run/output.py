@@ -88,7 +88,7 @@ class Frames:
 
     def behind(self, plan: Any) -> str:
         """What an analyzed plan's text leaves out: what its leaves read, and what the functions do that it calls."""
-        leaves = sorted({name for (_, name) in self._leaves(plan).items()})
+        leaves = sorted(set(self._leaves(plan).values()))
         return repr((leaves, sorted(self._called(plan).values())))
 
     def signature_of(self, frame: DataFrame, column: str | None = None) -> str:

@@ -13,7 +13,6 @@ import functools
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Final
 
@@ -35,7 +34,7 @@ from headwater_producers.spark.connectors.question import CommandRun, JvmCommand
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import JvmFiles, TextFolder
 from headwater_producers.spark.jvm.paths import qualified
-from headwater_producers.spark.jvm.scala import setting
+from headwater_producers.spark.jvm.scala import instant, setting
 from headwater_producers.spark.plan.column import DataType
 from headwater_schemas.events import Certainty, FileSet, Position
 
@@ -206,6 +205,4 @@ class StreamedCommits:
         metrics = info.get("operationMetrics")
         counts = delta_counts(metrics) if isinstance(metrics, dict) else Counts()
         at = info.get("timestamp")
-        return SinkCommit(
-            delta_snapshot(number, info), counts, None if at is None else datetime.fromtimestamp(int(at) / 1000, UTC)
-        )
+        return SinkCommit(delta_snapshot(number, info), counts, None if at is None else instant(int(at)))

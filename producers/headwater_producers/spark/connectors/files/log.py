@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 from headwater_producers.spark.connectors.answer import SinkCommit
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.files import TextFolder
+from headwater_producers.spark.jvm.scala import instant
 from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import FileSet, Position
 from headwater_schemas.identity import manifest_digest
@@ -128,5 +128,5 @@ class SinkLog:
             return None
         added = file_set(logged)
         last = max((file.modified for file in logged if file.modified is not None), default=None)
-        at = None if last is None else datetime.fromtimestamp(last / 1000, UTC)
+        at = None if last is None else instant(last)
         return SinkCommit(Position(files=added), Counts(bytes=added.bytes, files=added.count), at)

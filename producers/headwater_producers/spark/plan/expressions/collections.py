@@ -51,10 +51,11 @@ def selected(call: Call) -> Column:
     array, *others = call.arguments
     if part_type(array.type, ELEMENT) is None and ELEMENT not in array.parts:
         return call.step(Kind.DERIVE)  # reverse('text')
-    length = combine([length_of([array]), *others], Kind.DERIVE, "size")
     if call.node.name == "ArrayCompact":
         nulls = influences([part(array, ELEMENT)], Kind.CONDITIONAL, call.text)
         length = influenced(combine([array], Kind.DERIVE, "size"), nulls)
+    else:
+        length = combine([length_of([array]), *others], Kind.DERIVE, "size")
     return _array(call, [part(array, ELEMENT)], by=others, length=length)
 
 
