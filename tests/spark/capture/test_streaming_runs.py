@@ -114,6 +114,29 @@ def test_a_chain_of_intervals_goes_on_over_a_restart(captured: Captured, tmp_pat
         assert use.schema_digest == schema_digest(schema)
 
 
+def test_a_driver_that_died_between_the_logs_of_the_source_and_of_offsets(captured: Captured, tmp_path: Path) -> None:
+    """Spark plans such a micro-batch anew, with what has come since: it has read the files of two log batches."""
+    inbox = Inbox(captured, tmp_path)
+
+    def run() -> None:
+        writer = inbox.stream().writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "cp"))
+        writer.trigger(availableNow=True).start(str(tmp_path / "out")).awaitTermination()
+
+    inbox.drop()
+    run()
+    inbox.drop()
+    taken = {"path": (inbox.folder / "002.json").as_uri(), "timestamp": 1_700_000_002_000, "batchId": 1}
+    (tmp_path / "cp" / "sources" / "0" / "1").write_text(f"v1\n{json.dumps(taken)}", encoding="utf-8")
+    inbox.drop()
+    run()
+    entries = captured.flushed().entries("job.out")
+    assert [[path.rpartition("/")[2] for path in files_read(entry).paths] for entry in entries] == [
+        ["001.json"],
+        ["002.json", "003.json"],
+    ]
+    assert [entry.rows_in for entry in entries] == [2, 4]
+
+
 def test_watermark_state_and_a_batch_without_data(captured: Captured, tmp_path: Path) -> None:
     inbox = Inbox(captured, tmp_path)
     inbox.drop(rows=3, text="2024-01-01 00:00:00")

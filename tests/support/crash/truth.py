@@ -108,16 +108,17 @@ def _parquet_rows(path: str) -> int:
 def _end(checkpoint: Path, offset: Any, before: Any) -> Any:
     if "logOffset" not in offset:
         return offset
-    # A micro-batch without data, which only moves the watermark, has the offset of the one before it.
-    number = -1 if offset == before else offset["logOffset"]
-    return _manifest(checkpoint / "sources" / "0", number)
+    # A micro-batch without data, which only moves the watermark, has the offset of the one before it. One that a driver
+    # died over between the source's log and the log of offsets is planned again with what has come since: as two.
+    first = 0 if before is None else before["logOffset"] + 1
+    return _manifest(checkpoint / "sources" / "0", range(first, offset["logOffset"] + 1))
 
 
-def _manifest(log: Path, number: int) -> tuple[int, str]:
-    """The digest of the files that were logged under a number, or that a compacted log repeats with it."""
+def _manifest(log: Path, numbers: range) -> tuple[int, str]:
+    """The digest of the files that were logged under some numbers, or that a compacted log repeats with them."""
     paths = set()
-    for part in [log / str(number), *log.glob("*.compact")]:
+    for part in [*(log / str(number) for number in numbers), *log.glob("*.compact")]:
         for line in part.read_text().split("\n")[1:] if part.exists() else ():
-            if line and (entry := json.loads(line))["batchId"] == number:
+            if line and (entry := json.loads(line))["batchId"] in numbers:
                 paths.add(entry["path"])
     return len(paths), hashlib.sha256("".join(f"{path}\n" for path in sorted(paths)).encode()).hexdigest()
