@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.impact import Cause, ChangeType, SchemaChange, default_policy, load_policy
-from headwater_consumers.analysis.impact.policy import default_policy_text, parse_policy
+from headwater_consumers.analysis.impact import Cause, ChangeType, Policy, SchemaChange, default_policy, load_policy
+from headwater_consumers.analysis.impact.policy import Rule, default_policy_text, parse_policy
 from headwater_consumers.analysis.impact.steps import Influence, StepFacts
 from headwater_schemas.events import TransformationKind
 
 # change, cause, kind ⇒ severity, whether it goes on. `~` before the kind: INDIRECT; `!` after it: masking.
+# After the cause `:first`: the first hop; `:parted`: a column is reached that has fields of its own.
 VERDICTS = """
 REMOVED   JOB     -                     BREAKING    on
 REMOVED   FLOW    ~-                    DEGRADED    on
@@ -91,6 +92,56 @@ BACKFILL_RESTATEMENT FLOW -             WARNING     on
 BACKFILL_RESTATEMENT VALUE AGGREGATE    TAINTED     on
 BACKFILL_RESTATEMENT VALUE COPY         WARNING     on
 BACKFILL_RESTATEMENT ROWS ~SORT_DEPENDENCY INFO     ends
+BACKFILL_RESTATEMENT ROWS ~FILTER_DEPENDENCY WARNING on
+REMOVED   VALUE:parted COPY             DEGRADED    on
+RENAMED   VALUE:parted COPY             DEGRADED    on
+RETYPED   VALUE:parted COPY             DEGRADED    on
+RETYPED   VALUE:parted CAST             DEGRADED    on
+NULLABILITY VALUE:parted COPY           DEGRADED    on
+RENAMED   JOB     -                     BREAKING    on
+RENAMED   FLOW    -                     DEGRADED    on
+RENAMED   VALUE   UNKNOWN               DEGRADED    on
+RENAMED   CHOICE  ~CONDITIONAL          BREAKING    on
+RENAMED   LOOKUP  ~JOIN_DEPENDENCY      BREAKING    on
+RENAMED   ROWS    ~SORT_DEPENDENCY      DEGRADED    ends
+RETYPED   VALUE   RENAME                BREAKING    on
+RETYPED   ROWS    ~SORT_DEPENDENCY      DEGRADED    ends
+NULLABILITY VALUE RENAME                DEGRADED    on
+NULLABILITY VALUE CAST                  DEGRADED    on
+NULLABILITY VALUE DERIVE                DEGRADED    on
+NULLABILITY VALUE EXTERNAL              DEGRADED    on
+NULLABILITY VALUE UNKNOWN               DEGRADED    on
+NULLABILITY CHOICE ~CONDITIONAL         DEGRADED    on
+NULLABILITY CHOICE ~WINDOW_DEPENDENCY   COSMETIC    ends
+NULLABILITY LOOKUP ~JOIN_DEPENDENCY     DEGRADED    on
+NULLABILITY ROWS  ~FILTER_DEPENDENCY    DEGRADED    on
+NULLABILITY ROWS  ~SORT_DEPENDENCY      COSMETIC    ends
+NULLABILITY UNSEEN ~UNKNOWN             DEGRADED    ends
+NULLABILITY FLOW  ~-                    DEGRADED    ends
+ADDED     JOB     -                     DEGRADED    ends
+ADDED     VALUE:first COPY              COSMETIC    ends
+ADDED     VALUE   COPY                  DEGRADED    ends
+ADDED     VALUE   UNKNOWN               DEGRADED    ends
+ADDED     VALUE   HASH!                 DEGRADED    ends
+ADDED     VALUE   AGGREGATE!            DEGRADED    ends
+ADDED     VALUE:parted COPY             DEGRADED    ends
+ADDED     LOOKUP  ~JOIN_DEPENDENCY      DEGRADED    ends
+REMOVED   UNSEEN:first ~UNKNOWN         DEGRADED    ends
+ENUM      ROWS    ~JOIN_DEPENDENCY      DEGRADED    on
+ENUM      VALUE   RENAME                COSMETIC    on
+ENUM      VALUE   CAST                  DEGRADED    on
+ENUM      VALUE   EXTERNAL              DEGRADED    on
+ENUM      VALUE   UNKNOWN               DEGRADED    on
+UNIT      VALUE   HASH!                 DEGRADED    on
+UNIT      LOOKUP  ~JOIN_DEPENDENCY      DEGRADED    on
+UNIT      ROWS    ~GROUP_DEPENDENCY     COSMETIC    ends
+PARTITIONING FLOW:first -               DEGRADED    ends
+DATA_INCORRECT VALUE HASH!              TAINTED     on
+DATA_INCORRECT VALUE UNKNOWN            WARNING     on
+FRESHNESS_BREACH FLOW:first -           BLOCKING    on
+PRIVACY_RECLASSIFICATION VALUE ~AGGREGATE WARNING   on
+PRIVACY_RECLASSIFICATION FLOW ~-        WARNING     on
+ASSET_DEPRECATED FLOW:first -           BLOCKING    on
 """
 
 COMPATIBLE = """
@@ -103,14 +154,29 @@ NULLABILITY VALUE COPY                  NONE        ends
 ADDED     UNSEEN  ~UNKNOWN              NONE        ends
 ENUM      ROWS    ~FILTER_DEPENDENCY    DEGRADED    on
 ENUM      VALUE   COPY                  COSMETIC    on
+ENUM      VALUE   CAST                  DEGRADED    on
+ENUM      VALUE   HASH!                 COSMETIC    ends
+ENUM      CHOICE  ~CONDITIONAL          DEGRADED    on
+ADDED     VALUE:first COPY              COSMETIC    ends
+ADDED     VALUE   HASH!                 NONE        ends
+ADDED     VALUE   CAST                  NONE        ends
+RETYPED   VALUE   RENAME                COSMETIC    on
 """
 
 
 def step(cause: str, kind: str, *, first: bool = False, type_: str = "", criticality: str = "") -> StepFacts:
     indirect, masking, plain = kind.startswith("~"), kind.endswith("!"), kind.strip("~!")
     influence = Influence.INDIRECT if indirect else Influence.DIRECT
+    cause, _, mark = cause.partition(":")
     return StepFacts(
-        Cause(cause), influence, None if plain == "-" else plain, masking, first, type_, criticality, parted=False
+        cause=Cause(cause),
+        influence=influence,
+        kind=None if plain == "-" else plain,
+        masking=masking,
+        first=first or mark == "first",
+        type=type_,
+        criticality=criticality,
+        parted=mark == "parted",
     )
 
 
@@ -249,6 +315,74 @@ def test_each_rule_nearly_fits_a_step_that_another_decides() -> None:
                     nearly.add(number)
     # A last word takes every step of its change, so nothing but another rule's step nearly fits it.
     assert nearly == set(range(len(policy.rules)))
+
+
+_KINDS_OF = {
+    Cause.VALUE: ("COPY", "RENAME", "CAST", "DERIVE", "HASH", "MASK", "AGGREGATE", "EXTERNAL", "UNKNOWN"),
+    Cause.CHOICE: ("CONDITIONAL", "WINDOW_DEPENDENCY"),
+    Cause.LOOKUP: ("JOIN_DEPENDENCY",),
+    Cause.ROWS: ("FILTER_DEPENDENCY", "JOIN_DEPENDENCY", "GROUP_DEPENDENCY", "SORT_DEPENDENCY"),
+    Cause.JOB: (None,),
+    Cause.FLOW: (None,),
+    Cause.UNSEEN: ("UNKNOWN",),
+}
+_INDIRECT = (Cause.CHOICE, Cause.LOOKUP, Cause.ROWS, Cause.UNSEEN)
+Case = tuple[ChangeType, SchemaChange | None, StepFacts]
+
+
+def possible_cases() -> Iterator[Case]:
+    """Every step that there can be: kind and influence go with the cause, values alone are masked or have fields."""
+    for change in ChangeType:
+        for schema in SchemaChange if change.of_schema else [None]:
+            for cause, influence, first, parted in itertools.product(Cause, Influence, (False, True), (False, True)):
+                for kind, masking in itertools.product(_KINDS_OF[cause], (False, True)):
+                    is_value, is_direct = cause is Cause.VALUE, influence is Influence.DIRECT
+                    if (is_value or not (masking or parted)) and not (is_direct and cause in _INDIRECT):
+                        yield change, schema, StepFacts(cause, influence, kind, masking, first, "", "", parted)
+
+
+def cases_of_the_tables() -> list[Case]:
+    found: list[Case] = []
+    for table, of_schema in ((VERDICTS, ChangeType.SCHEMA_BREAKING), (COMPATIBLE, ChangeType.SCHEMA_COMPATIBLE)):
+        for change, cause, kind, _, _ in cases(table):
+            schema = SchemaChange(change) if change in SchemaChange.__members__ else None
+            found.append((ChangeType(change) if schema is None else of_schema, schema, step(cause, kind)))
+    return found
+
+
+def looser_and_tighter(rule: Rule) -> Iterator[tuple[str, Rule]]:
+    """The rule without one of its conditions, and without one of several values of a condition."""
+    for field in ("change", "schema_change", "cause", "influence", "kind", "masking", "first", "parted"):
+        value = getattr(rule, field)
+        if value not in (None, ()) and field != "change":
+            yield f"{field} isn't asked for", rule.model_copy(update={field: () if isinstance(value, tuple) else None})
+        if isinstance(value, tuple) and len(value) > 1:
+            for each in value:
+                yield f"{field} {each}", rule.model_copy(update={field: tuple(v for v in value if v != each)})
+
+
+def test_the_tables_have_a_case_for_each_condition_of_each_rule() -> None:
+    """One that the rule decides by each value, and one that it would decide but for the condition."""
+    policy = default_policy()
+    tables, possible = cases_of_the_tables(), list(possible_cases())
+    assert {policy.judge(*case)[2] for case in tables} == set(range(len(policy.rules)))
+    missing = []
+    for number, rule in enumerate(policy.rules):
+        for name, other in looser_and_tighter(rule):
+            changed = policy.model_copy(update={"rules": (*policy.rules[:number], other, *policy.rules[number + 1 :])})
+            if not any(differs(policy, changed, rule, other, case) for case in tables):
+                # A condition may say what follows from the others, for the reader.
+                missing += [
+                    f"rule {number + 1}, {name}: {case}"
+                    for case in possible
+                    if differs(policy, changed, rule, other, case)
+                ][:1]
+    assert missing == []
+
+
+def differs(policy: Policy, changed: Policy, rule: Rule, other: Rule, case: Case) -> bool:
+    """Whether a case is decided otherwise with the changed rule."""
+    return rule.fits(*case) != other.fits(*case) and policy.judge(*case)[:2] != changed.judge(*case)[:2]
 
 
 def test_a_policy_of_ones_own() -> None:
