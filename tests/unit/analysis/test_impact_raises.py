@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from headwater_consumers.analysis.impact.inputs import (
     QualityState,
     SeverityInputs,
 )
-from headwater_consumers.analysis.impact.policy import SEVERITIES, default_policy_text, parse_policy
+from headwater_consumers.analysis.impact.policy import SEVERITIES, Raise, default_policy_text, parse_policy
 from headwater_consumers.analysis.impact.raising import raised
 from headwater_consumers.analysis.impact.steps import place_of
 from headwater_consumers.analysis.impact.wording import because, inputs_texts, raise_text
@@ -158,6 +158,145 @@ NEARLY = [
     ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known("board")),
     ("PRIVACY_RECLASSIFICATION", "WARNING", known(sensitivity=Sensitivity.CONFIDENTIAL)),
 ]
+
+
+CRITICAL_WORDS = ("tier-1", "tier1", "critical", "high")
+# What it is the criticality of, the change, the severity by the rule; what it becomes for each of these words.
+CRITICAL = [
+    (of, *row)
+    for of in ("dataset", "job", "consumer")
+    for row in (
+        ("SCHEMA_BREAKING", "DEGRADED", "BREAKING"),
+        ("DATA_INCORRECT", "TAINTED", "CRITICAL"),
+        ("FRESHNESS_BREACH", "BLOCKING", "CRITICAL"),
+        ("BACKFILL_RESTATEMENT", "TAINTED", "CRITICAL"),
+        ("FRESHNESS_BREACH", "WARNING", "BLOCKING"),
+        ("BACKFILL_RESTATEMENT", "WARNING", "BLOCKING"),
+        ("ASSET_DEPRECATED", "INFO", "BLOCKING"),
+    )
+]
+CRITICAL.append(("dataset", "PRIVACY_RECLASSIFICATION", "RESTRICTED", "CRITICAL"))
+# Likewise, and what is so with another change or severity, for which nothing is raised.
+NOT_CRITICAL = [
+    (of, *row)
+    for of in ("dataset", "job", "consumer")
+    for row in (
+        ("SCHEMA_COMPATIBLE", "DEGRADED"),
+        ("SCHEMA_BREAKING", "COSMETIC"),
+        ("DATA_INCORRECT", "WARNING"),
+        ("ASSET_DEPRECATED", "BLOCKING"),
+        ("PRIVACY_RECLASSIFICATION", "WARNING"),
+    )
+]
+NOT_CRITICAL += [(of, "PRIVACY_RECLASSIFICATION", "RESTRICTED") for of in ("job", "consumer")]
+NOT_CRITICAL += [(of, "FRESHNESS_BREACH", "CRITICAL") for of in ("dataset", "job", "consumer")]
+
+
+def critical(of: str, word: str) -> SeverityInputs:
+    if of == "job":
+        return known(jobs=(JobInput("load", word),))
+    return known(criticality=word) if of == "dataset" else known(consumers=(ConsumerInput("board", None, word),))
+
+
+# More values of raises that have several, and more changes.
+ALSO_FIRES = [
+    ("DATA_INCORRECT", "WARNING", known("publication"), "BLOCKING"),
+    ("BACKFILL_RESTATEMENT", "WARNING", known("quality"), "TAINTED"),
+    ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known(classification="OPEN"), "CRITICAL"),
+    ("PRIVACY_RECLASSIFICATION", "RESTRICTED", known(consumers=(ConsumerInput("shop", "API"),)), "CRITICAL"),
+    ("PRIVACY_RECLASSIFICATION", "WARNING", known(sensitivity=Sensitivity.RESTRICTED), "RESTRICTED"),
+]
+# What a raise is about, with another change than it asks for.
+ANOTHER_CHANGE = [
+    ("ASSET_DEPRECATED", "BLOCKING", known("deadline")),
+    ("DATA_INCORRECT", "WARNING", known("deadline")),
+    ("DATA_INCORRECT", "WARNING", known("freshness_seconds")),
+    ("DATA_INCORRECT", "WARNING", known("partial")),
+    ("BACKFILL_RESTATEMENT", "TAINTED", known("publication")),
+    ("FRESHNESS_BREACH", "WARNING", known("quality")),
+    ("DATA_INCORRECT", "INFO", known("criticality", "jobs", "board")),
+    ("DATA_INCORRECT", "WARNING", known("sensitivity")),
+    # A policy of one's own may have RESTRICTED for another change.
+    ("DATA_INCORRECT", "RESTRICTED", known("criticality")),
+    ("DATA_INCORRECT", "RESTRICTED", known("public")),
+    ("DATA_INCORRECT", "RESTRICTED", known("classification")),
+    ("DATA_INCORRECT", "RESTRICTED", known("export")),
+]
+
+
+@pytest.mark.parametrize("word", CRITICAL_WORDS)
+@pytest.mark.parametrize(("of", "change", "severity", "to"), CRITICAL)
+def test_each_word_for_what_is_critical(of: str, change: str, severity: str, to: str, word: str) -> None:
+    for spelling in (word, word.upper()):
+        assert decided(change, severity, critical(of, spelling))[0] == to
+    assert decided(change, severity, critical(of, f"{word}x"))[0] in (severity, *CONSUMED.get((of, change), ()))
+
+
+CONSUMED = {("consumer", "ASSET_DEPRECATED"): ("WARNING",)}
+"""Somebody who reads it is enough to raise it by a step."""
+
+
+@pytest.mark.parametrize(("of", "change", "severity"), NOT_CRITICAL)
+def test_what_is_critical_raises_no_other_change(of: str, change: str, severity: str) -> None:
+    assert decided(change, severity, critical(of, "high")) == (severity, None)
+
+
+@pytest.mark.parametrize(("change", "severity", "inputs", "to"), ALSO_FIRES)
+def test_more_values_that_raise(change: str, severity: str, inputs: SeverityInputs, to: str) -> None:
+    assert decided(change, severity, inputs)[0] == to
+
+
+@pytest.mark.parametrize(("change", "severity", "inputs"), ANOTHER_CHANGE)
+def test_another_change_isnt_raised(change: str, severity: str, inputs: SeverityInputs) -> None:
+    assert decided(change, severity, inputs) == (severity, None)
+
+
+def rows() -> list[tuple[ChangeType, Severity, SeverityInputs]]:
+    """Everything in the tables."""
+    every: list[tuple[str, str, SeverityInputs]] = [*((c, s, i) for c, s, i, _ in [*FIRES, *ALSO_FIRES])]
+    every += [*NEARLY, *ANOTHER_CHANGE]
+    every += [(c, s, critical(of, word)) for of, c, s, _ in CRITICAL for word in CRITICAL_WORDS]
+    every += [(c, s, critical(of, "high")) for of, c, s in NOT_CRITICAL]
+    return [(ChangeType(change), Severity(severity), inputs) for change, severity, inputs in every]
+
+
+def holds(raises: Sequence[Raise], change: ChangeType, severity: Severity, inputs: SeverityInputs) -> Severity:
+    """What becomes of a severity."""
+    fitting = (
+        each.to
+        for each in raises
+        if each.may_fit(change, "TABLE", inputs.criticality or "", severity) and each.fits(inputs)
+    )
+    return next(fitting, severity)
+
+
+def looser_and_tighter(raising: Raise) -> Iterator[tuple[str, Raise]]:
+    """The raise without one of its conditions, and without one of several values of a condition."""
+    for field in Raise.model_fields:
+        value = getattr(raising, field)
+        if field == "to" or value in (None, ()):
+            continue
+        if field != "severity":
+            update = {field: () if isinstance(value, tuple) else None}
+            yield f"{field} isn't asked for", raising.model_copy(update=update)
+        if isinstance(value, tuple) and len(value) > 1:
+            for each in value:
+                update = {field: tuple(other for other in value if other != each)}
+                yield f"{field} {each}", raising.model_copy(update=update)
+
+
+def test_the_tables_have_a_case_for_each_condition_of_each_raise() -> None:
+    """One that it raises by each value, and one that it would raise but for the condition."""
+    raises, cases = default_policy().raises, rows()
+    missing = [
+        f"raise {number + 1}: {name}"
+        for number, raising in enumerate(raises)
+        for name, other in looser_and_tighter(raising)
+        if not any(
+            holds(raises, *case) is not holds((*raises[:number], other, *raises[number + 1 :]), *case) for case in cases
+        )
+    ]
+    assert missing == []
 
 
 @pytest.mark.parametrize(
