@@ -16,6 +16,9 @@ from headwater_consumers.review.schema import Schema, step
 
 _MOST_TEXTS = 5
 _MOST_TEXT = 160
+_FAILS = "errorifexists"
+# Spark's other names of that mode, which is the one of a writer without any.
+_ALSO_FAILS = (None, "", "error", "default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
         gone = [each for each in old.influences if each not in new.influences]
         come = [each for each in new.influences if each not in old.influences]
         yield _rows(_texts(gone), _texts(come))
-    if (old.mode, old.format) != (new.mode, new.format):
+    if _mode(old) != _mode(new):
         yield Difference(DifferenceKind.WRITE_MODE, "", before=_mode(old), after=_mode(new))
     settings = [name for name in {**old.settings, **new.settings} if old.settings.get(name) != new.settings.get(name)]
     for name in sorted(settings):
@@ -97,7 +100,8 @@ def _is_by_position(output: JobOutput) -> bool:
 
 
 def _mode(output: JobOutput) -> str:
-    return " ".join(filter(None, (output.mode or "errorifexists", output.format)))
+    mode = _FAILS if output.mode in _ALSO_FAILS else output.mode
+    return " ".join(filter(None, (mode, output.format)))
 
 
 def _renames(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
