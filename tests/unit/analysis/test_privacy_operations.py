@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from headwater_consumers.analysis.privacy import operations
 from headwater_consumers.analysis.privacy.operations import Effect, Exposure, Operation, effect_of, functions_around
 
 READABLE, LINKABLE, MASKED, ENCRYPTED = Exposure
@@ -40,6 +41,109 @@ READABLE, LINKABLE, MASKED, ENCRYPTED = Exposure
 def test_an_operation(kind: str, masking: bool, text: str | None, operation: Operation, exposure: Exposure) -> None:
     found = effect_of(kind, masking=masking, expression=text, field="ssn")
     assert (found.operation, found.after(READABLE)) == (operation, exposure)
+
+
+# Functions that make an edge of that kind, masking, more than it says; with another letter in the name they don't.
+ENCRYPTING = ("aes_encrypt", "try_aes_encrypt", "encrypt", "pgp_sym_encrypt", "pgp_pub_encrypt")
+DECRYPTING = ("aes_decrypt", "try_aes_decrypt", "decrypt", "pgp_sym_decrypt", "pgp_pub_decrypt")
+TOKENIZING = ("tokenize", "tokenise", "detokenizable", "fpe_encrypt", "pseudonymize", "pseudonymise")
+HASHING = ("sha2", "sha", "sha1", "md5", "xxhash64", "hash", "crc32", "sha256", "sha512")
+FUNCTIONS = [
+    *(("MASK", name, Operation.ENCRYPT, ENCRYPTED, Operation.MASK, MASKED) for name in ENCRYPTING),
+    *(("MASK", name, Operation.TOKENIZE, LINKABLE, Operation.MASK, MASKED) for name in TOKENIZING),
+    # A formula that is declared to be masking, of which capture knew no more than that it computes something.
+    *(("DERIVE", name, Operation.ENCRYPT, ENCRYPTED, Operation.MASK, MASKED) for name in ENCRYPTING),
+    *(("AGGREGATE", name, Operation.AGGREGATE, LINKABLE, Operation.AGGREGATE, MASKED) for name in HASHING),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "operation", "exposure", "otherwise", "less"), FUNCTIONS)
+def test_the_name_of_a_function(
+    kind: str, name: str, operation: Operation, exposure: Exposure, otherwise: Operation, less: Exposure
+) -> None:
+    for text, expected in (
+        (f"max({name}(ssn, ?))", (operation, exposure)),
+        (f"max(main.privacy.{name.upper()}(ssn))", (operation, exposure)),
+        (f"max({name}x(ssn, ?))", (otherwise, less)),
+        (f"concat({name}(other), max(ssn))", (otherwise, less)),
+    ):
+        found = effect_of(kind, masking=True, expression=text, field="ssn")
+        assert (found.operation, found.after(READABLE)) == expected, text
+
+
+@pytest.mark.parametrize("name", DECRYPTING)
+def test_the_name_of_a_function_that_decrypts(name: str) -> None:
+    found = {
+        text: effect_of("DERIVE", masking=False, expression=f"{text}(ssn, ?)", field="ssn").after(ENCRYPTED)
+        for text in (name, f"{name}x")
+    }
+    assert found == {name: READABLE, f"{name}x": ENCRYPTED}
+    # What is masked again isn't readable.
+    assert not effect_of("HASH", masking=True, expression=f"sha2({name}(ssn, ?))", field="ssn").decrypts
+
+
+STATISTICS = (
+    "sum", "try_sum", "avg", "try_avg", "mean", "count", "count_if", "approx_count_distinct", "regr_count", "stddev",
+    "stddev_pop", "stddev_samp", "std", "variance", "var_pop", "var_samp", "corr", "covar_pop", "covar_samp",
+    "skewness", "kurtosis", "regr_slope", "regr_intercept", "regr_r2", "regr_avgx", "regr_avgy",
+)  # fmt: skip
+SELECTING = (
+    "max", "min", "first", "last", "first_value", "last_value", "any_value", "nth_value", "max_by", "min_by",
+    "collect_list", "collect_set", "array_agg", "listagg", "string_agg", "mode", "median", "percentile",
+    "percentile_cont", "percentile_disc", "percentile_approx", "approx_percentile", "histogram_numeric", "lag",
+    "lead", "approx_top_k", "bit_or", "bit_and", "bit_xor",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_the_name_of_a_statistic(name: str) -> None:
+    for text, expected in ((f"{name}(ssn)", True), (f"{name}x(ssn)", False), (f"max(ssn) + {name}(other)", False)):
+        assert effect_of("AGGREGATE", masking=False, expression=text, field="ssn").statistic is expected, text
+
+
+@pytest.mark.parametrize("name", SELECTING)
+def test_the_name_of_an_aggregate_that_hands_out_a_row_s_value(name: str) -> None:
+    for text, expected in ((f"sum({name}(ssn))", False), (f"sum({name}x(ssn))", True)):
+        assert effect_of("AGGREGATE", masking=False, expression=text, field="ssn").statistic is expected, text
+
+
+def test_every_name_has_a_case() -> None:
+    lists = (ENCRYPTING, DECRYPTING, TOKENIZING, HASHING, STATISTICS, SELECTING)
+    known = (
+        operations._ENCRYPTS,
+        operations._DECRYPTS,
+        operations._TOKENIZES,
+        operations._HASHES,
+        operations._STATISTICS,
+        operations._SELECTS,
+    )
+    assert tuple(map(frozenset, lists)) == known
+
+
+# Of each operation an edge that is one, and one that differs in its kind, its text or its marking alone.
+PAIRS: dict[Operation, tuple[tuple[str, bool, str | None], tuple[str, bool, str | None]]] = {
+    Operation.COPY: (("CAST", False, "cast(ssn as string)"), ("DERIVE", False, "cast(ssn as string)")),
+    Operation.DERIVE: (("DERIVE", False, "sha2(ssn, 256)"), ("HASH", False, "sha2(ssn, 256)")),
+    Operation.AGGREGATE: (("AGGREGATE", False, "max(ssn)"), ("DERIVE", False, "max(ssn)")),
+    Operation.MASK: (("DERIVE", True, "clean(ssn)"), ("DERIVE", False, "clean(ssn)")),
+    Operation.HASH: (("HASH", True, "sha2(ssn, 256)"), ("DERIVE", True, "sha2(ssn, 256)")),
+    Operation.TOKENIZE: (("EXTERNAL", True, "tokenize(ssn)"), ("EXTERNAL", False, "tokenize(ssn)")),
+    Operation.ENCRYPT: (("MASK", True, "aes_encrypt(ssn, ?)"), ("MASK", True, "concat(ssn, aes_encrypt(key, ?))")),
+}
+
+
+@pytest.mark.parametrize("operation", PAIRS)
+def test_each_operation_has_an_edge_and_one_that_nearly_is(operation: Operation) -> None:
+    is_one, nearly = (
+        effect_of(kind, masking=masking, expression=text, field="ssn").operation is operation
+        for kind, masking, text in PAIRS[operation]
+    )
+    assert (is_one, nearly) == (True, False)
+
+
+def test_every_operation_has_both() -> None:
+    """What is dropped has no edge: `test_what_is_left_out_goes_nowhere` of the spread."""
+    assert {*PAIRS, Operation.DROP} == set(Operation)
 
 
 def test_what_is_encrypted_is_read_by_who_decrypts_it_and_what_is_hashed_is_not() -> None:

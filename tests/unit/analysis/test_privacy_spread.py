@@ -82,6 +82,12 @@ def test_what_is_encrypted_is_readable_once_it_is_decrypted() -> None:
     }
 
 
+def test_what_is_left_out_goes_nowhere() -> None:
+    """DROP: the job reads 1 and writes 2 of another column; nearly: a value of 2 is chosen by it."""
+    assert followed(Picture().to(9, 2)).reached == {}
+    assert followed(Picture().to(9, 2).to(1, 2, direct=False)).reached[2].indirect
+
+
 def test_a_statistic_over_groups_that_are_large_enough_ends_it() -> None:
     picture = Picture().to(1, 2, SUM).to(2, 3)
     picture.facts[2] = DeclaredFacts(smallest_group=10)
