@@ -90,7 +90,7 @@ def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: st
         "lag", group, lambda: lag.judge(lag.look(client, events, group), topic=events, group=group, now=now)
     )
     yield from _tried("clocks", events, lambda: _producers(client, events, group, now))
-    expires = int(seen[events].config.get("retention.ms", -1)) >= 0
+    expires = topics.expires(seen[events])
     yield from _tried("backup", events, lambda: _backup(client, events, group, archive, expires=expires))
 
 

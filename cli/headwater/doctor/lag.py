@@ -10,7 +10,7 @@ from typing import Any
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from headwater.doctor.finding import Finding, Severity, duration_text, ok
+from headwater.doctor.finding import Finding, Severity, duration_text, ok, unseen
 from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
 from headwater_schemas.kafka.client import answer, quiet
 
@@ -90,7 +90,8 @@ def judge(seen: SeenLag, *, topic: str, group: str, now: datetime) -> Iterator[F
             "Raise retention.ms; `headwater graph rebuild --archive …` brings them back from an archive.",
         )
     age = 0.0 if seen.oldest is None else (now - seen.oldest).total_seconds()
-    waits = f"{seen.pending:,} records wait on {topic}, the oldest for {duration_text(age)}"
+    since = "how long isn't known" if seen.oldest is None else f"the oldest for {duration_text(age)}"
+    waits = f"{seen.pending:,} records wait on {topic}, {since}"
     if not seen.pending:
         word = "" if seen.members else "; no consumer is running now"
         yield ok("lag", group, f"Everything on {topic} is in the graph or a dead letter{word}.")
@@ -102,6 +103,8 @@ def judge(seen: SeenLag, *, topic: str, group: str, now: datetime) -> Iterator[F
             f"{waits}, and no consumer is running.",
             "Start `headwater consume`.",
         )
+    elif seen.oldest is None:
+        yield unseen("lag", group, f"{waits}.", "Look at the consumers' logs, and run it again (ops/README.md).")
     elif age > _LATE_SECONDS:
         yield Finding(
             "lag",

@@ -27,9 +27,9 @@ class SeenOutbox:
         there: whether it exists.
         writable: whether the user of this process could write into it, or make it.
         filesystem: what it is on, as the system calls it; None where that isn't known.
-        files: how many outboxes there are.
-        damaged: how many of them couldn't be read by the job that took them over.
-        oldest: when the oldest was last written; None: there is none.
+        files: how many outboxes there are that a job can relay.
+        damaged: how many more couldn't be read by the job that took them over.
+        oldest: when the oldest of `files` was last written; None: there is none.
     """
 
     folder: Path
@@ -47,17 +47,17 @@ def look(folder: Path, mounts: Path = _MOUNTS) -> SeenOutbox:
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
     try:
-        files = [*folder.glob(f"*/*{SUFFIX}"), *folder.glob(f"*/*{SUFFIX}{DAMAGED}")]
-        written = [each.stat().st_mtime for each in files]
+        damaged = sum(1 for _ in folder.glob(f"*/*{SUFFIX}{DAMAGED}"))
+        written = [each.stat().st_mtime for each in folder.glob(f"*/*{SUFFIX}")]
     except OSError:
-        files, written = [], []
+        damaged, written = 0, []
     return SeenOutbox(
         folder,
         folder.is_dir(),
         os.access(existing, os.W_OK | os.X_OK),
         filesystem_of(existing, mounts),
-        len(files),
-        sum(each.name.endswith(DAMAGED) for each in files),
+        len(written),
+        damaged,
         datetime.fromtimestamp(min(written), UTC) if written else None,
     )
 

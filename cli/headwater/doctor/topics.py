@@ -61,6 +61,11 @@ def look(client: Mapping[str, Any], names: Iterable[str]) -> tuple[dict[str, See
     return found, len(cluster.brokers)
 
 
+def expires(topic: SeenTopic) -> bool:
+    """Whether its records expire, by age or by the size of partitions."""
+    return any(int(topic.config.get(name, -1)) >= 0 for name in ("retention.ms", "retention.bytes"))
+
+
 def judge(
     seen: Mapping[str, SeenTopic], wanted: Iterable[TopicSpec], *, brokers: int, budget_seconds: float
 ) -> Iterator[Finding]:
