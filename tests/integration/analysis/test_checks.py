@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -13,51 +12,28 @@ import msgspec
 import pytest
 
 from headwater.cli import main
-from headwater_consumers.analysis.checks import RULES, CheckedRule, Exemption, check, rule_named
+from headwater_consumers.analysis.checks import RULES, Exemption, check, rule_named
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.reader import Reader, statement
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import (
     Approval,
-    Certainty,
-    ColumnEdge,
-    ColumnLineage,
     ConsumerType,
-    DatasetEvent,
     DatasetRead,
-    DatasetRef,
     DatasetUse,
     DeclarationEvent,
-    DeclarationSetEvent,
     DeclaredColumn,
-    Expression,
     FileSet,
-    IntervalEntry,
-    IntervalEvent,
     JobEvent,
     JobRef,
-    KafkaRanges,
     LifecycleChange,
-    LineageEvent,
-    OffsetRange,
     Owner,
     ParentRun,
     Position,
-    QualityResult,
-    RunEvent,
     RunEventType,
-    RunRef,
-    SchemaDefinition,
-    SchemaField,
     Sensitivity,
-    TableSnapshot,
     TransformationKind,
-    TransformationType,
-    Versions,
-    build,
 )
-from headwater_schemas.identity import declaration_digest, plan_digest
+from support.graph.estate import DAY, LOAD, NOW, ORDERS, OTHER, READ, REPORT, Estate, lineage, schema, version
 from support.graph.plans import operators, scans
 from support.worked_examples import check_page
 
@@ -66,137 +42,10 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("layout")]
 
-DAY = datetime(2025, 1, 1, tzinfo=UTC)
-NOW = DAY + timedelta(days=30)
-ORDERS, REPORT, OTHER = (DatasetRef("n", name) for name in ("orders", "report", "other"))
-LOAD, READ = JobRef("f", "load"), JobRef("f", "read")
-CODE = Versions(code="c1")
-
-
-class Estate:
-    """Events of a small estate, and what checking it finds."""
-
-    def __init__(self, driver: Driver, reader: Reader) -> None:
-        self.driver = driver
-        self.reader = reader
-        self.events: list[LineageEvent] = []
-
-    def add(
-        self, body: Any, at: datetime = DAY, job: JobRef | None = None, run: str | None = None, **more: Any
-    ) -> None:
-        ref = None if run is None else RunRef(run)
-        event = build.lineage_event(body, job=job, run=ref, producer="test", event_time=at, **more)
-        self.events.append(event)
-
-    def ran(
-        self,
-        job: JobRef,
-        *,
-        reads: Sequence[DatasetRef | DatasetUse] = (),
-        writes: Sequence[DatasetRef | DatasetUse] = (),
-        day: int = 0,
-        kind: RunEventType = RunEventType.COMPLETE,
-        versions: Versions | None = CODE,
-        plan: ColumnLineage | None = None,
-        parent: ParentRun | None = None,
-        run: str = "",
-    ) -> None:
-        at = DAY + timedelta(days=day)
-        uses = [
-            [each if isinstance(each, DatasetUse) else DatasetUse(dataset=each) for each in some]
-            for some in (reads, writes)
-        ]
-        if plan is not None:
-            self.add(plan, at, job)
-        body = RunEvent(
-            type=kind,
-            inputs=tuple(uses[0]),
-            outputs=tuple(uses[1]),
-            plan_digest=None if plan is None else plan_digest(plan),
-            started_at=at,
-            ended_at=at + timedelta(minutes=1) if kind.is_terminal else None,
-            versions=versions,
-            parent=parent,
-        )
-        self.add(body, at + timedelta(minutes=1), job, run or f"{job.name}-{day}")
-
-    def batch(
-        self, number: int, *, start: int, end: int, passed: bool | None = None, writes: DatasetRef = ORDERS
-    ) -> None:
-        """A micro-batch of the query of `load`."""
-        ranges = Position(kafka=KafkaRanges("topic", (OffsetRange(0, start, end),)))
-        quality = () if passed is None else (QualityResult(assertion="a", passed=passed),)
-        entry = IntervalEntry(
-            batch_id=number,
-            inputs=(DatasetUse(dataset=OTHER, position=ranges, certainty=Certainty.EXACT),),
-            outputs=(DatasetUse(dataset=writes),),
-            processing_time=DAY + timedelta(minutes=number),
-            quality=quality,
-        )
-        self.add(IntervalEvent(query_id="q1", query_name="enrich", entries=(entry,)), DAY, LOAD, "stream-1")
-
-    def declared(self, *declarations: DeclarationEvent, set_: str = "s") -> None:
-        for each in declarations:
-            self.add(each)
-        digests = tuple(sorted(declaration_digest(each) for each in declarations))
-        self.add(DeclarationSetEvent(set=set_, revision=1, items=digests))
-
-    def check(self, rule: str, **more: Any) -> CheckedRule:
-        writer = GraphWriter(self.driver, "neo4j")
-        writer.ensure_schema()
-        writer.apply(fold(self.events))
-        self.events.clear()
-        (found,) = check(self.reader, NOW, rules=[rule_named(rule)], **more).rules
-        assert found.total + found.exempted >= len(found.findings)
-        return found
-
-    def subjects(self, rule: str, **more: Any) -> list[str]:
-        found = self.check(rule, **more)
-        assert found.total == len(found.findings)
-        return [each.subject.name for each in found.findings]
-
 
 @pytest.fixture
 def estate(clean_database: Driver, reader: Reader) -> Estate:
     return Estate(clean_database, reader)
-
-
-def version(dataset: DatasetRef, number: int, *, format_: str = "delta") -> DatasetUse:
-    position = Position(
-        table_snapshot=TableSnapshot(
-            format=format_, snapshot_id=str(number), parent_id=str(number - 1) if number else None
-        )
-    )
-    return DatasetUse(dataset=dataset, position=position, certainty=Certainty.EXACT)
-
-
-def lineage(
-    *edges: tuple[str, str], source: DatasetRef = ORDERS, target: DatasetRef = REPORT, **more: Any
-) -> ColumnLineage:
-    return ColumnLineage(
-        datasets=(source, target),
-        edges=tuple(
-            ColumnEdge(
-                output=1,
-                output_field=to,
-                input=0,
-                input_field=of,
-                type=TransformationType.DIRECT,
-                kind=more.get("kind", TransformationKind.COPY),
-                masking=bool(more.get("masking")),
-                expression="e" if "expression" in more else None,
-            )
-            for of, to in edges
-        ),
-        expressions=(Expression("e", more["expression"]),) if "expression" in more else (),
-        complete=more.get("complete", True),
-        incomplete_reason=more.get("reason"),
-    )
-
-
-def schema(estate: Estate, dataset: DatasetRef, *columns: str, **more: Any) -> None:
-    fields = tuple(SchemaField(path=name, type="string") for name in columns)
-    estate.add(DatasetEvent(dataset=dataset, schema=SchemaDefinition(fields=fields), **more))
 
 
 def test_a_version_that_is_read_and_that_no_run_wrote(estate: Estate) -> None:
