@@ -10,16 +10,19 @@ export interface Opened {
   timeline(job: string, name: string): void;
 }
 
-/** Rules that are broken, those with the most findings first, and then how many hold. */
+/** How many rules hold, those that took too long, and those that are broken, with the most findings first. */
 export function checksPanel(found: Checks, opened: Opened): HTMLElement[] {
   const broken = found.rules.filter((rule) => rule.total).sort((one, other) => other.total - one.total);
+  const late = found.unchecked;
   const holding = found.rules.length - broken.length;
   const exempted = found.exempted ? `, ${number(found.exempted)} exempted` : "";
   return [
     h("header", {},
-      h("div", {}, h("span", { class: "chip" }, "checks"), h("h2", {}, found.total ? count(found.total, "finding") : "Nothing is found"),
-        h("p", { class: "under" }, `${count(holding, "rule")} of ${number(found.rules.length)} hold${exempted}`)),
+      h("div", {}, h("span", { class: "chip" }, "checks"), h("h2", {}, found.total ? count(found.total, "finding") : late.length ? "Not all is checked" : "Nothing is found"),
+        h("p", { class: "under" }, `${count(holding, "rule")} of ${number(found.rules.length + late.length)} hold${exempted}`)),
       h("button", { class: "icon", "aria-label": "Close", title: "Close (Esc)", onclick: opened.close }, "✕")),
+    ...late.map(({ rule, title, reason }) =>
+      h("section", { class: "rule" }, h("h3", {}, rule, h("small", {}, "not checked")), h("p", { class: "under" }, title), h("p", { class: "note" }, reason))),
     ...broken.map((rule) => section(rule, opened)),
   ];
 }

@@ -228,4 +228,5 @@ export interface Checks {
   rules: CheckedRule[];
   total: number;
   exempted: number;
+  unchecked: { rule: string; title: string; reason: string }[];
 }

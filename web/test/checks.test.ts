@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 
 import { checksPanel } from "../src/checks";
 import { knownRows } from "../src/panel";
-import type { CheckedRule, Finding } from "../src/types";
+import type { CheckedRule, Checks, Finding } from "../src/types";
 
 const finding = (kind: string, name: string, since: string | null = null): Finding => ({
   id: name,
@@ -13,9 +13,9 @@ const finding = (kind: string, name: string, since: string | null = null): Findi
 });
 const rule = (name: string, total: number, findings: Finding[]): CheckedRule => ({ rule: name, title: `${name} holds`, fix: "Mend it.", total, exempted: 0, findings });
 const opened = () => ({ close: vi.fn(), go: vi.fn(), timeline: vi.fn() });
-const shown = (rules: CheckedRule[], by = opened()): HTMLElement => {
+const shown = (rules: CheckedRule[], by = opened(), unchecked: Checks["unchecked"] = []): HTMLElement => {
   const panel = document.createElement("div");
-  panel.append(...checksPanel({ rules, total: rules.reduce((sum, one) => sum + one.total, 0), exempted: 2 }, by));
+  panel.append(...checksPanel({ rules, total: rules.reduce((sum, one) => sum + one.total, 0), exempted: 2, unchecked }, by));
   return panel;
 };
 
@@ -25,6 +25,13 @@ test("broken rules are listed, those with the most findings first, and the other
   expect(panel.querySelector("h2")?.textContent).toBe("10 findings");
   expect(panel.querySelector("header .under")?.textContent).toBe("1 rule of 3 hold, 2 exempted");
   expect(panel.textContent).toContain("and 8 more");
+});
+
+test("where a rule took too long nothing is not the answer", () => {
+  const panel = shown([rule("none", 0, [])], opened(), [{ rule: "slow", title: "All is well", reason: "No answer within the time limit of 30 s." }]);
+  expect(panel.querySelector("h2")?.textContent).toBe("Not all is checked");
+  expect(panel.querySelector("header .under")?.textContent).toBe("1 rule of 2 hold, 2 exempted");
+  expect(panel.querySelector("section")?.textContent).toBe("slownot checkedAll is wellNo answer within the time limit of 30 s.");
 });
 
 test("a dataset is opened, a job's timeline, and a consumer has neither", () => {

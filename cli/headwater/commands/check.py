@@ -10,7 +10,7 @@ import typer
 
 from headwater.asking import asking
 from headwater.console import JsonOption, console, shortened
-from headwater.errors import CheckFailedError, InputError
+from headwater.errors import CheckFailedError, HeadwaterError, InputError
 from headwater.exempting import exemptions_of
 from headwater.graph_command import document
 from headwater.options import CursorOption, LimitOption, TenantOption, TimeoutOption
@@ -82,10 +82,17 @@ def command(
             f"{_WHY_UNUSED[each.reason]}."
         )
     exempted = f"; {found.exempted:,} more are exempted" if found.exempted else ""
+    late = ", ".join(each.rule for each in found.unchecked)
     if found.total:
         broken = sum(1 for each in found.rules if each.total)
         raise CheckFailedError(
-            f"{found.total:,} findings break {broken} of {len(found.rules)} rules{exempted}.",
+            f"{found.total:,} findings break {broken} of {len(found.rules)} rules{exempted}."
+            f"{f' Not checked, for they took too long: {late}.' if late else ''}",
             fix="Each rule above has what to do; exempt with --exemptions what you accept.",
+        )
+    if late:
+        raise HeadwaterError(
+            f"{len(found.rules)} rules hold{exempted}. Not checked, for they took too long: {late}.",
+            fix="--timeout allows more; HEADWATER_ANALYSIS_TIMEOUT_SECONDS does so for all.",
         )
     console.message(f"{len(found.rules)} rules hold{exempted}.")

@@ -31,6 +31,10 @@ def view(found: Checks) -> Fitted:
         parts.append(heading.append(f"  {visible(rule.title)}", "dim"))
         if rule.findings:
             parts += [_findings(rule), Text(f"  → {visible(rule.fix)}")]
+    for late in found.unchecked:
+        heading = Text.assemble((visible(late.rule), "bold yellow"), "  not checked")
+        parts.append(heading.append(f"  {visible(late.title)}", "dim"))
+        parts.append(Text(f"  {visible(late.reason)}"))
     return Fitted(Group(*parts))
 
 
@@ -48,8 +52,12 @@ def _findings(rule: CheckedRule) -> Table:
 
 
 def junit(found: Checks) -> str:
-    """The same as JUnit's XML: a suite for each rule, a case for each finding; one that passes where there is none."""
-    root = ET.Element("testsuites", name="headwater check", failures=str(found.total))
+    """The same as JUnit's XML: a suite for each rule, a case for each finding; one that passes where there is none.
+
+    The case of a rule that wasn't checked is an error.
+    """
+    errors = str(len(found.unchecked))
+    root = ET.Element("testsuites", name="headwater check", failures=str(found.total), errors=errors)
     for rule in found.rules:
         name = visible(rule.rule)
         cases = max(1, len(rule.findings))
@@ -64,6 +72,11 @@ def junit(found: Checks) -> str:
         notes += [f"{rule.exempted:,} exempted"] if rule.exempted else []
         if notes:
             ET.SubElement(suite, "system-out").text = ", ".join(notes)
+    for late in found.unchecked:
+        name = visible(late.rule)
+        suite = ET.SubElement(root, "testsuite", name=name, tests="1", failures="0", errors="1")
+        case = ET.SubElement(suite, "testcase", classname=name, name=visible(late.title))
+        ET.SubElement(case, "error", message=visible(late.reason), type=name)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 

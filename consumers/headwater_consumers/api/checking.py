@@ -44,7 +44,12 @@ class BackgroundChecks:
         self._stopped.set()
 
     def once(self) -> bool:
-        """Check all rules; False where the graph couldn't be asked: that is logged, and the metrics stay."""
+        """Check all rules.
+
+        Returns:
+            Whether all were: not where the graph couldn't be asked, or a rule took too long. That is logged, and the
+            metrics of what wasn't checked stay.
+        """
         now = self._clock()
         try:
             found = check(
@@ -53,7 +58,12 @@ class BackgroundChecks:
         except AnalysisError as error:
             _log.warning("The rules weren't checked: %s Trying again in %g s.", error, self._every)
             return False
-        self._metrics.checked({rule.rule: (rule.total, rule.exempted) for rule in found.rules}, now)
+        self._metrics.checked({rule.rule: (rule.total, rule.exempted) for rule in found.rules})
+        for rule in found.unchecked:
+            _log.warning("The rule %s wasn't checked: %s Trying again in %g s.", rule.rule, rule.reason, self._every)
+        if found.unchecked:
+            return False
+        self._metrics.all_checked(now)
         return True
 
     @property

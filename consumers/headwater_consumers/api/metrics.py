@@ -140,11 +140,14 @@ class CheckMetrics:
         """They are checked so often."""
         self._interval.set(seconds)
 
-    def checked(self, found: Mapping[str, tuple[int, int]], at: float) -> None:
-        """All rules were: findings and exempted ones of each."""
+    def checked(self, found: Mapping[str, tuple[int, int]]) -> None:
+        """Findings and exempted ones of each rule that was."""
         for rule, (findings, exempted) in found.items():
             self._findings.labels(rule).set(findings)
             self._exempted.labels(rule).set(exempted)
+
+    def all_checked(self, at: float) -> None:
+        """No rule took too long; `at`: seconds since 1970."""
         self._at.set(at)
 
 

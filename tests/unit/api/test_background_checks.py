@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from headwater_consumers.analysis.checks import RULES, CheckedRule, Checks
+from headwater_consumers.analysis.checks import RULES, CheckedRule, Checks, UncheckedRule
 from headwater_consumers.analysis.errors import GraphUnreachableError
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api import checking
@@ -46,6 +47,23 @@ def test_what_is_found_is_in_the_metrics(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(checking, "check", away)
     assert not checks.once()
     assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": rule}) == 3
+
+
+def test_a_rule_that_takes_too_long_is_logged_and_keeps_its_metrics(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    checks, metrics = background(60.0)
+    rule, slow = RULES[0], RULES[1]
+    metrics.checks.checked({slow.name: (7, 0)})
+    late = UncheckedRule(slow.name, slow.title, "No answer within the time limit of 30 s.")
+    monkeypatch.setattr(checking, "check", lambda *_, **__: replace(found(rule.name, 3, 1), unchecked=(late,)))
+    assert not checks.once()
+    assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": rule.name}) == 3
+    assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": slow.name}) == 7
+    assert metrics.registry.get_sample_value("headwater_check_last_success_timestamp_seconds") == 0, "not all were"
+    assert caplog.messages == [
+        f"The rule {slow.name} wasn't checked: No answer within the time limit of 30 s. Trying again in 60 s."
+    ]
 
 
 @pytest.mark.parametrize(("every", "is_checked"), [(0.0, False), (3_600.0, True)])

@@ -6,7 +6,14 @@ exemptions    reviewed exemptions from a file
 ask           the rules against the graph
 """
 
-from headwater_consumers.analysis.checks.answer import CheckedRule, Checks, Finding, Subject, UnusedExemption
+from headwater_consumers.analysis.checks.answer import (
+    CheckedRule,
+    Checks,
+    Finding,
+    Subject,
+    UncheckedRule,
+    UnusedExemption,
+)
 from headwater_consumers.analysis.checks.ask import check
 from headwater_consumers.analysis.checks.exemptions import Exemption, ExemptionsError, read_exemptions
 from headwater_consumers.analysis.checks.rules import RULES, rule_named
@@ -19,6 +26,7 @@ __all__ = [
     "ExemptionsError",
     "Finding",
     "Subject",
+    "UncheckedRule",
     "UnusedExemption",
     "check",
     "read_exemptions",

@@ -64,6 +64,21 @@ class CheckedRule:
 
 
 @dataclass(frozen=True, slots=True)
+class UncheckedRule:
+    """A rule that isn't known to hold or to be broken.
+
+    Attributes:
+        rule: its name.
+        title: what it requires.
+        reason: why it isn't known, as a sentence: it took too long.
+    """
+
+    rule: str
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class UnusedExemption:
     """An exemption that exempts nothing.
 
@@ -85,12 +100,14 @@ class Checks:
 
     Attributes:
         rules: each rule that was checked, in the registry's order.
-        total: findings of all.
+        total: findings of all of them.
         exempted: findings that are exempted, of all.
         unused: exemptions that exempt nothing.
+        unchecked: rules that took too long: without findings, they may be broken all the same.
     """
 
     rules: tuple[CheckedRule, ...]
     total: int
     exempted: int
     unused: tuple[UnusedExemption, ...] = ()
+    unchecked: tuple[UncheckedRule, ...] = ()

@@ -9,7 +9,14 @@ from typing import Any
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import dataset_asset, job_asset
-from headwater_consumers.analysis.checks.answer import CheckedRule, Checks, Finding, Subject, UnusedExemption
+from headwater_consumers.analysis.checks.answer import (
+    CheckedRule,
+    Checks,
+    Finding,
+    Subject,
+    UncheckedRule,
+    UnusedExemption,
+)
 from headwater_consumers.analysis.checks.exemptions import Exemption
 from headwater_consumers.analysis.checks.rule import Rule
 from headwater_consumers.analysis.checks.rules import RULES
@@ -50,7 +57,7 @@ def check(
 
     Raises:
         QuestionError: a cursor for several rules, of another question, or the limit isn't from 1 to 1,000.
-        TimeLimitError: a rule took too long; it names the rule.
+        TimeLimitError: each of them took too long; it names the first. Beside others a rule that did is unchecked.
     """
     check_limit(limit)
     if cursor is not None and len(rules) != 1:
@@ -60,6 +67,8 @@ def check(
         UnusedExemption(each.rule, each.subject, each.line, "EXPIRED") for each in exemptions if each not in holding
     ]
     checked: list[CheckedRule] = []
+    unchecked: list[UncheckedRule] = []
+    late: TimeLimitError | None = None
     for rule in rules:
         own = [each for each in holding if each.rule == rule.name]
         question = partial(
@@ -68,11 +77,21 @@ def check(
         try:
             result, idle = reader.read(question)
         except TimeLimitError as error:
-            raise TimeLimitError(error.seconds, rule.name) from error
+            late = late or TimeLimitError(error.seconds, rule.name)
+            unchecked.append(
+                UncheckedRule(rule.name, rule.title, f"No answer within the time limit of {error.seconds:g} s.")
+            )
+            continue
         checked.append(result)
         unused += idle
+    if late is not None and not checked:
+        raise late
     return Checks(
-        tuple(checked), sum(each.total for each in checked), sum(each.exempted for each in checked), tuple(unused)
+        tuple(checked),
+        sum(each.total for each in checked),
+        sum(each.exempted for each in checked),
+        tuple(unused),
+        tuple(unchecked),
     )
 
 
