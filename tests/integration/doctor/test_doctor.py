@@ -153,10 +153,8 @@ def ends(stack: StackUnderTest, names: TopicNames) -> dict[tuple[str, int], tupl
     parts = [TopicPartition(topic, number) for topic, count in topics.items() for number in range(count)]
     consumer = Consumer({"bootstrap.servers": stack.bootstrap_servers, "group.id": "none"})
     try:
-        return {
-            (part.topic, part.partition): patiently(lambda part=part: consumer.get_watermark_offsets(part, timeout=20))
-            for part in parts
-        }
+        found = patiently(lambda: [consumer.get_watermark_offsets(part, timeout=20) for part in parts])
+        return {(part.topic, part.partition): offsets for part, offsets in zip(parts, found, strict=True)}
     finally:
         consumer.close()
 

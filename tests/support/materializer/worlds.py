@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from headwater_consumers.graph.connection import Neo4jTarget
@@ -388,7 +388,7 @@ def patiently(ask: Callable[[], T], *, seconds: float = 20) -> T:
     while True:
         try:
             return ask()
-        except BrokerUnavailableError:
+        except (BrokerUnavailableError, KafkaException):
             if time.monotonic() >= deadline:
                 raise
             time.sleep(0.1)
