@@ -189,12 +189,15 @@ class ProgramWriter:
         new = [self._new(self._random.choice(COMPARABLE)) for _ in range(2)]
         made = ", ".join(f"{self._expr(each.type, columns, 1)}.alias({each.text!r})" for each in new)
         how = self._random.choice(("distinct()", f"dropDuplicates([{new[0].text!r}])"))
+        if self._sorted_by_a_window:
+            how = "distinct()"
         return self._line(f"{frame}.select({made}).{how}", new)
 
     def _top(self, depth: int) -> Frame:
         frame, columns = self._relation(depth - 1)
         order = f"{self._expr('int', columns, 1)}.desc(), {self._expr('text', columns, 1)}"
-        return self._line(f"{frame}.orderBy({order}).limit(5)", columns)
+        limit = "" if self._sorted_by_a_window else ".limit(5)"
+        return self._line(f"{frame}.orderBy({order}){limit}", columns)
 
     def _filled(self, depth: int) -> Frame:
         frame, columns = self._relation(depth - 1)
@@ -237,6 +240,12 @@ class ProgramWriter:
         renamed = f"{frame}.toDF({', '.join(repr(each.text) for each in other)})"
         on = f"{self._expr('int', columns, 1)} == {self._expr('int', other, 1)}"
         return self._line(f"{frame}.join({renamed}, {on}, 'left')", [*columns, *other])
+
+    @property
+    def _sorted_by_a_window(self) -> bool:
+        """Whether a window has sorted the rows: which of equals comes first is then by what it sorted by, and a row
+        that is picked out of equals would change with that; it is nobody's lineage."""
+        return any("Window." in line for line in self._lines)
 
     def _line(self, text: str, columns: list[Value]) -> Frame:
         name = f"f{len(self._lines)}"
