@@ -15,6 +15,7 @@ from headwater.cli import main
 from headwater_consumers.analysis.checks import RULES, Exemption, check, rule_named
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.reader import Reader, statement
+from headwater_consumers.materializer.write.retention import retire
 from headwater_schemas.events import (
     Approval,
     ConsumerType,
@@ -29,6 +30,8 @@ from headwater_schemas.events import (
     Owner,
     ParentRun,
     Position,
+    RetentionEvent,
+    RetentionMode,
     RunEventType,
     Sensitivity,
     TransformationKind,
@@ -89,6 +92,20 @@ def test_a_run_that_wrote_and_reports_no_code_version(estate: Estate) -> None:
     assert estate.subjects("runs-without-code-version") == []
     estate.ran(LOAD, writes=[ORDERS], versions=None, day=2)
     assert estate.subjects("runs-without-code-version") == ["f/load"]
+
+
+def test_a_stream_that_wrote_and_reports_no_code_version(estate: Estate) -> None:
+    # What it wrote is known by its micro-batches alone.
+    estate.batch(0, start=0, end=10)
+    estate.ran(LOAD, kind=RunEventType.RUNNING, run="stream-1")
+    assert estate.subjects("runs-without-code-version") == []
+    estate.ran(READ, versions=None, kind=RunEventType.RUNNING, run="stream-2")
+    estate.batch(0, start=0, end=10, job=READ, run="stream-2", query="q2")
+    assert estate.subjects("runs-without-code-version") == ["f/read"]
+    estate.add(RetentionEvent(before=NOW, mode=RetentionMode.SUMMARIZE), NOW, LOAD)
+    assert estate.subjects("runs-without-code-version") == ["f/read"]
+    assert retire(estate.driver, None, lambda _moved, _left: None).micro_batches
+    assert estate.subjects("runs-without-code-version") == ["f/read"]
 
 
 def test_a_run_that_is_open_too_long(estate: Estate) -> None:

@@ -28,6 +28,7 @@ from headwater_schemas.events import (
     OffsetRange,
     ParentRun,
     Position,
+    Provenance,
     QualityResult,
     RunEvent,
     RunEventType,
@@ -100,9 +101,18 @@ class Estate:
         self.add(body, at + timedelta(minutes=1), job, run or f"{job.name}-{day}")
 
     def batch(
-        self, number: int, *, start: int, end: int, passed: bool | None = None, writes: DatasetRef = ORDERS
+        self,
+        number: int,
+        *,
+        start: int,
+        end: int,
+        passed: bool | None = None,
+        writes: DatasetRef = ORDERS,
+        job: JobRef = LOAD,
+        run: str = "stream-1",
+        query: str = "q1",
     ) -> None:
-        """A micro-batch of the query of `load`."""
+        """A micro-batch of a job's query, as its run reported it."""
         ranges = Position(kafka=KafkaRanges("topic", (OffsetRange(0, start, end),)))
         quality = () if passed is None else (QualityResult(assertion="a", passed=passed),)
         entry = IntervalEntry(
@@ -112,7 +122,8 @@ class Estate:
             processing_time=DAY + timedelta(minutes=number),
             quality=quality,
         )
-        self.add(IntervalEvent(query_id="q1", query_name="enrich", entries=(entry,)), DAY, LOAD, "stream-1")
+        body = IntervalEvent(query_id=query, query_name="enrich", entries=(entry,), provenance=Provenance.OBSERVED)
+        self.add(body, DAY, job, run)
 
     def declared(self, *declarations: DeclarationEvent, set_: str = "s") -> None:
         for each in declarations:

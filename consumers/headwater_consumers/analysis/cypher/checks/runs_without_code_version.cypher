@@ -4,7 +4,7 @@ CALL () {
   USING INDEX SEEK r:Run(key)
   WHERE r.key > '' AND r.tenant = $given.tenant AND r.code_version IS NULL
     AND (EXISTS { (r)-[p:PRODUCED]->(:Dataset) WHERE p.uncommitted IS NULL }
-      OR EXISTS { (r)<-[:IN_RUN]-(s:Segment)-[:PRODUCED]->(:Dataset) WHERE s.tenant = $given.tenant })
+      OR EXISTS { (r)<-[:IN_RUN]-(s:Segment|Summary)-[:PRODUCED]->(:Dataset) WHERE s.tenant = $given.tenant })
   MATCH (r)-[:OF]->(j:Job {namespace: r.job_namespace, name: r.job_name})
   WITH r, j, r.key AS id, j.key AS subject
   RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
@@ -14,7 +14,7 @@ RETURN total, exempted, COLLECT {
   USING INDEX SEEK r:Run(key)
   WHERE r.key > '' AND r.tenant = $given.tenant AND r.code_version IS NULL
     AND (EXISTS { (r)-[p:PRODUCED]->(:Dataset) WHERE p.uncommitted IS NULL }
-      OR EXISTS { (r)<-[:IN_RUN]-(s:Segment)-[:PRODUCED]->(:Dataset) WHERE s.tenant = $given.tenant })
+      OR EXISTS { (r)<-[:IN_RUN]-(s:Segment|Summary)-[:PRODUCED]->(:Dataset) WHERE s.tenant = $given.tenant })
   MATCH (r)-[:OF]->(j:Job {namespace: r.job_namespace, name: r.job_name})
   WITH r, j, r.key AS id, j.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
