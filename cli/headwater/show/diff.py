@@ -16,11 +16,13 @@ from headwater_consumers.analysis.assets import Asset, spelling
 from headwater_consumers.analysis.change import DiffChange
 from headwater_consumers.analysis.diff import ColumnChange, Diff, EdgeChange, Side
 from headwater_consumers.analysis.lineage import Transformation
+from headwater_consumers.analysis.runs import Role
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
+_ROLES = {Role.READ: "as read", Role.WROTE: "as written"}
 _SIGNS = {DiffChange.ADDED: ("+ ", "green"), DiffChange.REMOVED: ("- ", "red"), DiffChange.CHANGED: ("~ ", "yellow")}
 
 
@@ -34,8 +36,8 @@ def view(answer: Diff) -> RenderableType:
             branch.add(_line(one.change, Text(f"{shortened(one.job.name)} {verb} "), asset_text(one.dataset)))
     if answer.columns:
         branch = root.add("schemas")
-        for (dataset, change, time), names in _by_dataset(answer.columns).items():
-            branch.add(_line(change, Text(f"{dataset}: {', '.join(names)}"), Text(f" ({time})", "dim")))
+        for (dataset, change, when), names in _by_dataset(answer.columns).items():
+            branch.add(_line(change, Text(f"{dataset}: {', '.join(names)}"), Text(f" ({when})", "dim")))
     if answer.edges:
         branch = root.add("column lineage")
         targets: dict[tuple[str, str], Tree] = {}
@@ -58,6 +60,9 @@ def summary(answer: Diff) -> str:
     lines = [f"{', '.join(changes)} changed." if changes else "Nothing changed."]
     if answer.truncated:
         lines.append("There was more than is looked at: name a job or a dataset.")
+    if answer.unknown_schemas:
+        names = ", ".join(shortened(each.spelling) for each in answer.unknown_schemas)
+        lines.append(f"Used with a schema of which only the digest is known, so that columns may differ: {names}.")
     if answer.before.incomplete or answer.after.incomplete:
         lines.append("Some column lineage is incomplete: what is missing may be there.")
     if answer.next_cursor is not None:
@@ -81,7 +86,8 @@ def _by_dataset(columns: Iterable[ColumnChange]) -> dict[tuple[str, DiffChange, 
         name = shortened(one.column.column or "")
         if one.before is not None and one.after is not None:
             name += f" {retyped_text(one.before, one.after)}"
-        out.setdefault((shortened(who), one.change, moment_text(one.time)), []).append(name)
+        when = ", ".join((moment_text(one.time), *(_ROLES[role] for role in one.roles)))
+        out.setdefault((shortened(who), one.change, when), []).append(name)
     return out
 
 

@@ -91,16 +91,17 @@ class KnownSchema:
 
 @dataclass(frozen=True, slots=True)
 class SchemaAt:
-    """The schema that a dataset had at a time.
+    """A schema of a dataset: the one that it had at a time, or that a run used it with.
 
     Attributes:
         dataset: properties of its node, for assets.
-        since: when it was first reported.
+        since, until: when it was first and last reported.
         fields: by path, in order.
     """
 
     dataset: Mapping[str, Any]
     since: datetime | None
+    until: datetime | None
     fields: Mapping[str, FieldType]
 
 
@@ -131,10 +132,15 @@ def schemas_at(tx: Transaction, keys: Iterable[str], time: datetime | None) -> d
         keys: of datasets.
         time: by when; None: now.
     """
-    return {
-        row["dataset"]["key"]: SchemaAt(row["dataset"], moment(row["schema"]["first_seen"]), _fields(row["schema"]))
-        for row in tx.rows("schemas/at", keys=sorted(keys), time=time)
-    }
+    return {row["dataset"]["key"]: _schema(row) for row in tx.rows("schemas/at", keys=sorted(keys), time=time)}
+
+
+def schemas_by_digest(tx: Transaction, schemas: Iterable[tuple[str, str]]) -> dict[tuple[str, str], SchemaAt]:
+    """Schemas by the dataset's key and their digest; without those that were never reported."""
+    asked = {schema_key(tx.tenant, *each): each for each in schemas}
+    if not asked:
+        return {}
+    return {asked[row["key"]]: _schema(row) for row in tx.rows("schemas/by_key", keys=sorted(asked))}
 
 
 def first_reports(tx: Transaction, schemas: Iterable[tuple[str, str]]) -> dict[tuple[str, str], datetime | None]:
@@ -175,6 +181,11 @@ def _known(schema: Mapping[str, Any], before: Mapping[str, Any] | None) -> Known
         changes=None if found is None else found[:MOST_CHANGES],
         changes_total=len(found or ()),
     )
+
+
+def _schema(row: Mapping[str, Any]) -> SchemaAt:
+    schema = row["schema"]
+    return SchemaAt(row["dataset"], moment(schema["first_seen"]), moment(schema["last_seen"]), _fields(schema))
 
 
 def _fields(schema: Mapping[str, Any]) -> dict[str, FieldType]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater.cli import main
+from headwater.show.diff import summary
 from headwater_consumers.analysis.change import DiffChange
-from headwater_consumers.analysis.diff import Point, diff
+from headwater_consumers.analysis.diff import Diff, Point, diff
 from headwater_consumers.analysis.known import column_details, dataset_details
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.runs import run
@@ -29,6 +31,7 @@ from headwater_schemas.events import (
     RunRef,
     SchemaDefinition,
     SchemaField,
+    Versions,
     build,
 )
 from headwater_schemas.identity import schema_digest
@@ -155,6 +158,109 @@ def test_a_run_has_the_schemas_that_it_read_and_wrote(
     shown = capsys.readouterr().out
     assert "of 2025-01-01 00:00:00Z" in shown
     assert digest(SECOND)[:12] in shown
+
+
+def used(
+    run_id: str, on: int, read: str | None, wrote: str | None, *, code: str, job: str = "report"
+) -> Iterator[LineageEvent]:
+    """A run that read `orders` and wrote `sales` with schemas of these digests."""
+    body = RunEvent(
+        type=RunEventType.COMPLETE,
+        inputs=(DatasetUse(dataset=ORDERS, schema_digest=read),),
+        outputs=(DatasetUse(dataset=SALES, schema_digest=wrote),),
+        versions=Versions(code=code),
+    )
+    yield build.lineage_event(body, job=JobRef("f", job), run=RunRef(run_id), producer="p", event_time=day(on))
+
+
+def differing(found: Diff) -> list[tuple[str, ...]]:
+    return [
+        (
+            str(each.column.spelling).removeprefix("n/"),
+            each.change.value,
+            "" if each.before is None or each.after is None else f"{each.before.type} {each.after.type}",
+            *(role.value for role in each.roles),
+        )
+        for each in found.columns
+    ]
+
+
+SALES_FIRST = (("id", "int", None), ("net", "double", None))
+SALES_SECOND = (("id", "bigint", None), ("gross", "double", None))
+READ_OTHERWISE = [
+    ("orders#amount", "CHANGED", "int int", "READ"),
+    ("orders#id", "CHANGED", "int bigint", "READ"),
+    ("orders#note", "REMOVED", "", "READ"),
+    ("orders#tax", "ADDED", "", "READ"),
+]
+WRITTEN_OTHERWISE = [
+    ("sales#gross", "ADDED", "", "WROTE"),
+    ("sales#id", "CHANGED", "int bigint", "WROTE"),
+    ("sales#net", "REMOVED", "", "WROTE"),
+]
+
+
+@pytest.mark.parametrize("by", ["run", "code"])
+def test_two_runs_differ_by_the_schemas_that_their_uses_name(
+    orders: Reader, clean_database: Driver, settings_of_stack: None, capsys: pytest.CaptureFixture[str], by: str
+) -> None:
+    # All of the twentieth, when every schema has been reported: by time the runs have the same schemas.
+    events = [
+        reported(11, SALES_FIRST, SALES),
+        reported(12, SALES_SECOND, SALES),
+        *used("r-1", 20, digest(FIRST), digest(SALES_FIRST), code="aaaa"),
+        *used("r-2", 20, digest(SECOND), digest(SALES_SECOND), code="bbbb"),
+    ]
+    GraphWriter(clean_database, "neo4j").apply(fold(events))
+    sides = [Point(run="r-1"), Point(run="r-2")] if by == "run" else [Point(code_version=c) for c in ("aaaa", "bbbb")]
+    job = None if by == "run" else "f/report"
+    found = diff(orders, *sides, job=job)
+    assert differing(found) == [*READ_OTHERWISE, *WRITTEN_OTHERWISE]
+    assert found.unknown_schemas == ()
+    back = diff(orders, *sides[::-1], job=job)
+    assert [(each.column.spelling, each.time) for each in back.columns if each.change is DiffChange.REMOVED] == [
+        ("n/orders#tax", day(8)),
+        ("n/sales#gross", day(12)),
+    ]
+    assert differing(diff(orders, sides[0], sides[0], job=job)) == []
+    if by == "run":
+        assert main(["diff", "--before-run", "r-1", "--after-run", "r-2"]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "~ n/orders: amount int → int not null, id int → bigint (2025-01-03 00:00:00Z, as read)" in shown
+        assert "- n/sales: net (2025-01-11 00:00:00Z, as written)" in shown
+
+
+def test_a_dataset_that_is_read_and_written_in_one_way_has_one_line_for_both(
+    orders: Reader, clean_database: Driver
+) -> None:
+    def run_of(run_id: str, on: int, schema: str) -> LineageEvent:
+        use = DatasetUse(dataset=ORDERS, schema_digest=schema)
+        body = RunEvent(type=RunEventType.COMPLETE, inputs=(use,), outputs=(use,))
+        return build.lineage_event(body, job=JobRef("f", "fix"), run=RunRef(run_id), producer="p", event_time=day(on))
+
+    events = [run_of("r-1", 20, digest(FIRST)), run_of("r-2", 21, digest(SECOND))]
+    GraphWriter(clean_database, "neo4j").apply(fold(events))
+    found = diff(orders, Point(run="r-1"), Point(run="r-2"))
+    assert differing(found) == [(*each[:3], "READ", "WROTE") for each in READ_OTHERWISE]
+
+
+def test_a_use_without_a_schema_is_compared_by_time_and_an_unknown_schema_is_named(
+    orders: Reader, clean_database: Driver
+) -> None:
+    events = [
+        # The first schema of `sales` was never reported.
+        reported(4, SALES_SECOND, SALES),
+        *used("r-1", 2, None, digest(SALES_FIRST), code="aaaa"),
+        *used("r-2", 5, digest(SECOND), digest(SALES_SECOND), code="bbbb"),
+    ]
+    GraphWriter(clean_database, "neo4j").apply(fold(events))
+    found = diff(orders, Point(run="r-1"), Point(run="r-2"))
+    by_time = [("orders#amount", "CHANGED", "int int"), ("orders#id", "CHANGED", "int bigint")]
+    assert [each for each in differing(found) if each[1] == "CHANGED"] == by_time
+    assert [each.name for each in found.unknown_schemas] == ["sales"]
+    assert "Used with a schema of which only the digest is known, so that columns may differ: n/sales." in summary(
+        found
+    )
 
 
 def test_under_another_name_it_has_the_same_history(orders: Reader, clean_database: Driver) -> None:

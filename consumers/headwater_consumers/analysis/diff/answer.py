@@ -78,6 +78,9 @@ class ColumnChange:
         time: of the first schema that has it, where it was added; of the last, where it was removed; where it was
             changed, of the first report of the schema that has it as it is after.
         before, after: its type and nullability, where it was changed; else None.
+        roles: of two runs or code versions, whether it is otherwise in the schema that the dataset was READ with, in
+            the one that it was written with (WROTE), or both; empty: by the schemas that the dataset had at the sides'
+            times.
     """
 
     change: DiffChange
@@ -85,6 +88,7 @@ class ColumnChange:
     time: datetime | None
     before: FieldType | None = None
     after: FieldType | None = None
+    roles: tuple[Role, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,10 @@ class Diff:
         jobs: whose lineage is compared.
         datasets: that are read or written on one side alone; at most 1,000.
         columns: that are in a schema on one side alone, or of another type, of the datasets that these jobs read or
-            write on either side; at most 1,000.
+            write on either side; at most 1,000. Of runs and code versions by the schemas that their uses name; where
+            these name none, by the schemas at the sides' times.
+        unknown_schemas: datasets that were used with a schema of which the graph has the digest alone, so that its
+            columns can't be compared; at most 1,000.
         edges: of this page, by target and source.
         datasets_total, columns_total, edges_total: how many there are.
         truncated: whether there were more jobs, edges or columns than are looked at, so that more may differ.
@@ -108,6 +115,7 @@ class Diff:
     jobs: tuple[Asset, ...]
     datasets: tuple[DatasetChange, ...]
     columns: tuple[ColumnChange, ...]
+    unknown_schemas: tuple[Asset, ...]
     edges: tuple[EdgeChange, ...]
     datasets_total: int
     columns_total: int

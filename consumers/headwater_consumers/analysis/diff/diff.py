@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -21,7 +22,8 @@ from headwater_consumers.analysis.lineage.answer import Transformation
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset, resolve_job
-from headwater_consumers.analysis.schemas import changes, schemas_at
+from headwater_consumers.analysis.runs.answer import Role
+from headwater_consumers.analysis.schemas import SchemaAt, changes, schemas_at, schemas_by_digest
 from headwater_consumers.graph.keys import column_key
 from headwater_schemas.events import TransformationKind, TransformationType
 
@@ -134,6 +136,12 @@ class _Found(NamedTuple):
     edges: list[Compared]
 
 
+class _Columns(NamedTuple):
+    differing: list[ColumnChange]
+    unknown: list[Asset]
+    more: bool
+
+
 def diff(
     reader: Reader,
     before: Point,
@@ -177,7 +185,7 @@ def diff(
             truncated |= more
             found.append(_Found(each, *sides, [edge for edge in edges if _is_of(edge, names)]))
         datasets = sorted(_datasets(found), key=lambda one: (one.job.spelling, one.role, one.dataset.spelling))
-        columns, more = _columns(tx, found, scope.dataset)
+        columns, unknown, more = _columns(tx, found, scope.dataset)
         edges_total, page, following = _page(tx, found)
         return Diff(
             before=_side(before, [each.before for each in found]),
@@ -185,6 +193,7 @@ def diff(
             jobs=tuple(scope.jobs[:MOST_JOBS]),
             datasets=tuple(datasets[:MOST_SHOWN]),
             columns=tuple(columns[:MOST_SHOWN]),
+            unknown_schemas=tuple(unknown[:MOST_SHOWN]),
             edges=page,
             datasets_total=len(datasets),
             columns_total=len(columns),
@@ -253,38 +262,66 @@ def _datasets(found: Iterable[_Found]) -> list[DatasetChange]:
     return out
 
 
-def _columns(tx: Transaction, found: list[_Found], dataset: Asset | None) -> tuple[list[ColumnChange], bool]:
-    """By the schemas of all datasets that a job reads or writes on either side, at the sides' times."""
+def _columns(tx: Transaction, found: list[_Found], dataset: Asset | None) -> _Columns:
+    """By the schemas of all datasets that a job reads or writes on either side."""
     if dataset is not None:
         keys = set(Identities.of(tx).members(dataset.key))
     else:
         keys = {key for each in found for side in (each.before, each.after) for _, key in side.datasets}
     if not found or not keys:
-        return [], False
+        return _Columns([], [], more=False)
     start, end = found[0].before.time, found[0].after.time
-    out = []
-    rows = tx.rows("diff/columns", datasets=sorted(keys), limit=MOST_COLUMNS)
+    out, compared_keys, unknown = _used(tx, found)
+    left = keys - compared_keys
+    rows = tx.rows("diff/columns", datasets=sorted(left), limit=MOST_COLUMNS) if left else []
     for row in rows:
         first, last = moment(row["first_seen"]), moment(row["last_seen"])
         was, is_ = _in_schema(first, last, start), _in_schema(first, last, end)
         if was != is_:
             change = DiffChange.ADDED if is_ else DiffChange.REMOVED
             out.append(ColumnChange(change, column_asset(row["dataset"], row["column"]), first if is_ else last))
-    out += _retyped(tx, keys, start, end)
-    return sorted(out, key=lambda one: one.column.spelling), len(rows) >= MOST_COLUMNS
+    if left:
+        before, after = schemas_at(tx, left, start), schemas_at(tx, left, end)
+        for key in before.keys() & after.keys():
+            differing = _between(tx, key, before[key], after[key])
+            out += [each for each in differing if each.change is DiffChange.CHANGED]
+    out.sort(key=lambda one: (one.column.spelling, one.change))
+    return _Columns(out, unknown, more=len(rows) >= MOST_COLUMNS)
 
 
-def _retyped(tx: Transaction, keys: set[str], start: datetime | None, end: datetime | None) -> Iterator[ColumnChange]:
-    """Columns with another type or nullability, in both of the schemas that datasets had at two times."""
-    before, after = schemas_at(tx, keys, start), schemas_at(tx, keys, end)
-    for key in before.keys() & after.keys():
-        for each in changes(before[key].fields, after[key].fields):
-            if each.change is DiffChange.CHANGED and each.after is not None:
-                path = each.column
-                column = {"key": column_key(tx.tenant, key, path), "name": path, "data_type": each.after.type}
-                yield ColumnChange(
-                    each.change, column_asset(after[key].dataset, column), after[key].since, each.before, each.after
-                )
+def _used(tx: Transaction, found: Iterable[_Found]) -> tuple[list[ColumnChange], set[str], list[Asset]]:
+    """By the schemas that uses name on both sides: what differs, keys of the datasets compared, schemas not known."""
+    both = [(each, who) for each in found for who in each.before.schemas.keys() & each.after.schemas.keys()]
+    pairs = {(role, key): (each.before.schemas[role, key], each.after.schemas[role, key]) for each, (role, key) in both}
+    differing = {who: digests for who, digests in pairs.items() if digests[0] != digests[1]}
+    schemas = schemas_by_digest(tx, ((key, digest) for (_, key), digests in differing.items() for digest in digests))
+    changed: dict[tuple[Any, ...], tuple[ColumnChange, list[Role]]] = {}
+    unknown: set[tuple[Role, str]] = set()
+    for (role, key), digests in sorted(differing.items()):
+        was, is_ = (schemas.get((key, digest)) for digest in digests)
+        if was is None or is_ is None:
+            unknown.add((role, key))
+            continue
+        for each in _between(tx, key, was, is_):
+            what = (each.column.key, each.change, each.before, each.after)
+            changed.setdefault(what, (each, []))[1].append(role)
+    compared_keys = {key for role, key in pairs if (role, key) not in unknown}
+    assets = {each.after.datasets[who].key: each.after.datasets[who] for each, who in both if who in unknown}
+    out = [replace(each, roles=tuple(roles)) for each, roles in changed.values()]
+    return out, compared_keys, sorted(assets.values(), key=lambda asset: asset.spelling)
+
+
+def _between(tx: Transaction, key: str, was: SchemaAt, is_: SchemaAt) -> Iterator[ColumnChange]:
+    """What differs between two schemas of the dataset with that key."""
+    for each in changes(was.fields, is_.fields):
+        stated = each.after or each.before
+        path = each.column
+        column = {"key": column_key(tx.tenant, key, path), "name": path, "data_type": stated.type if stated else None}
+        asset = column_asset(is_.dataset, column)
+        if each.change is DiffChange.CHANGED:
+            yield ColumnChange(each.change, asset, is_.since, each.before, each.after)
+        else:
+            yield ColumnChange(each.change, asset, is_.since if each.change is DiffChange.ADDED else was.until)
 
 
 def _in_schema(first: datetime | None, last: datetime | None, time: datetime | None) -> bool:

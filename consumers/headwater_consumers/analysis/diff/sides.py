@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from headwater_consumers.analysis.lineage.plans import Plans, read_plan_use
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.runs.answer import Role
+from headwater_consumers.analysis.runs.one import uses_of
 from headwater_consumers.analysis.runs.resolve import resolve_run
 
 
@@ -76,12 +77,15 @@ class JobSide:
         plans: by key, those that were active by then.
         holding: by which of them it writes which datasets, pairs of keys.
         datasets: that it read and wrote.
+        schemas: digests of the schemas that its latest run read and wrote them with, of a run or code version alone;
+            without those that no use names.
     """
 
     time: datetime | None
     plans: Mapping[str, PlanAt]
     holding: frozenset[tuple[str, str]]
     datasets: Mapping[tuple[Role, str], Asset]
+    schemas: Mapping[tuple[Role, str], str] = field(default_factory=dict)
 
 
 def job_side(tx: Transaction, job: str, point: Point) -> JobSide:
@@ -169,7 +173,20 @@ def _side_of_runs(tx: Transaction, job: str, runs: list[str], time: datetime | N
         for plan, standing in standings(found).items()
         if standing is Standing.HOLDS
     )
-    return JobSide(time, plans, holding, _datasets(tx.rows("diff/links_of_runs", runs=runs)))
+    return JobSide(time, plans, holding, _datasets(tx.rows("diff/links_of_runs", runs=runs)), _schemas(tx, runs))
+
+
+def _schemas(tx: Transaction, runs: list[str]) -> dict[tuple[Role, str], str]:
+    """By what the runs' uses state; of the latest run, the first of these, by what its micro-batches state too."""
+    rows = tx.rows("diff/schemas_of_runs", runs=runs)
+    out = {(_ROLES[row["type"]], row["dataset"]): str(row["digest"]) for row in rows}
+    latest = resolve_run(tx, runs[0])
+    if latest.first_batch is not None:
+        for role in Role:
+            for use in reversed(uses_of(tx, latest, role)):
+                if use.schema_digest is not None:
+                    out[role, use.dataset.key] = use.schema_digest
+    return out
 
 
 def _at(tx: Transaction, job: str, time: datetime | None) -> dict[tuple[Role, str], Asset]:

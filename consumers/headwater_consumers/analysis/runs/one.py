@@ -53,7 +53,7 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
     """All that is known of a run that was found."""
     row = tx.rows("runs/details", run=item.key)[0]
     own: Mapping[str, Any] = row["details"]
-    read, wrote = _ordered(tx, item, Role.READ), _ordered(tx, item, Role.WROTE)
+    read, wrote = uses_of(tx, item, Role.READ), uses_of(tx, item, Role.WROTE)
     as_it_is = (
         *("engine", "engine_version", "capture_version", "error_stack", "publication", "checkpoint_location"),
         *("script", "repository", "branch", "package", "image", "user", "service", "campaign", "statement"),
@@ -82,8 +82,8 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
 
 def business_versions_of(tx: Transaction, item: RunItem) -> tuple[BusinessVersion, ...]:
     """Which versions of reference data the outputs of a run that was found were made with."""
-    found = references(tx, _ordered(tx, item, Role.READ))
-    return business_versions(item.run_id, found, _ordered(tx, item, Role.WROTE)) if found else ()
+    found = references(tx, uses_of(tx, item, Role.READ))
+    return business_versions(item.run_id, found, uses_of(tx, item, Role.WROTE)) if found else ()
 
 
 def inputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None = None) -> UsePage:
@@ -111,7 +111,7 @@ def _uses(reader: Reader, run_id: str, role: Role, limit: int, cursor: str | Non
         item = resolve_run(tx, run_id)
         asked = ("uses", tx.tenant, item.key, role)
         start = paging.decode_start(cursor, question=asked)
-        ordered = _ordered(tx, item, role)
+        ordered = uses_of(tx, item, role)
         after = start + limit
         following = paging.encode((after,), question=asked) if after < len(ordered) else None
         return UsePage(item, role, tuple(ordered[start:after]), len(ordered), following)
@@ -119,7 +119,7 @@ def _uses(reader: Reader, run_id: str, role: Role, limit: int, cursor: str | Non
     return reader.read(question)
 
 
-def _ordered(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
+def uses_of(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
     """All that a run read or wrote, by name."""
     type_ = "CONSUMED" if role is Role.READ else "PRODUCED"
     own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
