@@ -124,18 +124,28 @@ def _integer(bits: int) -> Write:
     return write
 
 
+def write_size(out: bytearray, size: int) -> None:
+    """The size of a text, an array or a map."""
+    _varint(out, size << 1)
+
+
+def write_long(out: bytearray, number: int) -> None:
+    """A whole number that has at most 64 bits."""
+    _varint(out, number << 1 if number >= 0 else ~(number << 1))
+
+
 def _timestamp(out: bytearray, value: Any) -> None:
     since = value - _EPOCH
-    micros = (since.days * _DAY_SECONDS + since.seconds) * _SECOND + since.microseconds
-    _varint(out, micros << 1 if micros >= 0 else ~(micros << 1))
+    write_long(out, (since.days * _DAY_SECONDS + since.seconds) * _SECOND + since.microseconds)
 
 
 def _string(out: bytearray, value: Any) -> None:
     data = value.encode()
-    if len(data) <= _ONE_BYTE:
-        out.append(len(data) << 1)
+    size = len(data)
+    if size <= _ONE_BYTE:
+        out.append(size << 1)
     else:
-        _varint(out, len(data) << 1)
+        _varint(out, size << 1)
     out += data
 
 

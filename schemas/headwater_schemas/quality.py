@@ -13,15 +13,16 @@ _WORDS: Final = {
     "UNIQUENESS": (
         *("unique", "unique_combination_of_columns", "expect_column_values_to_be_unique"),
         *("expect_compound_columns_to_be_unique", "duplicate_count", "duplicate_percent", "uniqueness"),
-        *("isunique", "hasuniqueness", "isprimarykey"),
+        *("isunique", "hasuniqueness", "isprimarykey", "distinctness", "uniquevalueratio"),
     ),
     "VALIDITY": (
         *("accepted_values", "expect_column_values_to_be_in_set", "expect_column_values_to_match_regex"),
-        *("invalid_count", "invalid_percent", "compliance", "iscontainedin", "haspattern", "validity"),
+        *("invalid_count", "invalid_percent", "compliance", "iscontainedin", "haspattern", "patternmatch", "validity"),
     ),
     "RANGE": (
         *("accepted_range", "between", "expect_column_values_to_be_between", "expect_column_max_to_be_between"),
         *("expect_column_min_to_be_between", "expect_column_mean_to_be_between", "hasmin", "hasmax", "range"),
+        *("avg", "min", "max", "minimum", "maximum", "mean"),
     ),
     "REFERENTIAL": ("relationships", "relationships_where", "reference", "referentialintegrity", "referential"),
     "FRESHNESS": ("freshness", "recency"),
@@ -31,7 +32,7 @@ _WORDS: Final = {
     ),
     "SCHEMA": (
         *("schema", "expect_table_columns_to_match_ordered_list", "expect_table_columns_to_match_set"),
-        *("expect_column_to_exist", "expect_column_values_to_be_of_type", "hasdatatype"),
+        *("expect_column_to_exist", "expect_column_values_to_be_of_type", "hasdatatype", "datatype"),
     ),
     "PRIVACY": ("privacy",),
 }

@@ -86,7 +86,9 @@ def lineage_event(
         document=document,
         **{field: body_struct},
     )
-    return msgspec.structs.replace(event, event_id=identity.event_id(event))
+    # Nobody else has it yet, so that no other event need be made of it.
+    msgspec.structs.force_setattr(event, "event_id", identity.event_id(event))
+    return event
 
 
 def plan_event(lineage: ColumnLineage) -> PlanEvent:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from headwater_schemas.kafka.errors import kafka_error, settings_refused
@@ -46,8 +47,7 @@ _PRODUCER_LOST = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ProducerRecord:
+class ProducerRecord(msgspec.Struct, frozen=True):
     """A record to be sent.
 
     Attributes:

@@ -7,6 +7,8 @@ other events, or that the graph would get a second node for what it has.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from headwater_consumers.graph import keys
@@ -63,6 +65,7 @@ RUN_KEY = "8e0ad68e62278fb854c8deca8b198c72"
 QUERY_KEY = "7bac3af022405a6c6b78deb2ef7bbcae"
 PLAN_KEY = "371227783471b112ea803e79788ade7c"
 INTERVAL_KEY = "91b3988dfb0aee8946cc3572d02d8732"
+SET_KEY = "0a293e828a4e3a719659f490bc13a948"
 ONE, TWO = "1" * 32, "2" * 32  # keys of columns
 
 
@@ -77,6 +80,15 @@ def test_keys_of_nodes() -> None:
     assert keys.plan_key("acme", JOB_KEY, "ab" * 16) == PLAN_KEY
     assert keys.interval_key("acme", QUERY_KEY, 7) == INTERVAL_KEY
     assert keys.conflict_key("acme", QUERY_KEY, 7, "cd" * 16) == "e945d72f7007490682de758b30d872df"
+    assert keys.alias_key("acme", "trino://warehouse:8080", "hive.größe.flights") == "c31f0f7f53a5ec7f1956b6e317a3655f"
+    assert keys.segment_key("acme", QUERY_KEY, 3) == "24a6a88fcf90bc55172e26a997d55e01"
+    assert keys.summary_key("acme", QUERY_KEY, RUN_KEY, 20_000) == "43d3a0f684686edfc8dfca8d57b0f239"
+    assert keys.summary_key("acme", QUERY_KEY, None, None) == "bd8bdd2d31a71be36de841cfae378929"
+    assert keys.retention_key("acme", "flights", "enrich") == "891eb289c6e7f77cf065bd3dcd1bb106"
+    assert keys.retention_key("acme", None, None) == "7036be2fd6cbed28a9d1c019cfd19f93"
+    assert keys.consumer_key("acme", "ops dashboard") == "b6717395c9ec896b4588dc3640ccd970"
+    assert keys.declaration_set_key("acme", "dbt/flights") == SET_KEY
+    assert keys.declaration_key("acme", SET_KEY, "ef" * 16) == "13bc2b0094fbbae3b1e9e56fb7e72b47"
 
 
 def test_a_schema_is_the_paths_types_and_nullability_of_its_fields() -> None:
@@ -100,3 +112,12 @@ def test_keys_of_relationships() -> None:
     assert keys.edge_key("acme", *derives) == "4d0f931736dbf7d9c304090a221dd8ac"
     generates = ("GENERATES", PLAN_KEY, PLAN_KEY, TWO, "DIRECT", None, "GENERATE", 0, None)
     assert keys.edge_key("acme", *generates) == "3b23295853efa6c04db78ab17e57d1a0"
+    influences = ("INFLUENCES", PLAN_KEY, ONE, DATASET_KEY, "INDIRECT", "FILTER", "FILTER_DEPENDENCY", 0, None)
+    assert keys.edge_key("acme", *influences) == "1cd46de34afab6fed766141f24633dcc"
+
+
+def test_every_key_is_here() -> None:
+    here = Path(__file__).read_text(encoding="utf-8")
+    functions = [name for name in vars(keys) if name.endswith("_key") and name != "graph_key"]
+    assert len(functions) > 15
+    assert [name for name in functions if f"keys.{name}(" not in here] == []

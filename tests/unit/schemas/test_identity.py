@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from datetime import UTC, datetime
 
@@ -14,6 +15,7 @@ from headwater_schemas.events import (
     ColumnLineage,
     DatasetRef,
     DatasetUse,
+    DeclarationEvent,
     EventKind,
     JobRef,
     KafkaRanges,
@@ -119,6 +121,19 @@ def test_half_a_character_has_bytes_too() -> None:
 def test_a_record_key_is_utf_8_and_no_escapes() -> None:
     event = msgspec.structs.replace(FULL_EVENTS["run"](), job=JobRef("f", "é"))
     assert identity.record_key(event) == '["default","f","é"]'.encode()
+
+
+def test_a_declaration_s_digest_is_of_its_content_in_utf_8() -> None:
+    body = DeclarationEvent(set="flüge", description="\ud800")
+    content = '{"description":"\ud800","set":"flüge"}'.encode("utf-8", "surrogatepass")
+    assert identity.declaration_digest(body) == hashlib.blake2b(content, digest_size=16).hexdigest()
+    assert identity.declaration_digest(body) == "03af2d60466630c55052465d0521b9c6"
+
+
+def test_a_job_s_key_is_that_of_its_events() -> None:
+    run = FULL_EVENTS["run"]()
+    event = msgspec.structs.replace(run, tenant="t", job=JobRef("f", "é"))
+    assert identity.job_record_key("t", JobRef("f", "é")) == '["t","f","é"]'.encode() == identity.record_key(event)
 
 
 def test_digest_of_a_file_set_is_of_lines_as_sha256sum_has_it() -> None:

@@ -424,3 +424,79 @@ def test_all_but_the_secret_is_left(text: str, left: str) -> None:
 def test_all_but_the_source_is_left(text: str, left: str) -> None:
     assert without_source(text) == left
     assert without_source(left) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (f"key {'a' * 86}== y", "key [redacted] y"),
+        ("Cookie: [redacted] next", "Cookie: [redacted] next"),
+        ("https://h/x?sig=[redacted],x=1", "https://h/x?sig=[redacted],x=1"),
+        ("jdbc:oracle:thin:bob/tiger@host:1521:x", "[redacted]@host:1521:x"),
+        # The scheme's name decides: what is short is a secret only if it is a user and a password.
+        ("basic dTpw x", "basic [redacted] x"),
+        ("bearer dTpw x", "bearer dTpw x"),
+        ("basic dTpwdw x", "basic [redacted] x"),
+        ("basic dTpw~ x", "basic dTpw~ x"),
+        ("bearer abcd1 x", "bearer abcd1 x"),
+        (f"bearer {'a' * 23} x", f"bearer {'a' * 23} x"),
+        (f"bearer {'a' * 24} x", "bearer [redacted] x"),
+        # A scheme within a password, and addresses behind one that has nobody in it.
+        ("x://a:b://c:d@h y://e:f/i@g", "x://[redacted]@h y://[redacted]@g"),
+        ("s3a://bucket/x y://e:f/i@g", "s3a://bucket/x y://[redacted]@g"),
+        ("password=, user=bob", "password=, user=bob"),
+        (
+            "<p> <name>my.password</name> <value>a</value></p>",
+            "<p> <name>my.password</name> <value>[redacted]</value></p>",
+        ),
+        ('("password", "a b")', '("password", [redacted])'),
+        ("password=(a b) d", "password=[redacted] d"),
+        ('{\\"password\\": \\"x y\\", \\"b\\": 1}', '{\\"password\\": [redacted], \\"b\\": 1}'),
+        ('{\\"password\\": \\"x y z\nnext', '{\\"password\\": [redacted]\nnext'),
+        ("password='a''' z 'b'", "password=[redacted] z 'b'"),
+    ],
+)
+def test_nothing_else_than_the_secret_decides(text: str, left: str) -> None:
+    assert redact(text) == left
+    assert redact(left) == left
+
+
+def test_a_bracket_that_is_not_closed_and_a_password_with_an_at_sign_have_an_end() -> None:
+    assert redact("password=[" + "a" * 5000) == "password=[redacted]" + "a" * (5001 - 4096)
+    longest, longer = (f"x://b:{'@' * count}h" for count in (1278, 1279))
+    assert redact(longest) == f"x://{MASK}@h"
+    assert redact(longer) == f"x://{MASK}@@h"
+
+
+FRAME = '  File "x", line 1, in f\n'
+
+
+@pytest.mark.parametrize(
+    ("behind", "left"),
+    [
+        ("    g()\n\nValueError: x", "\nValueError: x"),
+        ("    g()\n\n\n    h()\nValueError: x", "ValueError: x"),
+        ("    g()\n\n    X\nValueError: x", "ValueError: x"),
+        ("    g()\n\n  [Previous line repeated 3 more times]", "\n  [Previous line repeated 3 more times]"),
+        ("    g()" + "\n" * 20 + "    h()", ""),
+        ("    g()" + "\n" * 21 + "    h()", "\n" * 20 + "    h()"),
+    ],
+)
+def test_a_blank_line_is_one_of_the_code_if_code_follows(behind: str, left: str) -> None:
+    assert without_source(FRAME + behind).rstrip(" ") == (FRAME + left if left else FRAME.rstrip("\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("x\n== SQL ==", "x\n== SQL ==\n(source left out)"),
+        ("== SQL ==\nSELECT 1", "== SQL ==\n(source left out)"),
+        ("a;\n+- b", "a;"),
+        ("a;\n+- b\n\nc", "a;\n\nc"),
+        ("a;\nCaused by: x\n+- y", "a;\nCaused by: x\n+- y"),
+        ("Caused by: a;\n'Project x\n+- y\n\nc", "Caused by: a;\n\nc"),
+    ],
+)
+def test_a_statement_and_a_plan_end_where_they_end(text: str, left: str) -> None:
+    assert without_source(text) == left
+    assert without_source(left) == left

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import copy
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
 
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import DecodeError, EncodeError
-from headwater_schemas.events import LineageEvent, RunRef
+from headwater_schemas.events import JobRef, LineageEvent, RetentionEvent, RetentionMode, RunRef
+from headwater_schemas.identity import event_id
 from headwater_schemas.latest import Latest, LatestOf
 from support.events import FULL_EVENTS
 
@@ -70,6 +74,64 @@ def test_an_envelope_is_checked_also_around_a_body_that_was_written_before(name:
         encode(msgspec.structs.replace(event, tenant=""))
     with pytest.raises(EncodeError, match="kind"):
         encode(msgspec.structs.replace(event, kind="RUN"))
+
+
+LONG = "é" * 100
+ENVELOPES: dict[str, dict[str, Any]] = {
+    "no run": {"run": None},
+    "no document": {"document": None},
+    "a part of a document": {"document": ""},
+    "a document": {"document": LONG},
+    "before 1970": {"event_time": datetime(1969, 12, 31, 23, 59, 59, 1, tzinfo=UTC)},
+    "another offset": {"event_time": datetime(2026, 1, 1, tzinfo=timezone(timedelta(hours=-5)))},
+    "long names": {"tenant": LONG, "producer": LONG, "event_id": LONG, "job": JobRef(LONG, LONG)},
+    "no names": {"producer": "", "job": JobRef("", "x")},
+    "no job": {"job": None},
+    "no id": {"event_id": ""},
+    "no tenant": {"tenant": ""},
+    "no run id": {"run": RunRef("")},
+    "no job name": {"job": JobRef("x", "")},
+    "no offset": {"event_time": datetime(2026, 1, 1)},  # noqa: DTZ001 - it is refused
+    "half a character": {"document": "\ud800"},
+    "half a character in a name": {"producer": "\ud800"},
+    "no text": {"document": 1},
+    "no run at all": {"run": "run"},
+    "a second body": {
+        "retention_event": RetentionEvent(mode=RetentionMode.DROP, before=datetime(2026, 1, 1, tzinfo=UTC))
+    },
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.parametrize("envelope", ENVELOPES)
+def test_an_envelope_is_written_or_refused_alike_whether_its_body_was_written_before_or_not(
+    name: str, envelope: str
+) -> None:
+    event = FULL_EVENTS[name]()
+    new = msgspec.structs.replace(event, **{f"{name}_event": copy.deepcopy(getattr(event, f"{name}_event"))})
+    encode(event)
+    assert _written(msgspec.structs.replace(event, **ENVELOPES[envelope])) == _written(
+        msgspec.structs.replace(new, **ENVELOPES[envelope])
+    )
+
+
+def test_an_hour_that_a_clock_shows_twice_is_two_times() -> None:
+    """Times of one zone are equal, and have one hash, though they differ in `fold`."""
+    first = datetime(2025, 10, 26, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+    one, other = (
+        msgspec.structs.replace(FULL_EVENTS["dataset"](), event_time=first.replace(fold=fold)) for fold in (0, 1)
+    )
+    assert one.event_time == other.event_time
+    assert event_id(one) != event_id(other)
+    for event in (one, other, one):
+        assert Decoder().decode(encode(event)).event_time == event.event_time.astimezone(UTC)
+
+
+def _written(event: LineageEvent) -> object:
+    try:
+        return encode(event)
+    except EncodeError as error:
+        return error.field, str(error)
 
 
 def test_the_latest_stay_within_the_size() -> None:
