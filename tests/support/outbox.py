@@ -8,8 +8,9 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry
 
 from headwater_producers.outbox.metrics import OutboxMetrics
-from headwater_producers.publisher import Publisher, PublisherSettings, Record
+from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_producers.publisher.metrics import PublisherMetrics
+from headwater_schemas.record import Record
 from support.fake_producer import FakeCluster
 
 EVENTS = "lineage.events"

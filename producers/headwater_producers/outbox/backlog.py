@@ -12,7 +12,7 @@ from typing import Final
 from headwater_producers.outbox.errors import OutboxClosedError, OutboxFullError
 from headwater_producers.outbox.metrics import DropReason, OutboxMetrics
 from headwater_producers.outbox.store import Numbered, Store, size_of
-from headwater_producers.publisher import Record
+from headwater_schemas.record import Record
 
 DEFAULT_MAX_BYTES: Final = 256 * 1024 * 1024
 # Events that wait for the disk are in memory: while it hangs, no more than this.

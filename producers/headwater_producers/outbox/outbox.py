@@ -20,8 +20,9 @@ from headwater_producers.outbox.metrics import OutboxMetrics, shared_metrics
 from headwater_producers.outbox.relay import Relay
 from headwater_producers.outbox.store import Store
 from headwater_producers.outbox.writer import Writer
-from headwater_producers.publisher import Publisher, Record, record_of
+from headwater_producers.publisher import Publisher
 from headwater_schemas.events import LineageEvent
+from headwater_schemas.record import Record, record_of
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import Final, Self
 
 from headwater_producers.outbox.errors import OutboxUnusableError
 from headwater_producers.outbox.locked_file import create_locked, open_locked, remove_locked, sync_folder
-from headwater_producers.publisher import Record
+from headwater_schemas.record import Record
 
 SUFFIX: Final = ".outbox"
 _FORMAT: Final = 1  # PRAGMA user_version
@@ -89,6 +89,8 @@ class Store:
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
+                if isinstance(error, FileExistsError) and not os.path.lexists(folder):
+                    continue  # it was there, and an outbox that ended has removed it before it was looked at
                 raise OutboxUnusableError(f"no outbox can be made in {folder}: {error}") from error
             try:
                 return cls.create(folder)

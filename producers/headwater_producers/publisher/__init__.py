@@ -11,7 +11,6 @@ outstanding. An unreachable broker is waited for; nothing is given up unless the
 from headwater_producers.publisher.errors import BufferFullError, DeliveryError, PublisherClosedError, PublisherError
 from headwater_producers.publisher.metrics import FailureKind
 from headwater_producers.publisher.publisher import Publisher
-from headwater_producers.publisher.record import Record, record_of
 from headwater_producers.publisher.report import FailedEvent, FlushReport
 from headwater_producers.publisher.settings import PublisherSettings
 
@@ -25,6 +24,4 @@ __all__ = [
     "PublisherClosedError",
     "PublisherError",
     "PublisherSettings",
-    "Record",
-    "record_of",
 ]

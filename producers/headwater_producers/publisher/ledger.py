@@ -4,39 +4,37 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+
+import msgspec
 
 from headwater_producers.publisher.errors import BufferFullError
 from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
 from headwater_producers.publisher.report import FailedEvent, FlushReport
 from headwater_schemas.errors import CredentialsRefusedError
+from headwater_schemas.record import Record
 
 # Ids and reasons kept for the next report: 2 MB at most, where no report is ever taken.
 MAX_LISTED_FAILURES = 10_000
 
 
 Settled = Callable[[FailedEvent | None], None]
-"""What an event's publisher is called back with: None once it is acknowledged, or why it never will be."""
+"""What an event's publisher is called back with: None once it is acknowledged, or why it never will be. Of events that
+were taken together it is called for each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """An event on its way, as a record.
+class Outgoing(msgspec.Struct, frozen=True):
+    """An event on its way.
 
     Attributes:
         sequence: its place among the events taken, from 1.
-        event_id: its id.
-        key, value, headers: of the record.
+        record: it as a record.
         taken_at: by the monotonic clock, in seconds.
         settled: called once, with why it won't be delivered, or with None once all in-sync replicas have it.
     """
 
     sequence: int
-    event_id: str
-    key: bytes
-    value: bytes
-    headers: tuple[tuple[str, bytes], ...]
+    record: Record
     taken_at: float
     settled: Settled | None = None
 
@@ -69,58 +67,60 @@ class Ledger:
         self._problem: str | None = None
         self._refusal: CredentialsRefusedError | None = None
 
-    def take(
-        self,
-        event_id: str,
-        key: bytes,
-        value: bytes,
-        headers: tuple[tuple[str, bytes], ...],
-        settled: Settled | None = None,
-    ) -> Outgoing:
-        """Accept an event.
+    def take(self, records: Sequence[Record], settled: Settled | None = None) -> list[Outgoing]:
+        """Accept events that belong together: all of them, or none.
 
         Raises:
             BufferFullError: too many, or too large, are outstanding; nothing was taken.
         """
+        added = sum(len(record.value) for record in records)
         with self._changed:
             count, size = len(self._outstanding), self._bytes
-            # An event larger than the whole buffer still gets its chance, alone.
-            if count >= self._max_events or (count and size + len(value) > self._max_bytes):
-                self._metrics.refused.inc()
+            # What is larger than the whole buffer still gets its chance, alone.
+            if count and (count + len(records) > self._max_events or size + added > self._max_bytes):
+                self._metrics.refused.inc(len(records))
                 raise BufferFullError(
-                    f"the event was not taken: {count} events of {size} bytes are waiting for Kafka "
+                    f"there is no room for {len(records)} more: {count} events of {size} bytes are waiting for Kafka "
                     f"(max_buffered_events={self._max_events}, max_buffered_bytes={self._max_bytes})"
                     + (f": {self._problem}" if self._problem else "")
                 )
-            self._taken += 1
-            outgoing = Outgoing(self._taken, event_id, key, value, headers, self._clock(), settled)
-            self._outstanding[outgoing.sequence] = outgoing
-            self._bytes += len(value)
-        self._metrics.accepted.inc()
-        self._metrics.value_bytes.inc(len(value))
-        self._metrics.outstanding.inc()
-        return outgoing
+            now = self._clock()
+            taken = [
+                Outgoing(sequence, record, now, settled) for sequence, record in enumerate(records, self._taken + 1)
+            ]
+            self._taken += len(taken)
+            self._outstanding.update((outgoing.sequence, outgoing) for outgoing in taken)
+            self._bytes += added
+        self._metrics.accepted.inc(len(taken))
+        self._metrics.value_bytes.inc(added)
+        self._metrics.outstanding.inc(len(taken))
+        return taken
 
-    def acknowledge(self, outgoing: Outgoing) -> None:
-        """The broker has it. That the broker answers clears any problem."""
+    def acknowledge(self, acknowledged: Sequence[Outgoing]) -> None:
+        """The broker has these. That the broker answers clears any problem."""
         with self._changed:
-            if not self._settle(outgoing):
+            new = [outgoing for outgoing in acknowledged if self._settle(outgoing)]
+            if not new:
                 return
-            self._acknowledged += 1
+            self._acknowledged += len(new)
             self._problem, self._refusal = None, None
             self._changed.notify_all()
-        self._metrics.acknowledged.inc()
-        self._metrics.delivery_seconds.observe(self._clock() - outgoing.taken_at)
-        if outgoing.settled is not None:
-            outgoing.settled(None)
+            now = self._clock()
+        self._metrics.outstanding.dec(len(new))
+        self._metrics.acknowledged.inc(len(new))
+        for outgoing in new:
+            self._metrics.delivery_seconds.observe(now - outgoing.taken_at)
+            if outgoing.settled is not None:
+                outgoing.settled(None)
 
     def fail(self, outgoing: Outgoing, reason: str, kind: FailureKind) -> None:
         """It won't be delivered."""
-        failure = FailedEvent(outgoing.event_id, reason, kind)
+        failure = FailedEvent(outgoing.record.event_id, reason, kind)
         with self._changed:
             if not self._settle(outgoing):
                 return
             self._failed += 1
+            self._metrics.outstanding.dec()
             if len(self._failures) < MAX_LISTED_FAILURES:
                 self._failures.append(failure)
             else:
@@ -133,8 +133,7 @@ class Ledger:
     def _settle(self, outgoing: Outgoing) -> bool:
         if self._outstanding.pop(outgoing.sequence, None) is None:
             return False  # sent twice, across a replaced producer
-        self._bytes -= len(outgoing.value)
-        self._metrics.outstanding.dec()
+        self._bytes -= len(outgoing.record.value)
         return True
 
     def note(self, problem: str, *, refusal: CredentialsRefusedError | None = None) -> None:

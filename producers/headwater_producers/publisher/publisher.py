@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,11 +12,11 @@ from confluent_kafka import Producer
 from headwater_producers.publisher.errors import PublisherClosedError
 from headwater_producers.publisher.ledger import Ledger, Settled
 from headwater_producers.publisher.metrics import PublisherMetrics, shared_metrics
-from headwater_producers.publisher.record import Record, record_of
 from headwater_producers.publisher.report import FlushReport
 from headwater_producers.publisher.sender import Sender
 from headwater_producers.publisher.settings import PublisherSettings
 from headwater_schemas.events import LineageEvent
+from headwater_schemas.record import Record, record_of
 from headwater_schemas.topics import TopicNames
 
 
@@ -84,9 +84,22 @@ class Publisher:
             BufferFullError: too many events wait already. The event was not taken; the caller decides.
             PublisherClosedError: after `close`.
         """
+        self.publish_records([record], settled)
+
+    def publish_records(self, records: Sequence[Record], settled: Settled | None = None) -> None:
+        """Take encoded events that belong together: all of them, or none.
+
+        Args:
+            records: of the events.
+            settled: as in `publish`, called for each of them.
+
+        Raises:
+            BufferFullError: too many events wait already. None was taken; the caller decides.
+            PublisherClosedError: after `close`.
+        """
         if self._closed:
             raise PublisherClosedError("the publisher is closed")
-        self._sender.send(self._ledger.take(record.event_id, record.key, record.value, record.headers, settled))
+        self._sender.send(self._ledger.take(records, settled))
 
     def await_settled(self, timeout_seconds: float) -> int:
         """Wait as `flush` does, but take no report and raise nothing.

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -77,6 +77,7 @@ class Sender:
         self._backlog: deque[Outgoing] = deque()
         self._too_large: deque[Outgoing] = deque()
         self._sent_alone: set[int] = set()
+        self._acknowledged: list[Outgoing] = []  # of one call of librdkafka; only the thread's, and `stop`'s after it
         self._prepared = False
         self._last_complaint = -COMPLAINT_EVERY_SECONDS
         self._last_unexpected: str | None = None
@@ -91,19 +92,21 @@ class Sender:
         """Begin."""
         self._thread.start()
 
-    def send(self, outgoing: Outgoing) -> None:
-        """Send an event. Never waits for the broker."""
+    def send(self, events: Iterable[Outgoing]) -> None:
+        """Send events. Never waits for the broker."""
         with self._lock:
-            if self._gate_open:
-                self._produce(outgoing)
-            else:
-                self._backlog.append(outgoing)
+            for outgoing in events:
+                if self._gate_open:
+                    self._produce(outgoing)
+                else:
+                    self._backlog.append(outgoing)
 
     def stop(self) -> None:
         """End the thread and drop what wasn't delivered."""
         self._stopping.set()
         self._thread.join()
         self._producer.discard(0)
+        self._report_acknowledged()
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -133,6 +136,7 @@ class Sender:
     def _poll(self) -> None:
         """Serve delivery reports for a moment; complain if they don't come."""
         self._producer.poll(_POLL_SECONDS)
+        self._report_acknowledged()
         self._complain()
 
     def _complain(self) -> None:
@@ -164,9 +168,9 @@ class Sender:
             self._producer.send(
                 ProducerRecord(
                     self._topics.events,
-                    outgoing.key,
-                    self._preparation.framed(outgoing.value),
-                    outgoing.headers,
+                    outgoing.record.key,
+                    self._preparation.framed(outgoing.record.value),
+                    outgoing.record.headers,
                 ),
                 partial(self._settled, outgoing),
             )
@@ -178,12 +182,18 @@ class Sender:
             self._not_delivered(outgoing, Undelivered(kafka_error(failure)), refused_alone=True)
 
     def _settled(self, outgoing: Outgoing, failure: Undelivered | None) -> None:
-        """The event's delivery report, called from `poll`."""
+        """The event's delivery report, called from `poll`, `flush` and `discard`."""
         if failure is None:
-            self._ledger.acknowledge(outgoing)
+            self._acknowledged.append(outgoing)
             return
         with self._lock:
             self._not_delivered(outgoing, failure, refused_alone=outgoing.sequence in self._sent_alone)
+
+    def _report_acknowledged(self) -> None:
+        """Report what was acknowledged in one call of librdkafka: one by one it costs the ledger more."""
+        if self._acknowledged:
+            acknowledged, self._acknowledged = self._acknowledged, []
+            self._ledger.acknowledge(acknowledged)
 
     def _not_delivered(self, outgoing: Outgoing, failure: Undelivered, *, refused_alone: bool) -> None:
         """Decide over an event that wasn't delivered: again, again but alone, or never. The lock is held."""
@@ -216,6 +226,7 @@ class Sender:
         """Wait until librdkafka holds no message. The gate is closed, so none come in."""
         while len(self._producer) and not self._broken and not self._stopping.is_set():
             self._producer.flush(_POLL_SECONDS)  # unlike a poll, it doesn't let a batch linger
+            self._report_acknowledged()
             self._complain()
 
     # The producer
@@ -241,6 +252,7 @@ class Sender:
     def _rebuild(self) -> None:
         """Replace a producer after a fatal error; what it hadn't delivered is in the backlog afterwards."""
         self._producer.discard(_RETRY_SECONDS)
+        self._report_acknowledged()
         self._producer = self._new_producer()
         self._metrics.rebuilt.inc()
         with self._lock:
@@ -253,10 +265,10 @@ class Sender:
 
 def _too_large(outgoing: Outgoing) -> str:
     """The event that Kafka refuses for its size, by its record, and the settings that would let it through."""
-    kind = dict(outgoing.headers).get("headwater.kind", b"lineage").decode(errors="replace")
-    subject = "dataset" if kind == "DATASET" else "job"
+    record = outgoing.record
+    subject = "dataset" if record.kind == "DATASET" else "job"
     return (
-        f"the {kind} event of {subject} {_name(outgoing.key)}, of {len(outgoing.value)} bytes, is more than Kafka "
+        f"the {record.kind} event of {subject} {_name(record.key)}, of {len(record.value)} bytes, is more than Kafka "
         "takes: raise topic_max_message_bytes, and the events topic's max.message.bytes"
     )
 

@@ -12,8 +12,8 @@ from confluent_kafka.admin import AdminClient
 from headwater.cli import main
 from headwater_consumers.materializer.topic_reader import records_to_end
 from headwater_producers.outbox.store import Store
-from headwater_producers.publisher import record_of
 from headwater_schemas.events import DatasetEvent, DatasetRef, build
+from headwater_schemas.record import record_of
 from headwater_schemas.topics import TopicNames
 from support.events import PRODUCER, TIME
 from support.stack import StackUnderTest

@@ -10,10 +10,11 @@ from confluent_kafka import Consumer, TopicPartition
 from prometheus_client import CollectorRegistry
 
 from headwater_producers.outbox import Outbox
-from headwater_producers.publisher import Publisher, PublisherSettings, Record, record_of
+from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_producers.publisher.metrics import PublisherMetrics
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import DatasetEvent, DatasetRef, build
+from headwater_schemas.record import Record, record_of
 from headwater_schemas.topics import TopicNames
 from support.events import PRODUCER, TIME
 from support.outbox import metrics, until

@@ -14,7 +14,7 @@ import pytest
 from headwater_producers.outbox import OutboxUnusableError
 from headwater_producers.outbox.locked_file import create_locked
 from headwater_producers.outbox.store import SUFFIX, Store, size_of
-from headwater_producers.publisher import Record
+from headwater_schemas.record import Record
 from support.outbox import record
 
 

@@ -10,6 +10,7 @@ from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_producers.publisher.ledger import MAX_LISTED_FAILURES, Ledger
 from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
 from headwater_schemas.errors import SettingsRefusedError
+from headwater_schemas.record import Record
 
 
 @pytest.fixture
@@ -39,7 +40,8 @@ def test_settings_as_librdkafka_spells_them() -> None:
 def test_failures_that_nobody_asks_for_do_not_fill_the_memory(registry: CollectorRegistry) -> None:
     ledger = Ledger(max_events=10, max_bytes=10_000, metrics=PublisherMetrics(registry), clock=lambda: 0.0)
     for number in range(MAX_LISTED_FAILURES + 3):
-        ledger.fail(ledger.take(str(number), b"k", b"v", ()), "reason", FailureKind.OTHER)
+        (outgoing,) = ledger.take([Record(str(number), "RUN", b"k", b"v")])
+        ledger.fail(outgoing, "reason", FailureKind.OTHER)
     report = ledger.report()
     assert (len(report.failed), report.failures_not_listed) == (MAX_LISTED_FAILURES, 3)
     assert not report.delivered

@@ -29,6 +29,7 @@ from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import CredentialsRefusedError, EncodeError
 from headwater_schemas.events import DatasetEvent, DatasetRef, LineageEvent, build
+from headwater_schemas.record import record_of
 from support.events import PRODUCER, TIME
 from support.fake_producer import FakeCluster
 
@@ -280,6 +281,26 @@ def test_a_full_buffer_refuses_at_once_and_takes_again_later(
     publisher.publish(event("c"))
     assert publisher.flush(10).acknowledged == 1
     assert registry.get_sample_value("headwater_publisher_refused_total") == 1
+
+
+def test_events_that_belong_together_are_taken_all_or_none(
+    make: Make, cluster: FakeCluster, registry: CollectorRegistry
+) -> None:
+    cluster.holding = True
+    publisher = make(PublisherSettings(bootstrap_servers=BROKER, create_topics=False, max_buffered_events=4))
+    settled: list[FailedEvent | None] = []
+    publisher.publish_records([record_of(event(name)) for name in "abc"], settled.append)
+    with pytest.raises(BufferFullError, match="no room for 2 more: 3 events"):
+        publisher.publish_records([record_of(event(name)) for name in "de"])
+    cluster.holding = False
+    assert publisher.flush(10).acknowledged == 3
+    assert settled == [None, None, None]
+    publisher.publish_records([record_of(event(name)) for name in "defghi"])  # more than fit, but alone
+    assert publisher.flush(10).acknowledged == 6
+    assert names(cluster) == set("abcdefghi")
+    assert registry.get_sample_value("headwater_publisher_outstanding") == 0
+    assert registry.get_sample_value("headwater_publisher_acknowledged_total") == 9
+    assert registry.get_sample_value("headwater_publisher_delivery_seconds_count") == 9
 
 
 def test_the_buffers_bytes_are_bounded_too_but_one_event_always_fits(make: Make, cluster: FakeCluster) -> None:
