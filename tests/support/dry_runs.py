@@ -15,16 +15,29 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
 
+import pytest
+
 import support
+from headwater.dry_run import DryRun
+from headwater.reviewing import runs_with_rows, version_of_runs
 from headwater.stack import java_runtime
-from headwater_consumers.review.jobs.version import JobVersion, version_of
+from headwater.stack.spark import installed_pyspark
+from headwater_consumers.review.jobs.version import JobVersion
 
 HEAD = "from pyspark.sql import SparkSession, Window, functions as F\nspark = SparkSession.builder.getOrCreate()\n"
+
+
+def missing_method(script: str) -> str | None:
+    """A method that a script calls and the installed PySpark doesn't have: 4.0 has brought these."""
+    from pyspark.sql import DataFrame, DataFrameWriterV2
+
+    of = {"mergeInto": DataFrame, "clusterBy": DataFrameWriterV2}
+    return next((name for name, owner in of.items() if f".{name}(" in script and not hasattr(owner, name)), None)
 
 
 class DryRuns:
@@ -67,16 +80,26 @@ class DryRuns:
         self._scratch.cleanup()
 
     def version(self, script: str, named: str = "job.py") -> JobVersion:
-        """What a script would read and write; `spark`, `F` and `Window` are there."""
+        """What a script would read and write where there are no rows; `spark`, `F` and `Window` are there."""
+        return version_of_runs(self._run(script, named, None), [])
+
+    def with_rows(self, script: str, named: str = "job.py") -> JobVersion:
+        """The same, and what it does where it gets a row wherever it asks for one."""
+        first = self._run(script, named, None)
+        return version_of_runs(first, runs_with_rows(lambda empty: self._run(script, named, empty)))
+
+    def _run(self, script: str, named: str, empty: Sequence[str] | None) -> DryRun:
+        if (method := missing_method(script)) is not None:
+            pytest.skip(f"PySpark {installed_pyspark()} has no {method}")
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        print(json.dumps(HEAD + script), file=self._process.stdin, flush=True)
+        print(json.dumps([HEAD + script, empty]), file=self._process.stdin, flush=True)
         answer = self._process.stdout.readline()
         assert answer, "the process has ended"
-        found = json.loads(answer)
-        inputs = [(each["kind"], each["name"]) for each in found["input"]]
-        problems = [(each["text"], each["fix"]) for each in found["problem"]]
-        return version_of(named, found["output"], inputs, [each["text"] for each in found["ddl"]], problems)
+        found = DryRun(named)
+        for what, content in json.loads(answer):
+            found.collect(what, content)
+        return found
 
 
 class _Collected:
@@ -84,43 +107,57 @@ class _Collected:
 
     def __init__(self, tables: Mapping[str, str]) -> None:
         self._tables = tables
-        self.reports: dict[str, list[dict[str, Any]]] = {}
-        self.clear()
-
-    def clear(self) -> None:
-        self.reports = {"output": [], "input": [], "problem": [], "ddl": []}
+        self.reports: list[tuple[str, dict[str, Any]]] = []
 
     def ask(self, kind: str, name: str) -> str | None:
         return self._tables.get(name)
 
     def report(self, what: str, content: dict[str, Any]) -> None:
-        self.reports[what].append(content)
+        self.reports.append((what, content))
 
     def problem(self, text: str, fix: str = "") -> None:
         self.report("problem", {"text": text, "fix": fix})
 
 
 def _serve(scratch: Path, tables: Mapping[str, str], answers: TextIO) -> None:
-    from headwater_producers.spark.dry_run.__main__ import prepare, problem
+    from headwater_producers.spark.dry_run.__main__ import is_by_a_made_up_row, missing, prepare, problem
+    from headwater_producers.spark.dry_run.lines import Lines
     from headwater_producers.spark.dry_run.session import make_session
 
     os.chdir(scratch)
     session: Any = make_session(scratch)
     channel: Any = _Collected(tables)
-    sources = prepare(session, channel, scratch)
+    sources, looks = prepare(session, channel, scratch)
+    script = scratch / "job.py"
     for line in sys.stdin:
-        channel.clear()
+        text, empty = json.loads(line)
+        channel.reports.clear()
         sources.forget()
+        looks.begin(empty)
+        script.write_text(text, encoding="utf-8")
+        lines = Lines(str(script), [])
+        raised: Exception | None = None
         try:
-            exec(compile(json.loads(line), "job.py", "exec"), {"__name__": "__main__"})
+            code = compile(text, str(script), "exec")
+            lines.start()
+            exec(code, {"__name__": "__main__"})
         except Exception as error:  # noqa: BLE001  whatever a script raises is a finding
-            problem(error, "job.py", channel)
+            raised = error
+            lines.stop()
+            if not is_by_a_made_up_row(error, channel, lines, looks):
+                problem(error, str(script), channel)
             traceback.print_exc()
+        except SystemExit as left:
+            lines.stop()
+            if left.code and not is_by_a_made_up_row(left, channel, lines, looks):
+                channel.problem(f"exit status {left.code}")
+        finally:
+            lines.stop()
+        missing(sources, [raised], channel)
         for view in session._jsparkSession.catalog().listTables().collectAsList():
             if view.isTemporary():
                 session._jsparkSession.catalog().dropTempView(view.name())
-            elif f"`{view.name()}`" not in sources._tables:
-                session._jsparkSession.sql(f"DROP TABLE `{view.name()}`")
+        channel.report("lines", {"unrun": lines.unrun(sources.compared), "all": lines.statements()})
         print(json.dumps(channel.reports), file=answers, flush=True)
 
 

@@ -12,6 +12,7 @@ TABLES = {
     "shop.orders": "id BIGINT, customer INT, amount INT, price DOUBLE, state STRING, day DATE, at TIMESTAMP",
     "shop.customers": "customer INT, country STRING, segment STRING, born INT",
     "shop.items": "id BIGINT, sku STRING, quantity INT, amount INT",
+    "/lake/items": "id BIGINT, sku STRING, quantity INT",
     "lake.shop.orders": "id BIGINT, customer BIGINT",
 }
 

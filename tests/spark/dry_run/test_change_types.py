@@ -9,6 +9,7 @@ import pytest
 from headwater_consumers.review.jobs.answer import JobVerdict
 from headwater_consumers.review.jobs.ask import review_job
 from support.dry_runs import DryRuns
+from support.spark_versions import where_spark_can
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -28,6 +29,50 @@ BATCHES = (
     "    batch.groupBy('b').agg(F.max('a').alias('a')).write.mode('append').parquet('/lake/out')\n"
     "s.writeStream.foreachBatch(each).start().awaitTermination()\n"
 )
+
+UPSERT = (
+    "spark.sql('MERGE INTO shop.customers c USING (SELECT customer, state, max(amount) AS amount FROM shop.orders{} "
+    "GROUP BY customer, state) o ON c.customer = o.customer WHEN MATCHED{} THEN UPDATE SET segment = {}, "
+    "born = o.amount WHEN NOT MATCHED THEN INSERT (customer, born) VALUES (o.customer, o.amount)')"
+)
+BY_SQL = (
+    "spark.sql('MERGE INTO shop.customers USING shop.orders o ON customers.customer = o.customer "
+    "WHEN MATCHED THEN UPDATE SET segment = o.state WHEN NOT MATCHED THEN INSERT (customer) VALUES (o.customer)')"
+)
+BY_WITH = (
+    "spark.sql('WITH w AS (SELECT customer, state, max(amount) AS amount FROM shop.orders GROUP BY customer, "
+    "state) MERGE INTO shop.customers c USING w ON w.customer = c.customer WHEN MATCHED THEN UPDATE SET segment = "
+    "w.state, born = w.amount WHEN NOT MATCHED THEN INSERT (born, customer) VALUES (w.amount, w.customer)')"
+)
+ALL_OR_EACH = "spark.table('shop.items').alias('s').mergeInto('shop.items', F.expr('items.id = s.id')){}.merge()"
+MERGE_INTO = (
+    "s = spark.table('shop.orders'){}.alias('o')\n"
+    "s.mergeInto('shop.customers', F.expr('customers.customer = o.customer'))"
+    ".whenMatched({}).update({{'segment': {}}}).whenNotMatched().insert({{'customer': s.customer}}).merge()"
+)
+DELTA = (
+    "from delta.tables import DeltaTable\n"
+    "t = DeltaTable.forName(spark, 'shop.customers').alias('t')\n"
+    "t.merge(spark.table('shop.orders'){}.alias('o'), 't.customer = o.customer')"
+    ".whenMatchedUpdate({}set={{'segment': {}}}).whenNotMatchedInsert(values={{'customer': 'o.customer'}}).execute()"
+)
+DELTA_STREAM = (
+    "from delta.tables import DeltaTable\n"
+    "s = spark.readStream.schema('a INT, b STRING, t TIMESTAMP').json('/in').where('a > {}')\n"
+    "def each(batch, number):\n"
+    "    last = batch.groupBy('a').agg(F.max('b').alias('b'))\n"
+    "    t = DeltaTable.forName(batch.sparkSession, 'shop.customers').alias('t')\n"
+    "    t.merge(last.alias('s'), 't.customer = s.a').whenMatchedUpdate(set={{'country': {}}}).execute()\n"
+    "s.writeStream.foreachBatch(each).start().awaitTermination()\n"
+)
+DELTA_PATH = "from delta.tables import DeltaTable\nDeltaTable.forPath(spark, '/lake/items').{}\n"
+USED = "spark.sql('USE shop')\nspark.table('items').write.mode('append').saveAsTable('{}')"
+ICEBERG = (
+    "spark.sql('CREATE TABLE IF NOT EXISTS ice.days.{0} (id BIGINT, at TIMESTAMP) USING iceberg "
+    "PARTITIONED BY (days(at), bucket(4, id))')\n"
+    "spark.sql('INSERT INTO ice.days.{0} SELECT id, at FROM shop.orders WHERE id > {1}')"
+)
+VIEW = "spark.sql('CREATE OR REPLACE VIEW mart.seen AS SELECT id, amount + {} AS amount FROM shop.orders')"
 
 INTO = ".write.insertInto('shop.customers')"
 CUSTOMER = "o.select('customer', 'state', F.lit(1), 'amount')"
@@ -220,13 +265,77 @@ CHANGES = {
         {"WRITE_MODE "},
     ),
     "merge in foreachBatch": (MERGED.format(1, "DELETE"), MERGED.format(1, "UPDATE SET c.segment = v.b"),
-        {"WRITE_MODE "}),
-    "merge in foreachBatch, its stream": (MERGED.format(1, "DELETE"), MERGED.format(2, "DELETE"), {"WRITE_MODE "}),
-    "merge": (
-        MERGE.format("customer"),
-        MERGE.format("id"),
-        {"WRITE_MODE "},
+        {"ROWS ", "MEANING segment"}),
+    "merge in foreachBatch, its stream": (MERGED.format(1, "DELETE"), MERGED.format(2, "DELETE"), {"ROWS "}),
+    "merge, ON": (MERGE.format("customer"), MERGE.format("id"), {"ROWS "}),
+    "merge, a value": (UPSERT.format("", "", "o.state"), UPSERT.format("", "", "upper(o.state)"), {"MEANING segment"}),
+    "merge, its condition": (
+        UPSERT.format("", "", "o.state"), UPSERT.format("", " AND o.amount > 1", "o.state"), {"ROWS "},
     ),
+    "merge, its source": (
+        UPSERT.format("", "", "o.state"), UPSERT.format(" WHERE id > 1", "", "o.state"), {"ROWS "},
+    ),
+    "merge, its source's values": (
+        UPSERT.format("", "", "o.state"), UPSERT.format("", "", "o.state").replace("max(amount)", "min(amount)"),
+        {"MEANING born"},
+    ),
+    "merge, no insert any more": (
+        UPSERT.format("", "", "o.state"), UPSERT.format("", "", "o.state").split("WHEN NOT")[0] + "')",
+        {"ROWS ", "MEANING customer"},
+    ),
+    "mergeInto, a value": (
+        MERGE_INTO.format("", "", "F.col('o.state')"), MERGE_INTO.format("", "", "F.upper('o.state')"),
+        {"MEANING segment"},
+    ),
+    "mergeInto, its condition": (
+        MERGE_INTO.format("", "F.expr('o.amount > customers.born')", "F.col('o.state')"),
+        MERGE_INTO.format("", "F.expr('o.amount >= customers.born')", "F.col('o.state')"),
+        {"ROWS "},
+    ),
+    "mergeInto, its source": (
+        MERGE_INTO.format("", "", "F.col('o.state')"), MERGE_INTO.format(".where('id > 1')", "", "F.col('o.state')"),
+        {"ROWS "},
+    ),
+    "mergeInto, what goes": (
+        MERGE_INTO.format("", "", "F.col('o.state')"),
+        MERGE_INTO.format("", "", "F.col('o.state')").replace(".merge()", ".whenNotMatchedBySource().delete().merge()"),
+        {"ROWS "},
+    ),
+    "DeltaTable, a value": (DELTA.format("", "", "'o.state'"), DELTA.format("", "", "F.upper('o.state')"),
+        {"MEANING segment"}),
+    "DeltaTable, its condition": (
+        DELTA.format("", "'o.id > 1', ", "'o.state'"), DELTA.format("", "'o.id > 2', ", "'o.state'"), {"ROWS "},
+    ),
+    "DeltaTable in foreachBatch": (DELTA_STREAM.format(1, "'s.b'"), DELTA_STREAM.format(1, "F.lower('s.b')"),
+        {"MEANING country"}),
+    "DeltaTable in foreachBatch, its stream": (DELTA_STREAM.format(1, "'s.b'"), DELTA_STREAM.format(2, "'s.b'"),
+        {"ROWS "}),
+    "DeltaTable, at a path": (
+        DELTA_PATH.format("delete('quantity < 1')"), DELTA_PATH.format("delete('quantity < 2')"), {"ROWS "},
+    ),
+    "DeltaTable, an update": (
+        DELTA_PATH.format("update('quantity < 1', {'sku': F.lit('x')})"),
+        DELTA_PATH.format("update('quantity < 1', {'sku': F.lit('y')})"),
+        {"MEANING sku"},
+    ),
+    "update": (
+        "spark.sql('UPDATE shop.customers SET born = born + 1 WHERE customer > 1')",
+        "spark.sql('UPDATE shop.customers SET born = born + 2 WHERE customer > 1')",
+        {"MEANING born"},
+    ),
+    "delete": (
+        "spark.sql('DELETE FROM shop.customers WHERE customer IN (SELECT customer FROM shop.orders WHERE id > 1)')",
+        "spark.sql('DELETE FROM shop.customers WHERE customer IN (SELECT customer FROM shop.orders WHERE id > 2)')",
+        {"ROWS "},
+    ),
+    "a database that is used": (USED.format("seen"), USED.format("found"), {"OUTPUT_REMOVED ", "OUTPUT_ADDED "}),
+    "a table of a catalog that isn't there": (ICEBERG.format("a", 1), ICEBERG.format("a", 2), {"ROWS "}),
+    "a path in SQL": (
+        "spark.sql('SELECT sku FROM delta.`/lake/items` WHERE quantity > 1')" + OUT,
+        "spark.sql('SELECT sku FROM delta.`/lake/items` WHERE quantity > 2')" + OUT,
+        {"ROWS "},
+    ),
+    "a view of the catalog": (VIEW.format(1), VIEW.format(2), {"MEANING amount"}),
 }  # fmt: skip
 
 EQUAL = {
@@ -295,6 +404,34 @@ EQUAL = {
         ORDERS + "o.write.option('compression', 'gzip').option('header', True).csv('/lake/out')",
         ORDERS + "o.write.options(header='true', maxRecordsPerFile=9).csv('/lake/out')",
     ),
+    "merge by SQL and by methods": (
+        BY_SQL,
+        MERGE_INTO.format("", "", "F.col('o.state')"),
+    ),
+    "merge by mergeInto and by DeltaTable": (
+        MERGE_INTO.format("", "", "F.col('o.state')"), DELTA.format("", "", "'o.state'"),
+    ),
+    "merge with a subquery and with a WITH": (
+        UPSERT.format("", "", "o.state"),
+        BY_WITH,
+    ),
+    "what a merge's source has besides": (
+        MERGE_INTO.format("", "", "F.col('o.state')"),
+        MERGE_INTO.format(".withColumn('more', F.lit(1))", "", "F.col('o.state')"),
+    ),
+    "what a merge sets, all columns or each": (
+        ALL_OR_EACH.format(".whenMatched().updateAll()"),
+        ALL_OR_EACH.format(
+            ".whenMatched().update({c: F.col(f's.{c}') for c in ('amount', 'id', 'sku', 'quantity')})"
+        ),
+    ),
+    "a database that is used": (
+        USED.format("seen"), "spark.table('shop.items').write.mode('append').saveAsTable('shop.seen')",
+    ),
+    "upkeep": (
+        ORDERS + "o" + OUT + "spark.sql('VACUUM shop.orders')\nspark.sql('CALL lake.system.expire_snapshots(x => 1)')",
+        ORDERS + "o" + OUT + "spark.sql('VACUUM  shop.orders')\nspark.sql('CALL lake.system.expire_snapshots(x => 1)')",
+    ),
     "where a broker is": (
         "spark.read.format('kafka').option('subscribe', 't').option('kafka.bootstrap.servers', 'a:1').load()" + OUT,
         "spark.read.format('kafka').option('subscribe', 't').option('kafka.bootstrap.servers', 'b:2').load()" + OUT,
@@ -306,7 +443,17 @@ EQUAL = {
 }  # fmt: skip
 
 
+def has_methods(*scripts: str) -> None:
+    """Skips what needs a method that another Spark than the locked one doesn't have."""
+    from pyspark.sql import DataFrame
+
+    with where_spark_can():
+        if any("mergeInto" in script for script in scripts):
+            getattr(DataFrame, "mergeInto")  # noqa: B009  typed for the locked one alone
+
+
 def differences(dry_runs: DryRuns, old: str, new: str) -> set[str]:
+    has_methods(old, new)
     found = review_job(None, dry_runs.version(old, "old.py"), dry_runs.version(new, "new.py"))
     assert found.problems == ()
     return {
@@ -328,7 +475,7 @@ def test_what_is_only_written_differently_is_no_change(dry_runs: DryRuns, name: 
     assert differences(dry_runs, old, new) == set()
 
 
-@pytest.mark.parametrize("name", ["values", "function", "stream", "foreachBatch", "merge"])
+@pytest.mark.parametrize("name", ["values", "function", "stream", "foreachBatch", "merge, ON"])
 def test_the_same_script_has_no_differences(dry_runs: DryRuns, name: str) -> None:
     old, _, _ = CHANGES[name]
     assert differences(dry_runs, old, old) == set()
@@ -365,6 +512,11 @@ UNKNOWN = {
     # name: the script, what the problem says, what the fix says
     "an unknown table": ("spark.table('shop.nothing')" + OUT, "the schema of the table shop.nothing", "--tables"),
     "an unknown path": ("spark.read.parquet('/lake/nothing')" + OUT, "the path /lake/nothing", "--tables"),
+    "an unknown path whose error is caught": (
+        "try:\n    spark.read.parquet('/lake/nothing')\nexcept Exception:\n    pass\n" + ORDERS + "o" + OUT,
+        "goes on without a source that it reads: the schema of the path /lake/nothing",
+        "--tables",
+    ),
     "a column that isn't there": (ORDERS + "o.select('nothing')" + OUT, "nothing", "Correct the script"),
     "missing data": (ORDERS + "o.agg(F.max('id')).collect()[0][0] + 1\no" + OUT, "TypeError", "empty"),
     "no rows": (ORDERS + "first = o.collect()[0]\no" + OUT, "IndexError", "empty"),
@@ -377,10 +529,15 @@ UNKNOWN = {
         "spark.sparkContext.parallelize([1]).saveAsTextFile('/lake/out')", "RDD.saveAsTextFile", "DataFrame",
     ),
     "RDDs that go to code": (ORDERS + "o.rdd.foreachPartition(list)\no" + OUT, "RDD.foreachPartition", "DataFrame"),
-    "a merge by frames": (
-        ORDERS + "o.mergeInto('shop.customers', F.expr('true'))\no" + OUT,
-        "mergeInto",
-        "DataFrame",
+    "a merge with a column that isn't there": (
+        MERGE_INTO.format("", "", "F.col('o.nothing')"), "nothing", "Correct the script",
+    ),
+    "a merge into an unknown table": (
+        MERGE_INTO.format("", "", "F.col('o.state')").replace("shop.customers", "shop.nothing"), "shop.nothing",
+        "--tables",
+    ),
+    "a Delta table's history": (
+        DELTA_PATH.format("history().collect()"), "DeltaTable.history needs a table", "Correct the script",
     ),
     "an insert with parameters": (
         ORDERS + "spark.sql('INSERT INTO shop.customers SELECT 1, :a, :a, 1', args={'a': 'x'})\no" + OUT,
@@ -396,7 +553,6 @@ UNKNOWN = {
     "too few columns": (ORDERS + "o.select('id')" + INTO, "has 4 columns, and the rows", "Correct"),
     "too few columns in SQL": ("spark.sql('INSERT INTO shop.customers SELECT 1, 2')", "has 4 columns", "Correct"),
     "an insert into an unknown table": (ORDERS + "o.write.insertInto('shop.nothing')", "shop.nothing", "--tables"),
-    "what truncates": (ORDERS + "spark.sql('TRUNCATE TABLE shop.customers')\no" + OUT, "TruncateTable", "by itself"),
     "what the catalog makes": (ORDERS + "spark.catalog.createTable('x', '/x')\no" + OUT, "createTable", "DataFrame"),
     "nothing": ("def main():\n    spark.table('shop.orders')" + OUT, "writes nothing", "arguments"),
     "a stream that Spark refuses": (
@@ -410,6 +566,7 @@ UNKNOWN = {
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_what_cant_be_known_is_no_pass(dry_runs: DryRuns, name: str) -> None:
     script, text, fix = UNKNOWN[name]
+    has_methods(script)
     found = review_job(None, dry_runs.version(script, "old.py"), dry_runs.version(script, "new.py"))
     assert found.verdict is JobVerdict.UNKNOWN
     assert [each.script for each in found.problems] == ["old.py", "new.py"]
@@ -423,6 +580,67 @@ def test_a_statement_that_changes_a_table_is_the_same_or_the_verdict_is_unknown(
     assert review_job(None, old, old).verdict is JobVerdict.NONE
     found = review_job(None, old, new)
     assert (found.verdict, [each.script for each in found.problems]) == (JobVerdict.UNKNOWN, ["old.py", "new.py"])
+
+
+TRUNCATE = "spark.sql('TRUNCATE TABLE shop.items')\n"
+WRITE = ORDERS + "o.write.mode('append').saveAsTable('shop.seen')\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (TRUNCATE + WRITE, WRITE),
+        (TRUNCATE + WRITE, TRUNCATE.replace("items", "customers") + WRITE),
+        (TRUNCATE + WRITE, WRITE + TRUNCATE),
+    ],
+    ids=["one alone", "of another table", "after the write"],
+)
+def test_a_statement_that_isnt_run_is_the_same_at_the_same_place(dry_runs: DryRuns, old: str, new: str) -> None:
+    before = dry_runs.version(old, "old.py")
+    assert review_job(None, before, before).verdict is JobVerdict.NONE
+    found = review_job(None, before, dry_runs.version(new, "new.py"))
+    assert found.verdict is JobVerdict.UNKNOWN
+    assert "TRUNCATE TABLE shop." in found.problems[0].text
+
+
+def texts(dry_runs: DryRuns, old: str, new: str) -> list[str]:
+    found = review_job(None, dry_runs.version(old, "old.py"), dry_runs.version(new, "new.py"))
+    return [each.text for output in found.outputs for each in output.differences]
+
+
+def test_how_a_merge_is_described(dry_runs: DryRuns) -> None:
+    old, condition = UPSERT.format("", "", "o.state"), UPSERT.format("", " AND o.amount > 1", "o.state")
+    assert texts(dry_runs, old, condition) == [
+        "The job writes other rows: WHEN MATCHED THEN UPDATE → WHEN MATCHED AND (o.amount > 1) THEN UPDATE"
+    ]
+    assert texts(dry_runs, old, UPSERT.format("", "", "upper(o.state)")) == [
+        "segment means something else: state of shop.orders → upper(state)"
+    ]
+    merge = MERGE.format("customer")
+    assert texts(dry_runs, merge, MERGE.format("id")) == [
+        "The job writes other rows: ON (c.customer = o.customer) → ON (c.customer = o.id)"
+    ]
+
+
+def test_how_rows_are_described(dry_runs: DryRuns) -> None:
+    old, new, _ = CHANGES["join"]
+    (text,) = texts(dry_runs, old, new)
+    assert "INNER JOIN: " in text
+    assert "LEFT OUTER JOIN: " in text
+    old, new, _ = CHANGES["distinct"]
+    assert texts(dry_runs, old, new) == ["The job writes other rows: none → GROUP_BY: id; DISTINCT"]
+    old, new = (ORDERS + f"o.limit({most}).select('id')" + OUT for most in (5, 6))
+    assert texts(dry_runs, old, new) == ["The job writes other rows: LIMIT 5 → LIMIT 6"]
+    old, new, _ = CHANGES["function"]
+    assert texts(dry_runs, old, new) == ["s is computed in another way: <lambda>(state)"]
+    long = " + ".join(f"'{number}'" for number in range(60))
+    old, new = (
+        ORDERS + f"o.select(F.concat(*[F.concat('state', F.lit(x)) for x in {[long, last]}]).alias('s'))" + OUT
+        for last in "ab"
+    )
+    (text,) = texts(dry_runs, old, new)
+    assert len(text) < 500
+    assert "'a'" in text or " a)" in text
 
 
 def test_parameters_of_a_query(dry_runs: DryRuns) -> None:

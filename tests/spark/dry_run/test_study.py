@@ -1,6 +1,6 @@
 """Reviews of mutated jobs, judged by what both versions really write: no missed break, and few false alarms.
 
-uv run pytest tests/spark/dry_run/test_study.py -m "study or not study"       # all 200, some minutes
+uv run pytest tests/spark/dry_run/test_study.py -m study                      # all 200, some minutes
 UPDATE_GOLDENS=1 uv run pytest tests/spark/dry_run/test_study.py -m study     # and writes docs/analysis/review-study.md
 """
 
@@ -154,6 +154,7 @@ def test_no_break_is_missed_and_few_alarms_are_false(dry_runs: DryRuns, tables: 
     _held(found)
     if updating():
         rewrite(PAGE, page(found))
+    assert PAGE.read_text(encoding="utf-8") == page(found)
 
 
 def page(found: list[Judged]) -> str:

@@ -6,14 +6,23 @@ Exit statuses: 0 reported, whatever came of the script; 2 a command line that ca
 from __future__ import annotations
 
 import argparse
+import atexit
+import dis
+import json
 import os
 import sys
+import threading
 import traceback
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
-from headwater_producers.spark.dry_run.channel import Channel
+from headwater_producers.spark.dry_run.channel import Channel, end_with_parent
+from headwater_producers.spark.dry_run.delta import serve_delta
 from headwater_producers.spark.dry_run.isolation import NotAllowedError, isolate
+from headwater_producers.spark.dry_run.lines import Lines
+from headwater_producers.spark.dry_run.looks import Looks
+from headwater_producers.spark.dry_run.merging import Merging, merge_by_methods
 from headwater_producers.spark.dry_run.output import Frames
 from headwater_producers.spark.dry_run.reading import serve_reads
 from headwater_producers.spark.dry_run.session import keep_session, make_session
@@ -22,6 +31,8 @@ from headwater_producers.spark.dry_run.statements import run_statements
 from headwater_producers.spark.dry_run.writing import Writes, intercept_writes
 from headwater_producers.spark.running.script import run_script
 
+# `raise` and `assert`.
+_RAISE: Final = dis.opmap["RAISE_VARARGS"]
 _NEEDS_DATA: Final = (IndexError, StopIteration, KeyError)
 
 
@@ -30,6 +41,8 @@ def main() -> None:
     flags = argparse.ArgumentParser(allow_abbrev=False)
     flags.add_argument("--channel", required=True, help="descriptors to read answers from, and to write reports to")
     flags.add_argument("--scratch", type=Path, required=True, help="the only folder that may be written")
+    flags.add_argument("--parent", type=int, required=True, help="the process with which this one ends")
+    flags.add_argument("--empty", type=json.loads, help="make up a row wherever the script asks for some, but there")
     flags.add_argument("script")
     flags.add_argument("arguments", nargs=argparse.REMAINDER)
     given = flags.parse_args()
@@ -38,20 +51,48 @@ def main() -> None:
     scratch = given.scratch.resolve()
     source = Path(given.script).read_bytes()
     alone = isolate(scratch)
+    end_with_parent(given.parent)
     os.chdir(scratch)
     # A script that attaches capture itself has nothing to report.
     os.environ["HEADWATER_CAPTURE_ENABLED"] = "false"
     session = make_session(scratch)
     stop = type(session).stop
-    sources = prepare(session, channel, scratch)
+    sources, looks = prepare(session, channel, scratch, given.empty)
     channel.report("begin", {"network": not alone})
-    _run(given.script, source, given.arguments, channel)
-    channel.report("end", {"inputs": len(sources.identities)})
-    stop(session)
+    lines = Lines(given.script, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    raised: list[BaseException | None] = []
+
+    def failed(found: threading.ExceptHookArgs) -> None:
+        if found.exc_value is not None:
+            raised.append(found.exc_value)
+            problem(found.exc_value, given.script, channel)
+
+    def end() -> None:
+        missing(sources, raised, channel)
+        channel.report("lines", {"unrun": lines.unrun(sources.compared), "all": lines.statements()})
+        channel.report("end", {"inputs": len(sources.identities)})
+        stop(session)
+
+    threading.excepthook = failed
+    # Python waits for the script's threads, and calls what the script has registered, before what is registered here.
+    atexit.register(end)
+    raised.append(_run(given.script, source, given.arguments, channel, lines, looks))
+    if channel.forked:
+        # The script goes on in the process that it began in, and ends there.
+        os._exit(0)
 
 
-def prepare(session: Any, channel: Channel, scratch: Path) -> Sources:
-    """Replace PySpark's readers and writers in this process; they can't be put back."""
+def prepare(
+    session: Any, channel: Channel, scratch: Path, empty: Collection[str] | None = None
+) -> tuple[Sources, Looks]:
+    """Replace PySpark's readers and writers in this process; they can't be put back.
+
+    Args:
+        session: the session.
+        channel: to report to.
+        scratch: the only folder that may be written.
+        empty: see `Looks`.
+    """
     keep_session(session)
     sources = Sources(session, channel, scratch)
     frames = Frames(sources)
@@ -59,20 +100,60 @@ def prepare(session: Any, channel: Channel, scratch: Path) -> Sources:
     serve_reads(sources)
     intercept_writes(writes)
     run_statements(sources, writes)
-    return sources
+    merging = Merging(writes)
+    merge_by_methods(merging)
+    serve_delta(merging)
+    looks = Looks(sources, empty)
+    looks.serve()
+    return sources, looks
 
 
-def _run(script: str, source: bytes, arguments: list[str], channel: Channel) -> None:
+def _run(
+    script: str, source: bytes, arguments: list[str], channel: Channel, lines: Lines, looks: Looks
+) -> BaseException | None:
+    """What the script has raised; it is reported."""
     try:
-        run_script(script, source, arguments)
+        lines.start()
+        try:
+            run_script(script, source, arguments)
+        finally:
+            lines.stop()
     except SystemExit as left:
-        if left.code not in (None, 0):
+        if channel.forked:
+            # As a process of the script ends, which has nothing to report by that.
+            os._exit(left.code if isinstance(left.code, int) else int(left.code is not None))
+        if left.code not in (None, 0) and not is_by_a_made_up_row(left, channel, lines, looks):
             channel.problem(
                 f"The script ends with exit status {left.code}.",
                 "Give its own arguments after --, as the job gets them.",
             )
     except BaseException as error:
-        problem(error, script, channel)
+        if not is_by_a_made_up_row(error, channel, lines, looks):
+            problem(error, script, channel)
+        return error
+    return None
+
+
+def is_by_a_made_up_row(raised: BaseException, channel: Channel, lines: Lines, looks: Looks) -> bool:
+    """Whether the script itself raises that after it was given a row: it checks its data, say. It is reported."""
+    trace = raised.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if looks.last is None or trace is None or raised.__context__ is not None:
+        return False
+    if not isinstance(raised, SystemExit):
+        code = trace.tb_frame.f_code
+        if not lines.is_ours(code.co_filename) or code.co_code[trace.tb_lasti] != _RAISE:
+            return False
+    channel.report("stop", {"look": looks.last})
+    return True
+
+
+def missing(sources: Sources, raised: Collection[BaseException | None], channel: Channel) -> None:
+    """Report the sources without a known schema that the script went on without: it may have caught the error."""
+    for each in sources.missing.values():
+        if not any(each is one for one in raised):
+            channel.problem(f"The script goes on without a source that it reads: {each}.", each.fix)
 
 
 def problem(error: BaseException, script: str, channel: Channel) -> None:

@@ -1,15 +1,44 @@
 """Questions to the process that started the dry run, and what is reported to it: lines of JSON on two pipes.
 
 ⇒ {"ask": {"kind": "table", "name": "shop.orders"}}      ⇐ {"columns": "id BIGINT, day DATE"}, or null
-⇒ {"output": {…}}, {"input": {…}}, {"problem": {…}}, {"end": {…}}
+⇒ {"output": {…}}, {"input": {…}}, {"look": {…}}, {"problem": {…}}, {"lines": {…}}, {"end": {…}}
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
-from typing import Any
+import time
+from typing import Any, Final
+
+from headwater_schemas.redaction import redact
+
+_PARENT_EVERY_SECONDS: Final = 1.0
+_FORKED: Final = {
+    "problem": {
+        "text": "The script goes on in a process that it has forked, and what it does there isn't known.",
+        "fix": "Leave Spark to the process that makes the session, and end others by os._exit.",
+    }
+}
+
+
+def end_with_parent(parent: int) -> None:
+    """End this process and its JVM, which are a process group of their own, once the one that started it is gone.
+
+    That one ends it in time, as long as it isn't killed itself: a cancelled step of CI leaves nothing behind.
+
+    Args:
+        parent: its id, as it gave it: it may be gone by now, and this process be another's child.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PARENT_EVERY_SECONDS)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 class Channel:
@@ -26,9 +55,18 @@ class Channel:
         self._answers = os.fdopen(answers, "r", encoding="utf-8")
         self._reports = os.fdopen(reports, "w", encoding="utf-8")
         self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    @property
+    def forked(self) -> bool:
+        """Whether this is a process that the script has forked: the answers, and the end, are another's."""
+        return os.getpid() != self._process
 
     def ask(self, kind: str, name: str) -> str | None:
         """The declared columns, as DDL; None: there are none."""
+        if self.forked:
+            self._report_fork()
+            return None
         with self._lock:
             self._write("ask", {"kind": kind, "name": name})
             line = self._answers.readline()
@@ -37,13 +75,20 @@ class Channel:
         return columns
 
     def report(self, what: str, content: dict[str, Any]) -> None:
-        """`output`, `input`, `problem` or `end`."""
+        """As above; of a forked process, that there is one."""
+        if self.forked:
+            self._report_fork()
+            return
         with self._lock:
             self._write(what, content)
 
     def problem(self, text: str, fix: str = "") -> None:
-        """Why the review can't be complete, and what to do about it."""
-        self.report("problem", {"text": text, "fix": fix})
+        """Why the review can't be complete, and what to do about it; without what looks like a secret."""
+        self.report("problem", {"text": redact(text), "fix": redact(fix)})
+
+    def _report_fork(self) -> None:
+        # One call, below what a pipe takes at once, and without the lock, which another thread may have had.
+        os.write(self._reports.fileno(), f"{json.dumps(_FORKED)}\n".encode())
 
     def _write(self, what: str, content: dict[str, Any]) -> None:
         self._reports.write(json.dumps({what: content}) + "\n")

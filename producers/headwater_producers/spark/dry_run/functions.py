@@ -14,10 +14,29 @@ _DEEPEST: Final = 20
 
 def function_digest(function: Callable[..., Any]) -> str:
     """The same for a function that reads the same, wherever it stands and whatever it is called."""
-    return hashlib.sha256(repr(_described(function, set(), 0)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(repr(_described(function, _Described(), 0)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _described(value: Any, seen: set[int], depth: int) -> Any:
+def code_of(function: Callable[..., Any]) -> set[CodeType]:
+    """All code that the digest is of."""
+    seen = _Described()
+    _described(function, seen, 0)
+    return seen.codes
+
+
+class _Described(set[int]):
+    """Identities of what is being described.
+
+    Attributes:
+        codes: the code that was described so far.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.codes: set[CodeType] = set()
+
+
+def _described(value: Any, seen: _Described, depth: int) -> Any:
     if isinstance(value, _PLAIN):
         return (type(value).__name__, repr(value))
     if depth > _DEEPEST or id(value) in seen:
@@ -30,7 +49,7 @@ def _described(value: Any, seen: set[int], depth: int) -> Any:
         seen.discard(id(value))
 
 
-def _parts(value: Any, seen: set[int], depth: int) -> Any:
+def _parts(value: Any, seen: _Described, depth: int) -> Any:
     if isinstance(value, functools.partial):
         return ("partial", *(_described(each, seen, depth) for each in (value.func, value.args, value.keywords)))
     wrapped = getattr(value, "__wrapped__", None)
@@ -48,7 +67,7 @@ def _parts(value: Any, seen: set[int], depth: int) -> Any:
     return _object(value, seen, depth)
 
 
-def _object(value: Any, seen: set[int], depth: int) -> Any:
+def _object(value: Any, seen: _Described, depth: int) -> Any:
     if isinstance(value, ModuleType):
         return ("module", value.__name__)
     if isinstance(value, type):
@@ -57,7 +76,7 @@ def _object(value: Any, seen: set[int], depth: int) -> Any:
     return (type(value).__qualname__, _class(type(value), seen, depth), _described(state, seen, depth))
 
 
-def _collection(value: Any, seen: set[int], depth: int) -> Any:
+def _collection(value: Any, seen: _Described, depth: int) -> Any:
     if isinstance(value, (list, tuple)):
         return (type(value).__name__, *(_described(each, seen, depth) for each in value))
     if isinstance(value, (set, frozenset)):
@@ -65,7 +84,7 @@ def _collection(value: Any, seen: set[int], depth: int) -> Any:
     return ("dict", *((repr(name), _described(each, seen, depth)) for name, each in value.items()))
 
 
-def _class(value: type, seen: set[int], depth: int) -> Any:
+def _class(value: type, seen: _Described, depth: int) -> Any:
     module = getattr(value, "__module__", "")
     own = [(name, each) for name, each in sorted(vars(value).items()) if isinstance(each, FunctionType)]
     # A class of a library is what its name says; one of the script's is what its methods do.
@@ -75,7 +94,7 @@ def _class(value: type, seen: set[int], depth: int) -> Any:
     return (value.__qualname__, *((name, _described(each, seen, depth)) for name, each in own))
 
 
-def _function(function: FunctionType, seen: set[int], depth: int) -> Any:
+def _function(function: FunctionType, seen: _Described, depth: int) -> Any:
     code = function.__code__
     used = [(name, function.__globals__[name]) for name in _names(code) if name in function.__globals__]
     cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
@@ -88,7 +107,8 @@ def _function(function: FunctionType, seen: set[int], depth: int) -> Any:
     )
 
 
-def _code(code: CodeType, seen: set[int], depth: int, doc: str | None = None) -> Any:
+def _code(code: CodeType, seen: _Described, depth: int, doc: str | None = None) -> Any:
+    seen.codes.add(code)
     constants = code.co_consts
     if doc is not None and constants and constants[0] == doc:
         constants = constants[1:]

@@ -76,23 +76,42 @@ def _require_loopback(address: Any) -> None:
 
 
 def _without_network() -> bool:
-    """A network namespace for this process and all that it starts."""
+    """A network namespace for this process and all that it starts; False where the system doesn't let it have one.
+
+    It is tried in a child first: some systems give a namespace and refuse to set up its loopback, without which no JVM
+    can be talked to, and there is no way back.
+    """
     if not sys.platform.startswith("linux"):
         return False
+    child = os.fork()
+    if child == 0:
+        done = 1
+        with contextlib.suppress(BaseException):
+            _leave_network()
+            done = 0
+        os._exit(done)
+    if os.waitpid(child, 0)[1] != 0:
+        return False
+    _leave_network()
+    return True
+
+
+def _leave_network() -> None:
+    """Into a namespace of its own, whose loopback is up.
+
+    Raises:
+        OSError: the system refuses it.
+    """
     user, group = os.getuid(), os.getgid()
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(_NEW_NETWORK) != 0:
         if libc.unshare(_NEW_USER | _NEW_NETWORK) != 0:
-            return False
+            raise OSError(ctypes.get_errno(), "no network namespace")
         with contextlib.suppress(OSError):
             Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
             Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
             Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
-    try:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            request = struct.pack("16sH14s", b"lo", 0, b"")
-            flags = struct.unpack("16sH14s", fcntl.ioctl(any_socket, _GET_FLAGS, request))[1]
-            fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sH14s", b"lo", flags | _UP, b""))
-    except OSError as error:
-        raise NotAllowedError(f"the dry run's own loopback can't be set up: {error}") from error
-    return True
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = struct.pack("16sH14s", b"lo", 0, b"")
+        flags = struct.unpack("16sH14s", fcntl.ioctl(any_socket, _GET_FLAGS, request))[1]
+        fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sH14s", b"lo", flags | _UP, b""))

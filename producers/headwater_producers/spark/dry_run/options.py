@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from headwater_schemas.redaction import is_secret_name, redact
+
 # Where something is, how fast it is read or written, and how files are packed.
 _NEUTRAL: Final = frozenset(
     {
@@ -29,7 +31,7 @@ def options_text(options: Mapping[str, str]) -> str:
         options: by name in lower case.
     """
     counting = sorted((name, value) for name, value in options.items() if not _is_neutral(name))
-    return " ".join(f"{name}={_shown(value)}" for name, value in counting)
+    return " ".join(_shown(name, value) for name, value in counting)
 
 
 def option_text(value: object) -> str:
@@ -38,9 +40,21 @@ def option_text(value: object) -> str:
 
 
 def _is_neutral(name: str) -> bool:
-    return name in _NEUTRAL or _SECRET.search(name) is not None
+    return name in _NEUTRAL or _SECRET.search(name) is not None or is_secret_name(name)
 
 
-def _shown(value: str) -> str:
-    # Two long ones that begin alike are two.
-    return value if len(value) <= _MOST else f"{value[:_MOST]}…{hashlib.sha256(value.encode()).hexdigest()[:8]}"
+def _shown(name: str, value: str) -> str:
+    # Two long ones that begin alike are two. The value is cut once it has no secret that a cut could hide.
+    text = without_secrets(f"{name}={value}")
+    most = len(name) + 1 + _MOST
+    return text if len(text) <= most else f"{text[:most]}…{_digest(value)}"
+
+
+def without_secrets(text: str) -> str:
+    """A text that is shown and compared, without what looks like a secret: with another secret it is another text."""
+    shown = redact(text)
+    return text if shown == text else f"{shown} [{_digest(text)}]"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]

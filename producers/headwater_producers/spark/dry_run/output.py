@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.connectors.rdd import FRAME, LOCAL
@@ -23,7 +23,7 @@ from headwater_producers.spark.dry_run.signature import (
 )
 from headwater_producers.spark.dry_run.sources import Sources
 from headwater_producers.spark.explain import LineageExplanation, LineageSource, explain_lineage
-from headwater_producers.spark.jvm.scala import class_name, items
+from headwater_producers.spark.jvm.scala import class_name, items, option
 from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_producers.spark.plan.tree import Nodes
 
@@ -32,6 +32,14 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS: Final = 100
 """Columns that have a plan each; of more, all are read from one."""
+_SHAPES: Final = {
+    "Distinct": "DISTINCT",
+    "Deduplicate": "DISTINCT",
+    "DeduplicateWithinWatermark": "DISTINCT within the watermark",
+    "Union": "UNION",
+    "Intersect": "INTERSECT",
+    "Except": "EXCEPT",
+}
 _SETTINGS: Final = (
     "spark.sql.ansi.enabled",
     "spark.sql.session.timeZone",
@@ -67,15 +75,13 @@ class Frames:
 
     def described(self, frame: DataFrame) -> dict[str, Any]:
         """All of a frame that is compared; `complete` is false with a `reason` where something isn't known."""
-        schema = frame.schema
-        found: dict[str, Any] = {"schema": json.loads(schema.json()), "rows": None, "columns": {}, "together": {}}
-        explanation = self._explained(frame)
-        found |= _texts(explanation, self._sources)
+        names = frame.schema.fieldNames()
+        found: dict[str, Any] = {"rows": None, "columns": {}, "together": {}}
+        found["expressions"], found["influences"] = self.texts(frame)
         problems: list[str] = []
         frame = unsorted(self._sources.session, frame)
         try:
             found["rows"] = self._signature(frame.select())
-            names = schema.fieldNames()
             found["together"] = dict(zip(names, column_signatures(*self._optimized(frame)), strict=True))
             if len(names) <= MOST_COLUMNS:
                 found["columns"] = {name: self._signature(frame.select(_quoted(name))) for name in names}
@@ -83,13 +89,18 @@ class Frames:
             problems.append(str(error))
         # Signatures are made of the whole plan: where lineage is incomplete, only its texts are.
         found["complete"], found["reason"] = not problems, "; ".join(problems) or None
-        found["settings"] = {name: self._sources.session.conf.get(name, None) for name in _SETTINGS}
+        found["settings"] = self.settings()
         return found
 
-    def behind(self, plan: Any) -> str:
-        """What an analyzed plan's text leaves out: what its leaves read, and what the functions do that it calls."""
-        leaves = sorted(set(self._leaves(plan).values()))
-        return repr((leaves, sorted(self._called(plan).values())))
+    def settings(self) -> dict[str, str | None]:
+        """Those of the session that decide what expressions mean."""
+        return {name: self._sources.session.conf.get(name, None) for name in _SETTINGS}
+
+    def texts(self, frame: DataFrame) -> tuple[Mapping[str, str], Sequence[str]]:
+        """What each column is made of, by path, and what decides the rows: for people."""
+        found = _texts(self._explained(frame), self._sources)
+        rows = [*found["influences"], *_shapes(frame._jdf.queryExecution().analyzed())]
+        return found["expressions"], rows
 
     def signature_of(self, frame: DataFrame, column: str | None = None) -> str:
         """The signature of one column, or of the rows.
@@ -99,6 +110,14 @@ class Frames:
         """
         frame = unsorted(self._sources.session, frame)
         return self._signature(frame.select() if column is None else frame.select(_quoted(column)))
+
+    def signatures_of(self, frame: DataFrame) -> list[str]:
+        """Signatures of all columns, of one plan; see `column_signatures`.
+
+        Raises:
+            UnreadableError: it has none.
+        """
+        return column_signatures(*self._optimized(frame))
 
     def _explained(self, frame: DataFrame) -> LineageExplanation:
         return explain_lineage(frame, settings=PlanSettings(literals=True))
@@ -163,6 +182,22 @@ class Frames:
     def _identity(self, object_: Any) -> int:
         jvm: Any = self._sources.session._jvm
         return int(jvm.System.identityHashCode(object_))
+
+
+def _shapes(plan: Any) -> Iterator[str]:
+    """What decides rows besides values: kinds of joins, DISTINCT, LIMIT, sampling."""
+    for operator in _operators(plan):
+        kind = class_name(operator)
+        if kind == "Join":
+            condition = option(operator.condition())
+            text = "" if condition is None else f": {' '.join(str(condition.sql()).split())}"
+            yield f"{operator.joinType().sql()!s} JOIN{text}"
+        elif kind in _SHAPES:
+            yield _SHAPES[kind]
+        elif kind in {"GlobalLimit", "Offset"}:
+            yield f"{'LIMIT' if kind == 'GlobalLimit' else 'OFFSET'} {operator.expressions().head().sql()}"
+        elif kind == "Sample":
+            yield f"SAMPLE from {operator.lowerBound():g} to {operator.upperBound():g}"
 
 
 def _operators(plan: Any) -> Iterator[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.jvm.scala import class_name, items, statics
+from headwater_producers.spark.jvm.versions import jvm_frames
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -19,10 +20,7 @@ def frame_of(session: SparkSession, plan: Any) -> DataFrame:
     """The frame of a JVM plan, which is analyzed."""
     from pyspark.sql import DataFrame
 
-    jvm: Any = session._jvm
-    package = jvm.org.apache.spark.sql
-    dataset = getattr(package, "classic", package).Dataset
-    return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)
+    return DataFrame(jvm_frames(session._jvm).ofRows(session._jsparkSession, plan), session)
 
 
 def unsorted(session: SparkSession, frame: DataFrame) -> DataFrame:

@@ -19,6 +19,7 @@ _STATE: Final = "_headwater_reading"
 def serve_reads(sources: Sources) -> None:
     """From now on readers and tables are served."""
     from pyspark.sql import SparkSession
+    from pyspark.sql.catalog import Catalog
     from pyspark.sql.readwriter import DataFrameReader
     from pyspark.sql.streaming.readwriter import DataStreamReader
 
@@ -31,6 +32,7 @@ def serve_reads(sources: Sources) -> None:
         return session_table(session, _known(sources, tableName))
 
     SparkSession.table = table  # type: ignore[method-assign,assignment]
+    Catalog.setCurrentDatabase = lambda _, dbName: sources.use([dbName])  # type: ignore[method-assign,assignment]  # noqa: N803
 
 
 def _known(sources: Sources, name: str) -> str:
@@ -38,7 +40,7 @@ def _known(sources: Sources, name: str) -> str:
     catalog: Any = sources.session._jsparkSession.catalog()
     if "." not in name and catalog.tableExists(name):
         return name
-    return sources.table(name) or name
+    return sources.table(name)
 
 
 def _remember(reader: Any) -> None:
@@ -75,7 +77,7 @@ def _serve(reader: Any, sources: Sources, *, streaming: bool) -> None:
         frame = sources.session.table(tableName)
         if not streaming:
             return frame
-        return sources.frame(Source("table", tableName.lower()), frame.schema, streaming=True)
+        return sources.frame(sources.called(tableName), frame.schema, streaming=True)
 
     reader.load, reader.table = load, table
     for name in _FILES:

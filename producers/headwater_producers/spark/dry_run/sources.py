@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.dry_run.channel import Channel
@@ -28,6 +30,9 @@ _FIXED: Final = {
     "rate-micro-batch": "timestamp TIMESTAMP, value BIGINT",
 }
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+_UNSAFE_IN_TABLES: Final = re.compile(r"[^A-Za-z0-9_]+")
+# What SQL reads by its path: delta.`/lake/orders`.
+_FORMATS: Final = frozenset({"delta", "iceberg", "parquet", "orc", "json", "csv", "text", "avro", "binaryfile"})
 
 
 class MissingSchemaError(Exception):
@@ -35,7 +40,7 @@ class MissingSchemaError(Exception):
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(f"the schema of the {kind} {name} isn't known")
-        self.fix = f"Give its columns with --tables FILE: {{{name!r}: 'id BIGINT, day DATE'}}."
+        self.fix = f"Give its columns with --tables FILE: {json.dumps({name: 'id BIGINT, day DATE'})}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +73,36 @@ class Sources:
     Attributes:
         identities: what is behind a source that isn't a dataset: the signature of a stream's rows.
         streams: and by that, the signatures of its columns.
+        last_write: name of what the script would have written last; empty: nothing yet.
+        compared: code of the script that Spark would call for rows, which isn't run: it is compared by itself.
+        missing: the error for each source whose schema isn't known, which the script may have caught.
     """
 
     def __init__(self, session: SparkSession, channel: Channel, scratch: Path) -> None:
         self.session, self.channel, self.scratch = session, channel, scratch
         self.identities: dict[str, str] = {}
         self.streams: dict[str, dict[str, str]] = {}
+        self.last_write = ""
+        self.compared: set[CodeType] = set()
+        self.missing: dict[Source, MissingSchemaError] = {}
         self._written: dict[Source, StructType] = {}
         self._served: dict[str, Source] = {}
-        self._tables: set[str] = set()
+        self._tables: dict[str, Source] = {}
+        self._made: set[str] = set()
+        self._current: list[str] = []
 
     def forget(self) -> None:
         """Begin with another script: what the one before would have written isn't there, and inputs are reported."""
         self._written.clear()
         self._served.clear()
+        self._current = []
+        self.last_write = ""
+        self.missing.clear()
+        self.compared.clear()
+        for spark in self._made:
+            self.session._jsparkSession.sql(f"DROP TABLE IF EXISTS {spark}")
+            self._tables.pop(spark.lower(), None)
+        self._made.clear()
 
     def wrote(self, source: Source, schema: StructType) -> None:
         """The script would have written this: it may read it again."""
@@ -120,7 +141,7 @@ class Sources:
             return self._written[source]
         asked = self.channel.ask(source.kind, source.name)
         if asked is None:
-            raise MissingSchemaError(source.kind, source.name)
+            raise self.missing.setdefault(source, MissingSchemaError(source.kind, source.name))
         found: StructType = _parse_datatype_string(asked)  # type: ignore[assignment]
         return found
 
@@ -144,30 +165,64 @@ class Sources:
         """What a folder stands for."""
         return self._served.get(path.rstrip("/").rsplit("/", 1)[-1])
 
-    def table(self, name: str) -> str | None:
-        """Make sure that there is a table of this name; what to call it in Spark, None: as it is.
+    def table(self, name: str) -> str:
+        """Make sure that there is a table of this name; what to call it in Spark.
 
         Raises:
             MissingSchemaError: nobody declares its schema.
         """
         parts = [part.strip("`") for part in _parts(name)]
-        if parts and parts[0].lower() == "spark_catalog":
-            parts = parts[1:]
-        called = parts if len(parts) < 3 else ["__".join(parts[:-1]), parts[-1]]
-        plain = ".".join(parts)
-        spark = ".".join(f"`{part}`" for part in called)
-        source = Source("table", plain.lower())
-        if spark.lower() in self._tables:
+        source, called = self.named(parts), self._called(parts)
+        if _quoted(called).lower() in self._tables and self._exists(called):
             self.folder(source)
         elif not self._exists(called):
             schema = self.schema(source)
             jvm: Any = self.session._jsparkSession
-            if len(called) > 1:
-                jvm.sql(f"CREATE DATABASE IF NOT EXISTS `{called[0]}`")
             struct = jvm.parseDataType(schema.json())
+            spark = self._register(parts)
             jvm.catalog().createTable(spark, "parquet", struct, {"path": str(self.folder(source))})
-            self._tables.add(spark.lower())
+        return _quoted(called)
+
+    def made(self, parts: Sequence[str]) -> str:
+        """The script makes a table of this name, or drops it; what to call it in Spark."""
+        spark = self._register(parts)
+        self._made.add(spark)
         return spark
+
+    def _register(self, parts: Sequence[str]) -> str:
+        source, called = self.named(parts), self._called(parts)
+        if len(called) > 1:
+            self.session._jsparkSession.sql(f"CREATE DATABASE IF NOT EXISTS `{called[0]}`")
+        self._tables[_quoted(called).lower()] = source
+        return _quoted(called)
+
+    def use(self, parts: Sequence[str]) -> None:
+        """Names without a database are of this one from now on."""
+        current = _without_catalog(parts)
+        self._current = [] if current == ["default"] else current
+
+    def named(self, parts: Sequence[str]) -> Source:
+        """What a table's name stands for: a path, where it is a format and a path."""
+        known = self._tables.get(_quoted(parts).lower()) if len(parts) > 1 else None
+        if known is not None:
+            return known
+        if _is_of_path(parts):
+            return self.path(parts[1])
+        return Source("table", ".".join(self._full(parts)).lower())
+
+    def _full(self, parts: Sequence[str]) -> list[str]:
+        return [*self._current, *parts] if len(parts) == 1 else _without_catalog(parts)
+
+    def _called(self, parts: Sequence[str]) -> list[str]:
+        """The dry run's catalog has two levels, and names of letters."""
+        full = self._full(parts)
+        if _is_of_path(full):
+            return [full[0].lower(), _UNSAFE_IN_TABLES.sub("_", full[1]).strip("_")]
+        return full if len(full) < 3 else ["__".join(full[:-1]), full[-1]]
+
+    def called(self, name: str) -> Source:
+        """What a table's name, as the script writes it, stands for; see `named`."""
+        return self.named([part.strip("`") for part in _parts(name)])
 
     def columns(self, source: Source) -> list[str]:
         """Names of a table's columns, which isn't read by that.
@@ -175,15 +230,13 @@ class Sources:
         Raises:
             MissingSchemaError: nobody declares its schema.
         """
-        parts = [part.strip("`") for part in _parts(source.name)]
-        if len(parts) <= 2 and self._exists(parts):
-            name = ".".join(f"`{part}`" for part in parts)
-            return list(self.session._jsparkSession.table(name).schema().fieldNames())
+        called = self._called([part.strip("`") for part in _parts(source.name)])
+        if source.kind == "table" and self._exists(called):
+            return list(self.session._jsparkSession.table(_quoted(called)).schema().fieldNames())
         return self.schema(source).fieldNames()
 
-    def _exists(self, parts: list[str]) -> bool:
-        name = ".".join(f"`{part}`" for part in parts)
-        return bool(self.session._jsparkSession.catalog().tableExists(name))
+    def _exists(self, parts: Sequence[str]) -> bool:
+        return bool(self.session._jsparkSession.catalog().tableExists(_quoted(parts)))
 
     def topic(self, options: Mapping[str, str]) -> Source:
         """What a Kafka source reads."""
@@ -215,6 +268,18 @@ def fixed_schema(format_: str, options: Mapping[str, str]) -> StructType | None:
     else:
         text = _FIXED.get(format_)
     return None if text is None else _parse_datatype_string(text)  # type: ignore[return-value]
+
+
+def _quoted(parts: Sequence[str]) -> str:
+    return ".".join(f"`{part}`" for part in parts)
+
+
+def _is_of_path(parts: Sequence[str]) -> bool:
+    return len(parts) == 2 and parts[0].lower() in _FORMATS and "/" in parts[1]
+
+
+def _without_catalog(parts: Sequence[str]) -> list[str]:
+    return [*parts[1:]] if parts and parts[0].lower() == "spark_catalog" else [*parts]
 
 
 def _parts(name: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from py4j.java_gateway import is_instance_of
@@ -15,11 +16,14 @@ from headwater_producers.spark.connectors.catalog.statements import (
     MAKES_TABLE,
     OF_SESSION,
     REPLACES,
+    WITHOUT_QUERY,
 )
+from headwater_producers.spark.dry_run.changing import Changes
 from headwater_producers.spark.dry_run.plans import frame_of
-from headwater_producers.spark.dry_run.sources import Source, Sources
-from headwater_producers.spark.dry_run.writing import Writes, matching, table_source
+from headwater_producers.spark.dry_run.sources import Sources
+from headwater_producers.spark.dry_run.writing import Writes, matching
 from headwater_producers.spark.jvm.scala import class_name, items
+from headwater_producers.spark.jvm.versions import if_there
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,6 +33,14 @@ _DO: Final = tuple(
 )
 """What Spark's statements are that aren't queries."""
 _LOOKS: Final = ("Show", "Describe", "Explain", "List")
+_TRANSFORMS: Final = re.compile(
+    r"(?i)\bPARTITIONED\s+BY\s*\((?=[^;]*?\b(?:years?|months?|days?|hours?|bucket|truncate)\s*\()(?:[^()]|\([^()]*\))*\)"
+)
+"""Partitioning that tables of the dry run's catalog can't have. It is read from the plan."""
+_BELOW_WITH: Final = ("InsertIntoStatement", "MergeIntoTable")
+"""Statements whose query can have their WITH instead."""
+# What extensions of Delta and Iceberg parse, which aren't there: none of these changes what rows a table has.
+_OF_EXTENSIONS: Final = re.compile(r"(?is)\s*(OPTIMIZE|VACUUM|CALL|REORG|FSCK)\b.*")
 _NOTHING: Final = ("Map()", "None", "optionlist()")
 
 
@@ -43,7 +55,10 @@ def run_statements(sources: Sources, writes: Writes) -> None:
         formatter = SQLStringFormatter(session)
         text = formatter.format(sqlQuery, **named) if named else sqlQuery
         try:
-            return _run(_Statement(sources, writes, text, has_values=bool(args)), lambda text: run(session, text, args))
+            if _OF_EXTENSIONS.fullmatch(text):
+                return _not_run(writes, text, args)
+            statement = _Statement(sources, writes, text, has_values=bool(args))
+            return _run(statement, lambda text: run(session, text, args), args)
         finally:
             if named:
                 formatter.clear()
@@ -63,25 +78,25 @@ class _Statement:
 
     def __init__(self, sources: Sources, writes: Writes, text: str, *, has_values: bool = False) -> None:
         self.sources, self.writes, self.has_values = sources, writes, has_values
-        self.state = sources.session._jsparkSession.sessionState()
-        self.plan = self.state.sqlParser().parsePlan(text)
+        self.plan = sources.session._jsparkSession.sessionState().sqlParser().parsePlan(text)
         self.text = text
         self.kind = class_name(self.plan)
+        if self.kind == "UnresolvedWith" and (below := class_name(self.plan.child())) in _BELOW_WITH:
+            self.kind = below
 
     def with_tables(self) -> str:
         """The text, every table that it names being there."""
         text = self.text
         for name in sorted(self._relations(), key=len, reverse=True):
             served = self._table(name)
-            if len(name) > 2 and served is not None:
-                parts = r"\s*\.\s*".join(f"`?{re.escape(part)}`?" for part in name)
-                text = re.sub(rf"(?i)(?<![\w`.]){parts}(?![\w`])", served, text)
+            if served is not None and served != ".".join(f"`{part}`" for part in name) and served != name[0]:
+                text = _with_name(text, name, served)
         return text
 
     def _table(self, name: tuple[str, ...]) -> str | None:
         if len(name) == 1 and self.sources.session._jsparkSession.catalog().tableExists(name[0]):
             return name[0]
-        return self.sources.table(".".join(name))
+        return self.sources.table(".".join(f"`{part}`" for part in name))
 
     def _relations(self) -> set[tuple[str, ...]]:
         found: set[tuple[str, ...]] = set()
@@ -113,12 +128,13 @@ class _Statement:
 
     def without_ctes(self) -> Any:
         """The statement below its WITH, whose query has the WITH instead."""
-        if self.kind != "UnresolvedWith" or class_name(self.plan.child()) != "InsertIntoStatement":
+        if class_name(self.plan) != "UnresolvedWith":
             return self.plan
         jvm: Any = self.sources.session._jvm
-        insert = self.plan.child()
-        query = self.plan.withNewChildren(jvm.PythonUtils.toSeq([insert.query()]))
-        return insert.withNewChildren(jvm.PythonUtils.toSeq([query]))
+        statement = self.plan.child()
+        *others, query = items(statement.children())
+        with_query = self.plan.withNewChildren(jvm.PythonUtils.toSeq([query]))
+        return statement.withNewChildren(jvm.PythonUtils.toSeq([*others, with_query]))
 
     def _subqueries(self, plan: Any) -> list[Any]:
         return list(items(plan.subqueries()))
@@ -128,18 +144,24 @@ class _Statement:
         return frame_of(self.sources.session, plan)
 
 
-def _run(statement: _Statement, run: Any) -> DataFrame:
+def _run(statement: _Statement, run: Any, values: Any) -> DataFrame:
     text, kind = statement.with_tables(), statement.kind
     described = {
         "InsertIntoStatement": _inserted,
-        "UnresolvedWith": _inserted,
         "InsertIntoDir": _inserted_into_folder,
+        "CreateView": _viewed,
         **dict.fromkeys(MAKES_TABLE, _made),
         **dict.fromkeys(CHANGES_ROWS, _changed),
     }
+    if kind == "SetCatalogAndNamespace":
+        return _used(statement)
+    if kind == "CreateNamespace":
+        return _nothing(statement.sources)
     if kind in OF_SESSION or kind.startswith(_LOOKS) or not statement.is_command():
         frame: DataFrame = run(text)
         return frame
+    if kind in WITHOUT_QUERY:
+        return _not_run(statement.writes, statement.text, values)
     if kind in CHANGES_TABLE and not statement.has_values:
         return _schema_changed(statement, run, text)
     if kind in described and not statement.has_values:
@@ -153,6 +175,13 @@ def _run(statement: _Statement, run: Any) -> DataFrame:
     return _nothing(statement.sources)
 
 
+def _not_run(writes: Writes, text: str, values: Any) -> DataFrame:
+    # Parameters may be secrets.
+    more = f" [parameters {hashlib.sha256(repr(values).encode()).hexdigest()[:8]}]" if values else ""
+    writes.beside(f"{text}{more}")
+    return _nothing(writes.sources)
+
+
 def _again(statement: _Statement, text: str) -> _Statement:
     return statement if text == statement.text else _Statement(statement.sources, statement.writes, text)
 
@@ -161,7 +190,7 @@ def _inserted(statement: _Statement) -> DataFrame:
     plan = statement.without_ctes()
     frame = statement.frame(plan.query())
     name = [str(part) for part in items(plan.table().multipartIdentifier())]
-    target = _source(name)
+    target = statement.sources.named(name)
     columns = [str(each) for each in items(plan.userSpecifiedCols())]
     if not plan.byName():
         # By position: the columns' names are those of the table, but for partitions that have a fixed value.
@@ -170,8 +199,11 @@ def _inserted(statement: _Statement) -> DataFrame:
         columns = columns or [each for each in table.schema.fieldNames() if each.lower() not in fixed]
         frame = frame.toDF(*matching(".".join(name), columns, len(frame.columns)))
     mode = "overwrite" if plan.overwrite() else "append"
-    partition = str(plan.partitionSpec().toString())
-    statement.writes.report(frame, target, mode=mode if partition == "Map()" else f"{mode} {partition}")
+    parts = [
+        f"{name}={value.get()}" if value.isDefined() else str(name)
+        for name, value in ((pair._1(), pair._2()) for pair in items(plan.partitionSpec().toSeq()))
+    ]
+    statement.writes.report(frame, target, mode=f"{mode} PARTITION ({', '.join(parts)})" if parts else mode)
     return _nothing(statement.sources)
 
 
@@ -189,56 +221,77 @@ def _made(statement: _Statement) -> DataFrame:
     plan = statement.plan
     frame = statement.frame(plan.query())
     name = plan.name()
-    parts = items(name.nameParts()) if hasattr(name, "nameParts") else []
+    parts = [str(part) for part in items(name.nameParts())] if hasattr(name, "nameParts") else []
     partitions = [str(each.toString()) for each in items(plan.partitioning())]
     mode = "replace" if statement.kind in REPLACES else "create"
     format_, more = _kept(plan)
-    statement.writes.report(frame, _source(parts), format_=format_, mode=mode, options=more, partitioned_by=partitions)
+    target = statement.sources.named(parts)
+    statement.writes.report(frame, target, format_=format_, mode=mode, options=more, partitioned_by=partitions)
     return _nothing(statement.sources)
 
 
 def _changed(statement: _Statement) -> DataFrame:
-    """MERGE, UPDATE, DELETE: the same as long as the analyzed statement is."""
-    name = next(iter(statement._relations()), ())
-    relation = next(
-        (each for each in items(statement.plan.collectLeaves()) if class_name(each) == "UnresolvedRelation"), None
-    )
-    if relation is not None:
-        name = tuple(str(part) for part in items(relation.multipartIdentifier()))
-    analyzed = statement.state.analyzer().execute(statement.plan)
-    text = re.sub(r"#\d+L?|@[0-9a-f]{4,}", "", str(analyzed.toString()))
-    text = text.replace(str(statement.sources.scratch), "") + statement.writes.frames.behind(analyzed)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    table = statement.sources.session.table(".".join(f"`{part}`" for part in name))
-    statement.writes.report(table, _source(name), mode=f"{statement.kind.lower()} {digest}")
+    """MERGE, UPDATE, DELETE."""
+    plan = statement.without_ctes()
+    table = plan.targetTable() if statement.kind == "MergeIntoTable" else plan.table()
+    relation = next(each for each in items(table.collectLeaves()))
+    parts = [str(part) for part in items(relation.multipartIdentifier())]
+    Changes(statement.writes).report(plan, statement.sources.named(parts))
+    return _nothing(statement.sources)
+
+
+def _used(statement: _Statement) -> DataFrame:
+    """USE: names without a database are of that one from now on."""
+    name = next(iter(items(statement.plan.children())))
+    parts = [str(part) for part in items(if_there(name, "nameParts") or name.multipartIdentifier())]
+    statement.sources.use(parts)
+    return _nothing(statement.sources)
+
+
+def _viewed(statement: _Statement) -> DataFrame:
+    """A view of the catalog: it is to readers what a table is."""
+    plan = statement.plan
+    frame = statement.frame(plan.query())
+    if names := [str(pair._1()) for pair in items(plan.userSpecifiedColumns())]:
+        frame = frame.toDF(*names)
+    parts = [str(part) for part in items(plan.child().nameParts())]
+    statement.writes.report(frame, statement.sources.named(parts), mode="view")
     return _nothing(statement.sources)
 
 
 def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
     """DDL runs on the dry run's own catalog, with tables of its own kind and place."""
+    plan = statement.plan
     plain = re.sub(r"(?i)\b(USING)\s+\w+", r"\1 parquet", text)
     plain = re.sub(r"(?i)\bLOCATION\s+('[^']*'|\"[^\"]*\")", "", plain)
     plain = re.sub(r"(?i)\b(TBLPROPERTIES|OPTIONS)\s*\([^)]*\)", "", plain)
-    for database in re.findall(r"(?i)TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?`?(\w+)`?\.", plain):
-        statement.sources.session._jsparkSession.sql(f"CREATE DATABASE IF NOT EXISTS `{database}`")
-    plan = statement.plan
-    if statement.kind not in MAKES_EMPTY_TABLE or class_name(plan.name()) != "UnresolvedIdentifier":
-        statement.sources.channel.report("ddl", {"text": " ".join(statement.text.split())})
+    plain = _TRANSFORMS.sub("", plain)
+    identifier = next((each for each in items(plan.children()) if class_name(each) == "UnresolvedIdentifier"), None)
+    parts = [] if identifier is None else [str(part) for part in items(identifier.nameParts())]
+    if parts:
+        plain = _with_name(plain, parts, statement.sources.made(parts))
+    if statement.kind not in MAKES_EMPTY_TABLE or not parts:
+        statement.writes.beside(statement.text)
         frame: DataFrame = run(plain)
         return frame
     frame = run(plain)
     # Without rows, but its columns and how it is divided are compared.
-    parts = [str(part) for part in items(plan.name().nameParts())]
     format_, more = _kept(plan)
     statement.writes.report(
         statement.sources.session.table(".".join(f"`{part}`" for part in parts)).limit(0),
-        _source(parts),
+        statement.sources.named(parts),
         format_=format_,
         mode="replace" if statement.kind in REPLACES else "create",
         options=more,
         partitioned_by=[str(each.toString()) for each in items(plan.partitioning())],
     )
     return frame
+
+
+def _with_name(text: str, name: Sequence[str], called: str) -> str:
+    """The text with another name for a table."""
+    parts = r"\s*\.\s*".join(f"`?{re.escape(part)}`?" for part in name)
+    return re.sub(rf"(?i)(?<![\w`.]){parts}(?![\w`])", lambda _: called, text)
 
 
 def _kept(plan: Any) -> tuple[str | None, str]:
@@ -250,10 +303,6 @@ def _kept(plan: Any) -> tuple[str | None, str]:
     if all(each in _NOTHING for each in given):
         return format_, ""
     return format_, f"properties={hashlib.sha256(repr(given).encode()).hexdigest()[:8]}"
-
-
-def _source(parts: Any) -> Source:
-    return table_source(".".join(str(part) for part in parts).replace("__", "."))
 
 
 def _gateway() -> Any:

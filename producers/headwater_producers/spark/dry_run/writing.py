@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.dry_run.functions import function_digest
-from headwater_producers.spark.dry_run.options import option_text, options_text
+from headwater_producers.spark.dry_run.functions import code_of, function_digest
+from headwater_producers.spark.dry_run.options import option_text, options_text, without_secrets
 from headwater_producers.spark.dry_run.output import Frames
 from headwater_producers.spark.dry_run.signature import UnreadableError
 from headwater_producers.spark.dry_run.sources import Source, Sources
@@ -22,6 +23,7 @@ from headwater_schemas import naming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 _FILES: Final = ("csv", "json", "parquet", "orc", "text", "xml")
 _STATE: Final = "_headwater_writing"
@@ -54,19 +56,50 @@ class Writes:
         streaming: bool = False,
     ) -> None:
         """This frame would be written there."""
-        found = self.frames.described(frame)
+        self.report_found(
+            self.frames.described(frame),
+            frame.schema,
+            target,
+            format_=format_,
+            mode=f"{mode} {options}".strip(),
+            partitioned_by=partitioned_by,
+            streaming=streaming,
+        )
+
+    def report_found(
+        self,
+        found: dict[str, Any],
+        schema: StructType,
+        target: Source,
+        *,
+        format_: str | None = None,
+        mode: str = "",
+        partitioned_by: Sequence[str] = (),
+        streaming: bool = False,
+    ) -> None:
+        """Rows that are described already would be written there."""
         found |= {
+            "schema": json.loads(schema.json()),
             "kind": target.kind,
             "name": target.name,
             "format": format_,
-            "mode": f"{mode} {options}".strip(),
+            "mode": without_secrets(mode),
+            "expressions": {path: without_secrets(text) for path, text in found["expressions"].items()},
+            "influences": [without_secrets(text) for text in found["influences"]],
             # `identity(day)` is SQL's word for `day`.
             "partitioned_by": [_IDENTITY.sub(r"\1", each) for each in partitioned_by],
             "streaming": streaming,
         }
         self.sources.channel.report("output", found)
+        self.sources.last_write = target.name
         if target.kind in ("path", "table"):
-            self.sources.wrote(target, frame.schema)
+            self.sources.wrote(target, schema)
+
+    def beside(self, statement: str) -> None:
+        """A statement that isn't a write would be run: the same as long as it is, and comes after the same write."""
+        shown = without_secrets(" ".join(statement.split()))
+        after = f", after what is written to {self.sources.last_write}" if self.sources.last_write else ""
+        self.sources.channel.report("ddl", {"text": f"{shown}{after}"})
 
     def target(self, format_: str | None, path: str | None, options: dict[str, str]) -> Source:
         """Where a writer with these options writes."""
@@ -117,9 +150,7 @@ def intercept_writes(writes: Writes) -> None:
     for frames in {DataFrame, type(writes.sources.session.range(0))}:
         for name in ("foreach", "foreachPartition"):
             setattr(frames, name, _callback(writes, name))
-        if hasattr(frames, "mergeInto"):
-            frames.mergeInto = _refusing(writes, "DataFrame.mergeInto")
-    _know_functions(writes.frames)
+    _know_functions(writes)
     _know_rows(writes.frames)
 
 
@@ -236,13 +267,13 @@ def _intercept_batch(writer: Any, writes: Writes) -> None:
         **options: Any,
     ) -> None:
         _update(_state(self), format, mode, partitionBy, options)
-        written(self, table_source(name))
+        written(self, writes.sources.called(name))
 
     def insert_into(self: Any, tableName: str, overwrite: bool | None = None) -> None:  # noqa: FBT001
         state = _state(self)
         mode = state["mode"] if overwrite is None else "overwrite" if overwrite else "append"
         _update(state, None, mode or "append", None, {})
-        target = table_source(tableName)
+        target = writes.sources.called(tableName)
         # By position: the columns' names are those of the table.
         frame = self._df.toDF(*matching(tableName, writes.sources.columns(target), len(self._df.columns)))
         writes.report(frame, target, **_how(state) | {"format_": None})
@@ -265,7 +296,7 @@ def _intercept_v2(writer: Any, writes: Writes) -> None:
     def ending(mode: str) -> Any:
         def end(self: Any, *condition: Any) -> None:
             how = _how(_state(self)) | {"mode": " ".join([mode, *_flat(condition)])}
-            writes.report(self._df, table_source(self._headwater_table), **how)
+            writes.report(self._df, writes.sources.called(self._headwater_table), **how)
 
         return end
 
@@ -321,7 +352,7 @@ def _intercept_streams(writer: Any, writes: Writes) -> None:
     ) -> Any:
         _update(_state(self), format, outputMode, partitionBy, options)
         check(self)
-        _report_stream(writes, self, table_source(tableName))
+        _report_stream(writes, self, writes.sources.called(tableName))
         return EndedQuery()
 
     def foreach_batch(self: Any, func: Any) -> Any:
@@ -376,12 +407,6 @@ def matching(table: str, columns: Sequence[str], count: int) -> Sequence[str]:
     return columns
 
 
-def table_source(name: str) -> Source:
-    """A table by the name that the script gives it."""
-    plain = name.replace("`", "").lower()
-    return Source("table", plain.removeprefix("spark_catalog."))
-
-
 def _refusing(writes: Writes, what: str) -> Any:
     def refused(*_: Any, **__: Any) -> None:
         writes.sources.channel.problem(
@@ -402,17 +427,19 @@ def _report_callback(writes: Writes, frame: DataFrame, name: str, function: Any)
     """Rows that go to the script's own code: what that does is as long the same as its code is."""
     code = getattr(function, "__func__", function)
     called = getattr(function, "__name__", type(function).__name__)
+    writes.sources.compared |= code_of(code)
     writes.report(frame, Source("code", f"{name}({called})"), mode=function_digest(code))
 
 
-def _know_functions(frames: Frames) -> None:
+def _know_functions(writes: Writes) -> None:
     from pyspark.sql import udf as udf_module
 
     create = udf_module.UserDefinedFunction._create_judf
 
     def created(self: Any, func: Any) -> Any:
         judf = create(self, func)
-        frames.calls(judf.func(), function_digest(func))
+        writes.sources.compared |= code_of(func)
+        writes.frames.calls(judf.func(), function_digest(func))
         return judf
 
     udf_module.UserDefinedFunction._create_judf = created  # type: ignore[method-assign]

@@ -1,0 +1,248 @@
+"""MERGE, UPDATE and DELETE ⇒ what the review compares: the rows that each branch takes, and what it sets columns to.
+
+Such a statement has no rows of its own. Its signatures are those of queries: of the rows that a branch takes, which are
+those of both tables joined by its condition, and of the values that it sets. So another WHEN, another ON or other rows
+of the source differ in rows, and another value differs in its column alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_producers.spark.dry_run.output import MOST_COLUMNS
+from headwater_producers.spark.dry_run.plans import frame_of
+from headwater_producers.spark.dry_run.signature import UnreadableError
+from headwater_producers.spark.dry_run.sources import Source
+from headwater_producers.spark.dry_run.writing import Writes
+from headwater_producers.spark.jvm.scala import class_name, items, option, statics
+from headwater_producers.spark.jvm.versions import column_of, if_there
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_LOGICAL: Final = "org.apache.spark.sql.catalyst.plans.logical"
+_EVOLUTION: Final = "spark.databricks.delta.schema.autoMerge.enabled"
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What a branch sets a column to.
+
+    Attributes:
+        column: of the table.
+        label: the column, or the field in it, as the statement names it.
+        expression: the JVM's.
+    """
+
+    column: str
+    label: str
+    expression: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """One WHEN of a MERGE, or the whole of an UPDATE or DELETE.
+
+    Attributes:
+        when: such as `WHEN MATCHED`.
+        action: `UPDATE`, `INSERT` or `DELETE`.
+        condition: the JVM's; None: all rows.
+        written: the condition in the statement's words.
+        values: what it sets.
+    """
+
+    when: str
+    action: str
+    condition: Any | None
+    written: str
+    values: tuple[_Value, ...] = ()
+
+    def __str__(self) -> str:
+        """For people."""
+        more = f" AND {self.written}" if self.written else ""
+        return f"{self.when}{more} THEN {self.action}" if self.when else f"{self.action} WHERE {self.written or 'true'}"
+
+
+class Changes:
+    """Reports statements that change rows of a table.
+
+    Args:
+        writes: what is written is reported to.
+    """
+
+    def __init__(self, writes: Writes) -> None:
+        self._writes, self._frames = writes, writes.frames
+        self._session = writes.sources.session
+
+    def report(self, statement: Any, target: Source, *, evolves: bool = False) -> None:
+        """This statement would be run.
+
+        Args:
+            statement: the parsed one, the JVM's.
+            target: the table that it changes.
+            evolves: whether new columns come into the table, where the statement can't have that: until Spark 4.0.
+
+        Raises:
+            AnalysisException: Spark wouldn't run it.
+        """
+        analyzer = self._session._jsparkSession.sessionState().analyzer()
+        analyzed = analyzer.execute(statement)
+        analyzer.checkAnalysis(analyzed)
+        kind = class_name(statement)
+        table = analyzed.targetTable() if kind == "MergeIntoTable" else analyzed.table()
+        rows, branches = self._branches(kind, statement, analyzed)
+        schema = self._schema(table, branches)
+        found = self._described(rows, branches, [field.name for field in schema.fields])
+        if kind == "MergeIntoTable":
+            source = self._frames.texts(self._frame(analyzed.sourceTable()))[1]
+            found["influences"] = [*source, f"ON {_sql(statement.mergeCondition())}", *found["influences"]]
+        mode = {"MergeIntoTable": "merge", "UpdateTable": "update", "DeleteFromTable": "delete"}[kind]
+        if kind == "MergeIntoTable" and (evolves or self._evolves(statement)):
+            mode = "merge with schema evolution"
+        self._writes.report_found(found, schema, target, mode=mode)
+
+    def _branches(self, kind: str, written: Any, analyzed: Any) -> tuple[DataFrame, list[_Branch]]:
+        """The rows that branches choose from, and the branches in order."""
+        if kind == "DeleteFromTable":
+            condition = _Condition(analyzed.condition(), written.condition())
+            return self._frame(analyzed.table()), [_branch("", "DELETE", condition, ())]
+        if kind == "UpdateTable":
+            condition = _Condition(option(analyzed.condition()), option(written.condition()))
+            return self._frame(analyzed.table()), [_branch("", "UPDATE", condition, _values(analyzed.assignments()))]
+        branches = [
+            *_of_actions("WHEN MATCHED", written.matchedActions(), analyzed.matchedActions()),
+            *_of_actions("WHEN NOT MATCHED", written.notMatchedActions(), analyzed.notMatchedActions()),
+            *_of_actions(
+                "WHEN NOT MATCHED BY SOURCE", written.notMatchedBySourceActions(), analyzed.notMatchedBySourceActions()
+            ),
+        ]
+        return self._joined(analyzed, {branch.when for branch in branches}), branches
+
+    def _joined(self, merge: Any, whens: set[str]) -> DataFrame:
+        """Rows of both tables, with those that have no match as far as a branch takes them."""
+        target, source = "WHEN NOT MATCHED BY SOURCE" in whens, "WHEN NOT MATCHED" in whens
+        kind = {(False, False): "Inner", (False, True): "RightOuter", (True, False): "LeftOuter"}.get(
+            (target, source), "FullOuter"
+        )
+        join = self._jvm(f"{_LOGICAL}.Join")(
+            merge.targetTable(),
+            merge.sourceTable(),
+            getattr(self._jvm(f"org.apache.spark.sql.catalyst.plans.{kind}$"), "MODULE$"),
+            self._jvm("scala.Some")(merge.mergeCondition()),
+            self._jvm(f"{_LOGICAL}.JoinHint").NONE(),
+        )
+        return self._frame(join)
+
+    def _schema(self, table: Any, branches: Iterable[_Branch]) -> Any:
+        """The table's columns, and those that schema evolution adds to it."""
+        schema = self._frame(table).schema
+        known = {name.lower() for name in schema.fieldNames()}
+        for branch in branches:
+            for value in branch.values:
+                if value.column.lower() not in known:
+                    known.add(value.column.lower())
+                    schema = schema.add(value.column, _type(value.expression))
+        return schema
+
+    def _evolves(self, merge: Any) -> bool:
+        by_setting = str(self._session.conf.get(_EVOLUTION, "false")).lower() == "true"
+        return by_setting or bool(if_there(merge, "withSchemaEvolution"))
+
+    def _described(self, rows: DataFrame, branches: Sequence[_Branch], names: Sequence[str]) -> dict[str, Any]:
+        """As `Frames.described` has it, of a frame."""
+        taken, expressions = [], defaultdict[str, dict[str, str]](dict)
+        columns, together = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+        problem = None
+        try:
+            for branch in branches:
+                chosen = rows if branch.condition is None else rows.filter(column_of(self._session, branch.condition))
+                taken.append(f"{branch.when} {branch.action} {self._frames.signature_of(chosen)}")
+                if not branch.values:
+                    continue
+                made = rows.select(*(column_of(self._session, v.expression).alias(v.label) for v in branch.values))
+                for path, text in self._frames.texts(made)[0].items():
+                    expressions[path][branch.when or branch.action] = text
+                self._sign(branch, made, columns, together)
+        except UnreadableError as error:
+            problem = str(error)
+        return {
+            "rows": None if problem else _digest(taken),
+            "columns": {name: _digest(columns[name]) for name in names} if len(names) <= MOST_COLUMNS else {},
+            "together": {name: _digest(together[name]) for name in names},
+            "expressions": {path: _text(texts) for path, texts in expressions.items()},
+            "influences": [str(branch) for branch in branches],
+            "complete": problem is None,
+            "reason": problem,
+            "settings": self._frames.settings(),
+        }
+
+    def _sign(
+        self, branch: _Branch, made: DataFrame, columns: dict[str, list[str]], together: dict[str, list[str]]
+    ) -> None:
+        all_of_them = self._frames.signatures_of(made)
+        for place, value in enumerate(branch.values):
+            key = f"{branch.when} {branch.action} {value.label}"
+            together[value.column].append(f"{key} {all_of_them[place]}")
+            if len(branch.values) <= MOST_COLUMNS:
+                columns[value.column].append(f"{key} {self._frames.signature_of(made, value.label)}")
+
+    def _frame(self, plan: Any) -> DataFrame:
+        return frame_of(self._session, plan)
+
+    def _jvm(self, name: str) -> Any:
+        return statics(self._session, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """A condition, analyzed and as the statement has it; None: there is none."""
+
+    analyzed: Any | None
+    parsed: Any | None
+
+
+def _branch(when: str, action: str, condition: _Condition, values: Iterable[_Value]) -> _Branch:
+    written = "" if condition.parsed is None else _sql(condition.parsed)
+    return _Branch(when, action, condition.analyzed, "" if written == "true" else written, tuple(values))
+
+
+def _of_actions(when: str, written: Any, analyzed: Any) -> Iterator[_Branch]:
+    for parsed, action in zip(items(written), items(analyzed), strict=True):
+        condition = _Condition(option(action.condition()), option(parsed.condition()))
+        word = class_name(action).removesuffix("Action").removesuffix("Star").upper()
+        yield _branch(when, word, condition, () if word == "DELETE" else _values(action.assignments()))
+
+
+def _values(assignments: Any) -> Iterator[_Value]:
+    for assignment in items(assignments):
+        key = assignment.key()
+        if hasattr(key, "name") and class_name(key) == "AttributeReference":
+            yield _Value(str(key.name()), str(key.name()), assignment.value())
+        else:
+            # A field of a column.
+            yield _Value(str(key.references().head().name()), str(key.sql()), assignment.value())
+
+
+def _sql(expression: Any) -> str:
+    return " ".join(str(expression.sql()).split())
+
+
+def _type(expression: Any) -> Any:
+    from pyspark.sql.types import _parse_datatype_json_string
+
+    return _parse_datatype_json_string(str(expression.dataType().json()))
+
+
+def _text(by_branch: dict[str, str]) -> str:
+    """A line for each branch; one, where all do the same."""
+    if len(set(by_branch.values())) == 1:
+        return next(iter(by_branch.values()))
+    return "\n".join(f"{branch}: {text}" for branch, text in by_branch.items())
+
+
+def _digest(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:20]

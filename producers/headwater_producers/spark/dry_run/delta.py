@@ -1,0 +1,252 @@
+"""Delta's own API for Python: `DeltaTable`, whether or not Delta's package and jars are there.
+
+Its methods have the names and parameters of Delta's.
+"""
+
+# ruff: noqa: A002, N803, ARG002, ARG003
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
+
+from headwater_producers.spark.dry_run.merging import Actions, Merging
+from headwater_producers.spark.dry_run.plans import frame_of
+from headwater_producers.spark.dry_run.sources import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_MODULE: Final = "delta.tables"
+_PACKAGE: Final = "delta"
+
+
+def serve_delta(merging: Merging) -> None:
+    """From now on a script that imports `delta.tables` gets what is below."""
+    DryDeltaTable.merging = merging
+    tables = {"DeltaTable": DryDeltaTable, "DeltaMergeBuilder": DeltaMerge, "DeltaTableBuilder": DeltaTableBuilder}
+    sys.meta_path.insert(0, _Served(_MODULE, tables))
+    # Last: the package itself, if it is there, or a folder of the script's that is called so.
+    package = {"DeltaTable": DryDeltaTable, "configure_spark_with_delta_pip": lambda builder, *_, **__: builder}
+    sys.meta_path.append(_Served(_PACKAGE, package))
+
+
+class DryDeltaTable:
+    """A table of Delta's, as far as jobs read and write by it."""
+
+    merging: ClassVar[Merging]
+
+    def __init__(self, source: Source, plan: Any) -> None:
+        self._source, self._plan = source, plan
+
+    @classmethod
+    def forPath(cls, sparkSession: Any, path: str, hadoopConf: Any = None) -> DryDeltaTable:
+        """The table at a path."""
+        source = cls.merging.sources.path(path)
+        return cls(source, cls.merging.plan(cls.merging.sources.frame(source, None)))
+
+    @classmethod
+    def forName(cls, sparkSession: Any, tableOrViewName: str) -> DryDeltaTable:
+        """The table of a name."""
+        frame = cls.merging.sources.session.table(tableOrViewName)
+        return cls(cls.merging.sources.called(tableOrViewName), cls.merging.plan(frame))
+
+    @classmethod
+    def isDeltaTable(cls, sparkSession: Any, identifier: str) -> bool:
+        """Whether there is a table: the job's usual run is reviewed, for which there is one."""
+        return True
+
+    @classmethod
+    def create(cls, sparkSession: Any = None) -> DeltaTableBuilder:
+        """A new table."""
+        return DeltaTableBuilder(cls.merging, "create")
+
+    @classmethod
+    def createIfNotExists(cls, sparkSession: Any = None) -> DeltaTableBuilder:
+        """A new table."""
+        return DeltaTableBuilder(cls.merging, "create")
+
+    @classmethod
+    def replace(cls, sparkSession: Any = None) -> DeltaTableBuilder:
+        """A new table in place of another."""
+        return DeltaTableBuilder(cls.merging, "replace")
+
+    @classmethod
+    def createOrReplace(cls, sparkSession: Any = None) -> DeltaTableBuilder:
+        """A new table, maybe in place of another."""
+        return DeltaTableBuilder(cls.merging, "replace")
+
+    def toDF(self) -> DataFrame:
+        """Its rows."""
+        return frame_of(self.merging.sources.session, self._plan)
+
+    def alias(self, aliasName: str) -> DryDeltaTable:
+        """The same by another name, for conditions."""
+        return DryDeltaTable(self._source, self.merging.plan(self.toDF().alias(aliasName)))
+
+    def merge(self, source: DataFrame, condition: Any) -> DeltaMerge:
+        """The begin of a MERGE."""
+        on = self.merging.expression(condition)
+        return DeltaMerge(self.merging, self._source, self._plan, self.merging.plan(source), on)
+
+    def delete(self, condition: Any = None) -> None:
+        """Some rows, or all."""
+        where = self.merging.expression("true" if condition is None else condition)
+        self.merging.report(self.merging.made("DeleteFromTable", self._plan, where), self._source)
+
+    def update(self, condition: Any = None, set: Mapping[str, Any] | None = None) -> None:
+        """Columns of some rows, or of all."""
+        where = self.merging.option(None if condition is None else self.merging.expression(condition))
+        statement = self.merging.made("UpdateTable", self._plan, self.merging.assignments(set or {}), where)
+        self.merging.report(statement, self._source)
+
+    def optimize(self) -> Compaction:
+        """The rows stay."""
+        return Compaction()
+
+    def vacuum(self, retentionHours: float | None = None) -> None:
+        """Of files that no version has: the rows stay."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"DeltaTable.{name} needs a table of Delta's, which a dry run hasn't")
+
+
+class DeltaMerge(Actions):
+    """What `DeltaTable.merge` gives."""
+
+    def whenMatchedUpdate(self, condition: Any = None, set: Any = None) -> DeltaMerge:
+        """Columns by name."""
+        return self._with(self.matched, "UpdateAction", condition, set)
+
+    def whenMatchedUpdateAll(self, condition: Any = None) -> DeltaMerge:
+        """All columns."""
+        return self._with(self.matched, "UpdateStarAction", condition)
+
+    def whenMatchedDelete(self, condition: Any = None) -> DeltaMerge:
+        """The row."""
+        return self._with(self.matched, "DeleteAction", condition)
+
+    def whenNotMatchedInsert(self, condition: Any = None, values: Any = None) -> DeltaMerge:
+        """Columns by name."""
+        return self._with(self.not_matched, "InsertAction", condition, values)
+
+    def whenNotMatchedInsertAll(self, condition: Any = None) -> DeltaMerge:
+        """All columns."""
+        return self._with(self.not_matched, "InsertStarAction", condition)
+
+    def whenNotMatchedBySourceUpdate(self, condition: Any = None, set: Any = None) -> DeltaMerge:
+        """Columns by name."""
+        return self._with(self.not_matched_by_source, "UpdateAction", condition, set)
+
+    def whenNotMatchedBySourceDelete(self, condition: Any = None) -> DeltaMerge:
+        """The row."""
+        return self._with(self.not_matched_by_source, "DeleteAction", condition)
+
+    def execute(self) -> None:
+        """It would be run."""
+        self.run()
+
+    def _with(self, actions: list[Any], name: str, condition: Any, values: Any = None) -> DeltaMerge:
+        self.add(actions, name, condition, values)
+        return self
+
+
+class DeltaTableBuilder:
+    """What `DeltaTable.create` gives."""
+
+    def __init__(self, merging: Merging, mode: str) -> None:
+        from pyspark.sql.types import StructType
+
+        self._merging, self._mode = merging, mode
+        self._target: Source | None = None
+        self._schema = StructType()
+        self._partitioning: list[str] = []
+
+    def tableName(self, identifier: str) -> DeltaTableBuilder:
+        """Its name in the catalog."""
+        self._target = self._merging.sources.called(identifier)
+        return self
+
+    def location(self, location: str) -> DeltaTableBuilder:
+        """Its path, by which it is known where it has no name."""
+        self._target = self._target or self._merging.sources.path(location)
+        return self
+
+    def addColumn(self, colName: str, dataType: Any, nullable: bool = True, **_: Any) -> DeltaTableBuilder:  # noqa: FBT001, FBT002
+        """One column."""
+        self._schema = self._schema.add(colName, dataType, nullable)
+        return self
+
+    def addColumns(self, cols: Any) -> DeltaTableBuilder:
+        """Columns of a schema, or a list of fields."""
+        for each in cols:
+            self._schema = self._schema.add(each)
+        return self
+
+    def partitionedBy(self, *cols: Any) -> DeltaTableBuilder:
+        """Columns."""
+        self._partitioning = _names(cols)
+        return self
+
+    def clusterBy(self, *cols: Any) -> DeltaTableBuilder:
+        """Columns."""
+        self._partitioning = [f"cluster_by({', '.join(_names(cols))})"]
+        return self
+
+    def comment(self, comment: str) -> DeltaTableBuilder:
+        """A description."""
+        return self
+
+    def property(self, key: str, value: str) -> DeltaTableBuilder:
+        """Of the table: neither rows nor columns."""
+        return self
+
+    def execute(self) -> DryDeltaTable:
+        """It would be made."""
+        if self._target is None:
+            raise ValueError("the table has neither a name nor a path")
+        frame = self._merging.sources.session.createDataFrame([], self._schema)
+        self._merging.writes.report(
+            frame.limit(0), self._target, format_="delta", mode=self._mode, partitioned_by=self._partitioning
+        )
+        return DryDeltaTable(self._target, self._merging.plan(frame))
+
+
+def _names(columns: Sequence[Any]) -> list[str]:
+    """Of columns that are given one by one, or as lists."""
+    return [name for each in columns for name in ([each] if isinstance(each, str) else each)]
+
+
+class Compaction:
+    """What `DeltaTable.optimize` gives."""
+
+    def where(self, partitionFilter: str) -> Compaction:
+        """Some partitions."""
+        return self
+
+    def executeCompaction(self) -> None:
+        """The rows stay."""
+
+    def executeZOrderBy(self, *cols: Any) -> None:
+        """The rows stay."""
+
+
+class _Served(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds one module, which has these names."""
+
+    def __init__(self, name: str, content: Mapping[str, Any]) -> None:
+        self._name, self._content = name, dict(content)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self._name:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package="." not in fullname)
+
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module).update(self._content)
