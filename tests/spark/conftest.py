@@ -1,9 +1,17 @@
-"""One Spark session for every test under tests/spark: local[1], small, with the Kafka connector on its classpath."""
+"""One Spark session for every test under tests/spark: local[1], small, with the Kafka connector on its classpath.
+
+It lives for half an hour. Spark 4.0 keeps each session that a query ran in for as long as the application lives, and
+each start of a streaming query makes one: 2 MB, some hundreds of times. What Python refers to is kept, too, until
+Python's collector comes by, which in a process of ten thousand tests it hardly ever does by itself.
+"""
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import sys
+import warnings
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +54,22 @@ def pytest_fixture_setup() -> Generator[None, object, object]:
         return (yield)
 
 
+_TESTS = itertools.count(1)
+_COLLECT_EVERY = 50
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None, object, object]:
+    """Now and then Python's collector lets go of what the JVM keeps for references in cycles: plans, mostly."""
+    result = yield
+    if next(_TESTS) % _COLLECT_EVERY == 0:
+        with warnings.catch_warnings():
+            # Sockets of PySpark, as above.
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
+    return result
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
@@ -61,7 +85,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     builder = (
         SparkSession.builder.master("local[1]")
         .appName("headwater-tests")
-        .config("spark.driver.memory", "1g")
+        .config("spark.driver.memory", "2g")
         .config("spark.driver.extraJavaOptions", java)
         .config("spark.jars", jars)
         .config("spark.local.dir", str(home / "local"))
@@ -70,6 +94,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
+        # What Spark's status store keeps, by default the last 1,000 of each, also without a UI.
+        .config("spark.sql.ui.retainedExecutions", "100")
+        .config("spark.ui.retainedJobs", "200")
+        .config("spark.ui.retainedStages", "200")
     )
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

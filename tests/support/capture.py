@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from headwater_producers.spark import Capture
+from headwater_producers.spark.connectors.kafka.observed_topics import AskedTopic, TopicState
 from headwater_producers.spark.events.context import EventContext
-from headwater_producers.spark.plan import PlanOutput
 from headwater_schemas.codec import encode
 from headwater_schemas.events import EngineRef, IntervalEntry, LineageEvent, RunEvent, RunEventType, Versions
 
@@ -109,10 +110,10 @@ class DictFiles:
 
 
 class NoTopics:
-    """TopicEndOffsets of a cluster that doesn't answer."""
+    """TopicStates of a cluster that doesn't answer."""
 
-    def end_offsets(self, output: PlanOutput) -> None:
-        return None
+    def states(self, asked: Sequence[AskedTopic]) -> list[TopicState | None]:
+        return [None for _ in asked]
 
 
 def recorded(name: str) -> str:

@@ -14,8 +14,9 @@ from headwater_consumers.materializer.metrics import Metrics
 from headwater_producers.outbox.metrics import OutboxMetrics
 from headwater_producers.publisher.metrics import PublisherMetrics
 from headwater_producers.spark.common.metrics import CaptureMetrics
+from headwater_producers.spark.streaming.query_metrics import LABELS, QueryMetrics
 
-SCRAPED = {"job", "instance"}  # labels that Prometheus adds
+SCRAPED = {"job", "instance", "application"}  # labels that Prometheus adds, and a Pushgateway
 
 NAME = re.compile(r"\bheadwater_\w+")
 # By Prometheus itself, and by prometheus_client's process collector on Linux.
@@ -36,6 +37,7 @@ def registries() -> list[CollectorRegistry]:
     capture = CollectorRegistry()
     OutboxMetrics(capture)
     CaptureMetrics(capture)
+    QueryMetrics(capture)
     bridge = CollectorRegistry()
     BridgeMetrics(bridge)
     serve = ServeMetrics()
@@ -48,9 +50,9 @@ def declared() -> dict[str, set[str]]:
     series: dict[str, set[str]] = {}
     for registry in registries():
         for collector in list(registry._collector_to_names):
-            if not isinstance(collector, MetricWrapperBase):
+            if not isinstance(collector, MetricWrapperBase | QueryMetrics):
                 continue
-            labels = set(collector._labelnames)
+            labels = set(LABELS if isinstance(collector, QueryMetrics) else collector._labelnames)
             for family in collector.describe():
                 if family.type == "counter":
                     series[f"{family.name}_total"] = labels

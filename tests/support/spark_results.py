@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +39,7 @@ FEATURES: tuple[tuple[str, str], ...] = (
     (r"capture\.test_spark_connect", "Spark Connect: refused"),
     (r"capture", "Batch runs, sessions, scripts, emission"),
     (r"reconcile", "Reconciling"),
+    (r"dry_run", "Review of jobs"),
 )
 
 
@@ -47,23 +51,33 @@ def record(version: str, junit: Path) -> None:
         junit: as `--junitxml` writes it.
     """
     path = FOLDER / f"{'.'.join(version.split('.')[:2])}.json"
-    known: dict[str, str] = {}
+    known: dict[str, tuple[str, str]] = {}
     if path.exists():
         features = json.loads(path.read_text(encoding="utf-8"))["features"].values()
-        known = {name: result for feature in features for result in RESULTS for name in feature[result]}
+        known = {name: (result, each["since"]) for each in features for result in RESULTS for name in each[result]}
+    today = datetime.now(UTC).date().isoformat()
     for case in ET.parse(junit).iter("testcase"):
         if not case.attrib.get("classname"):
             continue  # no test: a module that wasn't collected, a run that was interrupted
         where = case.attrib["classname"].removeprefix("tests.spark.")
-        known[f"{where}: {case.attrib['name']}"] = _result(case)
-    features = {title: {result: [] for result in RESULTS} for _, title in FEATURES}
-    for name, result in sorted(known.items()):
+        known[f"{where}: {case.attrib['name']}"] = _result(case), today
+    known = {name: each for name, each in known.items() if _is_there(name)}
+    features = {title: {"since": None, **{result: [] for result in RESULTS}} for _, title in FEATURES}
+    for name, (result, since) in sorted(known.items()):
         title = next((title for shape, title in FEATURES if re.match(shape, name)), None)
         if title is not None:
             features[title][result].append(name)
+            features[title]["since"] = min(features[title]["since"] or since, since)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"pyspark": version, "features": features}, indent=1, ensure_ascii=False)
     path.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _is_there(name: str) -> bool:
+    """Whether there still is such a test, whatever its parameters are by now: what was renamed isn't kept for ever."""
+    module, _, test = name.partition(": ")
+    path = ROOT / "tests" / "spark" / f"{module.replace('.', '/')}.py"
+    return path.exists() and f"def {test.partition('[')[0]}(" in path.read_text(encoding="utf-8")
 
 
 def _result(case: ET.Element) -> str:
@@ -73,11 +87,13 @@ def _result(case: ET.Element) -> str:
 
 
 def table() -> str:
-    """Version × feature, in Markdown."""
+    """Version × feature, in Markdown. Behind what wasn't tried on the last day of all is the day that it was."""
     results = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}
     lines = [f"\n| | {' | '.join(each['pyspark'] for each in results.values())} |\n|---|{'---|' * len(results)}\n"]
+    latest = max(_days(results.values()), default="")
     for title in dict.fromkeys(title for _, title in FEATURES):
-        cells = [_cell(each["features"][title]) for each in results.values()]
+        # Of a feature that the recording is older than, nothing was tried.
+        cells = [_cell(each["features"].get(title, {}), latest) for each in results.values()]
         lines.append(f"| {title} | {' | '.join(cells)} |\n")
     return "".join([*lines, "\n"])
 
@@ -92,6 +108,24 @@ def failures() -> str:
     return "\n" + ("".join(lines) or "None.\n") + "\n"
 
 
-def _cell(found: dict[str, list[str]]) -> str:
+def last_day() -> str:
+    """When tests were recorded last, in Markdown."""
+    found = _days(json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.json"))
+    return f"\nThe numbers are of {_shown(max(found), '%-d %B %Y')}, where no other day is behind them.\n\n"
+
+
+def _days(recordings: Iterable[dict[str, Any]]) -> list[str]:
+    return [each["since"] for found in recordings for each in found["features"].values() if each["since"]]
+
+
+def _shown(day: str, form: str = "%-d %b") -> str:
+    return date.fromisoformat(day).strftime(form)
+
+
+def _cell(found: dict[str, Any], latest: str) -> str:
     words = {"passed": "", "absent": " absent", "failed": " fail"}
-    return ", ".join(f"{len(found[result])}{words[result]}" for result in RESULTS if found[result]) or "not tried"
+    counts = ", ".join(f"{len(found[result])}{words[result]}" for result in RESULTS if found.get(result))
+    if not counts:
+        return "not tried"
+    # Of a feature whose tests weren't all run again, the oldest.
+    return counts if found["since"] == latest else f"{counts} ({_shown(found['since'])})"

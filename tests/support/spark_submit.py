@@ -11,15 +11,23 @@ from pathlib import Path
 from headwater.stack import ensure_jars, java_runtime
 from support.running import QUICK_JVM
 
-SPARK_SUBMIT = Path(sys.executable).parent / "spark-submit"
 
+def submit(script: Path, *flags: str, environment: Mapping[str, str], python: Path | None = None) -> str:
+    """Run it to its end; its stdout.
 
-def submit(script: Path, *flags: str, environment: Mapping[str, str]) -> str:
-    """Run it to its end; its stdout."""
-    command = [str(SPARK_SUBMIT), "--master", "local[1]", "--driver-memory", "512m"]
+    Args:
+        script: the job.
+        flags: its own.
+        environment: of its driver.
+        python: of an environment with another PySpark, which then has no further jars; None: this one's.
+    """
+    interpreter = python or Path(sys.executable)
+    command = [str(interpreter.with_name("spark-submit")), "--master", "local[1]", "--driver-memory", "512m"]
     command += ["--driver-java-options", QUICK_JVM]
-    command += ["--jars", ",".join(map(str, ensure_jars("spark"))), str(script), *flags]
-    variables = {**os.environ, **java_runtime().environment(), "PYSPARK_PYTHON": sys.executable, **environment}
+    if python is None:
+        command += ["--jars", ",".join(map(str, ensure_jars("spark")))]
+    command += [str(script), *flags]
+    variables = {**os.environ, **java_runtime().environment(), "PYSPARK_PYTHON": str(interpreter), **environment}
     done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout

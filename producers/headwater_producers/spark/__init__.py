@@ -10,6 +10,7 @@ From then on every batch write is a run and every micro-batch of a streaming que
 
 from __future__ import annotations
 
+from headwater_producers.spark import quality
 from headwater_producers.spark.common.errors import CaptureError, CaptureSettingsError
 from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.common.sink import EventSink
@@ -28,4 +29,5 @@ __all__ = [
     "LineageExplanation",
     "attach",
     "explain_lineage",
+    "quality",
 ]

@@ -22,7 +22,7 @@ from headwater_schemas.events import (
     TransformationKind,
     TransformationType,
 )
-from spark.sources.conftest import lake
+from spark.sources.conftest import foremost, lake
 from support.capture import FLUSH_SECONDS, Captured, RecordingSink
 from support.micro_batches import run_over_files, three_files
 
@@ -42,7 +42,10 @@ def tables(lake: SparkSession, tmp_path: Path) -> Iterator[Captured]:
     for name in ("one", "two", "three"):
         lake.sql(f"CREATE TABLE delta.`{tmp_path / name}` (k STRING, b INT) USING delta")
     sink = RecordingSink()
-    with attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
+    with (
+        foremost(lake),
+        attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture,
+    ):
         yield Captured(lake, sink, capture)
 
 
@@ -197,6 +200,11 @@ def test_what_runs_beside_a_batch_is_none_of_it(tables: Captured, tmp_path: Path
     outer = tables.spark
     inside, beside = threading.Event(), threading.Event()
 
+    def make(frame: DataFrame, name: str) -> None:
+        # A thread of its own has an active session of its own.
+        with foremost(outer):
+            frame.write.format("delta").mode("append").option("path", str(tmp_path / name)).saveAsTable(name)
+
     def func(frame: DataFrame, batch_id: int) -> None:
         inside.set()
         assert beside.wait(120)
@@ -204,12 +212,7 @@ def test_what_runs_beside_a_batch_is_none_of_it(tables: Captured, tmp_path: Path
         with ThreadPoolExecutor(3) as threads:
             # Two tables at once, and two more that are made in the first batch.
             jobs = [threads.submit(merge, outer, tmp_path / name, updates) for name in ("one", "two")]
-            jobs += [
-                threads.submit(
-                    frame.write.format("delta").mode("append").option("path", str(tmp_path / n)).saveAsTable, n
-                )
-                for n in ("made_one", "made_two")
-            ]
+            jobs += [threads.submit(make, frame, name) for name in ("made_one", "made_two")]
             for job in jobs:
                 job.result(120)
 

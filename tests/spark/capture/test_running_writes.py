@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name every PySpark pro
 
 from headwater_producers.spark import attach
 from headwater_producers.spark.events.batch import HEARTBEAT
+from headwater_producers.spark.plan.operators import PlanReader
 from headwater_schemas.events import RunEventType
 from support.capture import FLUSH_SECONDS, Captured, RecordingSink, body
 from support.outbox import until
@@ -36,6 +37,20 @@ def beating(spark: SparkSession) -> Iterator[Captured]:
     options: dict[str, Any] = {"capture_drain_timeout_seconds": FLUSH_SECONDS, "capture_heartbeat_seconds": 0.5}
     with attach(spark, sink=sink, job_name="job", **options) as capture:
         yield Captured(spark, sink, capture)
+
+
+@pytest.fixture
+def plans_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The plans whose columns were read, by how many nodes they have: with many columns that is nearly all the cost."""
+    read: list[int] = []
+    reading = PlanReader.read
+
+    def counted(reader: PlanReader, nodes: Any) -> Any:
+        read.append(len(nodes))
+        return reading(reader, nodes)
+
+    monkeypatch.setattr(PlanReader, "read", counted)
+    return read
 
 
 def held(gate: Path, *, fails: bool = False) -> Any:
@@ -125,13 +140,16 @@ def test_a_table_that_is_made_of_a_query_is_one_run(beating: Captured, tmp_path:
         beating.spark.sql("DROP TABLE slowly_made")
 
 
-def test_a_query_that_only_reads_is_not_announced(beating: Captured, tmp_path: Path) -> None:
+def test_a_query_that_only_reads_is_neither_announced_nor_read(
+    beating: Captured, tmp_path: Path, plans_read: list[int]
+) -> None:
     gate = tmp_path / "gate"
     frame = beating.spark.range(2).withColumn("held", held(gate))
     with writing(frame.collect, gate):
         time.sleep(3)
     sink = beating.flushed()
     assert sink.jobs() == {"job"}
+    assert not plans_read
 
 
 def test_a_streaming_query_beats_too(beating: Captured, tmp_path: Path) -> None:
@@ -191,3 +209,23 @@ def test_a_killed_driver_leaves_a_run_that_is_open(tmp_path: Path) -> None:
         os.killpg(driver.pid, signal.SIGKILL)
         driver.wait(30)
     assert [line for line in events.read_text().splitlines() if "killed.out" in line] == ["killed.out START"]
+
+
+def test_the_plan_of_a_write_that_was_announced_is_read_once(
+    beating: Captured, tmp_path: Path, plans_read: list[int]
+) -> None:
+    spark, sink, gate = beating.spark, beating.sink, tmp_path / "gate"
+    spark.range(3).write.parquet(str(tmp_path / "in"))
+    beating.flushed()
+    plans_read.clear()
+    read = spark.read.parquet(str(tmp_path / "in"))
+    frame = read.withColumn("held", held(gate)).selectExpr("id", "held + 1 AS more")
+    with writing(lambda: frame.write.parquet(str(tmp_path / "out")), gate):
+        until(lambda: START in sink.run_types("job.out"), 30)
+        assert len(plans_read) == 1
+    beating.flushed()
+    assert len(plans_read) == 1
+    end = sink.last_run("job.out")
+    assert [(use.dataset.name, use.rows) for use in end.outputs] == [(str(tmp_path / "out"), 3)]
+    [plan] = [plan for event in sink.of_kind("PLAN") if (plan := event.plan_event) and plan.digest == end.plan_digest]
+    assert {(edge.output_field, edge.input_field) for edge in plan.lineage.edges} == {("id", "id"), ("more", "id")}

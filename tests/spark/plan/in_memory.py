@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -72,11 +72,16 @@ def frame_of(spark: SparkSession, rows: Tables, setup: Sequence[str], query: str
 
 
 def outputs_of(frame: DataFrame) -> Outputs:
+    """The values of each column of a frame, and of each part of it."""
+    return outputs_of_rows(frame.schema, frame.collect())
+
+
+def outputs_of_rows(schema: StructType, rows: Iterable[Sequence[Any]]) -> Outputs:
     """The values of each column, and of each part of it, in no order: which row they are of isn't known."""
-    once = [name for name in frame.columns if frame.columns.count(name) == 1]
+    once = [name for name in schema.names if schema.names.count(name) == 1]
     found: dict[str, list[str]] = {quoted(name): [] for name in once}
-    for row in frame.collect():
-        for part, whole in zip(frame.schema.fields, row, strict=True):
+    for row in rows:
+        for part, whole in zip(schema.fields, row, strict=True):
             for path, value in _parts((part.name,), whole, part.dataType) if part.name in once else ():
                 found.setdefault(path_text(path), []).append(repr(value))
     return {path: sorted(values) for path, values in found.items()}

@@ -2,26 +2,33 @@
 
 The lineage of a frame is what `explain_lineage` returns; of a write, in batch or of a stream, what the events have that
 capture emits for it. Where an output changes with a column that isn't in it, an edge is missing; see `oracle`.
+
+A frame's plan runs again for each change. A write happens once, and then its query runs again, if on the rows as they
+are it gives what was written; for a stream, the query of the same program in batch. What is missing by it must be by
+writes and streams, too.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark import attach
 from headwater_producers.spark.explain import LineageExplanation, LineageOutput, LineageSource, explain_lineage
 from headwater_schemas.events import ColumnEdge, ColumnLineage, LineageEvent
-from spark.plan.in_memory import Outputs, Tables
+from spark.plan.in_memory import Outputs, Tables, outputs_of_rows
+from spark.plan.listener import executions
 from spark.plan.oracle import Verdict, changes_of, missing_edges, unknown_changes
 from spark.plan.perturbed_rows import Path, made, perturbed
+from spark.plan.plan_again import PlanAgain, Tasks
+from spark.plan.query_again import QueryAgain, query_again
 from spark.plan.random_programs import names_of_program, random_program
 from spark.plan.random_queries import TABLES
-from spark.plan.random_writes import random_stream, random_write
-from spark.plan.row_files import RowFiles, outputs_again, outputs_in
+from spark.plan.random_writes import in_batch, random_stream, random_write
+from spark.plan.row_files import RowFiles, outputs_in
 from support.capture import FLUSH_SECONDS, RecordingSink
 
 if TYPE_CHECKING:
@@ -54,21 +61,23 @@ def judged_programs(
         known: what of their lineage counts as known; default: all.
     """
     texts = programs(kind, seeds)
+    tasks = Tasks(files.spark)
     if kind == "frame":
-        return {seed: _judged_frame(files, seed, text, known) for seed, text in texts.items()}
-    return _judged_writes(files, texts, known)
+        return {seed: _judged_frame(files, tasks, seed, text, known) for seed, text in texts.items()}
+    return _judged_writes(files, kind, tasks, texts, known)
 
 
-def _judged_frame(files: RowFiles, seed: int, text: str, known: Known) -> Verdict:
+def _judged_frame(files: RowFiles, tasks: Tasks, seed: int, text: str, known: Known) -> Verdict:
     verdict = Verdict()
     try:
-        rows = _rows_of(seed, text)
+        rows = rows_of(seed, text)
         files.write(rows)
         frame = names_of_program(files.spark, text)["result"]
+        schema, plan = frame.schema, PlanAgain(frame, tasks)
 
         def run(changed: Tables) -> Outputs:
             files.write(changed)
-            return outputs_again(frame)
+            return outputs_of_rows(schema, plan.rows())
 
         _judge(verdict, known(explain_lineage(frame)), rows, run, _changing(seed))
     except Exception as error:  # noqa: BLE001 - whatever it is, the program can't be run on these rows
@@ -77,7 +86,7 @@ def _judged_frame(files: RowFiles, seed: int, text: str, known: Known) -> Verdic
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class Written:
     """A program that has written once, while it was captured.
 
     Attributes:
@@ -85,6 +94,7 @@ class _Written:
         rows: that it was written with.
         out, table: where.
         before: what is there.
+        query: gives the same; None where it doesn't.
     """
 
     write: Callable[[str, str, str], None]
@@ -92,16 +102,21 @@ class _Written:
     out: str
     table: str
     before: Outputs
+    query: QueryAgain | None
 
 
-def _judged_writes(files: RowFiles, texts: Mapping[int, str], known: Known) -> dict[int, Verdict]:
+def _judged_writes(
+    files: RowFiles, kind: str, tasks: Tasks, texts: Mapping[int, str], known: Known
+) -> dict[int, Verdict]:
     verdicts = {seed: Verdict() for seed in texts}
-    sink, written = RecordingSink(), dict[int, _Written]()
+    sink, written = RecordingSink(), dict[int, Written]()
     # Captured once; what follows is of no interest to the events.
     with attach(files.spark, sink=sink, job_name="random", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
         for seed, text in texts.items():
             try:
-                written[seed] = _first_write(files, seed, text)
+                written[seed] = (
+                    first_batch_write(files, tasks, seed, text) if kind == "write" else first_write(files, seed, text)
+                )
             except Exception as error:  # noqa: BLE001 - whatever it is, the program can't be run on these rows
                 verdicts[seed].skipped = _reason(error)
         flushed = capture.flush(FLUSH_SECONDS)
@@ -118,33 +133,84 @@ def _judged_writes(files: RowFiles, texts: Mapping[int, str], known: Known) -> d
             verdicts[seed].missing.add(f"no event with the lineage of {first.out}" if lineage is None else "incomplete")
             continue
 
-        def run(changed: Tables, first: _Written = first) -> Outputs:
-            files.write(changed)
-            out, table = files.new_output()
-            try:
-                first.write(out, table, files.checkpoint(out))
-                return outputs_in(out)
-            finally:
-                files.drop(out, table)
-
         try:
             emitted = known(explained(lineage, first.out))
-            _judge(verdicts[seed], emitted, first.rows, run, _changing(seed), first.before)
+            query = first.query if kind == "write" else query_of_stream(files, tasks, seed, texts[seed], first)
+            verdicts[seed] = _judged_write(files, emitted, replace(first, query=query), seed)
         except Exception as error:  # noqa: BLE001 - as above
             verdicts[seed].skipped = _reason(error)
     return verdicts
 
 
-def _first_write(files: RowFiles, seed: int, text: str) -> _Written:
-    rows = _rows_of(seed, text)
+def _judged_write(files: RowFiles, emitted: LineageExplanation, first: Written, seed: int) -> Verdict:
+    def written(changed: Tables) -> Outputs:
+        files.write(changed)
+        out, table = files.new_output()
+        try:
+            first.write(out, table, files.checkpoint(out))
+            return outputs_in(out)
+        finally:
+            files.drop(out, table)
+
+    if first.query is not None:
+        query, verdict = first.query, Verdict()
+
+        def queried(changed: Tables) -> Outputs:
+            files.write(changed)
+            return query.outputs()
+
+        _judge(verdict, emitted, first.rows, queried, _changing(seed), first.before)
+        if not verdict.missing:
+            return verdict
+    verdict = Verdict()
+    _judge(verdict, emitted, first.rows, written, _changing(seed), first.before)
+    return verdict
+
+
+def first_write(files: RowFiles, seed: int, text: str) -> Written:
+    """Runs a program that writes, on its seed's rows; no query is known yet."""
+    rows = rows_of(seed, text)
     files.write(rows)
     write = names_of_program(files.spark, text)["write"]
     out, table = files.new_output()
     write(out, table, files.checkpoint(out))
-    return _Written(write, rows, out, table, outputs_in(out))
+    return Written(write, rows, out, table, outputs_in(out), None)
 
 
-def _rows_of(seed: int, text: str) -> Tables:
+def first_batch_write(files: RowFiles, tasks: Tasks, seed: int, text: str) -> Written:
+    """Runs a program that writes in batch, on its seed's rows.
+
+    Args:
+        files: the tables.
+        tasks: run its query again.
+        seed: of the rows.
+        text: the program.
+    """
+    with executions(files.spark) as found:
+        first = first_write(files, seed, text)
+    query = query_again(files.spark, found, tasks)
+    if query is not None and not same_outputs(first.before, query.outputs()):
+        query = None
+    return replace(first, query=query)
+
+
+def query_of_stream(files: RowFiles, tasks: Tasks, seed: int, text: str, stream: Written) -> QueryAgain | None:
+    """The query of the same program in batch, if it gives what the stream has written."""
+    try:
+        batch = first_batch_write(files, tasks, seed, in_batch(text))
+    except Exception:  # noqa: BLE001 - whatever it is, a stream alone can do it
+        return None
+    files.drop(batch.out, batch.table)
+    return batch.query if same_outputs(stream.before, batch.before) else None
+
+
+def same_outputs(one: Outputs, other: Outputs) -> bool:
+    """Whether they have the same values; without rows there may be no files, and so no columns."""
+    return all(one.get(name, []) == other.get(name, []) for name in one | other)
+
+
+def rows_of(seed: int, text: str) -> Tables:
+    """Rows of the tables that a program names."""
     random = Random(seed)
     return {table: made(table, random) for table in TABLES if re.search(rf"{table}\b", text)}
 

@@ -182,7 +182,8 @@ class ProgramWriter:
             f"{frame}.select({', '.join(f'{self._cast(each.type, columns)}.alias({each.text!r})' for each in some)})"
             for frame, columns, some in ((left, lefts, new), (right, rights, new[:2]))
         ]
-        return self._line(f"{sides[0]}.unionByName({sides[1]}, allowMissingColumns=True)", new)
+        # In one partition, as the tables are: see `plan_again`.
+        return self._line(f"{sides[0]}.unionByName({sides[1]}, allowMissingColumns=True).coalesce(1)", new)
 
     def _distinct(self, depth: int) -> Frame:
         frame, columns = self._relation(depth - 1)

@@ -6,6 +6,7 @@ Such a program defines `write(out, table, checkpoint)`: what is written ends up 
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import Final
 
@@ -27,6 +28,14 @@ def random_write(seed: int, deepest: int) -> str:
 def random_stream(seed: int, deepest: int) -> str:
     """A streaming query over what one table's file has, to its end; some write in foreachBatch."""
     return _StreamWriter(Random(f"stream {seed}")).stream(deepest)
+
+
+def in_batch(stream: str) -> str:
+    """The program of a streaming query as one in batch, over the same rows; its one micro-batch is all of them."""
+    *lines, start = stream.replace(STREAMED, "").split("\n")
+    start = re.sub(r"(\w+)\.writeStream\..*\.foreachBatch\(each\).*", r"each(\1, 0)", start)
+    start = start.replace(_ONCE, "").replace(".writeStream", ".write").replace(".awaitTermination()", "")
+    return "\n".join([*lines, start.replace(".start(out)", ".save(out)").replace(".toTable(", ".saveAsTable(")])
 
 
 class _WriteWriter(ProgramWriter):

@@ -18,13 +18,13 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from headwater_producers.spark.plan.schema import path_text
-from spark.plan.in_memory import SCHEMAS, Outputs, Tables, outputs_of
+from spark.plan.in_memory import SCHEMAS, Outputs, Tables
 from spark.plan.perturbed_rows import Path
 from spark.plan.random_queries import TABLES
 from spark.plan.random_writes import STREAMED
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _BYTES: Final = 8192
 """Of a file: fourteen rows have less than half."""
@@ -34,8 +34,9 @@ class RowFiles:
     """The tables of `random_queries` in a folder, as views of a session, and as streams."""
 
     def __init__(self, spark: SparkSession, folder: FilePath) -> None:
-        # A broadcast is an exchange.
+        # A broadcast is an exchange; a plan that reuses one can't be copied and run again.
         spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+        spark.conf.set("spark.sql.exchange.reuse", "false")
         self.spark = spark
         self._folder = folder
         self._numbers = itertools.count()
@@ -70,14 +71,6 @@ class RowFiles:
         shutil.rmtree(self.checkpoint(out), ignore_errors=True)
 
 
-def outputs_again(frame: DataFrame) -> Outputs:
-    """What a frame's outputs are now: its plan runs once more, on the rows that its files have."""
-    jdf: Any = frame._jdf
-    # Exchanges and subqueries keep what they have computed, for as long as their plan lives.
-    kept = "Exchange" in (plan := jdf.queryExecution().executedPlan().toString()) or "Subquery" in plan
-    return outputs_of(frame.alias("again") if kept else frame)
-
-
 def outputs_in(folder: str) -> Outputs:
     """The values of each column, and of each part of it, that the Parquet and ORC files in a folder have."""
     found: dict[str, list[str]] = {}
@@ -88,11 +81,20 @@ def outputs_in(folder: str) -> Outputs:
         for part in file.relative_to(folder).parts[:-1]:
             name, _, value = part.partition("=")
             found.setdefault(name, []).extend([value] * rows.num_rows)
-        for field, column in zip(rows.schema, rows.columns, strict=True):
-            found.setdefault(path_text((field.name,)), [])
-            for whole in column.to_pylist():
-                for path, value in _parts((field.name,), whole, field.type):
-                    found.setdefault(path_text(path), []).append(repr(value))
+        columns = zip(rows.schema, rows.columns, strict=True)
+        for path, values in outputs_of_columns((f.name, f.type, column.to_pylist()) for f, column in columns).items():
+            found.setdefault(path, []).extend(values)
+    return {path: sorted(values) for path, values in found.items()}
+
+
+def outputs_of_columns(columns: Iterable[tuple[str, pa.DataType, list[Any]]]) -> Outputs:
+    """The values of each column, and of each part of it, of columns as Arrow has them: name, type, values."""
+    found: dict[str, list[str]] = {}
+    for name, data_type, values in columns:
+        found.setdefault(path_text((name,)), [])
+        for whole in values:
+            for path, value in _parts((name,), whole, data_type):
+                found.setdefault(path_text(path), []).append(repr(value))
     return {path: sorted(values) for path, values in found.items()}
 
 

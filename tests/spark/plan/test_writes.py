@@ -222,6 +222,16 @@ def test_the_size_of_a_plan_is_known_before_it_is_made(spark: SparkSession, fiel
     assert actual / 2 < estimated_bytes(plan, enough=1 << 30) < actual * 2
 
 
+@pytest.mark.parametrize("type_of_each", ["BIGINT", "STRUCT<a: INT, b: STRUCT<latitude: DOUBLE, longitude: DOUBLE>>"])
+def test_the_size_of_a_plan_of_many_columns_too(spark: SparkSession, type_of_each: str) -> None:
+    frame = spark.createDataFrame([], ", ".join(f"column_{number} {type_of_each}" for number in range(200)))
+    for _ in range(3):
+        frame = frame.select(*(functions.coalesce(name, name).alias(name) for name in frame.columns))
+    plan = frame._jdf.queryExecution().analyzed()
+    actual = len(plan.toJSON())
+    assert actual / 2 < estimated_bytes(plan, enough=1 << 30) < actual * 2
+
+
 def test_literals_can_be_hidden(tables: SparkSession) -> None:
     frame = tables.sql("SELECT concat(name, 'secret', 7) AS x FROM people WHERE city = 'Oslo'")
     found = lines(explain_lineage(frame, settings=PlanSettings(literals=False)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -53,12 +54,37 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Spark
     return session
 
 
+@contextmanager
+def foremost(session: SparkSession) -> Iterator[None]:
+    """On Spark 3.5 the session is the active and the default one meanwhile, as an application's only one is.
+
+    There a writer takes the settings of catalogs from these; since 4.0 it asks its own session.
+    """
+    if installed_release().name != "3.5":
+        yield
+        return
+    mine: Any = session
+    sessions = jvm_sessions(mine._jvm)
+    before = sessions.getActiveSession(), sessions.getDefaultSession()
+    sessions.setActiveSession(mine._jsparkSession)
+    sessions.setDefaultSession(mine._jsparkSession)
+    try:
+        yield
+    finally:
+        for found, put_back in zip(before, (sessions.setActiveSession, sessions.setDefaultSession), strict=True):
+            if found.isDefined():
+                put_back(found.get())
+
+
 @pytest.fixture(scope="module")
 def watched(lake: SparkSession) -> Iterator[Watched]:
     """Its tables go with the module: the catalog is everybody's, and the shared session can't drop Delta's."""
     before = tables(lake)
     sink = RecordingSink()
-    with attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
+    with (
+        foremost(lake),
+        attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture,
+    ):
         yield Watched(lake, sink, capture)
     for name, kind in tables(lake) - before:
         lake.sql(f"DROP {kind} {name}")

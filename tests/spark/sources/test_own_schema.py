@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.stack.spark import installed_release
 from headwater_producers.spark.execution import describe
 from headwater_schemas.events import LineageEvent
 from spark.sources.cases import Step
@@ -28,8 +29,9 @@ def folder(watched: Watched, tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows.write.option("header", "true").csv(str(folder / "csv"))
     rows.write.format("delta").save(str(folder / "delta"))
     rows.write.format("delta").saveAsTable("own_delta")
-    spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
-    rows.writeTo("ice.db.own").tableProperty("write.spark.accept-any-schema", "true").create()
+    if "iceberg" in installed_release().modules:
+        spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
+        rows.writeTo("ice.db.own").tableProperty("write.spark.accept-any-schema", "true").create()
     watched.new_events()
     return folder
 

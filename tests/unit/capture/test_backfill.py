@@ -11,13 +11,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
 
 from headwater_producers.spark.backfill.backfill import Backfill, BackfillTask
 from headwater_producers.spark.backfill.rebuild import Rebuilder
 from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted
-from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
 from headwater_producers.spark.streaming.checkpoint import QueryLog
@@ -93,6 +94,14 @@ class Query:
         return "KafkaTable"
 
 
+class OtherQuery(Query):
+    """One whose column lineage is another."""
+
+    def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
+        described = super().describe(topics)
+        return replace(described, lineage=msgspec.structs.replace(described.lineage, edges=()))
+
+
 class Stage:
     def __init__(
         self,
@@ -116,7 +125,7 @@ class Stage:
                 emit=self.emit,
                 dedup=DedupCache(),
                 files=files,
-                sinks=SinkOffsets(NoTopics()),
+                topics=ObservedTopics(NoTopics()),
                 store=known,
             ),
             wait_seconds=5.0,
@@ -302,6 +311,15 @@ def test_a_note_of_more_than_the_checkpoint_has_hides_no_gap(tmp_path: Path) -> 
     assert last.missing() == [(3, 5, Emitted.NEVER)]
 
 
+def test_a_note_of_a_checkpoint_that_is_empty_now_is_no_gap(tmp_path: Path) -> None:
+    first = Stage(kafka_checkpoint(9).files, store=tmp_path)
+    first.start()
+    first.progress(8)
+    again = Stage(kafka_checkpoint(0).files, store=tmp_path)
+    again.start("again", at=BEGAN + timedelta(hours=1))
+    assert again.missing() == []
+
+
 def test_a_batch_that_was_not_committed_is_never_emitted() -> None:
     made = kafka_checkpoint(3)
     made.plan(3, {"in": {"0": 99}})
@@ -319,7 +337,9 @@ def test_one_that_can_not_be_read_keeps_no_other_back(caplog: pytest.LogCaptureF
         stage.start(at=BEGAN + timedelta(hours=1))
     # The one after it begins where nobody can tell.
     assert stage.reported() == [(RECONCILED, [0, 1]), (RECONCILED, [4])]
-    assert "offsets of 0 sources" in caplog.text
+    begins = f"lineage capture: query {QUERY}: micro-batch not backfilled: "
+    reasons = [line.removeprefix(begins) for line in caplog.messages if line.startswith(begins)]
+    assert set(reasons) == {"micro-batch 2 has offsets of 0 sources, the query 1"}
 
 
 def test_a_checkpoint_that_can_not_be_read_keeps_nothing_observed_back(caplog: pytest.LogCaptureFixture) -> None:
@@ -333,7 +353,8 @@ def test_a_checkpoint_that_can_not_be_read_keeps_nothing_observed_back(caplog: p
     stage.progress(4)
     stage.flow.terminated("run", None, BEGAN)
     assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [4])]
-    assert "checkpoint unreadable (OSError)" in caplog.text
+    unreadable = "checkpoint unreadable (OSError); micro-batches not emitted yet stay a gap"
+    assert f"lineage capture: query {QUERY}: {unreadable}" in caplog.messages
 
 
 def test_coalesced_ones_are_sent_at_the_end_at_last() -> None:
@@ -528,6 +549,31 @@ def test_an_event_has_as_many_as_may_share_one() -> None:
     assert stage.reported() == [(RECONCILED, list(range(50))), (RECONCILED, list(range(50, 60)))]
 
 
+def test_an_event_goes_out_when_it_is_full_and_not_with_the_last() -> None:
+    stage = Stage(kafka_checkpoint(120).files, max_batches=120)
+    run = StreamRun(query_id=QUERY, run_id="run", name="copy", started_at=BEGAN + timedelta(hours=1), query=Query())
+    stage.flow.started(run)
+    stage.flow.announce_planned()
+    while stage.flow.behind and not stage.reported():
+        stage.flow.backfill_next()
+    assert stage.reported() == [(RECONCILED, list(range(50)))]
+    assert stage.flow.behind
+
+
+@pytest.mark.parametrize("is_other", [False, True])
+def test_what_ran_after_the_last_that_was_emitted_had_its_plan_if_that_is_the_one_of_now(
+    is_other: bool, tmp_path: Path
+) -> None:
+    before, after = (Stage(kafka_checkpoint(5).files, store=tmp_path) for _ in range(2))
+    before.start()
+    for batch in range(3):
+        before.progress(batch)
+    [plan] = [event.plan_event for event in before.sink.of_kind("PLAN") if event.plan_event]
+    after.start("later", at=BEGAN + timedelta(hours=1), query=OtherQuery() if is_other else Query())
+    digests = {entry.batch_id: entry.plan_digest for entry in after.sink.entries()}
+    assert digests == {**dict.fromkeys(range(3)), **dict.fromkeys((3, 4), None if is_other else plan.digest)}
+
+
 @pytest.mark.parametrize(
     ("reason", "noted", "gone", "unrecoverable", "gaps"),
     [
@@ -571,7 +617,7 @@ def test_alone_unless_they_may_share_an_event() -> None:
         emit=emit,
         dedup=DedupCache(),
         files=made.files,
-        sinks=SinkOffsets(NoTopics()),
+        topics=ObservedTopics(NoTopics()),
         store=LastEmittedStore(),
     )
     flow = StreamFlow(parts, wait_seconds=5.0, clock=lambda: 0.0, backfill=backfill)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -15,9 +16,23 @@ from headwater_producers.spark.driver.listeners import (
     QueryStarted,
     QueryTerminated,
     Signal,
+    TopicWriteBegins,
 )
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)
+
+
+def engine_with(inbox: Inbox[Signal | DrainRequest]) -> Engine:
+    unused = cast("Any", None)
+    return Engine(
+        context=unused,
+        settings=CaptureSettings(kafka_bootstrap_servers="localhost:1"),
+        inbox=inbox,
+        worker=unused,
+        publisher=unused,
+        streams=unused,
+        topic_states=unused,
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,17 +48,15 @@ AT = datetime(2013, 1, 1, tzinfo=UTC)
 )
 def test_where_too_many_wait_only_what_nothing_else_reports_is_taken(signal: Signal, kept: bool) -> None:
     inbox: Inbox[Signal | DrainRequest] = Inbox(limit=0)
-    settings = CaptureSettings(kafka_bootstrap_servers="localhost:1")
-    unused = cast("Any", None)
-    engine = Engine(
-        context=unused,
-        settings=settings,
-        inbox=inbox,
-        worker=unused,
-        publisher=unused,
-        streams=unused,
-        end_offsets=unused,
-    )
-    engine.offer(signal)
+    engine_with(inbox).offer(signal)
     assert (list(inbox.take_waiting()) == [signal]) is kept
     assert inbox.dropped == (not kept)
+
+
+def test_a_write_to_a_topic_does_not_wait_for_what_is_not_taken() -> None:
+    asked = threading.Event()
+    engine_with(Inbox(limit=0)).offer(TopicWriteBegins(writer=None, session=None, asked=asked))
+    assert asked.is_set()
+    asked = threading.Event()
+    engine_with(Inbox(limit=1)).offer(TopicWriteBegins(writer=None, session=None, asked=asked))
+    assert not asked.is_set()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from headwater_producers.spark.connectors.answer import LoggedSource
-from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.connectors.question import SourceOffsets
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.plan import PlanInput, SourceKind
@@ -68,7 +68,7 @@ def test_rows_of_a_micro_batch_that_the_sink_skips_are_unknown(rows: int, before
         {f"/out/_delta_log/{0:020d}.json": "\n".join(json.dumps(a, separators=(",", ":")) for a in actions)}
     )
     for commits in (SinkCommits("FileSink[/out]", "q", files), SinkCommits("DeltaSink[/out]", "q", delta)):
-        facts = micro_batch_facts(progress, None, None, (), None, commits, SinkOffsets(NoTopics()))
+        facts = micro_batch_facts(progress, None, None, (), None, commits, ObservedTopics(NoTopics()))
         entry = interval_entry(progress, [topic("in")], facts)
         assert (entry.rows_in, entry.inputs[0].rows) == (rows_in, rows_in)
 

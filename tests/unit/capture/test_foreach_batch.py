@@ -27,6 +27,7 @@ class Target:
         self.signals: list[Signal] = []
         self.error = error
         self.captures_reads = False
+        self.topic_wait_seconds = 0.0
 
     def offer(self, signal: Signal) -> None:
         if self.error:

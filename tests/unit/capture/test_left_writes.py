@@ -163,6 +163,20 @@ def iceberg(*snapshots: Any, current: int, name: str = "v2.metadata.json") -> Di
 OLD = snapshot(1, -9_000, None)
 
 
+class Catalogs:
+    """What a session's catalogs have as a table's current metadata."""
+
+    def __init__(self, *snapshots: Any, current: int) -> None:
+        [text] = [text for text in iceberg(*snapshots, current=current).texts.values() if text != "{}"]
+        self._metadata: dict[str, Any] = json.loads(text)
+
+    def of(self, target: WriteTarget) -> dict[str, Any] | None:
+        return self._metadata if target.dataset.name == TABLE else None
+
+
+OF_A_CATALOG = "00002-a.metadata.json"
+"""The name of a metadata file in any but a Hadoop catalog."""
+
 ICEBERG: list[tuple[str, DictFiles, Verdict]] = [
     ("one snapshot of the application", iceberg(OLD, snapshot(2, 3, 1), current=2), Verdict.COMMITTED),
     (
@@ -182,11 +196,32 @@ ICEBERG: list[tuple[str, DictFiles, Verdict]] = [
     ("no table is there", DictFiles(), Verdict.NOTHING),
     ("snapshots since it began have expired", iceberg(snapshot(3, 4, 2, "x"), current=3), Verdict.UNKNOWN),
     (
-        "a table that isn't in a Hadoop catalog",
-        iceberg(OLD, snapshot(2, 3, 1), current=2, name="00002-a.metadata.json"),
+        "a table of another catalog than Hadoop's, without a session that has it",
+        iceberg(OLD, snapshot(2, 3, 1), current=2, name=OF_A_CATALOG),
         Verdict.UNKNOWN,
     ),
 ]
+# By the catalog of a session; the file is one that a killed driver has left, too.
+IN_A_SESSION: list[tuple[str, Catalogs, Verdict]] = [
+    (
+        "a table of the session's REST, JDBC, Hive or Glue catalog, which has its snapshot",
+        Catalogs(OLD, snapshot(2, 3, 1), current=2),
+        Verdict.COMMITTED,
+    ),
+    ("the same, and the catalog has none", Catalogs(OLD, current=1), Verdict.NOTHING),
+]
+
+
+@pytest.mark.parametrize(("case", "catalogs", "verdict"), IN_A_SESSION)
+def test_what_the_catalogs_of_a_session_show(case: str, catalogs: Catalogs, verdict: Verdict) -> None:
+    left = iceberg(OLD, snapshot(2, 3, 1), current=2, name=OF_A_CATALOG)
+    found = became_of(write("iceberg"), left, catalogs)
+    assert found.verdict is verdict, (case, found.reason)
+    target = WriteTarget(dataset=DatasetRef("file", "/lake/elsewhere"), format="iceberg")
+    elsewhere = DictFiles({name.replace(TABLE, "/lake/elsewhere"): text for name, text in left.texts.items()})
+    found = became_of(write("iceberg", targets=(target,)), elsewhere, catalogs)
+    assert found.verdict is Verdict.UNKNOWN
+    assert "no catalog of the session has it" in found.reason
 
 
 @pytest.mark.parametrize(("case", "files", "verdict"), ICEBERG)
@@ -202,6 +237,7 @@ def test_what_iceberg_s_metadata_show(case: str, files: DictFiles, verdict: Verd
 def test_the_page_shows_these_cases() -> None:
     rows = [("Delta", case, verdict) for case, _, _, verdict in DELTA]
     rows += [("Iceberg", case, verdict) for case, _, verdict in ICEBERG]
+    rows += [("Iceberg", case, verdict) for case, _, verdict in IN_A_SESSION]
     rows += [("any", case, verdict) for case, _, _, verdict in OTHERS]
     table = "".join(f"| {format_} | {case} | {verdict} |\n" for format_, case, verdict in rows)
     page = Path(__file__).parents[3] / "docs" / "sources-and-sinks.md"

@@ -5,7 +5,11 @@ from __future__ import annotations
 import importlib
 import logging
 import socket
+import threading
+import time
 import urllib.request
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,6 +25,28 @@ from support.capture import RecordingSink
 from support.events import full_interval_event
 
 HOST = "127.0.0.1"
+
+
+@pytest.fixture
+def gateway() -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
+    """A Pushgateway's address, and what it was sent: method, path and body."""
+    sent: list[tuple[str, str, str]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            sent.append((self.command, self.path, self.rfile.read(int(self.headers["Content-Length"])).decode()))
+            self.send_response(202)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer((HOST, 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"{HOST}:{server.server_port}", sent
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture(autouse=True)
@@ -124,3 +150,66 @@ def test_micro_batches_and_failures_are_counted() -> None:
         "headwater_capture_published_total": 3,
         "headwater_capture_failed_total": 2,
     }
+
+
+def test_a_pushgateway_gets_all_metrics_of_an_application_and_replaces_its_last_ones(
+    gateway: tuple[str, list[tuple[str, str, str]]],
+) -> None:
+    address, sent = gateway
+    assert metrics_server.push(address, "orders/daily")
+    assert metrics_server.push(f"http://{address}", "orders")
+    [(method, path, body), (_, second, _)] = sent
+    assert method == "PUT", "POST would leave what an earlier run had"
+    assert path.startswith("/metrics/job/headwater-jobs/application@base64/")
+    assert second == "/metrics/job/headwater-jobs/application/orders"
+    assert {"headwater_capture_refused_total", "headwater_outbox_events", "headwater_capture_failed_total"} <= {
+        line.split()[0] for line in body.splitlines() if not line.startswith("#")
+    }
+
+
+def test_a_pushgateway_that_is_away_costs_a_warning_without_secrets(caplog: pytest.LogCaptureFixture) -> None:
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        port = taken.getsockname()[1]
+        assert not metrics_server.push(f"http://job:hunter2@{HOST}:{port}", "orders")
+    assert "doesn't take the metrics" in caplog.text
+    assert "hunter2" not in caplog.text
+    assert not metrics_server.push("http://[", "orders"), "no address at all"
+
+
+def test_a_pushgateway_that_does_not_come_to_an_end_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(metrics_server, "PUSH_SECONDS", 0.5)
+    over = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            self.wfile.write(b"HTTP/1.1 202 ")
+            while not over.wait(0.1):
+                self.wfile.write(b"a")
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer((HOST, 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        begun = time.monotonic()
+        assert not metrics_server.push(f"{HOST}:{server.server_port}", "orders")
+        assert time.monotonic() - begun < 3, "an answer of 64 KiB takes longer"
+        over.set()
+        server.shutdown()
+        thread.join()
+    assert "TimeoutError" in caplog.text
+
+
+def test_where_no_thread_starts_any_more_metrics_are_pushed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    pushed: list[str] = []
+    assert metrics_server._within(1, lambda: pushed.append("metrics")) is None
+    assert pushed == ["metrics"]
+    assert isinstance(metrics_server._within(1, fails), ValueError)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from headwater_producers.spark.backfill.backfill import Backfill
-from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
@@ -93,7 +93,7 @@ class Stage:
             emit=self.sink.publish,
             dedup=DedupCache(),
             files=made.files,
-            sinks=SinkOffsets(NoTopics()),
+            topics=ObservedTopics(NoTopics()),
         )
         backfill = Backfill(
             context=event_context(), emit=self.sink.publish, files=made.files, max_batches=100, inside=emitter.inside

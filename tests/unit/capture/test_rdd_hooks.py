@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from headwater_producers.spark.driver import sessions
-from headwater_producers.spark.driver.hooks import _acting, _keeping, output_path
-from headwater_producers.spark.driver.listeners import FrameKept, RddActed
+from headwater_producers.spark.driver.hooks import TopicWait, _acting, _keeping, output_path
+from headwater_producers.spark.driver.listeners import FrameKept, RddActed, TopicWriteBegins
 
 
 @pytest.mark.parametrize(
@@ -27,8 +28,9 @@ def test_where_an_action_writes(action: str, arguments: tuple[Any, ...], named: 
 
 
 class Application:
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(self, error: Exception | None = None, topic_wait_seconds: float = 0.01) -> None:
         self.target = self
+        self.topic_wait_seconds = topic_wait_seconds
         self.signals: list[Any] = []
         self.error = error
 
@@ -86,3 +88,64 @@ def test_a_frame_that_is_kept_is_emitted_with_what_it_became(monkeypatch: pytest
     made = SimpleNamespace(_jdf="jvm checkpoint")
     assert _keeping(lambda _frame, eager: made)(FRAME, eager=False) is made
     assert application.signals == [FrameKept("jvm frame", "jvm checkpoint", None, FRAME._session)]
+
+
+class Writer:
+    _spark = SimpleNamespace(sparkContext="context")
+    _jwrite = "jvm writer"
+
+    def __init__(self) -> None:
+        self.given: dict[str, Any] = {}
+
+    def options(self, **options: Any) -> None:
+        self.given |= options
+
+
+def test_a_write_that_waited_for_its_topic_in_vain_lets_the_next_ones_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Answering(Application):
+        def offer(self, signal: Any) -> None:
+            super().offer(signal)
+            signal.asked.set()
+
+    clock, silent, answering, writer = [0.0], Application(), Answering(), Writer()
+    topics = TopicWait(lambda: clock[0])
+    of(monkeypatch, answering)
+    for _ in range(2):
+        topics.wait(writer, {"topic": "t"})
+    assert writer.given == {"topic": "t"}
+    assert [type(signal) for signal in answering.signals] == [TopicWriteBegins, TopicWriteBegins]
+
+    of(monkeypatch, silent)
+    for seconds in (0, 1, 29.9, 30):
+        clock[0] = seconds
+        topics.wait(writer, {})
+    assert len(silent.signals) == 2, "at 0 and 30"
+
+
+def test_a_write_that_is_not_to_wait_has_its_topic_asked_for_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = Application(topic_wait_seconds=0.0)
+    of(monkeypatch, silent)
+    topics = TopicWait(lambda: 0.0)
+    for _ in range(3):
+        topics.wait(Writer(), {})
+    assert len(silent.signals) == 3, "none of them waited, so none waited in vain"
+
+
+def test_a_write_waits_as_long_as_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late(Application):
+        def offer(self, signal: Any) -> None:
+            super().offer(signal)
+            threading.Timer(0.2, signal.asked.set).start()
+
+    late = Late(topic_wait_seconds=30.0)
+    of(monkeypatch, late)
+    TopicWait().wait(Writer(), {})
+    assert late.signals[0].asked.is_set()
+
+
+@pytest.mark.parametrize("application", [None, Application(RuntimeError("ours"))])
+def test_a_topic_that_cannot_be_asked_for_is_written_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, application: Application | None
+) -> None:
+    of(monkeypatch, application)
+    TopicWait().wait(Writer(), {})

@@ -187,7 +187,11 @@ def test_the_environment_is_known_by_name() -> None:
 
 @pytest.mark.parametrize(
     ("setting", "address"),
-    [("kafka_bootstrap_servers", "bob:hunter2@b:9092"), ("registry_url", "https://bob:hunter2@registry")],
+    [
+        ("kafka_bootstrap_servers", "bob:hunter2@b:9092"),
+        ("registry_url", "https://bob:hunter2@registry"),
+        ("metrics_pushgateway", "http://bob:hunter2@pushgateway:9091"),
+    ],
 )
 def test_an_address_with_a_password_is_refused_and_not_shown(setting: str, address: str) -> None:
     with pytest.raises(CaptureSettingsError, match="no user and no password in it") as refused:

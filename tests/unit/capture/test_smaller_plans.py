@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from headwater_producers.publisher.record import record_of
 from headwater_producers.spark.events.batch import BatchRun, batch_events
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
@@ -24,6 +23,7 @@ from headwater_schemas.events import (
     TransformationType,
 )
 from headwater_schemas.identity import plan_digest
+from headwater_schemas.record import record_of
 from support.capture import RecordingSink, event_context
 
 A, B, OUT = (DatasetRef("file", f"/data/{name}") for name in ("a", "b", "out"))

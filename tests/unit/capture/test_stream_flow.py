@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
@@ -112,7 +112,7 @@ class Stage:
             emit=self.sink.publish,
             dedup=DedupCache(),
             files=self.files,
-            sinks=SinkOffsets(NoTopics()),
+            topics=ObservedTopics(NoTopics()),
         )
         self.flow = StreamFlow(self.emitter, wait_seconds=5.0, clock=lambda: self.now)
 

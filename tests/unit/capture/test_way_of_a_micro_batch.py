@@ -15,10 +15,9 @@ import pytest
 
 import headwater_producers
 from headwater_producers.outbox import Outbox, OutboxSink
-from headwater_producers.publisher import Record
 from headwater_producers.spark.backfill.left_tables import NothingKept
 from headwater_producers.spark.common.settings import CaptureSettings
-from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
 from headwater_producers.spark.driver.listeners import Inbox, SessionListeners, Signal, StreamListener
@@ -28,6 +27,7 @@ from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.progress import parse_progress
 from headwater_producers.spark.streaming.run import LastEmittedStore, StreamRun
 from headwater_schemas.events import ColumnLineage, DatasetRef
+from headwater_schemas.record import Record
 from support.capture import DictFiles, NoTopics, event_context, recorded
 from support.fake_producer import FakeCluster
 from support.outbox import metrics, publisher
@@ -133,7 +133,7 @@ def test_a_micro_batch_goes_through_few_files(
         emit=published.emit,
         dedup=dedup,
         files=DictFiles(FILES),
-        sinks=SinkOffsets(NoTopics()),
+        topics=ObservedTopics(NoTopics()),
         store=notes,
     )
     streams = StreamFlow(emitter, wait_seconds=5.0, store=notes)
@@ -148,6 +148,7 @@ def test_a_micro_batch_goes_through_few_files(
         heartbeat_seconds=60.0,
         statements=False,
         kept=NothingKept(),
+        topics=ObservedTopics(NoTopics()),
     )
     inbox: Inbox[Signal | DrainRequest] = Inbox(10)
     worker = Worker(inbox, published, MagicMock(), dispatch, streams)
@@ -158,7 +159,7 @@ def test_a_micro_batch_goes_through_few_files(
         worker=worker,
         publisher=published,
         streams=streams,
-        end_offsets=MagicMock(),
+        topic_states=MagicMock(),
     )
     first = parse_progress(PROGRESS)
     streams.started(
@@ -174,7 +175,7 @@ def test_a_micro_batch_goes_through_few_files(
     listeners = SessionListeners()
     target: Any = SimpleNamespace(offer=engine.offer, hold=None, captures_reads=False)
     listeners.target = target
-    progress = SimpleNamespace(progress=lambda: SimpleNamespace(json=lambda: PROGRESS))
+    progress = SimpleNamespace(json=lambda: f'{{"progress":{PROGRESS}}}')
 
     with Way() as way:
         StreamListener(listeners).onQueryProgress(progress)

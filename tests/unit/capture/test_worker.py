@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from headwater_producers.spark.common.sink import EventSink
-from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
 from headwater_producers.spark.driver.listeners import Inbox, QueryProgressed, Signal
 from headwater_producers.spark.events.application import application_started
@@ -70,7 +70,7 @@ class Stage:
             emit=self.publisher.emit,
             dedup=DedupCache(),
             files=DictFiles(),
-            sinks=SinkOffsets(NoTopics()),
+            topics=ObservedTopics(NoTopics()),
         )
         streams = flow(emitter, wait_seconds=1)
         self.worker = Worker(self.inbox, self.publisher, self.bus, self.handler, streams)

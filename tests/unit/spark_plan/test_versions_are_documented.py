@@ -7,12 +7,13 @@ from pathlib import Path
 from headwater.stack.spark import RELEASES, SPARK_JARS
 from headwater_producers.spark.jvm.versions import TRIED
 from spark.plan.goldens import check_table
-from support.spark_results import failures, table
+from support.spark_results import failures, last_day, table
 
 PAGE = Path(__file__).parents[3] / "docs" / "spark-versions.md"
 
 
 def test_the_page_has_the_results() -> None:
+    check_table(PAGE, "day", last_day())
     check_table(PAGE, "results", table())
     check_table(PAGE, "failures", failures())
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Protocol
 
 from py4j.protocol import Py4JError
 
 from headwater_producers.spark.connectors.delta.witness import left_in_delta
-from headwater_producers.spark.connectors.iceberg.witness import left_in_iceberg
+from headwater_producers.spark.connectors.iceberg.witness import CurrentMetadata, left_in_iceberg
 from headwater_producers.spark.events.left_writes import (
     LeftWrite,
     Verdict,
@@ -25,12 +25,6 @@ from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_schemas.events import DatasetRef, LineageEvent
 
 logger = logging.getLogger(__name__)
-
-_LOGS: Final[Mapping[str, Callable[[TextFolder, LeftWrite], WriteOutcome]]] = {
-    "delta": left_in_delta,
-    "iceberg": left_in_iceberg,
-}
-"""Formats whose tables have a log that shows whose a commit is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,31 +88,44 @@ def location(dataset: DatasetRef) -> str:
     return f"{dataset.namespace.replace('s3://', 's3a://')}/{dataset.name.lstrip('/')}"
 
 
-def became_of(write: LeftWrite, files: TextFiles) -> WriteOutcome:
-    """What became of a write. Never raises: a log that can't be read shows nothing."""
+def became_of(write: LeftWrite, files: TextFiles, current: CurrentMetadata | None = None) -> WriteOutcome:
+    """What became of a write. Never raises: a log that can't be read shows nothing.
+
+    Args:
+        write: which.
+        files: to read the table's log with.
+        current: of Iceberg's tables in the catalogs of a session; None: there is no session.
+    """
     if len(write.targets) != 1:
         return unknown("it was to write several datasets" if write.targets else "where it was to write isn't known")
     [target] = write.targets
-    log = _LOGS.get(target.format or "")
-    if log is None:
-        return unknown("what it was to write keeps no record of whose a file is")
+    table = TextFolder(location(target.dataset), files)
     try:
-        return log(TextFolder(location(target.dataset), files), write)
+        match target.format:
+            case "delta":
+                return left_in_delta(table, write)
+            case "iceberg":
+                return left_in_iceberg(table, write, current)
+            case _:
+                return unknown("what it was to write keeps no record of whose a file is")
     except (OSError, ValueError, KeyError, Py4JError) as error:
         logger.debug("lineage capture: the log of a table can't be read", exc_info=True)
         return unknown(f"the log of what it was to write can't be read: {first_line(error)}")
 
 
-def ends_of(left: list[KeptWrite], files: TextFiles, *, producer: str) -> Iterator[LineageEvent]:
+def ends_of(
+    left: list[KeptWrite], files: TextFiles, current: CurrentMetadata | None = None, *, producer: str
+) -> Iterator[LineageEvent]:
     """The events that end what one dead driver has left, its application's run last.
 
     Args:
         left: its open writes.
         files: to read the tables' logs with.
+        current: see `became_of`.
         producer: URI of this code.
     """
     for kept in left:
-        outcome = became_of(kept.write, files)
+        outcome = became_of(kept.write, files, current)
         digest = None
         if outcome.verdict is Verdict.COMMITTED and kept.plan is not None and kept.plan.plan_event is not None:
             digest = kept.plan.plan_event.digest

@@ -108,6 +108,8 @@ class CaptureSettings(BaseSettings):
         capture_stall_seconds: how long it waits at most while Kafka acknowledges nothing, if there is an outbox.
         capture_foreach_batch_wait_seconds: how long an interval waits for the writes inside its foreachBatch function
             to be reported by Spark; a later one is sent as an addition to the same interval.
+        capture_topic_wait_seconds: how long a batch write to Kafka waits at most until its topic's end offsets were
+            asked for; 0: it doesn't, and has offsets only where they came before it began.
         capture_heartbeat_seconds: how often the application, its streaming queries and its running writes are reported
             to be running; 0: never.
         capture_commit_marks: whether the application's commits of Delta and Iceberg tables name its run, so that those
@@ -123,6 +125,8 @@ class CaptureSettings(BaseSettings):
         metrics_port: where the driver serves its metrics for Prometheus, `/metrics`; 0: any free port, which is logged.
             Default: nowhere.
         metrics_host: the address to serve them on; `0.0.0.0`: any of the machine's.
+        metrics_pushgateway: `host:port` or URL of a Prometheus Pushgateway, which takes the driver's metrics once, at
+            the end of the application. For jobs that are too short to be scraped. Default: none.
         reconcile_max_batches: how many of the last micro-batches in its checkpoint are backfilled at a query's start;
             0: none.
         kafka_bootstrap_servers: brokers to publish to.
@@ -172,6 +176,7 @@ class CaptureSettings(BaseSettings):
     capture_drain_timeout_seconds: float = Field(default=15.0, ge=0)
     capture_stall_seconds: float = Field(default=3.0, ge=0)
     capture_foreach_batch_wait_seconds: float = Field(default=5.0, ge=0)
+    capture_topic_wait_seconds: float = Field(default=0.5, ge=0)
     capture_heartbeat_seconds: float = Field(default=60.0, ge=0)
     capture_commit_marks: bool = False
     capture_literals: bool = True
@@ -182,6 +187,7 @@ class CaptureSettings(BaseSettings):
     coalesce_max_seconds: float = Field(default=60.0, gt=0)
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)
     metrics_host: str = "127.0.0.1"
+    metrics_pushgateway: Address | None = None
     reconcile_max_batches: int = Field(default=100, ge=0)
     kafka_bootstrap_servers: Address | None = None
     kafka_cluster_name: str | None = None

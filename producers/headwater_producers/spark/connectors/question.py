@@ -14,6 +14,7 @@ from headwater_producers.spark.connectors.answer import LoggedSource
 from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.scala import class_name, kept, setting
+from headwater_producers.spark.jvm.versions import streamed_table
 from headwater_producers.spark.plan.column import Column
 from headwater_producers.spark.plan.description import PlanDescription, PlanInput, SourceKind, Upstream, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
@@ -149,7 +150,7 @@ _WRITTEN_TABLE: Final[Mapping[str, Callable[[Any], Any]]] = {
 _SUBJECT_OF_COMMAND: Final[Mapping[str, Callable[[Any], Any]]] = {
     **_WRITTEN_TABLE,
     "SaveIntoDataSourceCommand": lambda plan: kept(plan, "dataSource"),
-    "WriteToMicroBatchDataSource": lambda plan: kept(plan, "table"),
+    "WriteToMicroBatchDataSource": streamed_table,
     "WriteToMicroBatchDataSourceV1": lambda plan: kept(plan, "sink"),
     "WriteToContinuousDataSource": lambda plan: kept(plan, "write"),
 }

@@ -26,8 +26,8 @@ from headwater_producers.spark.common.settings import (
 from headwater_producers.spark.common.sink import EventSink
 from headwater_producers.spark.common.versions import capture_version, running_code
 from headwater_producers.spark.connectors.kafka.clusters import KafkaClusters
-from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets, own_connection
-from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
+from headwater_producers.spark.connectors.kafka.topic_states import KafkaTopicStates, own_connection
 from headwater_producers.spark.driver import capture as captures
 from headwater_producers.spark.driver import hooks, metrics_server, sessions, shutdown
 from headwater_producers.spark.driver.capture import Capture
@@ -53,6 +53,7 @@ from headwater_producers.spark.jvm.versions import warn_of_unknown
 from headwater_producers.spark.plan import PlanSettings
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
+from headwater_producers.spark.streaming.query_metrics import shared_metrics as query_metrics
 from headwater_producers.spark.streaming.run import Coalescing, LastEmittedStore
 from headwater_schemas.events import EngineRef, Owner, RunError, Tag, Versions
 
@@ -160,6 +161,7 @@ class _Intake:
     offer: Callable[[Signal], None]
     hold: Callable[[Any, str, int], None]
     captures_reads: bool
+    topic_wait_seconds: float
 
 
 def _wired(
@@ -216,11 +218,10 @@ def _wired(
 
     # Streaming queries.
     files = JvmFiles(spark.sparkContext)
-    end_offsets = KafkaEndOffsets(own_connection(settings))
+    topic_states = KafkaTopicStates(own_connection(settings))
+    topics = ObservedTopics(topic_states)
     store, gaps = LastEmittedStore(Path(outbox.folder) / "queries" if outbox is not None else None), Gaps()
-    emitter = StreamEmitter(
-        context=context, emit=publisher.emit, dedup=dedup, files=files, sinks=SinkOffsets(end_offsets), store=store
-    )
+    emitter = StreamEmitter(context=context, emit=publisher.emit, dedup=dedup, files=files, topics=topics, store=store)
     # Nothing may wait where the next micro-batch waits for it.
     per_event = 1 if is_fail_closed else settings.coalesce_max_batches
     backfill = Backfill(
@@ -242,6 +243,8 @@ def _wired(
         stop_reasons=stop_reasons,
     )
 
+    query_metrics().watch(streams)
+
     # From signals to events.
     heap = int(spark._jvm.java.lang.Runtime.getRuntime().maxMemory())
     inbox: Inbox[Signal | DrainRequest] = Inbox(
@@ -259,6 +262,7 @@ def _wired(
         heartbeat_seconds=settings.capture_heartbeat_seconds,
         statements=settings.capture_sql,
         kept=_kept_writes(outbox.folder, context) if outbox is not None else NothingKept(),
+        topics=topics,
         marked=settings.capture_commit_marks,
     )
     engine = Engine(
@@ -268,7 +272,7 @@ def _wired(
         worker=Worker(inbox, publisher, ListenerBus(spark.sparkContext), dispatch, streams),
         publisher=publisher,
         streams=streams,
-        end_offsets=end_offsets,
+        topic_states=topic_states,
         gaps=gaps,
     )
 
@@ -285,7 +289,7 @@ def _wired(
         key=sessions.application_id(spark),
         spark_context=spark.sparkContext,
         listeners=listeners,
-        target=_Intake(engine.offer, emission.hold, settings.capture_reads),
+        target=_Intake(engine.offer, emission.hold, settings.capture_reads, settings.capture_topic_wait_seconds),
         emission=emission,
         asked=asked,
     )

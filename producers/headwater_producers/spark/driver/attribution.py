@@ -65,8 +65,15 @@ class Attributor:
         # Made anew with each micro-batch: the batch's number, or the minute, makes no other plan of it.
         return PlanAttribution(batch, self._streams.upstream(batch), replace(self._settings, numbers=False))
 
-    def described(self, execution: Any, session: Any) -> tuple[PlanAttribution, PlanDescription]:
+    def described(
+        self, execution: Any, session: Any, earlier: PlanDescription | None = None
+    ) -> tuple[PlanAttribution, PlanDescription]:
         """What it is attributed to, and its plan, read accordingly.
+
+        Args:
+            execution: the JVM's `QueryExecution`.
+            session: the `SparkSession` that ran it.
+            earlier: what was read of it while it ran, where it was attributed to no micro-batch.
 
         Raises:
             Py4JError, PySparkException: it has no plan to read.
@@ -78,6 +85,7 @@ class Attributor:
             upstream=attribution.upstream,
             frames=self._frames,
             settings=attribution.settings,
+            earlier=earlier if attribution.batch is None else None,
         )
         return attribution, description
 

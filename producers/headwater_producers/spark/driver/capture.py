@@ -121,7 +121,7 @@ class Capture:
         Args:
             results: a `QualityResult` or a mapping each: `assertion` and `passed`, and where known `column`, `value`,
                 `rule` (COMPLETENESS, UNIQUENESS, RANGE …; else that of a known kind of test, such as `not_null`) and
-                `severity`.
+                `severity`. `headwater_producers.spark.quality` makes them of what those tools give.
             dataset: what was checked: a DataFrame that reads it alone (`spark.table("orders")`), its path, or its name.
             suite: what the checks belong to.
             suite_version: of that.

@@ -13,7 +13,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from headwater_producers.spark.backfill.left_tables import KeptWrites
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.attribution import Attributor
+from headwater_producers.spark.driver.batch_topics import BatchTopics
 from headwater_producers.spark.driver.listeners import (
     COMMANDS,
     Attached,
@@ -25,6 +27,7 @@ from headwater_producers.spark.driver.listeners import (
     QueryTerminated,
     RddActed,
     Signal,
+    TopicWriteBegins,
 )
 from headwater_producers.spark.driver.procedures import Procedures
 from headwater_producers.spark.driver.rdd_actions import RddDispatch
@@ -72,6 +75,7 @@ class Dispatch:
         settings: for reading plans.
         heartbeat_seconds: how often what runs is reported to run; 0: never.
         statements: whether runs have the text of their SQL statement.
+        topics: the states of Kafka topics, as far as they were asked for.
         kept: writes that are open, for the next process.
         marked: whether the application's commits name its run.
     """
@@ -89,6 +93,7 @@ class Dispatch:
         heartbeat_seconds: float,
         statements: bool,
         kept: KeptWrites,
+        topics: ObservedTopics,
         marked: bool = False,
     ) -> None:
         self._spark = spark
@@ -108,6 +113,7 @@ class Dispatch:
         self._untracked = UntrackedQueries(spark, streams)
         self._procedures = Procedures(spark, settings)
         self._running = RunningWrites(spark, self._attributor, context, emit, dedup, kept, marked=marked)
+        self._topics = BatchTopics(topics, settings)
         self._heartbeat_seconds = heartbeat_seconds
         self._statements = statements
         self._beat_at = time.monotonic() + heartbeat_seconds
@@ -147,13 +153,15 @@ class Dispatch:
             case Attached():
                 self._attached(signal)
             case QueryProgressed():
-                self._progressed(parse_progress(str(signal.event.progress().json())), signal)
+                self._progressed(parse_progress(str(signal.event.json())), signal)
             case QueryTerminated():
                 self._terminated(signal)
             case BatchFunctionCalled():
                 batch = MicroBatch(signal.query_id, signal.batch_id, self._streams.latest_run(signal.query_id))
                 self._links.called(plan_key(signal.frame.queryExecution()), batch)
                 self._streams.called(batch)
+            case TopicWriteBegins():
+                self._topics.begins(signal)
             case QualityReported():
                 self._reported(signal)
             case FrameKept() | RddActed():
@@ -186,7 +194,9 @@ class Dispatch:
     def _command(self, signal: CommandEnded) -> None:
         execution = signal.query_execution
         self._active.become(signal.session)
-        attribution, description = self._attributor.described(execution, signal.session)
+        known = self._running.announced(execution)
+        earlier = known.write.description if known is not None else None
+        attribution, description = self._attributor.described(execution, signal.session, earlier)
         if description.is_streaming or description.command in WRAPPING_COMMANDS:
             return
         # What a failed statement was about is often not there to be read: that is no lineage lost.
@@ -273,6 +283,8 @@ class Dispatch:
         # A failed write inside foreachBatch fails its query, whose run records that.
         if batch is not None and (run.error is not None or self._streams.wrote(batch, run.write, at)):
             return
+        if run.error is None:
+            run = self._topics.bounded(run)
         for event in batch_events(self._context, run, self._dedup):
             self._emit(event)
 

@@ -21,7 +21,8 @@ from headwater_producers.spark.common.metrics import shared_metrics
 from headwater_producers.spark.common.run_all import run_all
 from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.common.sink import EventSink, KeepingSink
-from headwater_producers.spark.connectors.kafka.end_offsets import KafkaEndOffsets
+from headwater_producers.spark.connectors.kafka.topic_states import KafkaTopicStates
+from headwater_producers.spark.driver import metrics_server
 from headwater_producers.spark.driver.listeners import (
     Attached,
     BatchFunctionCalled,
@@ -29,6 +30,7 @@ from headwater_producers.spark.driver.listeners import (
     QueryStarted,
     QueryTerminated,
     Signal,
+    TopicWriteBegins,
     weigh,
 )
 from headwater_producers.spark.driver.reported_quality import QualityReported
@@ -37,8 +39,10 @@ from headwater_producers.spark.events.application import application_ended, appl
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.run_error import first_line
+from headwater_producers.spark.jvm.references import own_thread
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
+from headwater_producers.spark.streaming.query_metrics import shared_metrics as query_metrics
 from headwater_schemas.events import EmissionReason, IntervalEvent, LineageEvent, Provenance, RunError, RunEventType
 from headwater_schemas.redaction import redact
 
@@ -55,7 +59,7 @@ class Engine:
         worker: who handles them; not started yet.
         publisher: publishes events.
         streams: the application's streaming queries.
-        end_offsets: reads the end offsets of the topics they write.
+        topic_states: asks for the topics that are read and written.
         gaps: their micro-batches that can't be recovered any more.
     """
 
@@ -68,7 +72,7 @@ class Engine:
         worker: Worker,
         publisher: EventPublisher,
         streams: StreamFlow,
-        end_offsets: KafkaEndOffsets,
+        topic_states: KafkaTopicStates,
         gaps: Gaps | None = None,
     ) -> None:
         self.context = context
@@ -77,7 +81,7 @@ class Engine:
         self._worker = worker
         self._publisher = publisher
         self._streams = streams
-        self._end_offsets = end_offsets
+        self._topic_states = topic_states
         self._gaps = gaps or Gaps()
         self._started_at = datetime.now(UTC)
         self._logged_drops = False
@@ -104,6 +108,8 @@ class Engine:
         weight = weigh(signal) if self._inbox.waiting else 0
         if self._inbox.put(signal, weight=weight, always=always):
             return
+        if isinstance(signal, TopicWriteBegins):
+            signal.asked.set()  # nobody will
         shared_metrics().dropped.inc()
         if not self._logged_drops:
             self._logged_drops = True
@@ -142,7 +148,7 @@ class Engine:
                 (
                     lambda: self._streams.abort_all(error, now) if session_ends else None,
                     lambda: self._publisher.emit(self._ended(kind, error, now)),
-                    self._end_offsets.close,
+                    self._topic_states.close,
                 )
             )
 
@@ -150,6 +156,10 @@ class Engine:
             self._deadline(None), action=end, last=True, stall_seconds=self.settings.capture_stall_seconds
         )
         delivered = self._worker.carry_out(self._end)
+        # Before they are pushed: a gateway would show a query's last micro-batch for ever.
+        query_metrics().forget(self._streams)
+        if self.settings.metrics_pushgateway is not None:
+            metrics_server.push(self.settings.metrics_pushgateway, self.context.app_name)
         if not self.ended_in_time:
             logger.warning(
                 "lineage capture: stopped after capture_drain_timeout_seconds with %d callbacks unprocessed",
@@ -418,6 +428,7 @@ class Worker:
         return finished and not request.failed and (request.undelivered == 0 or not request.delivers)
 
     def _run(self) -> None:
+        own_thread()
         while True:
             item = self._inbox.take(_WATCHFUL_SECONDS if self._waits() else _IDLE_SECONDS)
             if isinstance(item, DrainRequest):

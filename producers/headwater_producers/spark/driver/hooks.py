@@ -8,25 +8,37 @@ always did.
     SparkSession.newSession              the new session joins
     DataFrame.checkpoint, .rdd, …        frames that become RDDs leave a plan behind
     RDD.foreach, .saveAs…                run no query
+    DataFrameWriter.save                 to Kafka: the topic's end offsets are asked for before it is written
 
 Spark keeps, for as long as the application lives, a listener of its own for each session whose streams were ever asked
 for. An application may make a session for each request that it serves; so one that `newSession()` has made is asked
 when it starts a query, and not before.
 
 A wrapper of a frame's or RDD's method calls the method, then hands references over: it asks the JVM nothing but which
-application it is in, never changes what is returned or raised, and an exception of ours ends here.
+application it is in, never changes what is returned or raised, and an exception of ours ends here. Only a batch write
+to Kafka waits: until the topic was asked for, `capture_topic_wait_seconds` at most; and after an answer that didn't
+come in that time no write waits for PAUSE_SECONDS.
 """
 
 from __future__ import annotations
 
 import functools
 import logging
+import threading
+import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from headwater_producers.spark.driver import sessions
-from headwater_producers.spark.driver.listeners import RUNNING_BATCH, WRAPPED, FrameKept, RddActed, watch
+from headwater_producers.spark.driver.listeners import (
+    RUNNING_BATCH,
+    WRAPPED,
+    FrameKept,
+    RddActed,
+    TopicWriteBegins,
+    watch,
+)
 from headwater_producers.spark.events.run_error import from_exception
 from headwater_producers.spark.jvm import versions
 from headwater_schemas.events import RunError
@@ -34,6 +46,10 @@ from headwater_schemas.events import RunError
 logger = logging.getLogger(__name__)
 
 
+PAUSE_SECONDS: Final = 30.0
+"""How long no write waits after one that waited in vain."""
+_NOT_OPTIONS: Final = frozenset({"path", "format", "mode", "partitionBy"})
+_SOURCE: Final = "_headwater_source"
 _KEPT: Final = ("checkpoint", "localCheckpoint")
 _CONSUMED: Final = ("foreach", "foreachPartition")
 _SAVED: Final = (
@@ -54,6 +70,7 @@ def install() -> None:
     _hook_starts()
     _hook_new_sessions()
     _hook_rdds()
+    _hook_topic_writes()
 
 
 def _hook_rdds() -> None:
@@ -235,3 +252,65 @@ def _hook_new_sessions() -> None:
 
     setattr(new_session, WRAPPED, True)
     SparkSession.newSession = new_session  # type: ignore[method-assign]
+
+
+class TopicWait:
+    """Batch writes to Kafka wait for their topics' states; used from any thread.
+
+    Args:
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._not_before = float("-inf")
+
+    def wait(self, writer: Any, options: Mapping[str, Any]) -> None:
+        """Returns once the topic was asked for, or won't be in time. Never raises.
+
+        Args:
+            writer: PySpark's, about to write.
+            options: given to `save`.
+        """
+        try:
+            application = sessions.known_application(writer._spark.sparkContext)
+            if application is None or (target := application.target) is None or self._clock() < self._not_before:
+                return
+            if options:
+                # As `save` itself does next.
+                writer.options(**options)
+            asked = threading.Event()
+            target.offer(TopicWriteBegins(writer._jwrite, writer._spark, asked))
+            # An answer that comes later bounds nothing; one that nobody waits for mostly is there before Spark writes.
+            if (seconds := target.topic_wait_seconds) and not asked.wait(seconds):
+                self._not_before = self._clock() + PAUSE_SECONDS
+        except Exception:
+            logger.warning(
+                "lineage capture: a topic can't be asked for; what is written is recorded without offsets",
+                exc_info=True,
+            )
+
+
+def _hook_topic_writes() -> None:
+    from pyspark.sql.readwriter import DataFrameWriter
+
+    if hasattr(DataFrameWriter.save, WRAPPED):
+        return
+    formatted, saved = DataFrameWriter.format, DataFrameWriter.save
+    topics = TopicWait()
+
+    @functools.wraps(formatted)
+    def format_(self: DataFrameWriter, source: str) -> DataFrameWriter:
+        setattr(self, _SOURCE, source)
+        return formatted(self, source)
+
+    @functools.wraps(saved)
+    def save(self: DataFrameWriter, *arguments: Any, **named: Any) -> None:
+        given = arguments[1] if len(arguments) > 1 else named.get("format")
+        source = given if given is not None else getattr(self, _SOURCE, None)
+        if isinstance(source, str) and source.lower() == "kafka" and RUNNING_BATCH.get() is None:
+            topics.wait(self, {name: value for name, value in named.items() if name not in _NOT_OPTIONS})
+        saved(self, *arguments, **named)
+
+    _replace(DataFrameWriter, "format", format_)
+    _replace(DataFrameWriter, "save", save)

@@ -41,7 +41,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
+from py4j.java_gateway import JavaObject
+
 from headwater_producers.spark.driver.reported_quality import QualityReported
+from headwater_producers.spark.jvm.references import Reference, own_references
 from headwater_producers.spark.jvm.versions import MORE_COMMANDS
 from headwater_schemas.events import RunError
 
@@ -136,6 +139,15 @@ class RddActed:
     inside: tuple[str, int] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class TopicWriteBegins:
+    """A batch write to Kafka is about to begin. `writer` is the JVM's, `asked` is set once its topic was asked for."""
+
+    writer: Any
+    session: Any
+    asked: threading.Event
+
+
 Signal = (
     Attached
     | BatchFunctionCalled
@@ -146,6 +158,7 @@ Signal = (
     | QueryTerminated
     | QualityReported
     | RddActed
+    | TopicWriteBegins
 )
 
 
@@ -225,6 +238,10 @@ class SignalTarget(Protocol):
     @property
     def captures_reads(self) -> bool:
         """Whether it takes queries that only read, too."""
+
+    @property
+    def topic_wait_seconds(self) -> float:
+        """How long a batch write to Kafka may wait for its topic's state."""
 
     def offer(self, signal: Signal) -> None:
         """Takes one."""
@@ -318,12 +335,20 @@ def session_of(spark_context: Any, jvm_session: Any) -> Any:
 def _query(session: Any, event: Any) -> Any:
     """The query that is starting; None where it can't be had."""
     try:
-        return session._jsparkSession.streams().get(event.id())
+        with own_references():
+            return session._jsparkSession.streams().get(event.id())
     except Exception:
         logger.warning(
             "lineage capture: a starting query can't be read; it is recorded from its first progress on", exc_info=True
         )
         return None
+
+
+def _own(argument: Any) -> Any:
+    """A callback's argument, to which nobody else has this reference: the worker's keeps nothing that nobody has."""
+    if type(argument) is JavaObject:
+        argument.__class__ = Reference
+    return argument
 
 
 class CommandListener:
@@ -343,9 +368,9 @@ class CommandListener:
     def _ended(self, function: str, query_execution: Any, duration_ns: int | None, error: Any) -> None:
         target = self._listeners.target
         if target is not None and (function in COMMANDS or target.captures_reads):
-            now = datetime.now(UTC)
+            now, execution, failure = datetime.now(UTC), _own(query_execution), _own(error)
             self._listeners.offer_with(
-                lambda session: CommandEnded(function, query_execution, duration_ns, error, session, now)
+                lambda session: CommandEnded(function, execution, duration_ns, failure, session, now)
             )
 
     class Java:
@@ -364,15 +389,14 @@ class StreamListener:
         """Runs inside `start()`. A query with nothing to do may be gone when the worker looks: so take it now."""
         if self._listeners.target is None:
             return
-        self._listeners.offer_with(
-            lambda session: QueryStarted(event, _query(session, event), session, datetime.now(UTC))
-        )
+        own = _own(event)
+        self._listeners.offer_with(lambda session: QueryStarted(own, _query(session, own), session, datetime.now(UTC)))
 
     def onQueryProgress(self, event: Any) -> None:
         """A trigger has ended."""
         if self._listeners.target is not None:
-            now = datetime.now(UTC)
-            self._listeners.offer_with(lambda session: QueryProgressed(event, session, now))
+            now, own = datetime.now(UTC), _own(event)
+            self._listeners.offer_with(lambda session: QueryProgressed(own, session, now))
 
     def onQueryIdle(self, event: Any) -> None:
         """A trigger found nothing to do: no micro-batch, so nothing to record."""
@@ -380,7 +404,7 @@ class StreamListener:
     def onQueryTerminated(self, event: Any) -> None:
         """A query has ended."""
         if self._listeners.target is not None:
-            self._listeners.offer(QueryTerminated(event, datetime.now(UTC)))
+            self._listeners.offer(QueryTerminated(_own(event), datetime.now(UTC)))
 
     class Java:
         """What py4j asks for."""

@@ -1,17 +1,26 @@
-"""The metrics of this process over HTTP, for a Prometheus that scrapes drivers."""
+"""The metrics of this process over HTTP: for a Prometheus that scrapes drivers, and to a Pushgateway at their end."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
-from prometheus_client import REGISTRY, CollectorRegistry, start_http_server
+from prometheus_client import REGISTRY, CollectorRegistry, push_to_gateway, start_http_server
 
 from headwater_producers.outbox.metrics import shared_metrics as outbox_metrics
 from headwater_producers.spark.common.metrics import shared_metrics as capture_metrics
+from headwater_producers.spark.streaming.query_metrics import shared_metrics as query_metrics
+from headwater_schemas.redaction import redact
 
 logger = logging.getLogger(__name__)
+
+PUSH_SECONDS: Final = 3.0
+"""How long a Pushgateway may take: the end of the application waits for it."""
+PUSHED: Final = "headwater-jobs"
+"""The label `job` of what is pushed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,7 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Se
         # Every series is there from the first scrape on, at 0.
         capture_metrics()
         outbox_metrics()
+        query_metrics()
         try:
             server, _ = start_http_server(port, host, registry)
         except OSError as error:
@@ -66,3 +76,57 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Se
         _served[host, port] = served
     logger.info("lineage capture: metrics are served on http://%s:%d/metrics", served.host, served.port)
     return served
+
+
+def push(gateway: str, application: str, *, registry: CollectorRegistry = REGISTRY) -> bool:
+    """Replaces what the gateway has of an application by this process's metrics. A failure is logged, no more.
+
+    Args:
+        gateway: `host:port`, or a URL.
+        application: its name: runs of one job replace each other.
+        registry: whose metrics.
+
+    Returns:
+        Whether the gateway took them.
+    """
+    capture_metrics()
+    outbox_metrics()
+    error = _within(
+        PUSH_SECONDS,
+        lambda: push_to_gateway(
+            gateway, PUSHED, registry, grouping_key={"application": application}, timeout=PUSH_SECONDS
+        ),
+    )
+    if error is not None:
+        # An address that isn't one, a gateway that is away or refuses: urllib's errors, http.client's and ValueErrors.
+        logger.warning(
+            "lineage capture: the Pushgateway %s doesn't take the metrics (%s); the job's end isn't affected. "
+            "Its counts are in its log and in capture.status()",
+            redact(gateway),
+            type(error).__name__,
+        )
+        return False
+    return True
+
+
+def _within(seconds: float, action: Callable[[], None]) -> Exception | None:
+    """Why an action failed, or that it isn't done in time: a timeout of HTTP's is for each address and each answer."""
+    errors: list[Exception] = []
+
+    def act() -> None:
+        try:
+            action()
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=act, name="headwater-push", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:
+        # At the end of a script early releases of Python 3.12 start no thread.
+        act()
+    else:
+        thread.join(seconds)
+        if thread.is_alive():
+            return TimeoutError()
+    return errors[0] if errors else None

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from headwater_producers.spark.backfill.left_tables import KeptWrites, ends_of
+from headwater_producers.spark.connectors.iceberg.catalog_metadata import CatalogMetadata
 from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.attribution import Attributor
 from headwater_producers.spark.driver.wrapped_writes import makes_a_table, names_of
@@ -34,6 +35,7 @@ from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.left_writes import write_facet
 from headwater_producers.spark.events.run_error import first_line
 from headwater_producers.spark.events.writes import Counts, Write
+from headwater_producers.spark.execution import may_write
 from headwater_producers.spark.execution.executions import execution_times
 from headwater_producers.spark.execution.writes import transaction_of
 from headwater_producers.spark.jvm.files import JvmFiles
@@ -123,9 +125,9 @@ class RunningWrites:
             return
         self._looked_back = True
         try:
-            files = JvmFiles(self._spark.sparkContext)
+            files, current = JvmFiles(self._spark.sparkContext), CatalogMetadata(self._spark)
             for left in self._kept.left():
-                for event in ends_of(left, files, producer=self._context.producer):
+                for event in ends_of(left, files, current, producer=self._context.producer):
                     self._emit(event)
         except Exception as error:
             logger.warning(
@@ -235,6 +237,10 @@ class RunningWrites:
 
     def _describe(self, seen: _Seen, execution: Any) -> None:
         try:
+            if not may_write(execution):
+                # A query that only reads, perhaps of thousands of columns.
+                seen.session = None
+                return
             attribution, description = self._attributor.described(execution, seen.session)
         except Exception as error:
             # One that isn't analyzed, or is over by now.

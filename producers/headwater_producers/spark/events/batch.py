@@ -57,6 +57,9 @@ class BatchRun:
     quality: tuple[QualityResult, ...] = ()
     is_announced: bool = False
     """Whether its START was emitted while it ran."""
+    inputs: tuple[DatasetUse, ...] | None = None
+    outputs: tuple[DatasetUse, ...] | None = None
+    """What it read and wrote, where more is known of it than the write has."""
 
 
 def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
@@ -205,8 +208,8 @@ def _end(context: EventContext, run: BatchRun, job: JobRef, digest: str | None) 
     end = RunEvent(
         type=RunEventType.COMPLETE if run.error is None else RunEventType.FAIL,
         processing_type=ProcessingType.BATCH,
-        inputs=run.write.inputs(),
-        outputs=run.write.outputs(),
+        inputs=run.write.inputs() if run.inputs is None else run.inputs,
+        outputs=run.write.outputs() if run.outputs is None else run.outputs,
         started_at=run.started_at,
         ended_at=run.ended_at,
         versions=context.versions,

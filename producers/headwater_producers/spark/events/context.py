@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -153,6 +154,7 @@ MAX_STATEMENT_CHARS: Final = 20_000
 """A longer SQL statement is cut."""
 
 
+@lru_cache(maxsize=1_000)
 def _location(text: str | None) -> str | None:
     """A checkpoint's location, or a query's name, which may be made of one: without credentials, as paths are."""
     return redact(text) if text is not None else None
@@ -185,6 +187,23 @@ def without_secrets(lineage: ColumnLineage) -> ColumnLineage:
     return msgspec.structs.replace(
         lineage,
         expressions=tuple(
-            msgspec.structs.replace(expression, text=redact(expression.text)) for expression in lineage.expressions
+            msgspec.structs.replace(expression, text=_text(expression.text)) for expression in lineage.expressions
         ),
     )
+
+
+_REMEMBERED_CHARS: Final = 1_000
+
+
+def _text(text: str) -> str:
+    """An expression's text, redacted.
+
+    Texts of usual length are remembered, some megabytes at most: a plan that was kept while its write ran, or that is
+    written with again, has the same ones, and looking through them takes most of the time of making its event.
+    """
+    return _usual_text(text) if len(text) <= _REMEMBERED_CHARS else redact(text)
+
+
+@lru_cache(maxsize=4_096)
+def _usual_text(text: str) -> str:
+    return redact(text)

@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from headwater_producers.spark.execution.describe import describe, describe_plan, describe_streaming
+from headwater_producers.spark.execution.describe import describe, describe_plan, describe_streaming, may_write
 
-__all__ = ["describe", "describe_plan", "describe_streaming"]
+__all__ = ["describe", "describe_plan", "describe_streaming", "may_write"]

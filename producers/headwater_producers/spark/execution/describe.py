@@ -57,6 +57,7 @@ def describe(
     upstream: Upstream | None = None,
     frames: KnownFrames | None = None,
     settings: PlanSettings | None = None,
+    earlier: PlanDescription | None = None,
 ) -> PlanDescription:
     """What a batch query, or a write inside foreachBatch, reads, writes and derives.
 
@@ -69,12 +70,29 @@ def describe(
         upstream: inside foreachBatch, `PlanDescription.upstream` of the streaming query.
         frames: those that live on as RDDs, which the plan may begin with.
         settings: see `PlanSettings`.
+        earlier: of the same execution, with the same arguments, while it ran. A plan doesn't change, so where all of it
+            was understood it isn't read again: with many columns that is nearly all the time. What the command writes
+            is looked at again, since its end may have changed that.
     """
     try:
         plan = query_execution.analyzed()
     except Exception as error:
         return _nothing(error)
-    return _described(plan, Context(session, settings or PlanSettings(), {}, frames, query_execution), upstream)
+    context = Context(session, settings or PlanSettings(), {}, frames, query_execution)
+    return _described(plan, context, upstream, earlier)
+
+
+def may_write(query_execution: Any) -> bool:
+    """Whether a query may write something, by its root alone: two round trips, whatever it reads.
+
+    Raises:
+        Py4JError, PySparkException: it has no plan to read.
+    """
+    return _is_command(class_name(query_execution.analyzed()))
+
+
+def _is_command(name: str) -> bool:
+    return is_write(name) or name in REGISTRY.operators
 
 
 def describe_streaming(
@@ -101,11 +119,17 @@ def describe_streaming(
     try:
         query = streaming_query._jsq.streamingQuery()
         plan, declared = query.logicalPlan(), declared_streams(query)
-        known = topics_read(streaming_query.lastProgress) if topics is None else topics
+        known = _topics_so_far(streaming_query._jsq) if topics is None else topics
     except Exception as error:
         return _nothing(error)
     context = Context(session, settings or PlanSettings(), known, declared=declared)
     return _described(plan, context, None)
+
+
+def _topics_so_far(query: Any) -> dict[int, Collection[str]]:
+    """The topics of the last progress, as the JVM has it: PySpark's own reading fails where a rate isn't a number."""
+    progress = query.lastProgress()
+    return topics_read(json.loads(str(progress.json())) if progress is not None else None)
 
 
 def describe_plan(
@@ -121,11 +145,15 @@ def describe_plan(
     return _described(plan, Context(session, settings or PlanSettings(), topics or {}, frames), upstream)
 
 
-def _described(plan: Any, context: Context, upstream: Upstream | None) -> PlanDescription:
+def _described(
+    plan: Any, context: Context, upstream: Upstream | None, earlier: PlanDescription | None = None
+) -> PlanDescription:
     try:
-        names = Names(hidden=not context.settings.literals)
+        names, read, schema = Names(hidden=not context.settings.literals), None, None
+        if earlier is not None and earlier.read is not None:
+            names, read, schema = earlier.names, earlier.read, earlier.query_schema
         with reporting(names):
-            return _Description.of(plan, context, upstream, names).made()
+            return _Description.of(plan, context, upstream, names, read, schema).made()
     except Exception as error:
         return _nothing(error)
 
@@ -152,20 +180,30 @@ class _Description:
     upstream: Upstream | None
     leaves: JvmLeaves
     names: Names
+    read: Upstream | None = None
+    query_schema: DataType = None
     problems: dict[str, None] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     beyond_cap: bool = False
 
     @classmethod
-    def of(cls, plan: Any, context: Context, upstream: Upstream | None, names: Names) -> _Description:
-        return cls(plan, context, upstream, JvmLeaves(plan, context, upstream), names)
+    def of(
+        cls,
+        plan: Any,
+        context: Context,
+        upstream: Upstream | None,
+        names: Names,
+        read: Upstream | None,
+        schema: DataType,
+    ) -> _Description:
+        return cls(plan, context, upstream, JvmLeaves(plan, context, upstream), names, read, schema)
 
     def made(self) -> PlanDescription:
         relation, inputs = self._relation()
         name = class_name(self.plan)
         columns = {a.name: relation.columns[a.id] for a in relation.output} if relation else {}
         written = self._written(name, columns)
-        schema = (written.schema or _query_schema(self.plan)) if written.outputs else None
+        schema = (written.schema or self._query_schema()) if written.outputs else None
         if relation and written.generated:
             try:
                 literals = self.context.settings.literal_texts
@@ -190,7 +228,7 @@ class _Description:
             inputs=inputs,
             outputs=outputs,
             lineage=lineage,
-            command=name if self._is_command(name) else None,
+            command=name if _is_command(name) else None,
             streaming=streaming,
             changes=changed,
             staged=written.staged,
@@ -199,9 +237,13 @@ class _Description:
             names=self.names,
             beyond_cap=self.beyond_cap,
             upstream=Upstream(relation=relation, inputs=inputs, problems=tuple(self.problems)) if relation else None,
+            read=self.read,
+            query_schema=self.query_schema,
         )
 
     def _relation(self) -> tuple[Relation | None, tuple[PlanInput, ...]]:
+        if self.read is not None:
+            return self.read.relation, self.read.inputs
         settings = self.context.settings
         if estimated_bytes(self.plan, settings.max_plan_bytes) > settings.max_plan_bytes:
             self.beyond_cap = True
@@ -216,7 +258,11 @@ class _Description:
             self._failed("the plan's columns", error)
             return None, tuple(self.leaves.inputs())
         self.problems.update(reader.problems)
-        return relation, tuple(reader.inputs)
+        inputs = tuple(reader.inputs)
+        # What wasn't understood may be by the next time: a frame that lives on, of which the report has come meanwhile.
+        if not self.problems and not self.leaves.failures:
+            self.read = Upstream(relation=relation, inputs=inputs)
+        return relation, inputs
 
     def _changes(self) -> tuple[DatasetChange, ...]:
         try:
@@ -226,7 +272,7 @@ class _Description:
             return ()
 
     def _written(self, name: str, columns: dict[str, Column]) -> Written:
-        if not self._is_command(name):
+        if not _is_command(name):
             return Written()
         try:
             written = _written(JvmCommand(self.plan, self.context, columns))
@@ -240,10 +286,6 @@ class _Description:
         if written.problem:
             self._problem(written.problem)
         return written
-
-    @staticmethod
-    def _is_command(name: str) -> bool:
-        return is_write(name) or name in REGISTRY.operators
 
     def _lineage(
         self, written: Written, relation: Relation | None, inputs: tuple[PlanInput, ...], schema: DataType
@@ -261,6 +303,16 @@ class _Description:
             for output, target in zip(written.outputs, targets, strict=True)
         )
         return outputs, column_lineage(targets, relation.influences, self.problems)
+
+    def _query_schema(self) -> DataType:
+        """The schema of the query that a command runs. Of hundreds of columns it costs the JVM some milliseconds."""
+        if self.query_schema is None:
+            queries = self.plan.children()
+            if queries.isEmpty():
+                queries = self.plan.innerChildren()
+            asked = self.plan if queries.isEmpty() else queries.last()
+            self.query_schema = json.loads(asked.schema().json())
+        return self.query_schema
 
     def _problem(self, sentence: str) -> None:
         self.problems.setdefault(sentence)
@@ -282,11 +334,3 @@ def _written(command: JvmCommand) -> Written | None:
         return written
     kind = written.outputs[0].kind if written.outputs else SourceKind.CALLBACK
     return replace(written, streaming=streaming_link(command, kind))
-
-
-def _query_schema(plan: Any) -> DataType:
-    """The schema of the query that a command runs."""
-    queries = plan.children()
-    if queries.isEmpty():
-        queries = plan.innerChildren()
-    return json.loads((plan if queries.isEmpty() else queries.last()).schema().json())

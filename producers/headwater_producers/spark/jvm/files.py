@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
+
+from py4j.java_gateway import JavaClass
 
 
 class TextFiles(Protocol):
@@ -98,7 +101,7 @@ class JvmFiles:
 
     def __init__(self, spark_context: Any) -> None:
         self._local = LocalFiles()
-        self._jvm = spark_context._jvm
+        self._client = spark_context._gateway._gateway_client
         self._configuration = spark_context._jsc.hadoopConfiguration()
 
     def read(self, path: str) -> str | None:
@@ -114,7 +117,7 @@ class JvmFiles:
             return None
         stream = file_system.open(hadoop_path)
         try:
-            text: str = self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
+            text: str = self._to_text(stream, "UTF-8")
         finally:
             stream.close()
         return text
@@ -122,7 +125,7 @@ class JvmFiles:
     def names(self, folder: str) -> list[str]:
         """The names of what is in a folder, in no order; none where there is no such folder.
 
-        One question to the file system and one round trip for each name.
+        One question to the file system, and some round trips for each name.
 
         Raises:
             OSError, Py4JError: it is there and can't be read.
@@ -135,5 +138,15 @@ class JvmFiles:
         return [str(status.getPath().getName()) for status in file_system.listStatus(hadoop_path)]
 
     def _found(self, path: str) -> tuple[Any, Any]:
-        hadoop_path = self._jvm.org.apache.hadoop.fs.Path(path)
+        hadoop_path = self._path(path)
         return hadoop_path.getFileSystem(self._configuration), hadoop_path
+
+    # Of a class that is kept py4j asks the JVM nothing more; `jvm.org.apache.…` asks about each part of the name.
+
+    @cached_property
+    def _path(self) -> Any:
+        return JavaClass("org.apache.hadoop.fs.Path", self._client)
+
+    @cached_property
+    def _to_text(self) -> Any:
+        return JavaClass("org.apache.commons.io.IOUtils", self._client).toString

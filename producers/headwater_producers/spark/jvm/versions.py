@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
-from headwater_producers.spark.jvm.scala import class_name, items, private, statics
+from headwater_producers.spark.jvm.scala import class_name, items, kept, option, private, statics
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +71,28 @@ def jvm_sessions(jvm: Any) -> Any:
     return sql.classic.SparkSession if _has("pyspark.sql.classic.dataframe") else sql.SparkSession
 
 
+def jvm_frames(jvm: Any) -> Any:
+    """The companion of the JVM's `Dataset`, which became `classic` in 4.0."""
+    sql = jvm.org.apache.spark.sql
+    return sql.classic.Dataset if _has("pyspark.sql.classic.dataframe") else sql.Dataset
+
+
+def column_of(session: Any, expression: Any) -> Any:
+    """PySpark's column of an expression of the JVM's, which is what its columns were until 4.0."""
+    if _has("pyspark.sql.classic.dataframe"):
+        made = statics(session, "org.apache.spark.sql.classic.ExpressionUtils").column(expression)
+    else:
+        made = statics(session, "org.apache.spark.sql.Column")(expression)
+    return _of("pyspark.sql.classic.column", "pyspark.sql.column").Column(made)
+
+
+def expression_of(session: Any, column: Any) -> Any:
+    """The JVM's expression of a column of PySpark."""
+    if _has("pyspark.sql.classic.dataframe"):
+        return session._jsparkSession.expression(column._jc)
+    return column._jc.expr()
+
+
 def running_executions(session: Any) -> Any:
     """Spark's own map of the queries that run: `QueryExecution` by number. Its accessor is private in 3.5."""
     companion = getattr(statics(session, _EXECUTIONS), "MODULE$")
@@ -87,6 +109,29 @@ def declared_streams(query: Any) -> dict[int, Any]:
     leaves = (leaf for leaf in items(query.analyzedPlan().collectLeaves()) if not leaf.output().isEmpty())
     declared = (leaf for leaf in leaves if class_name(leaf) == "StreamingRelationV2")
     return {int(leaf.output().head().exprId().id()): leaf for leaf in declared}
+
+
+def streamed_relation(plan: Any) -> Any | None:
+    """The relation of the table that a V2 sink's micro-batches are written to; None where the plan has the table alone.
+
+    Until 4.1 a `WriteToMicroBatchDataSource` has one where a catalog has the table. Since 4.2 it always has one: of a
+    catalog's table a reference, by which each micro-batch looks it up anew. Then the catalog is asked.
+    """
+    found = plan.relation()
+    match class_name(found):
+        case "Some" | "None":
+            return option(found)
+        case "V2TableReference":
+            return found.toRelation(found.catalog().loadTable(found.identifier()))
+    return found
+
+
+def streamed_table(plan: Any) -> Any:
+    """The table itself, which is in the relation alone since 4.2."""
+    table = kept(plan, "table")
+    if class_name(table) not in ("DataSourceV2Relation", "V2TableReference"):
+        return table
+    return kept(streamed_relation(plan), "table")
 
 
 def if_there(value: Any, accessor: str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from headwater_producers.spark.plan.column import DataType
 from headwater_producers.spark.plan.names import Names
 from headwater_producers.spark.plan.partition import Partition, PartitionChange
 from headwater_producers.spark.plan.relation import Relation
@@ -79,6 +80,7 @@ class PlanInput:
         bootstrap_servers: of Kafka, to name further topics of a subscribed pattern by.
         topic_pattern: of Kafka, the subscribed pattern: the progress may name topics that weren't there yet.
         from_beginning: of a streamed table whose first offset nobody logs: whether it is read from its beginning on.
+        connection: see `PlanOutput`.
     """
 
     dataset: DatasetRef
@@ -94,6 +96,7 @@ class PlanInput:
     bootstrap_servers: str | None = None
     topic_pattern: str | None = None
     from_beginning: bool = False
+    connection: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +116,8 @@ class PlanOutput:
         branch: of an Iceberg table, the branch that the rows went to; None of its main line.
         storage, symlinks: for a DatasetEvent.
         lifecycle: CREATE, OVERWRITE … where the command means so.
-        connection: of Kafka, the sink's options `kafka.…` of the connection, without that prefix. It may hold
-            credentials: it is never shown, and never leaves the driver.
+        connection: of Kafka, the source's or sink's options `kafka.…` of the connection, without that prefix. It may
+            hold credentials: it is never shown, and never leaves the driver.
     """
 
     dataset: DatasetRef
@@ -220,6 +223,9 @@ class PlanDescription:
         names: how its columns are reported.
         beyond_cap: its columns weren't read, since it is larger than `PlanSettings.max_plan_bytes`.
         upstream: to give to `describe` for plans that start from this one's output; None where nothing came of it.
+        read: what the plan itself came to, before what the command writes was looked at: to be looked at again without
+            reading the plan again. None where nothing came of it.
+        query_schema: of the query whose rows are written, where that was asked for.
     """
 
     inputs: tuple[PlanInput, ...]
@@ -234,6 +240,8 @@ class PlanDescription:
     names: Names = field(default_factory=Names, compare=False, repr=False)
     beyond_cap: bool = False
     upstream: Upstream | None = None
+    read: Upstream | None = field(default=None, compare=False, repr=False)
+    query_schema: DataType = field(default=None, compare=False, repr=False)
 
     @property
     def is_streaming(self) -> bool:

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from headwater_producers.spark.common.run_all import run_all
-from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.events.batch import hash_of, heartbeat_facet, job_events
 from headwater_producers.spark.events.context import Emit, EventContext, fitting
 from headwater_producers.spark.events.datasets import dataset_bodies
@@ -75,7 +75,7 @@ class StreamEmitter:
         emit: takes each event; False: it was refused.
         dedup: job, dataset and plan events that were emitted already.
         files: to read checkpoints and sinks' logs with.
-        sinks: the end offsets of the topics that are written.
+        topics: the states of the topics that are read and written.
         store: keeps the last emitted micro-batch of each query.
     """
 
@@ -86,7 +86,7 @@ class StreamEmitter:
         emit: Emit,
         dedup: DedupCache,
         files: TextFiles,
-        sinks: SinkOffsets,
+        topics: ObservedTopics,
         store: LastEmittedStore | None = None,
     ) -> None:
         self._context = context
@@ -95,7 +95,7 @@ class StreamEmitter:
         self._emit = emit
         self._dedup = dedup
         self._files = files
-        self._sinks = sinks
+        self._topics = topics
 
     def start(self, run: StreamRun) -> None:
         """START, with the run's plan if that can be read; its job, datasets and column lineage where they are new."""
@@ -115,7 +115,7 @@ class StreamEmitter:
                 run.read_topics(run.checkpoint.topics(len(link.source_descriptions)))
         outputs = run.description.outputs if run.description is not None else ()
         # First of all: what the first micro-batch wrote can only be bounded if it hasn't begun to.
-        self._sinks.observe(outputs)
+        self._topics.observe((*run.description.inputs, *outputs) if run.description is not None else ())
         sink = query.sink_name() if query is not None else None
         run.job = job = self._context.job(streaming_name(self._context.app_name, run.name, outputs, sink))
         for event in job_events(self._context, job, ProcessingType.STREAMING, "QUERY", run.started_at, self._dedup):
@@ -149,11 +149,12 @@ class StreamEmitter:
         writes = run.writes.get(progress.batch_id, [])
         digest = self.inside(run, writes, at) if writes else run.plan_digest
         commits = run.commits or SinkCommits(progress.sink, run.query_id, self._files)
-        facts = micro_batch_facts(progress, run.description, run.checkpoint, writes, digest, commits, self._sinks)
+        facts = micro_batch_facts(progress, run.description, run.checkpoint, writes, digest, commits, self._topics)
         entry = interval_entry(
             progress,
             run.description.inputs if run.description is not None else (),
             facts,
+            self._topics,
             read_often=progress.batch_id in run.called,
         )
         if progress.batch_id not in run.emitted:
@@ -344,6 +345,10 @@ class StreamFlow:
     def knows(self, run_id: str) -> bool:
         """Whether `started` was called for this run, and it hasn't ended."""
         return run_id in self._runs
+
+    def runs(self) -> tuple[StreamRun, ...]:
+        """The runs that haven't ended; from any thread."""
+        return tuple(self._runs.values())
 
     @property
     def running(self) -> int:

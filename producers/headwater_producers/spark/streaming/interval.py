@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from headwater_producers.spark.connectors.answer import LoggedSource, RangeRead, SinkCommit, StreamLog
-from headwater_producers.spark.connectors.kafka.sink_offsets import SinkOffsets, counted, writing_ended
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics, counted, writing_ended
 from headwater_producers.spark.connectors.question import SourceOffsets, StreamSink
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import Write, outputs_inside
@@ -122,7 +122,12 @@ class MicroBatchFacts:
 
 
 def interval_entry(
-    progress: Progress, inputs: Iterable[PlanInput], facts: MicroBatchFacts, *, read_often: bool = False
+    progress: Progress,
+    inputs: Iterable[PlanInput],
+    facts: MicroBatchFacts,
+    topics: ObservedTopics | None = None,
+    *,
+    read_often: bool = False,
 ) -> IntervalEntry:
     """Puts an entry together.
 
@@ -133,6 +138,7 @@ def interval_entry(
         progress: of an executed micro-batch.
         inputs: of the query's plan.
         facts: what isn't in the progress.
+        topics: the states of topics when it ran; None: nobody asked for them then.
         read_often: whether its rows may have been read more than once: each action inside foreachBatch does, and Spark
             adds them up. Offsets bound the true count; without them it isn't known then.
     """
@@ -147,6 +153,8 @@ def interval_entry(
         if (read := by_source.get(index)) is not None:
             uses += _uses(counted, read, ranges or (_opaque(asked),))
         rows.append(counted)
+    if topics is not None and any(each.kind is SourceKind.KAFKA for each in inputs):
+        uses = [topics.identified(use, progress) for use in uses]
     return IntervalEntry(
         batch_id=progress.batch_id,
         processing_time=progress.started_at,
@@ -260,7 +268,7 @@ def micro_batch_facts(
     writes: Sequence[Write],
     digest: str | None,
     commits: SinkCommits,
-    sinks: SinkOffsets,
+    observed: ObservedTopics,
 ) -> MicroBatchFacts:
     """Reads a few small files of the checkpoint and the sink: two at most, for most micro-batches none.
 
@@ -271,19 +279,19 @@ def micro_batch_facts(
         writes: made inside foreachBatch.
         digest: of the micro-batch's column lineage.
         commits: of the query's sink.
-        sinks: the end offsets of the topics that are written.
+        observed: the states of the topics that are read and written.
     """
     inputs, described = (description.inputs, description.outputs) if description is not None else ((), ())
     written = [output for write in writes for output in write.description.outputs] if writes else described
     topics = {output.dataset for output in written if output.kind is SourceKind.KAFKA}
-    if topics:
-        sinks.observe(written, since=writing_ended(progress))
+    if topics or any(each.kind is SourceKind.KAFKA for each in inputs):
+        observed.observe((*inputs, *written), since=writing_ended(progress))
     outputs: tuple[DatasetUse, ...]
     if writes:
         outputs = outputs_inside(writes)
     else:
         outputs = sink_outputs(described, commits, progress.batch_id, progress.rows_out)
-    outputs = tuple(sinks.bounded(use, progress) if use.dataset in topics else use for use in outputs)
+    outputs = tuple(observed.bounded(use, progress) if use.dataset in topics else use for use in outputs)
     if progress.rows_out is not None and topics:
         outputs = counted(outputs, progress.rows_out)
     return MicroBatchFacts(
@@ -315,7 +323,7 @@ def rows_of(outputs: Sequence[DatasetUse]) -> int | None:
 def sink_outputs(
     outputs: Sequence[PlanOutput], commits: SinkCommits, batch_id: int, rows: int | None
 ) -> tuple[DatasetUse, ...]:
-    """What went into a sink of Spark's own, as its log has it. Kafka's has none: see `sink_offsets`.
+    """What went into a sink of Spark's own, as its log has it. Kafka's has none: see `observed_topics`.
 
     Several outputs are topics that the rows choose; how many rows each of them got isn't in the progress.
     """

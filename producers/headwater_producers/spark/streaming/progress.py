@@ -83,6 +83,11 @@ class StateTally:
             for most, now in zip(self._most_rows, operators, strict=True)
         ]
 
+    @property
+    def dropped_late(self) -> int | None:
+        """Rows that all of them have dropped."""
+        return total(each.dropped_late for each in self._operators)
+
     def facet(self, producer: str) -> str:
         """The facet's JSON."""
         rows = [
@@ -107,12 +112,16 @@ _NO_WATERMARK: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceProgress:
-    """One source in one micro-batch. Offsets are the source's own JSON, parsed; None where Spark has none yet."""
+    """One source in one micro-batch. Offsets are the source's own JSON, parsed; None where Spark has none yet.
+
+    `latest` is where the source ended when the micro-batch was planned, of sources that tell.
+    """
 
     description: str
     start: Any
     end: Any
     rows: int | None
+    latest: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,13 +182,14 @@ class Progress:
 
 
 def parse_progress(text: str) -> Progress:
-    """Reads a progress.
+    """Reads a progress: alone, or as `QueryProgressEvent.json` has it, which is one round trip to the JVM.
 
     Raises:
         ValueError: not a progress: no JSON, or without ids and a time.
     """
     try:
         data = json.loads(text)
+        data = data.get("progress", data)
         durations = data.get("durationMs") or {}
         event_time = data.get("eventTime") or {}
         sink = data.get("sink") or {}
@@ -211,6 +221,7 @@ def _source(data: dict[str, Any]) -> SourceProgress:
         start=_offset(data.get("startOffset")),
         end=_offset(data.get("endOffset")),
         rows=_known(data.get("numInputRows")),
+        latest=_offset(data.get("latestOffset")),
     )
 
 

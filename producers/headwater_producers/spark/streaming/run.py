@@ -20,14 +20,16 @@ outbox's path. Where there is none, nothing is known.
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import os
 import re
 import time
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -96,8 +98,8 @@ class IntervalBuffer:
         self._at: datetime | None = None
         self._since = 0.0
 
-    def __bool__(self) -> bool:
-        return bool(self._entries)
+    def __len__(self) -> int:
+        return len(self._entries)
 
     def add(self, entry: IntervalEntry, at: datetime, change: EmissionReason | None, now: float) -> list[ReadyInterval]:
         """Buffers a micro-batch.
@@ -180,6 +182,7 @@ class LastEmittedStore:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
+        self._paths: dict[str, Path] = {}
         self._complained = False
         if folder is not None:
             self._forget_old(folder)
@@ -207,22 +210,31 @@ class LastEmittedStore:
         """Replaces what was written of a query, all or nothing."""
         if (path := self._path(query_id)) is None:
             return
-        part = path.with_suffix(".part")
-        text = json.dumps(asdict(last))
+        part = f"{path}.part"
+        text = json.dumps(
+            {
+                "last": last.last,
+                "plan_digest": last.plan_digest,
+                "quality": last.quality,
+                "versions": last.versions,
+            }
+        ).encode()
         try:
             try:
-                part.write_text(text, encoding="utf-8")
+                _write(part, text)
             except FileNotFoundError:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                part.write_text(text, encoding="utf-8")
-            part.replace(path)
+                _write(part, text)
+            os.replace(part, path)  # noqa: PTH105 - for each micro-batch, where a Path takes as long as the disk
         except OSError as error:
             self._complain(error)
 
     def _path(self, query_id: str) -> Path | None:
-        if self._folder is None or not _ID.fullmatch(query_id):
-            return None
-        return self._folder / f"{query_id}.json"
+        if query_id not in self._paths and self._folder is not None and _ID.fullmatch(query_id):
+            if len(self._paths) >= _REMEMBERED_QUERIES:
+                self._paths.clear()
+            self._paths[query_id] = self._folder / f"{query_id}.json"
+        return self._paths.get(query_id)
 
     def _forget_old(self, folder: Path) -> None:
         oldest = time.time() - _KEPT_SECONDS
@@ -239,6 +251,15 @@ class LastEmittedStore:
                 "as unknown",
                 error,
             )
+
+
+def _write(path: str, content: bytes) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    try:
+        if os.write(file, content) < len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+    finally:
+        os.close(file)
 
 
 # Queries remembered after they ended, for their next start in the same application.
@@ -422,6 +443,7 @@ class StreamRun:
         pending: committed micro-batches whose writes may not all have been reported yet; with the monotonic time by
             which they are emitted anyway.
         emitted: the last micro-batches that were emitted.
+        last: the last of them; `batches` of this start were emitted, which read `rows_read` as far as is known.
         ending: how it has ended, while writes inside foreachBatch may still be reported.
         commits: of its sink; None while its plan isn't known.
         is_continuous: whether it reports no progress, and is backfilled from its checkpoint.
@@ -451,6 +473,9 @@ class StreamRun:
     writes: dict[int, list[Write]] = field(default_factory=dict)
     pending: dict[int, tuple[Progress, float]] = field(default_factory=dict)
     emitted: OrderedDict[int, Progress] = field(default_factory=OrderedDict)
+    last: Progress | None = None
+    batches: int = 0
+    rows_read: int = 0
     ending: Ending | None = None
     commits: SinkCommits | None = None
     is_continuous: bool = False
@@ -476,6 +501,10 @@ class StreamRun:
 
     def remember(self, progress: Progress) -> None:
         """A micro-batch was emitted; what is older than the last few is forgotten with its writes."""
+        if progress.batch_id not in self.emitted:
+            self.last = progress
+            self.batches += 1
+            self.rows_read += sum(source.rows or 0 for source in progress.sources)
         self.emitted[progress.batch_id] = progress
         while len(self.emitted) > _REMEMBERED_BATCHES:
             old, _ = self.emitted.popitem(last=False)

@@ -34,3 +34,26 @@ MAKES_EMPTY_TABLE: Final = frozenset({"CreateTable", "ReplaceTable"})
 REPLACES: Final = frozenset({"ReplaceTable", "ReplaceTableAsSelect"})
 CHANGES_ROWS: Final = frozenset({"MergeIntoTable", "UpdateTable", "DeleteFromTable"})
 CHANGES_TABLE: Final = MAKES_EMPTY_TABLE | frozenset({"DropTable", "AddColumns", "DropColumns", "RenameColumn"})
+WITHOUT_QUERY: Final = frozenset(
+    {
+        "AddPartitions",
+        "AlterColumn",
+        "AlterColumns",
+        "AnalyzeColumn",
+        "AnalyzeTable",
+        "Call",
+        "CommentOnTable",
+        "DropPartitions",
+        "RefreshTable",
+        "RenamePartitions",
+        "RenameTable",
+        "RepairTable",
+        "SetTableLocation",
+        "SetTableProperties",
+        "SetTableSerDeProperties",
+        "TruncatePartition",
+        "TruncateTable",
+        "UnsetTableProperties",
+    }
+)
+"""Statements that do the same as long as they read the same."""

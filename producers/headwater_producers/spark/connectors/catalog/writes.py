@@ -22,6 +22,7 @@ from headwater_producers.spark.connectors.question import JvmCommand
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import class_name, option, setting
+from headwater_producers.spark.jvm.versions import streamed_relation
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
 from headwater_producers.spark.plan.replaced import replaced_by
 from headwater_producers.spark.plan.written import LIFECYCLES, Written
@@ -113,7 +114,7 @@ def unnamed(command: JvmCommand, table: Any, mode: WriteMode, *, part: str | Non
 
 def streamed_table(command: JvmCommand) -> CatalogEntry | None:
     """The table of a catalog that a streaming query with a V2 sink writes; None where its plan doesn't name it."""
-    relation = option(command.plan.relation())
+    relation = streamed_relation(command.plan)
     return relation_table(command.context, relation) if relation is not None else None
 
 

@@ -10,7 +10,8 @@ from typing import Final
 from headwater_producers.spark.connectors.context import Context
 from headwater_schemas.naming.tables import Catalog, HiveCatalog, RestCatalog
 
-_CLASSES: Final = frozenset({"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog"})
+CLASSES: Final = frozenset({"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog"})
+"""Of Iceberg's catalogs in a session."""
 
 
 def iceberg_catalog(context: Context, name: str) -> Catalog | None:
@@ -24,7 +25,7 @@ def iceberg_catalog(context: Context, name: str) -> Catalog | None:
         None for a catalog that is a warehouse folder, of a sort that isn't known, or isn't Iceberg's.
     """
     prefix = f"spark.sql.catalog.{name}"
-    if context.conf(prefix) not in _CLASSES:
+    if context.conf(prefix) not in CLASSES:
         return None
     kind, implementation = ((context.conf(f"{prefix}.{key}") or "").lower() for key in ("type", "catalog-impl"))
     uri = context.conf(f"{prefix}.uri")

@@ -6,7 +6,8 @@ write. Only what a branch or the main line leads to counts: a snapshot that was 
 
 The metadata are read as files where these alone show which is current, as in a Hadoop catalog: there
 `metadata/v7.metadata.json` is there once it is committed. In any other catalog the pointer to the current file is the
-catalog's, and a driver that was killed may have left a file that never became current.
+catalog's, and a driver that was killed may have left a file that never became current: there the catalog is asked, by a
+session that has it.
 Format: https://iceberg.apache.org/spec/, "Table Metadata" and "File System Tables".
 """
 
@@ -14,10 +15,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from headwater_producers.spark.connectors.iceberg.snapshots import MARK
-from headwater_producers.spark.events.left_writes import LeftWrite, Verdict, WriteOutcome, nothing, unknown
+from headwater_producers.spark.events.left_writes import (
+    LeftWrite,
+    Verdict,
+    WriteOutcome,
+    WriteTarget,
+    nothing,
+    unknown,
+)
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.jvm.scala import instant
@@ -28,23 +36,37 @@ _OF_CATALOG: Final = re.compile(r"\d+-.*\.metadata\.json")
 _SKEW_MILLIS: Final = 600_000
 
 
-def left_in_iceberg(table: TextFolder, write: LeftWrite) -> WriteOutcome:
+class CurrentMetadata(Protocol):
+    """What catalogs have as the current metadata of their tables."""
+
+    def of(self, target: WriteTarget) -> dict[str, Any] | None:
+        """A table's metadata; None where no catalog has it."""
+
+
+def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadata | None) -> WriteOutcome:
     """What became of a write.
 
     Args:
         table: the table's folder.
         write: the write.
+        current: of a session's catalogs; None: there is no session.
 
     Raises:
         OSError, ValueError, Py4JError: the metadata can't be read.
     """
     names = table.names("metadata")
-    if any(map(_OF_CATALOG.fullmatch, names)):
-        return unknown("which of the table's metadata files is current is known by its catalog alone")
     versions = [int(found[1]) for name in names if (found := _OF_HADOOP.fullmatch(name))]
-    if not versions:
-        return nothing("there is no table where it was to write")
-    return left_in_metadata(json.loads(table.read(f"metadata/v{max(versions)}.metadata.json") or "{}"), write)
+    is_of_catalog = any(map(_OF_CATALOG.fullmatch, names))
+    if versions and not is_of_catalog:
+        return left_in_metadata(json.loads(table.read(f"metadata/v{max(versions)}.metadata.json") or "{}"), write)
+    # A catalog may keep them elsewhere, too.
+    metadata = current.of(write.targets[0]) if current is not None else None
+    if metadata is not None:
+        return left_in_metadata(metadata, write)
+    if is_of_catalog:
+        asked = ", and no catalog of the session has it" if current is not None else ""
+        return unknown(f"which of the table's metadata files is current is known by its catalog alone{asked}")
+    return nothing("there is no table where it was to write")
 
 
 def left_in_metadata(metadata: dict[str, Any], write: LeftWrite) -> WriteOutcome:

@@ -2,7 +2,7 @@
 
 An offset is `{"topic": {"partition": next offset to read}}`: the last batch's end is the next batch's start. Where a
 source began is in a checkpoint's `sources/<i>/0`, with a zero byte in front for the sake of old Sparks.
-What a streaming sink wrote isn't in any log that can be read: see `sink_offsets.py`.
+What a streaming sink wrote isn't in any log that can be read: see `observed_topics.py`.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Kafka(Connector):
 
     def scanned(self, scan: JvmScan) -> Scanned | None:
         if class_name(scan.subject) == _SCAN:
-            return Scanned(positions=_positions(items(scan.node.inputPartitions())))
+            return _scanned(items(scan.node.inputPartitions()))
         # Of a reader without V2, which is Spark's default: the offsets are those of the RDD that it was planned as.
         sources = list(made_of(scan.node.rdd(), "KafkaSourceRDD"))
-        return Scanned(positions=_positions(sources[0].partitions()) if len(sources) == 1 else {})
+        return _scanned(sources[0].partitions()) if len(sources) == 1 else Scanned()
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
         end = kafka_offsets(source.end)
@@ -88,21 +88,22 @@ class Kafka(Connector):
         return tuple(PlanInput(dataset=each, kind=SourceKind.KAFKA, source_index=source.index) for each in read)
 
 
-def _positions(partitions: Iterable[Any]) -> Mapping[str, Position]:
+def _scanned(partitions: Iterable[Any]) -> Scanned:
     read: dict[str, list[OffsetRange]] = {}
     for number, partition in enumerate(partitions):
         if number >= _MAX_RANGES:
-            return {}
+            return Scanned()
         offsets = partition.offsetRange()
         topic = offsets.topicPartition()
         found = OffsetRange(int(topic.partition()), int(offsets.fromOffset()), int(offsets.untilOffset()))
         read.setdefault(str(topic.topic()), []).append(found)
     # "earliest" and "latest" are negative, and become numbers only in the tasks: then nothing is known here.
-    return {
+    positions = {
         topic: Position(kafka=KafkaRanges(topic, _joined(ranges)))
         for topic, ranges in read.items()
         if all(min(each.from_, each.to_exclusive) >= 0 for each in ranges)
     }
+    return Scanned(positions=positions, names=frozenset(read))
 
 
 def _joined(ranges: list[OffsetRange]) -> tuple[OffsetRange, ...]:
@@ -201,11 +202,11 @@ def is_of_pattern(description: str) -> bool:
 
 
 def topics_read(progress: Mapping[str, Any] | None) -> dict[int, Collection[str]]:
-    """The topics of each Kafka source of a PySpark `StreamingQueryProgress`, by its index; None: there is none yet."""
+    """The topics of each Kafka source of a progress, Spark's JSON of it, by its index; None: there is none yet."""
     found: dict[int, Collection[str]] = {}
     for index, source in enumerate(progress["sources"] if progress else ()):
         if str(source["description"]).startswith("KafkaV2["):
-            end = source["endOffset"]
+            end = source.get("endOffset")
             found[index] = tuple(json.loads(end) if isinstance(end, str) else end or ())
     return found
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from py4j.java_collections import JavaMap
 
+from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
 from headwater_producers.spark.jvm.scala import option, pairs, private, setting
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
@@ -32,7 +33,7 @@ CONNECTION = (
     "ssl.keystore.certificate.chain",
     "acks",
 )
-"""Kafka's own options of how a sink connects, and when it takes a record as written."""
+"""Kafka's own options of how a source or sink connects, and when a sink takes a record as written."""
 CHOSEN_BY_ROWS = "rows choose their topic, so which are written isn't in the plan"
 PAYLOADS = frozenset({"key", "value"})
 _CONNECTS: Final = ("bootstrap.servers", "client.dns.lookup", "security.", "sasl.", "ssl.")
@@ -54,6 +55,7 @@ def read_topics(leaf: JvmLeaf, options: Any) -> Leaf:
     topics = _topics(options, context.topics.get(index, ()) if index is not None else ())
     cluster_id = context.cluster_id(servers, lambda: connection_of(options))
     named = (context.topic(servers, topic, cluster_id) for topic in topics)
+    connection = _connection(options)
     schema = leaf.batch().schema() if not leaf.is_streamed else leaf.schema()
     inputs = tuple(
         PlanInput(
@@ -65,6 +67,7 @@ def read_topics(leaf: JvmLeaf, options: Any) -> Leaf:
             bootstrap_servers=servers,
             topic_pattern=pattern,
             symlinks=topic.symlinks,
+            connection=connection,
         )
         for topic in named
     )
@@ -81,14 +84,24 @@ def _topics(options: Any, known: Collection[str]) -> list[str]:
 
 def write_topics(command: JvmCommand) -> Written:
     """The topics written: the option's, else those that the column `topic` can hold."""
-    options, context = command.options, command.context
-    servers = setting(options, SERVERS) or ""
-    topic = setting(options, "topic")
+    topic = setting(command.options, "topic")
     names = [topic] if topic else sorted(command.topics or ())
-    connection = tuple((name, value) for name in CONNECTION if (value := setting(options, f"kafka.{name}")) is not None)
-    cluster_id = context.cluster_id(servers, lambda: connection_of(options))
-    outputs = tuple(_written(context.topic(servers, name, cluster_id), command.mode, connection) for name in names)
+    outputs = topics_written(command.options, command.context, names, command.mode)
     return Written(outputs, None if names else CHOSEN_BY_ROWS)
+
+
+def topics_written(
+    options: Any, context: Context, names: Iterable[str], mode: WriteMode = WriteMode.UNKNOWN
+) -> tuple[PlanOutput, ...]:
+    """Topics as a writer with these options, a map of Scala's, writes them."""
+    servers = setting(options, SERVERS) or ""
+    connection = _connection(options)
+    cluster_id = context.cluster_id(servers, lambda: connection_of(options))
+    return tuple(_written(context.topic(servers, name, cluster_id), mode, connection) for name in names)
+
+
+def _connection(options: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name in CONNECTION if (value := setting(options, f"kafka.{name}")) is not None)
 
 
 def write_continuously(command: JvmCommand) -> Written:

@@ -1,0 +1,81 @@
+"""The current metadata of Iceberg tables, by the catalogs of a session.
+
+Which metadata file of a table is current is known by a REST, JDBC, Hive or Glue catalog alone. A table is known by
+where it lies: what a catalog calls it may have changed since.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from py4j.protocol import Py4JError
+
+from headwater_producers.spark.common.settings import session_properties
+from headwater_producers.spark.connectors.iceberg.catalogs import CLASSES
+from headwater_producers.spark.events.left_writes import WriteTarget
+from headwater_producers.spark.jvm.scala import statics
+from headwater_schemas import naming
+
+_CATALOG: Final = "spark.sql.catalog."
+_ICEBERG: Final = "org.apache.iceberg"
+
+
+class CatalogMetadata:
+    """The tables of a session's catalogs.
+
+    Args:
+        session: the `SparkSession`.
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def of(self, target: WriteTarget) -> dict[str, Any] | None:
+        """A table's current metadata, in the form of a metadata file; None where no catalog has it.
+
+        Catalogs that the table's names begin with are asked first.
+
+        Raises:
+            Py4JError: none has it, and one couldn't be asked.
+        """
+        failed: Py4JError | None = None
+        for catalog, name in self._candidates(target):
+            try:
+                operations = self._operations(catalog, name)
+                metadata = operations.refresh() if operations is not None else None
+                if metadata is None or naming.path(str(metadata.location())) != target.dataset:
+                    continue
+                found: dict[str, Any] = json.loads(
+                    str(statics(self._session, f"{_ICEBERG}.TableMetadataParser").toJson(metadata))
+                )
+            except Py4JError as error:
+                failed = error
+            else:
+                return found
+        if failed is not None:
+            raise failed
+        return None
+
+    def _candidates(self, target: WriteTarget) -> Iterator[tuple[str, str]]:
+        """Each catalog with each name that the table may have in it."""
+        catalogs = self._catalogs()
+        pairs = [(catalog, name.partition(".")) for name in target.names for catalog in catalogs]
+        yield from ((catalog, rest) for catalog, (first, _, rest) in pairs if first == catalog and rest)
+        yield from ((catalog, "".join(parts)) for catalog, parts in pairs if parts[0] != catalog)
+
+    def _catalogs(self) -> list[str]:
+        """What the session calls Iceberg's catalogs."""
+        properties = session_properties(self._session)
+        return sorted(
+            name.removeprefix(_CATALOG)
+            for name, value in properties.items()
+            if name.startswith(_CATALOG) and value in CLASSES
+        )
+
+    def _operations(self, catalog: str, name: str) -> Any:
+        """Iceberg's `TableOperations` of a table; None where the catalog doesn't have it."""
+        tables = self._session._jsparkSession.sessionState().catalogManager().catalog(catalog).icebergCatalog()
+        identifier = statics(self._session, f"{_ICEBERG}.catalog.TableIdentifier").parse(name)
+        return tables.loadTable(identifier).operations() if tables.tableExists(identifier) else None

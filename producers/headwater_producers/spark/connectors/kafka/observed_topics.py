@@ -1,0 +1,270 @@
+"""Which offsets were written to a Kafka topic, and in which incarnation: bounded from outside.
+
+Spark doesn't report it.
+
+    ends asked ──▶ 100          140          165
+                    │ batch 7    │ batch 8    │
+                    └── [100, 140) ── [140, 165)
+
+The id and the end offsets of each topic are read at a query's start and after each micro-batch. A micro-batch wrote
+after the last answer that came before it could write, and before the first question that was put after it had ended. So
+its range is certainly within: UPPER_BOUND, since others may write to the topic too. Where it has no more offsets than
+the micro-batch wrote rows, all of them are its own: EXACT. Where nothing was asked in time, nothing is claimed. So it
+is with the topic's id: where it was the same before and after, nobody made the topic anew meanwhile.
+
+A batch write is bounded by an answer before it began (`driver.hooks`) and one after; a batch read by one after it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+import msgspec
+
+from headwater_producers.spark.plan import PlanInput, PlanOutput, SourceKind
+from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
+
+# Answers kept of each topic, with and without end offsets: enough for the micro-batches that wait for their writes.
+_KEPT: Final = 64
+# Of a query that reads more topics their ids aren't asked for after each micro-batch.
+_MOST_READ: Final = 20
+# Spark's durations are cut to milliseconds.
+_ROUNDED: Final = timedelta(milliseconds=5)
+# After so long a topic may be another one: Kafka itself takes longer than a moment to delete one and make it anew.
+_SOON: Final = timedelta(seconds=5)
+
+
+class BatchTimes(Protocol):
+    """When a micro-batch ran, by its progress."""
+
+    @property
+    def started_at(self) -> datetime:
+        """When its trigger began."""
+
+    @property
+    def duration_ms(self) -> int | None:
+        """Of the trigger."""
+
+    @property
+    def before_write_ms(self) -> int:
+        """What the trigger did at least before anything could be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicState:
+    """A topic at one time.
+
+    Attributes:
+        topic_id: Kafka's id of this incarnation; None where the broker has none.
+        ends: by partition, the offset after the last record; None where it wasn't asked for.
+    """
+
+    topic_id: str | None = None
+    ends: Mapping[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTopic:
+    """A topic that is asked for, with its end offsets or without."""
+
+    topic: PlanInput | PlanOutput
+    offsets: bool
+
+
+class TopicStates(Protocol):
+    """Asks clusters for their topics' states."""
+
+    def states(self, asked: Sequence[AskedTopic]) -> list[TopicState | None]:
+        """Each topic as it is now; None for one that can't be read quickly. Never raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One answer: the state that a topic had at some time between question and answer."""
+
+    asked_at: datetime
+    answered_at: datetime
+    state: TopicState
+
+
+class ObservedTopics:
+    """The states of all topics that an application reads and writes. The worker's alone.
+
+    Args:
+        topics: asks.
+        now: the time, of the machine that Spark's driver runs on.
+        pause: waits so many seconds.
+    """
+
+    def __init__(
+        self,
+        topics: TopicStates,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._topics = topics
+        self._now = now
+        self._pause = pause
+        # Answers with end offsets apart from those without: a query that reads a topic often would else push out those
+        # of another that writes it seldom.
+        self._seen: dict[tuple[DatasetRef, bool], deque[Observation]] = {}
+
+    def observe(self, topics: Iterable[PlanInput | PlanOutput], since: datetime | None = None) -> None:
+        """Asks for the topics among these inputs and outputs, not before `since`, unless it was done after it."""
+        asked: dict[DatasetRef, PlanInput | PlanOutput] = {}
+        for each in topics:
+            # One that is read and written is asked as what is written: with its end offsets.
+            if each.kind is SourceKind.KAFKA and (each.dataset not in asked or isinstance(each, PlanOutput)):
+                asked[each.dataset] = each
+        each_with = [AskedTopic(topic, isinstance(topic, PlanOutput)) for topic in asked.values()]
+        if sum(not each.offsets for each in each_with) > _MOST_READ:
+            each_with = [each for each in each_with if each.offsets]
+        self._ask(
+            [
+                each
+                for each in each_with
+                if since is None or not self._is_known(each.topic.dataset, since, offsets=each.offsets)
+            ],
+            since=since,
+        )
+
+    def _is_known(self, dataset: DatasetRef, since: datetime, *, offsets: bool) -> bool:
+        """Whether it was asked for after `since`, with its end offsets where these are needed."""
+        seen = [self._seen.get((dataset, True)), None if offsets else self._seen.get((dataset, False))]
+        return any(each and each[-1].asked_at >= since for each in seen)
+
+    def _ask(self, asked: Sequence[AskedTopic], since: datetime | None = None) -> list[Observation | None]:
+        if not asked:
+            return []
+        asked_at = self._after(since)
+        states = self._topics.states(asked)
+        answered_at = self._now()
+        answers = [Observation(asked_at, answered_at, state) if state is not None else None for state in states]
+        for each, answer in zip(asked, answers, strict=True):
+            if answer is not None:
+                self._seen.setdefault((each.topic.dataset, each.offsets), deque(maxlen=_KEPT)).append(answer)
+        return answers
+
+    def _after(self, since: datetime | None) -> datetime:
+        """The time, at `since` or later. A progress can arrive before the end that it reports: that is rounded up."""
+        now = self._now()
+        if since is not None and timedelta() < since - now <= _ROUNDED:
+            self._pause((since - now).total_seconds())
+            now = self._now()
+        return now
+
+    def bounded(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
+        """What a micro-batch or a batch run wrote to a topic, with its range where that can be bounded."""
+        around = _around(self._seen.get((use.dataset, True), ()), progress)
+        if around is None or not _is_same(*around):
+            return use
+        before, after = around
+        ranges = _between(before.ends or {}, after.ends or {})
+        if ranges is None:
+            return use
+        position = Position(kafka=KafkaRanges(use.dataset.name, ranges, after.topic_id))
+        return msgspec.structs.replace(use, position=position, certainty=Certainty.UPPER_BOUND)
+
+    def identified(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
+        """What a micro-batch read of a topic, with the topic's id where it was the same before and after."""
+        if use.position is None or (kafka := use.position.kafka) is None:
+            return use
+        seen = (answer for offsets in (True, False) for answer in self._seen.get((use.dataset, offsets), ()))
+        around = _around([each for each in seen if each.state.topic_id is not None], progress)
+        if around is None or not _is_same(*around):
+            return use
+        return _with_ranges(use, kafka.ranges, around[1].topic_id)
+
+    def after_read(self, use: DatasetUse, topic: PlanInput, ended_at: datetime, *, scanned_once: bool) -> DatasetUse:
+        """What a batch run read of a topic, by the topic's state after it.
+
+        Kafka has no record behind its end offsets, so what was read is before them: UPPER_BOUND from offset 0 on. With
+        as many rows as there are offsets, it is all of them. Offsets that the scan planned stay as they are. The id is
+        the topic's at that time; where it took too long to ask, or fewer offsets are there than were read, it may be
+        that of a later incarnation, and isn't taken.
+        """
+        [answer] = self._ask([AskedTopic(topic, offsets=True)])
+        if answer is None or (ends := answer.state.ends) is None:
+            return use
+        kafka = use.position.kafka if use.position is not None else None
+        topic_id = answer.state.topic_id
+        if answer.asked_at - ended_at > _SOON:
+            return use
+        if kafka is not None:
+            is_there = all(part.to_exclusive <= ends.get(part.partition, 0) for part in kafka.ranges)
+            return _with_ranges(use, kafka.ranges, topic_id) if is_there else use
+        if use.position is not None or not ends:
+            return use
+        ranges = tuple(OffsetRange(partition, 0, end) for partition, end in sorted(ends.items()))
+        is_all = scanned_once and use.rows == sum(ends.values())
+        return msgspec.structs.replace(
+            use,
+            position=Position(kafka=KafkaRanges(use.dataset.name, ranges, topic_id)),
+            certainty=Certainty.EXACT if is_all else Certainty.UPPER_BOUND,
+        )
+
+
+def _around(seen: Collection[Observation], progress: BatchTimes) -> tuple[TopicState, TopicState] | None:
+    """The last state before anything was read or written, and the first after all was."""
+    began, ended = writing_began(progress), writing_ended(progress)
+    before = [each for each in seen if each.answered_at <= began]
+    after = [each for each in seen if each.asked_at >= ended]
+    if not before or not after:
+        return None
+    return max(before, key=lambda each: each.answered_at).state, min(after, key=lambda each: each.asked_at).state
+
+
+def _is_same(before: TopicState, after: TopicState) -> bool:
+    """Whether it wasn't made anew in between, as far as its ids show that."""
+    return before.topic_id == after.topic_id
+
+
+def _with_ranges(use: DatasetUse, ranges: tuple[OffsetRange, ...], topic_id: str | None) -> DatasetUse:
+    position = Position(kafka=KafkaRanges(use.dataset.name, ranges, topic_id))
+    return msgspec.structs.replace(use, position=position)
+
+
+def counted(uses: tuple[DatasetUse, ...], rows: int) -> tuple[DatasetUse, ...]:
+    """The ranges that a micro-batch's `rows` fill: each row has an offset of its own, and all of them are within.
+
+    One offset more, of another writer, of a task that was run again or of a transaction's end, and it isn't known
+    which: they stay upper bounds.
+
+    Args:
+        uses: all that the micro-batch wrote.
+        rows: that were written, as the sink counted them.
+    """
+    spans = [
+        sum(part.to_exclusive - part.from_ for part in use.position.kafka.ranges)
+        for use in uses
+        if use.position is not None and use.position.kafka is not None
+    ]
+    if len(spans) != len(uses) or sum(spans) != rows:
+        return uses
+    return tuple(
+        msgspec.structs.replace(use, certainty=Certainty.EXACT, rows=span)
+        for use, span in zip(uses, spans, strict=True)
+    )
+
+
+def writing_began(progress: BatchTimes) -> datetime:
+    """A time at which the micro-batch had written nothing yet: its trigger's start, and what Spark did before."""
+    return progress.started_at + timedelta(milliseconds=progress.before_write_ms)
+
+
+def writing_ended(progress: BatchTimes) -> datetime:
+    """A time at which all was written."""
+    return progress.started_at + timedelta(milliseconds=progress.duration_ms or 0) + _ROUNDED
+
+
+def _between(before: Mapping[int, int], after: Mapping[int, int]) -> tuple[OffsetRange, ...] | None:
+    """From one answer to a later one; None where the topic isn't the same any more: it was made anew in between."""
+    if not before.keys() <= after.keys() or any(after[partition] < end for partition, end in before.items()):
+        return None
+    # A partition that is new has its records from 0 on.
+    return tuple(OffsetRange(partition, before.get(partition, 0), end) for partition, end in sorted(after.items()))

@@ -1,0 +1,85 @@
+"""What batch runs read of Kafka topics and wrote to them, which Spark doesn't report: bounded by the topics' states."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics, writing_ended
+from headwater_producers.spark.connectors.kafka.topics import topics_written
+from headwater_producers.spark.driver.listeners import TopicWriteBegins
+from headwater_producers.spark.events.batch import BatchRun
+from headwater_producers.spark.jvm.scala import private, setting
+from headwater_producers.spark.plan import PlanSettings, SourceKind
+from headwater_schemas.events import DatasetUse
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """When a batch run ran, as its bounds need it."""
+
+    started_at: datetime
+    ended_at: datetime
+
+    @property
+    def duration_ms(self) -> int:
+        return -(-(self.ended_at - self.started_at) // timedelta(milliseconds=1))
+
+    @property
+    def before_write_ms(self) -> int:
+        return 0
+
+
+class BatchTopics:
+    """The topics of batch runs. The worker's alone.
+
+    Args:
+        topics: their states, as far as they were asked for.
+        settings: for naming them.
+    """
+
+    def __init__(self, topics: ObservedTopics, settings: PlanSettings) -> None:
+        self._topics = topics
+        self._settings = settings
+
+    def begins(self, signal: TopicWriteBegins) -> None:
+        """A program is about to write a topic, and waits for a moment until its state was asked for."""
+        try:
+            options = private(signal.writer, "extraOptions")
+            if (topic := setting(options, "topic")) is not None:
+                context = Context(signal.session, self._settings)
+                self._topics.observe(topics_written(options, context, [topic]))
+        except Exception:
+            # A writer of a form that isn't known: its write is emitted without offsets.
+            logger.debug("lineage capture: a topic that is about to be written can't be asked for", exc_info=True)
+        finally:
+            signal.asked.set()
+
+    def bounded(self, run: BatchRun) -> BatchRun:
+        """A run that has succeeded, with the offsets and ids of its topics as far as they can be known."""
+        description, times = run.write.description, _Times(run.started_at, run.ended_at)
+        read = {each.dataset: each for each in description.inputs if each.kind is SourceKind.KAFKA}
+        written = [each for each in description.outputs if each.kind is SourceKind.KAFKA]
+        if written:
+            self._topics.observe(written, since=writing_ended(times))
+        topics = {each.dataset for each in written}
+        inputs: Iterable[DatasetUse] = run.write.inputs()
+        if read:
+            inputs = [
+                self._topics.after_read(use, read[use.dataset], run.ended_at, scanned_once=count == 1)
+                # Without a scan it was read before: a cached frame may be of a topic that was made anew since.
+                if use.dataset in read and (count := _scans(run, use))
+                else use
+                for use in inputs
+            ]
+        outputs = (self._topics.bounded(use, times) if use.dataset in topics else use for use in run.write.outputs())
+        return replace(run, inputs=tuple(inputs), outputs=tuple(outputs)) if read or written else run
+
+
+def _scans(run: BatchRun, use: DatasetUse) -> int:
+    return sum(use.dataset.name in scan.names for scan in run.write.scans)

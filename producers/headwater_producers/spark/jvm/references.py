@@ -1,0 +1,63 @@
+"""References to objects of the JVM that go, and let theirs go, as soon as nobody has them.
+
+A reference of py4j remembers each method that it was asked for, and each method its reference. Such a cycle stays until
+Python's collector comes by; and to what is older than a moment it comes when a quarter more has gathered than there
+was, in a driver after a hundred writes or more. Until then the JVM keeps each object, a query's execution with all its
+plans. References of the user's code are py4j's own; those made for capture remember nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from py4j import protocol
+from py4j.java_gateway import JavaMember, JavaObject
+
+_MARK: Final = "_headwater_references"
+_lock = threading.Lock()
+_here = threading.local()
+
+
+class Reference(JavaObject):  # type: ignore[misc]  # py4j comes without types
+    """A JavaObject that remembers none of its methods. One that nobody else has may be made one by its `__class__`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if self._auto_field or name.startswith("__"):
+            return super().__getattr__(name)
+        return JavaMember(name, self, self._target_id, self._gateway_client)
+
+
+def own_thread() -> None:
+    """All references that this thread gets from now on remember nothing."""
+    _install()
+    _here.is_own = True
+
+
+@contextmanager
+def own_references() -> Iterator[None]:
+    """Those that this thread gets within the block."""
+    before = getattr(_here, "is_own", False)
+    own_thread()
+    try:
+        yield
+    finally:
+        _here.is_own = before
+
+
+def _install() -> None:
+    """Has py4j make references by what thread asks. Idempotent."""
+    with _lock:
+        made = protocol.OUTPUT_CONVERTER[protocol.REFERENCE_TYPE]
+        if hasattr(made, _MARK):
+            return
+
+        def reference(target_id: str, client: Any) -> Any:
+            if getattr(_here, "is_own", False):
+                return Reference(target_id, client)
+            return made(target_id, client)
+
+        setattr(reference, _MARK, True)
+        protocol.register_output_converter(protocol.REFERENCE_TYPE, reference)

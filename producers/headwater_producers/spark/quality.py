@@ -1,0 +1,209 @@
+"""What Great Expectations, Soda, dbt and Deequ have found, as results for `Capture.report_quality`.
+
+    from headwater_producers.spark import attach, quality
+
+    capture = attach(spark, job_name="orders")
+    capture.report_quality(quality.soda(scan.get_scan_results()), dataset="/data/orders", suite="orders")
+
+Each takes what the tool itself gives, as objects or as the JSON that it writes, and needs nothing of the tool. A check
+that wasn't made (skipped by dbt, not evaluated by Soda) is no result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from headwater_producers.spark.common.errors import CaptureError
+from headwater_schemas.events import QualityResult
+from headwater_schemas.quality import rule_of
+
+_WORD: Final = re.compile(r"[A-Za-z_]+")
+# Such as `UniquenessConstraint(Uniqueness(List(id, day),None,None))`, or of one column `…(Completeness(id,None,None))`.
+_DEEQU: Final = re.compile(r"(?:\w+\()?(\w+)\((?:(?:List|Stream|Vector)\(([^)]*)\)|([^,()]*))")
+_DEEQU_COLUMNS: Final = re.compile(r"List\(([^)]*)\)")
+_DEEQU_VALUE: Final = re.compile(r"Value: (-?[\d.]+(?:[eE][-+]?\d+)?)")
+_NO_COLUMN: Final = frozenset({"Size", "CustomSql"})
+_TESTS: Final = ("test.", "unit_test.")
+
+
+def great_expectations(result: Any) -> list[QualityResult]:
+    """Of a validation result of Great Expectations, 0.18 or 1, or its `to_json_dict()`.
+
+    A result's value is `observed_value` where that is a number, else `unexpected_percent`.
+    """
+    found = _listed(_mapping(result), "results", "great_expectations")
+    return _distinct(_expectation(_mapping(each)) for each in found)
+
+
+def _expectation(each: Mapping[str, Any]) -> QualityResult:
+    config = _mapping(each.get("expectation_config") or {})
+    kwargs = _mapping(config.get("kwargs") or {})
+    found = _mapping(each.get("result") or {})
+    kind = str(config.get("type") or config.get("expectation_type") or "")
+    columns = kwargs.get("column_list") or ()
+    observed = _number(found.get("observed_value"))
+    return QualityResult(
+        assertion=kind,
+        passed=each.get("success") is True,
+        value=observed if observed is not None else _number(found.get("unexpected_percent")),
+        column=kwargs.get("column") or ", ".join(columns) or None,
+        rule=rule_of(kind),
+        severity=_text(config.get("severity")),
+    )
+
+
+def soda(scan_results: Mapping[str, Any], *, table: str | None = None) -> list[QualityResult]:
+    """Of a Soda scan: `scan.get_scan_results()`, or the JSON that it writes.
+
+    Args:
+        scan_results: of the scan.
+        table: takes only the checks of this table; None: all.
+    """
+    found = (_mapping(each) for each in _listed(scan_results, "checks", "soda"))
+    return _distinct(
+        QualityResult(
+            assertion=str(each.get("name") or each.get("definition") or ""),
+            passed=each["outcome"] == "pass",
+            value=_number(_mapping(each.get("diagnostics") or {}).get("value")),
+            column=_text(each.get("column")),
+            rule=_soda_rule(str(each.get("name") or ""), str(each.get("definition") or "")),
+            severity="warn" if each["outcome"] == "warn" else None,
+        )
+        for each in found
+        if each.get("outcome") is not None and (table is None or each.get("table") == table)
+    )
+
+
+def _soda_rule(name: str, definition: str) -> str | None:
+    """By the check itself, the last line of its definition, `- missing_count(id) = 0`; or a name that is the check."""
+    for text in (definition.rpartition("- ")[2], name):
+        if text.startswith("values in "):
+            return "REFERENTIAL"
+        if (word := _WORD.match(text)) is not None and (rule := rule_of(word[0])) is not None:
+            return rule
+    return None
+
+
+def dbt(
+    run_results: Mapping[str, Any], manifest: Mapping[str, Any] | None = None, *, model: str | None = None
+) -> list[QualityResult]:
+    """Of dbt's tests, by `target/run_results.json` and, for columns, rules and severities, `target/manifest.json`.
+
+    Args:
+        run_results: the parsed file.
+        manifest: the same; None: the rule is known by the test's name alone, and the column isn't.
+        model: takes only the tests of this model, source or snapshot, which the manifest tells; None: all.
+
+    Raises:
+        CaptureError: tests weren't run, but only compiled: `dbt docs generate` writes that file, too.
+    """
+    if model is not None and manifest is None:
+        raise CaptureError("quality.dbt needs the manifest to tell which tests are of a model")
+    nodes = _mapping((manifest or {}).get("nodes") or {})
+    return _distinct(_dbt_tests(_listed(run_results, "results", "dbt"), nodes, model))
+
+
+def _dbt_tests(results: Iterable[Any], nodes: Mapping[str, Any], model: str | None) -> Iterator[QualityResult]:
+    for each in map(_mapping, results):
+        name, status = str(each.get("unique_id") or ""), str(each.get("status") or "")
+        node = _mapping(nodes.get(name) or {})
+        if not name.startswith(_TESTS) or status in ("", "skipped") or (model is not None and not _is_of(node, model)):
+            continue
+        if status == "success":
+            raise CaptureError(
+                f"dbt has compiled {name} and not run it: take run_results.json as `dbt build` leaves it"
+            )
+        test = name.split(".")[2] if name.count(".") >= 2 else name
+        config = _mapping(node.get("config") or {})
+        yield QualityResult(
+            assertion=test,
+            passed=status == "pass",
+            value=_number(each.get("failures")),
+            column=_text(node.get("column_name")),
+            rule=rule_of(str(_mapping(node.get("test_metadata") or {}).get("name"))) or _rule_by_beginning(test),
+            severity=_text(config.get("severity")) or ("warn" if status == "warn" else None),
+        )
+
+
+def _is_of(node: Mapping[str, Any], model: str) -> bool:
+    attached = node.get("attached_node")
+    of = [attached] if attached else _mapping(node.get("depends_on") or {}).get("nodes") or []
+    return any(str(each).rpartition(".")[2] == model for each in of)
+
+
+def _rule_by_beginning(test: str) -> str | None:
+    """Of `not_null_orders_id`, `dbt_utils_accepted_range_orders_amount__0`: the longest that is known wins."""
+    words = test.removeprefix("dbt_utils_").removeprefix("dbt_expectations_").split("_")
+    beginnings = ("_".join(words[:count]) for count in range(len(words), 0, -1))
+    return next(filter(None, map(rule_of, beginnings)), None)
+
+
+def deequ(rows: Any) -> list[QualityResult]:
+    """Of the rows of Deequ's `VerificationResult.checkResultsAsDataFrame`, or the DataFrame itself."""
+    found = rows.collect() if hasattr(rows, "collect") else rows
+    return _distinct(_constraint(each.asDict() if hasattr(each, "asDict") else _mapping(each)) for each in found)
+
+
+def _constraint(row: Mapping[str, Any]) -> QualityResult:
+    text = str(row.get("constraint") or "")
+    matched = _DEEQU.match(text)
+    kind = matched[1] if matched is not None else ""
+    value = _DEEQU_VALUE.search(str(row.get("constraint_message") or ""))
+    return QualityResult(
+        assertion=text,
+        passed=row.get("constraint_status") == "Success",
+        value=float(value[1]) if value is not None else None,
+        column=_deequ_column(kind, matched, text) or None,
+        rule=rule_of(kind),
+        severity=_text(row.get("check_level")),
+    )
+
+
+def _deequ_column(kind: str, matched: re.Match[str] | None, text: str) -> str:
+    if matched is None or kind in _NO_COLUMN:
+        return ""
+    # A condition has a name of its own first, and its columns last.
+    columns = _DEEQU_COLUMNS.findall(text)
+    if kind == "Compliance":
+        return str(columns[-1]) if columns else ""
+    return (matched[2] if matched[2] is not None else matched[3]).strip()
+
+
+def _distinct(results: Iterable[QualityResult]) -> list[QualityResult]:
+    """Of two of one name about one column, such as a range for each of two days, the second has a number."""
+    seen: Counter[tuple[str, str | None]] = Counter()
+    found = []
+    for each in results:
+        key = (each.assertion, each.column)
+        seen[key] += 1
+        number = seen[key]
+        found.append(each if number == 1 else msgspec.structs.replace(each, assertion=f"{each.assertion} {number}"))
+    return found
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """A mapping, or what an object of a tool gives for one."""
+    made = value.to_json_dict() if hasattr(value, "to_json_dict") else value
+    if not isinstance(made, Mapping):
+        raise CaptureError(f"a result of a check is a mapping, not {type(value).__name__}")
+    return made
+
+
+def _listed(given: Mapping[str, Any], key: str, tool: str) -> list[Any]:
+    found = given.get(key)
+    if not isinstance(found, list | tuple):
+        raise CaptureError(f"quality.{tool} takes what has a list of `{key}`")
+    return list(found)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _text(value: Any) -> str | None:
+    return str(value) if value else None

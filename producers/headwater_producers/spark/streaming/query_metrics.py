@@ -1,0 +1,142 @@
+"""Metrics of the streaming queries that run in this process, as their last micro-batches were when they are scraped.
+
+Nothing is counted on the way of a micro-batch: a scrape looks at the runs. A query that has ended has no series, so
+their number is that of the queries that run.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Final, Protocol
+
+from prometheus_client import REGISTRY, CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from headwater_producers.spark.connectors.kafka.connector import kafka_offsets
+from headwater_producers.spark.streaming.progress import Progress, SourceProgress, total
+from headwater_producers.spark.streaming.run import StreamRun
+from headwater_schemas.redaction import redact
+
+LABELS: Final = ("query",)
+_MAX_NAME: Final = 200
+
+
+class QueryRuns(Protocol):
+    """Has the runs of an application's queries."""
+
+    def runs(self) -> tuple[StreamRun, ...]:
+        """Those that haven't ended; from any thread."""
+
+
+class QueryMetrics(Collector):
+    """The series of running queries, labelled by the query's name, or its id where it has none.
+
+    Args:
+        registry: each registry takes only one instance.
+    """
+
+    def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
+        self._applications: weakref.WeakSet[QueryRuns] = weakref.WeakSet()
+        registry.register(self)
+
+    def watch(self, application: QueryRuns) -> None:
+        """Shows the queries of an application, for as long as it lives."""
+        self._applications.add(application)
+
+    def forget(self, application: QueryRuns) -> None:
+        """Shows them no longer: nothing more is emitted of them, even if they run on."""
+        self._applications.discard(application)
+
+    def describe(self) -> Iterable[Metric]:
+        """The families, without series: `register` would otherwise collect."""
+        return _families({})
+
+    def collect(self) -> Iterable[Metric]:
+        """The series of now."""
+        runs = (run for application in list(self._applications) for run in application.runs())
+        # By name: a scrape fails as a whole where two series have the same labels. The later start wins.
+        return _families({_name(run): run for run in sorted(runs, key=lambda run: run.started_at)})
+
+
+def _name(run: StreamRun) -> str:
+    return redact(run.name or run.query_id, max_chars=_MAX_NAME)
+
+
+def _families(runs: Mapping[str, StreamRun]) -> list[Metric]:
+    batch = GaugeMetricFamily("headwater_query_batch", "The last micro-batch that was emitted.", labels=LABELS)
+    batches = CounterMetricFamily(
+        "headwater_query_intervals", "Micro-batches of this start of the query that were emitted.", labels=LABELS
+    )
+    rows = CounterMetricFamily(
+        "headwater_query_rows_read",
+        "Rows that this start of the query read, as far as Spark counts them.",
+        labels=LABELS,
+    )
+    trigger = GaugeMetricFamily("headwater_query_trigger_seconds", "Duration of the last trigger.", labels=LABELS)
+    age = GaugeMetricFamily(
+        "headwater_query_progress_age_seconds", "Time since the last trigger that was emitted began.", labels=LABELS
+    )
+    behind = GaugeMetricFamily(
+        "headwater_query_offsets_behind",
+        "Records of its Kafka topics that were there and not read when the last micro-batch began.",
+        labels=LABELS,
+    )
+    delay = GaugeMetricFamily(
+        "headwater_query_watermark_delay_seconds", "How far the watermark is behind the clock.", labels=LABELS
+    )
+    state_rows = GaugeMetricFamily("headwater_query_state_rows", "Rows that its operators keep.", labels=LABELS)
+    state_bytes = GaugeMetricFamily("headwater_query_state_bytes", "Memory that its operators keep.", labels=LABELS)
+    late = CounterMetricFamily(
+        "headwater_query_rows_dropped_late", "Rows behind the watermark that its operators dropped.", labels=LABELS
+    )
+    buffered = GaugeMetricFamily(
+        "headwater_query_buffered_intervals", "Micro-batches that wait for others, to share an event.", labels=LABELS
+    )
+    now = datetime.now(UTC)
+    for name, run in runs.items():
+        labels = [name]
+        batches.add_metric(labels, run.batches)
+        rows.add_metric(labels, run.rows_read)
+        buffered.add_metric(labels, len(run.buffer))
+        if (progress := run.last) is None:
+            continue
+        batch.add_metric(labels, progress.batch_id)
+        age.add_metric(labels, (now - progress.started_at).total_seconds())
+        if progress.duration_ms is not None:
+            trigger.add_metric(labels, progress.duration_ms / 1000)
+        if (unread := offsets_behind(progress)) is not None:
+            behind.add_metric(labels, unread)
+        if progress.watermark is not None:
+            delay.add_metric(labels, (now - progress.watermark).total_seconds())
+        if progress.operators:
+            state_rows.add_metric(labels, progress.state_rows or 0)
+            state_bytes.add_metric(labels, progress.state_bytes or 0)
+            late.add_metric(labels, run.state.dropped_late or 0)
+    return [batch, batches, rows, trigger, age, behind, delay, state_rows, state_bytes, late, buffered]
+
+
+def offsets_behind(progress: Progress) -> int | None:
+    """How many records of its Kafka topics a micro-batch left unread; None where it read none, or nobody knows."""
+    return total(_behind(source) for source in progress.sources)
+
+
+def _behind(source: SourceProgress) -> int | None:
+    read, latest = kafka_offsets(source.end), kafka_offsets(source.latest)
+    if not read or latest is None:
+        return None
+    return sum(
+        max(0, end - read.get(topic, {}).get(partition, 0))
+        for topic, parts in latest.items()
+        for partition, end in parts.items()
+    )
+
+
+@cache
+def shared_metrics() -> QueryMetrics:
+    """The process's, on prometheus_client's own registry."""
+    # Made on first use, so that importing the package registers nothing.
+    return QueryMetrics()
