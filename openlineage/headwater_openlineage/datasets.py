@@ -46,8 +46,8 @@ def dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], be
         Refused: a facet of the specification has another shape than it describes.
     """
     wanted = {name: facet for name, facet in facets.items() if name not in besides}
-    source = {name: facet for name, (facet, _) in wanted.items()}
-    return _BODIES.read(dataset, source, lambda: _dataset_body(dataset, wanted))
+    about = (dataset, *wanted)
+    return _BODIES.read(about, (facet for facet, _ in wanted.values()), lambda: _dataset_body(dataset, wanted))
 
 
 def digest_of_schema(facets: Mapping[str, tuple[Json, str]]) -> str | None:
@@ -59,7 +59,7 @@ def digest_of_schema(facets: Mapping[str, tuple[Json, str]]) -> str | None:
     if "schema" not in facets:
         return None
     facet, at = facets["schema"]
-    return _DIGESTS.read(None, facet, lambda: _digest(schema_of(facet, at)))
+    return _DIGESTS.read(None, [facet], lambda: _digest(schema_of(facet, at)))
 
 
 def _digest(schema: SchemaDefinition) -> str | None:

@@ -2,6 +2,9 @@
 
 msgspec reads what is well-formed, six times as fast as `json`; the latter finds out what is wrong with anything else.
 
+What clients repeat with each event, schemas and column lineage, is most of a document. So most documents are read in
+parts, each once (`usual`).
+
 Memory is bounded by the limit of size (Python's objects take about ten times the text), the stack by the limit of
 nesting, which is counted before anything is parsed.
 """
@@ -18,30 +21,26 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from headwater_openlineage.errors import Refused
+from headwater_openlineage.nesting import DEFAULT_MAX_DEPTH, deeper
 from headwater_openlineage.reading import Json, kind_of, step
+from headwater_openlineage.usual import COLON, in_parts
 
 DEFAULT_MAX_BYTES: Final = 1 << 20
 """As large as a record on Kafka is by default."""
-DEFAULT_MAX_DEPTH: Final = 100
 
-_ESCAPED = re.compile(rb"\\.", re.DOTALL)
-_STRING = re.compile(rb'"[^"]*"?')
-_NO_BRACKETS_OR_QUOTES = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _MAX_DIGITS: Final = 4_300
 """As many as Python reads."""
-_ROUNDS: Final = 10
-"""As deep as facets are: so much nesting is found out without a look at each bracket."""
 _HALF: Final = "half of a surrogate pair (\\ud800 to \\udfff by itself), which is no character"
 
 
-def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, max_depth: int = DEFAULT_MAX_DEPTH) -> Json:
+def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, shared: bool = True) -> Json:
     """The document that the bytes hold.
 
     Args:
         data: JSON in UTF-8; a byte order mark at its beginning is skipped.
         max_bytes: the longest that is taken.
-        max_depth: how deep objects and arrays may be in each other.
+        shared: whether it may have parts in common with other documents (`Shared`).
 
     Raises:
         Refused: too long, too deep, no JSON, no UTF-8, no object; a name twice in one object; NaN, Infinity or a number
@@ -49,8 +48,10 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, max_depth: int = 
     """
     if len(data) > max_bytes:
         raise Refused("", f"has {len(data):,} bytes: at most {max_bytes:,} are taken")
-    if _deeper(data, max_depth):
-        raise Refused("", f"is nested deeper than {max_depth} levels: at most that many are taken")
+    if shared and (usual := in_parts(data)) is not None:
+        return usual
+    if deeper(data, DEFAULT_MAX_DEPTH):
+        raise Refused("", f"is nested deeper than {DEFAULT_MAX_DEPTH} levels: at most that many are taken")
     document = _well_formed(data)
     if document is None:
         document = _read_thoroughly(data)
@@ -66,7 +67,7 @@ def _well_formed(data: bytes) -> Any:
     twice in one object it takes the last: then the value written again has fewer colons than the bytes, also counting
     those in strings; but for `\u003a`, which isn't written again as it was.
     """
-    if b"\\u00" in data:
+    if COLON.search(data):
         return None
     try:
         document = msgspec.json.decode(data)
@@ -123,30 +124,6 @@ class _Fault:
 
 
 _Report: TypeAlias = Callable[..., Any]
-
-
-def _deeper(data: bytes, limit: int) -> bool:
-    """Whether brackets outside strings are nested deeper than that, without a stack of as many."""
-    without_escapes = _ESCAPED.sub(b"", data) if b"\\" in data else data
-    # Two quotes in a row are an empty string, or the end of one and the beginning of the next with no bracket between
-    # them: without them the same brackets are in strings. Nearly all strings have none, and are gone with that.
-    brackets = without_escapes.translate(None, _NO_BRACKETS_OR_QUOTES).replace(b'""', b"")
-    if len(brackets) <= limit:
-        return False
-    if b'"' in brackets:
-        brackets = _STRING.sub(b"", brackets)
-    left = brackets
-    for _ in range(min(limit // 2, _ROUNDS)):
-        # One or two levels go: the innermost objects, then the arrays that are innermost without them.
-        left = left.replace(b"{}", b"").replace(b"[]", b"")
-        if not left:
-            return False
-    depth = 0
-    for byte in brackets:
-        depth += 1 if byte in b"[{" else -1
-        if depth > limit:
-            return True
-    return False
 
 
 def _twice(pairs: list[tuple[str, Any]], fault: _Report) -> Any:

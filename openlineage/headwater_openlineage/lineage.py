@@ -6,37 +6,28 @@ the text of the sql facet, marked as parsed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final
 
 import msgspec
 
 from headwater_openlineage.columns import Lineage, path_step, read_column_lineage, top_level_names
+from headwater_openlineage.described import DescribedDataset, DescribedJob, Facets
 from headwater_openlineage.explicit import Explicit, read_job_lineage, read_target, sources_of
 from headwater_openlineage.parsed import Table, dialect_of, edges_of
 from headwater_openlineage.reading import Json, text
-from headwater_openlineage.repeated import Repeated
+from headwater_openlineage.repeated import MAX_BYTES
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
     DatasetRef,
-    JobRef,
     PlanEvent,
     TransformationKind,
     build,
 )
+from headwater_schemas.latest import Latest
 from headwater_schemas.reasons import NO_SOURCES, PARSED
-
-Facets: TypeAlias = Mapping[str, tuple[Json, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetFacets:
-    """A dataset of a document and its facets, each with its pointer."""
-
-    ref: DatasetRef
-    facets: Facets
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,39 +47,49 @@ class Made:
     plan: PlanEvent | None
 
 
-_MADE: Final = Repeated[Made]()
+_MADE: Final = Latest[Made](MAX_BYTES)
 # Facets that it depends on.
 _OF_JOB: Final = ("lineage", "sql", "jobType")
 _OF_INPUT: Final = ("schema",)
 _OF_OUTPUT: Final = ("schema", "columnLineage", "lineage")
 
 
-def made_from(job: JobRef, facets: Facets, inputs: Sequence[DatasetFacets], outputs: Sequence[DatasetFacets]) -> Made:
+def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Sequence[DescribedDataset]) -> Made:
     """What the outputs were made from.
 
     Args:
         job: the document's.
-        facets: of the job.
         inputs: of the document.
         outputs: of the document.
 
     Raises:
         Refused: a facet has another shape.
     """
-    source = [
-        _texts(facets, _OF_JOB),
-        [_texts(each.facets, _OF_INPUT) for each in inputs],
-        [_texts(each.facets, _OF_OUTPUT) for each in outputs],
-    ]
-    about = (job, tuple(each.ref for each in inputs), tuple(each.ref for each in outputs))
-    return _MADE.read(about, source, lambda: _made_from(job, facets, inputs, outputs))
+    try:
+        stated = job.stated(_OF_JOB)
+        which: list[Hashable] = [job.ref, *stated.key]
+        size = stated.size
+        for each in inputs:
+            stated = each.stated(_OF_INPUT)
+            which += (each.ref, *stated.key)
+            size += stated.size
+        which.append(None)
+        for each in outputs:
+            stated = each.stated(_OF_OUTPUT)
+            which += (each.ref, *stated.key)
+            size += stated.size
+    except OverflowError:
+        return _made_from(job, inputs, outputs)  # a number of more than 64 bits
+    key = tuple(which)
+    known = _MADE.get(key)
+    if known is None:
+        known = _made_from(job, inputs, outputs)
+        _MADE.put(key, known, size)
+    return known
 
 
-def _texts(facets: Facets, names: Iterable[str]) -> dict[str, Json]:
-    return {name: facets[name][0] for name in names if name in facets}
-
-
-def _made_from(job: JobRef, facets: Facets, inputs: Sequence[DatasetFacets], outputs: Sequence[DatasetFacets]) -> Made:
+def _made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Sequence[DescribedDataset]) -> Made:
+    facets = job.facets
     schemas = _schemas((*inputs, *outputs))
     lineage, explicit = Lineage(schemas), Explicit()
     for each in outputs:
@@ -99,7 +100,7 @@ def _made_from(job: JobRef, facets: Facets, inputs: Sequence[DatasetFacets], out
             read_target(facet, each.ref, explicit, lineage, at)
     if "lineage" in facets:
         facet, at = facets["lineage"]
-        read_job_lineage(facet, job, explicit, lineage, at)
+        read_job_lineage(facet, job.ref, explicit, lineage, at)
     columns = lineage.finished([each.ref for each in outputs])
     sources = sources_of(explicit)
     if columns is None and not sources and "sql" in facets:
@@ -108,19 +109,19 @@ def _made_from(job: JobRef, facets: Facets, inputs: Sequence[DatasetFacets], out
     return Made(columns, sources, tuple(explicit.consumed), plan)
 
 
-def _with_output(each: DatasetFacets, name: str) -> tuple[Json, str, DatasetRef]:
+def _with_output(each: DescribedDataset, name: str) -> tuple[Json, str, DatasetRef]:
     facet, at = each.facets[name]
     return facet, at, each.ref
 
 
-def _schemas(datasets: Iterable[DatasetFacets]) -> dict[DatasetRef, tuple[str, ...]]:
+def _schemas(datasets: Iterable[DescribedDataset]) -> dict[DatasetRef, tuple[str, ...]]:
     return {each.ref: top_level_names(*each.facets["schema"]) for each in datasets if "schema" in each.facets}
 
 
 def _parsed(
     facets: Facets,
-    inputs: Sequence[DatasetFacets],
-    outputs: Sequence[DatasetFacets],
+    inputs: Sequence[DescribedDataset],
+    outputs: Sequence[DescribedDataset],
     schemas: Mapping[DatasetRef, tuple[str, ...]],
 ) -> ColumnLineage | None:
     facet, at = facets["sql"]
@@ -143,7 +144,7 @@ def _parsed(
     return None if found is None else msgspec.structs.replace(found, complete=False, incomplete_reason=PARSED)
 
 
-def _tables(datasets: Sequence[DatasetFacets], schemas: Mapping[DatasetRef, tuple[str, ...]]) -> tuple[Table, ...]:
+def _tables(datasets: Sequence[DescribedDataset], schemas: Mapping[DatasetRef, tuple[str, ...]]) -> tuple[Table, ...]:
     found = [Table(each.ref.namespace, each.ref.name) for each in datasets]
     return tuple(
         dict.fromkeys(

@@ -11,7 +11,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from headwater_openlineage.reading import Json
+from headwater_openlineage.repeated import Shared
 from headwater_schemas.events import DatasetUse, LineageEvent
 
 PART: Final = ""
@@ -27,6 +30,12 @@ def without(source: Json, name: str, held: Mapping[str, str]) -> Json:
         **source,
         name: {key: None if facet is not None and key in held else facet for key, facet in facets.items()},
     }
+
+
+def written(entry: Json) -> Json:
+    """A member of `inputs` or `outputs` with its facets as text, where they have one."""
+    facets = entry.get("facets")
+    return {**entry, "facets": msgspec.Raw(facets.text)} if isinstance(facets, Shared) else entry
 
 
 def document_of(event: LineageEvent) -> Json | None:

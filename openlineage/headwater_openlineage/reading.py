@@ -18,7 +18,10 @@ _KINDS = {dict: "an object", list: "an array", str: "a string", bool: "a boolean
 
 def step(at: str, name: str | int) -> str:
     """The pointer of a member or an item of what is `at`."""
-    return f"{at}/{str(name).replace('~', '~0').replace('/', '~1')}"
+    text = str(name)
+    if "~" in text or "/" in text:
+        text = text.replace("~", "~0").replace("/", "~1")
+    return f"{at}/{text}"
 
 
 def kind_of(value: object) -> str:
@@ -156,13 +159,23 @@ def members(source: Json, name: str, at: str) -> Iterator[tuple[str, Json, str]]
     Raises:
         Refused: it is no object, or has something else in it.
     """
+    return ((key, item, where) for key, (item, where) in objects(source, name, at).items())
+
+
+def objects(source: Json, name: str, at: str) -> dict[str, tuple[Json, str]]:
+    """The members of an object of objects by name, each with its pointer; none where it is absent or null.
+
+    Raises:
+        Refused: as of `members`.
+    """
     value = mapping(source, name, at)
     if value is None:
-        return
+        return {}
     inside = step(at, name)
+    found: dict[str, tuple[Json, str]] = {}
     for key, item in value.items():
-        if item is None:
-            continue
-        if not isinstance(item, dict):
+        if isinstance(item, dict):
+            found[key] = item, step(inside, key)
+        elif item is not None:
             raise _refused(inside, key, "an object", item)
-        yield key, item, step(inside, key)
+    return found

@@ -18,18 +18,17 @@ from typing import Final
 import msgspec
 
 from headwater_openlineage.checkpoints import interval_of
-from headwater_openlineage.datasets import dataset_body
+from headwater_openlineage.described import DescribedDataset, DescribedJob, described_dataset, described_job
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import kept
-from headwater_openlineage.jobs import job_fields, processing_type
-from headwater_openlineage.lineage import DatasetFacets, Made, made_from, with_pairs
-from headwater_openlineage.origin import PART, without
-from headwater_openlineage.quality import results_of
-from headwater_openlineage.reading import Json, given_text, need_mapping, need_text, text
-from headwater_openlineage.repeated import Repeated
-from headwater_openlineage.runs import job_ref, run_fields, run_ref
+from headwater_openlineage.jobs import job_fields
+from headwater_openlineage.lineage import Made, made_from, with_pairs
+from headwater_openlineage.origin import PART, without, written
+from headwater_openlineage.quality import ASSERTIONS, results_of
+from headwater_openlineage.reading import Json, need_mapping, need_text, objects, text
+from headwater_openlineage.runs import run_fields, run_ref
 from headwater_openlineage.times import need_time
-from headwater_openlineage.uses import LIFECYCLE, entries, facets_of, inner_facets, use_of
+from headwater_openlineage.uses import LIFECYCLE, entries, use_of
 from headwater_schemas.events import (
     ColumnLineage,
     DatasetEvent,
@@ -45,16 +44,14 @@ from headwater_schemas.events import (
     RunRef,
     build,
 )
-from headwater_schemas.naming import normal
 
 _SCHEMA_URL: Final = re.compile(
     r"https?://\S+/(?P<major>\d+)-\d+-\d+/OpenLineage\.json(?:#/(?:\$defs|definitions)/(?P<kind>\w+))?"
 )
-_DECLARED_JOBS: Final = Repeated[JobEvent]()
 _MAJORS: Final = ("1", "2")
 _KINDS: Final = {"run": "RunEvent", "dataset": "DatasetEvent", "job": "JobEvent"}
 _TYPES: Final = {type_.value: type_ for type_ in RunEventType if type_ is not RunEventType.UNKNOWN}
-Facets = dict[str, tuple[Json, str]]
+_OF_OUTPUT: Final = ("columnLineage", "lineage")
 
 
 def standard_events(document: Json, *, tenant: str) -> list[LineageEvent]:
@@ -122,9 +119,10 @@ class _Context:
 
 
 @dataclass(frozen=True, slots=True)
-class _Dataset(DatasetFacets):
+class _Dataset:
     """A member of `inputs` or `outputs`."""
 
+    described: DescribedDataset
     entry: Json
     at: str
 
@@ -152,54 +150,49 @@ def _kind(document: Json) -> str:
 
 
 def _run(document: Json, context: _Context) -> list[LineageEvent]:
-    run, job = need_mapping(document, "run", ""), need_mapping(document, "job", "")
-    run_id, job_name = run_ref(run, "/run"), job_ref(job, "/job")
-    run_facets, job_facets = facets_of(run, "/run"), facets_of(job, "/job")
+    run = need_mapping(document, "run", "")
+    job = described_job(need_mapping(document, "job", ""), "/job")
+    run_id, run_facets = run_ref(run, "/run"), objects(run, "facets", "/run")
     inputs, outputs = _datasets(document, "inputs"), _datasets(document, "outputs")
-    consumed = tuple(use_of(each.ref, each.entry, each.at, each.facets, "inputFacets") for each in inputs)
-    produced = tuple(use_of(each.ref, each.entry, each.at, each.facets, "outputFacets") for each in outputs)
+    consumed = tuple([use_of(each.described, each.entry, each.at, "inputFacets") for each in inputs])
+    produced = tuple([use_of(each.described, each.entry, each.at, "outputFacets") for each in outputs])
     quality = [
         result
         for datasets, inner in ((inputs, "inputFacets"), (outputs, "outputFacets"))
         for each in datasets
-        for result in results_of(each.ref, inner_facets(each.entry, inner, each.at))
+        if ASSERTIONS in (each.entry.get(inner) or ())
+        for result in results_of(each.described.ref, objects(each.entry, inner, each.at))
     ]
-    made = made_from(job_name, job_facets, inputs, outputs)
-    plan = None if made.plan is None else context.part(made.plan, job=job_name, run=run_id)
-    held_of_run, held_of_job = _held(run_facets), _held(job_facets)
+    made = made_from(job, [each.described for each in inputs], [each.described for each in outputs])
+    held_of_run = {name: kept(facet) for name, (facet, _) in run_facets.items()}
     body = RunEvent(
         type=_type(document),
-        processing_type=processing_type(job_facets),
+        processing_type=job.processing_type,
         inputs=_all_consumed(consumed, made),
         outputs=_all_produced(produced, made),
         quality=tuple(quality),
         plan_digest=None if made.plan is None else made.plan.digest,
         run_facets=held_of_run,
-        job_facets=held_of_job,
+        job_facets=job.held,
         **run_fields(run_facets),
     )
-    rest = _rest(document, run, job, (held_of_run, held_of_job), (consumed, produced))
-    events = [context.event(body, rest, job=job_name, run=run_id)]
-    declared = _declared_job(job_facets)
-    if declared != JobEvent():
-        events.append(context.part(declared, job=job_name))
-    events += [context.part(each, job=job_name, run=run_id) for each in _bodies(inputs, outputs, body.type)]
-    if plan is not None:
-        events.append(plan)
+    rest = _rest(document, without(run, "facets", held_of_run), job, (consumed, produced))
+    events = [context.event(body, rest, job=job.ref, run=run_id)]
+    if (declared := job.declared()) is not None:
+        events.append(context.part(declared, job=job.ref))
+    events += [context.part(each, job=job.ref, run=run_id) for each in _bodies(inputs, outputs, body.type)]
+    if made.plan is not None:
+        events.append(context.part(made.plan, job=job.ref, run=run_id))
     interval = interval_of(events[0], run_facets)
     if interval is not None:
-        events.append(context.part(interval, job=job_name, run=run_id))
+        events.append(context.part(interval, job=job.ref, run=run_id))
     return events
 
 
 def _job(document: Json, context: _Context) -> list[LineageEvent]:
-    job = need_mapping(document, "job", "")
-    facets = facets_of(job, "/job")
-    name = job_ref(job, "/job")
+    job = described_job(need_mapping(document, "job", ""), "/job")
     inputs, outputs = _datasets(document, "inputs"), _datasets(document, "outputs")
-    held = _held(facets)
-    rest = {**document, "job": without(job, "facets", held)}
-    made = made_from(name, facets, inputs, outputs)
+    made = made_from(job, [each.described for each in inputs], [each.described for each in outputs])
     declared_inputs, declared_outputs = _declared(document, "inputs", inputs), _declared(document, "outputs", outputs)
     if made.sources or made.consumed or (declared_inputs and declared_outputs):
         declared_inputs, declared_outputs, made = _with_edges(declared_inputs, declared_outputs, made)
@@ -207,19 +200,19 @@ def _job(document: Json, context: _Context) -> list[LineageEvent]:
         inputs=declared_inputs,
         outputs=declared_outputs,
         lineage=made.columns,
-        facets=held,
-        **job_fields(facets),
+        facets=job.held,
+        **job_fields(job.facets),
     )
     return [
-        context.event(body, rest, job=name),
-        *(context.part(each, job=name) for each in _bodies(inputs, outputs, None)),
+        context.event(body, {**document, "job": job.rest}, job=job.ref),
+        *(context.part(each, job=job.ref) for each in _bodies(inputs, outputs, None)),
     ]
 
 
 def _dataset(document: Json, context: _Context) -> list[LineageEvent]:
     entry = need_mapping(document, "dataset", "")
-    dataset = _read_dataset(entry, "/dataset")
-    body = dataset_body(dataset.ref, dataset.facets, ())
+    dataset = described_dataset(entry, "/dataset")
+    body = dataset.body(()) or DatasetEvent(dataset=dataset.ref)
     rest = {**document, "dataset": without(entry, "facets", body.facets)}
     events = [context.event(body, rest)]
     if not dataset.facets.keys().isdisjoint(("columnLineage", "lineage")):
@@ -228,9 +221,9 @@ def _dataset(document: Json, context: _Context) -> list[LineageEvent]:
     return events
 
 
-def _lineage_job(job: JobRef, dataset: _Dataset) -> JobEvent:
+def _lineage_job(job: JobRef, dataset: DescribedDataset) -> JobEvent:
     """A job for what a dataset's own facets state that it was made from: each edge of the graph is some job's."""
-    made = made_from(job, {}, (), (dataset,))
+    made = made_from(DescribedJob(job, {}, {}), (), (dataset,))
     if made.columns is None and not made.sources:
         return JobEvent(inputs=(), outputs=(dataset.ref,), lineage=ColumnLineage())
     inputs, outputs, made = _with_edges((), (dataset.ref,), made)
@@ -247,22 +240,11 @@ def _type(document: Json) -> RunEventType:
 
 
 def _datasets(document: Json, name: str) -> list[_Dataset]:
-    return [_read_dataset(entry, at) for entry, at in entries(document, name)]
-
-
-def _read_dataset(entry: Json, at: str) -> _Dataset:
-    ref = normal(given_text(entry, "namespace", at), need_text(entry, "name", at))
-    return _Dataset(ref, facets_of(entry, at), entry, at)
-
-
-def _declared_job(facets: Facets) -> JobEvent:
-    """What a run's event states of its job."""
-    source = {name: facet for name, (facet, _) in facets.items()}
-    return _DECLARED_JOBS.read(None, source, lambda: JobEvent(**job_fields(facets)))
+    return [_Dataset(described_dataset(entry, at), entry, at) for entry, at in entries(document, name)]
 
 
 def _declared(document: Json, name: str, datasets: list[_Dataset]) -> tuple[DatasetRef, ...] | None:
-    return None if document.get(name) is None else tuple(dict.fromkeys(each.ref for each in datasets))
+    return None if document.get(name) is None else tuple(dict.fromkeys(each.described.ref for each in datasets))
 
 
 def _all_consumed(uses: tuple[DatasetUse, ...], made: Made) -> tuple[DatasetUse, ...]:
@@ -310,32 +292,25 @@ def _bodies(inputs: list[_Dataset], outputs: list[_Dataset], type_: RunEventType
     What a run does to a dataset has happened when the run is complete: what its other events announce may still fail.
     """
     announced = () if type_ is RunEventType.COMPLETE else (LIFECYCLE,)
-    found: dict[DatasetRef, dict[str, tuple[Json, str]]] = {}
+    written = {each.described.ref for each in outputs}
+    found: dict[DatasetRef, DescribedDataset] = {}
     for each in (*inputs, *outputs):
-        found.setdefault(each.ref, {}).update(each.facets)
-    written = {each.ref for each in outputs}
-    for ref, facets in found.items():
+        given = each.described
+        before = found.get(given.ref, given)
+        found[given.ref] = given if before is given else DescribedDataset(given.ref, {**before.facets, **given.facets})
+    for ref, dataset in found.items():
         # Of an output these are in the plan and the run.
-        elsewhere = ("columnLineage", "lineage") if ref in written else ()
-        body = dataset_body(ref, facets, (*announced, *elsewhere))
-        if body != DatasetEvent(dataset=ref):
+        body = dataset.body((*announced, *_OF_OUTPUT) if ref in written else announced)
+        if body is not None:
             yield body
 
 
-def _held(facets: Facets) -> dict[str, str]:
-    """Facets of a run or job as the event holds them."""
-    return {name: kept(facet) for name, (facet, _) in facets.items()}
-
-
-def _rest(
-    document: Json,
-    run: Json,
-    job: Json,
-    held: tuple[dict[str, str], dict[str, str]],
-    uses: tuple[tuple[DatasetUse, ...], tuple[DatasetUse, ...]],
-) -> Json:
-    rest = {**document, "run": without(run, "facets", held[0]), "job": without(job, "facets", held[1])}
+def _rest(document: Json, run: Json, job: DescribedJob, uses: tuple[tuple[DatasetUse, ...], ...]) -> Json:
+    """The document without the facets that its RUN event holds."""
+    rest = {**document, "run": run, "job": job.rest}
     for name, inner, each in (("inputs", "inputFacets", uses[0]), ("outputs", "outputFacets", uses[1])):
         if each:
-            rest[name] = [without(entry, inner, use.facets) for entry, use in zip(document[name], each, strict=True)]
+            rest[name] = [
+                written(without(entry, inner, use.facets)) for entry, use in zip(document[name], each, strict=True)
+            ]
     return rest

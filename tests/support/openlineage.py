@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import threading
 import uuid
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from headwater_consumers.intake.sink import Settled, SinkFullError, Undeliverable
@@ -54,26 +56,29 @@ class FakeSink:
         self.holding = False
         self.room: int | None = None
         self.failure: Undeliverable | None = None
-        self._waiting: list[Settled] = []
+        self._waiting: list[tuple[Sequence[LineageEvent], Settled]] = []
         self._lock = threading.Lock()
 
-    def send(self, event: LineageEvent, settled: Settled) -> None:
+    def send(self, events: Sequence[LineageEvent], settled: Settled) -> None:
         with self._lock:
             if self.room is not None:
-                if not self.room:
+                if self.room < len(events):
                     raise SinkFullError("1 event waits for Kafka")
-                self.room -= 1
-            self.taken.append(event)
+                self.room -= len(events)
+            self.taken += events
             if self.holding:
-                self._waiting.append(settled)
+                self._waiting.append((events, settled))
                 return
-        settled(self.failure)
+        self._settle(events, settled)
 
     def release(self) -> None:
         with self._lock:
             waiting, self._waiting = self._waiting, []
-        for settled in waiting:
-            settled(self.failure)
+        for events, settled in waiting:
+            self._settle(events, settled)
+
+    def _settle(self, events: Sequence[LineageEvent], settled: Settled) -> None:
+        settled([] if self.failure is None else [replace(self.failure, event_id=event.event_id) for event in events])
 
     def problem(self) -> str | None:
         return "Kafka at broker-1:9092: away" if self.holding else None

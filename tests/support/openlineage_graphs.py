@@ -22,6 +22,9 @@ def words(lines: Iterable[str]) -> str:
 
     found = {line for node in nodes.values() for line in _node(node)}
     for each in edges:
+        # How many micro-batches there are differs from run to run, too.
+        if each["type"] == "OF" and "first_batch" in nodes[each["start"]]["properties"]:
+            found.add(f"{title(each['end'])} has micro-batches")
         if each["type"] in _SHOWN:
             marks = [mark for mark in _MARKS if each["properties"].get(mark)]
             kind = " ".join([*([each["properties"]["kind"]] if "kind" in each["properties"] else []), *marks])
@@ -40,7 +43,8 @@ def _node(node: dict[str, Any]) -> list[str]:
     if label == "Dataset":
         return [f"dataset {properties['namespace']} {name}"]
     if label == "Job":
-        return [f"job {properties['namespace']} {name}: {properties.get('integration')} {properties.get('job_type')}"]
+        line = f"job {properties['namespace']} {name}: {properties.get('integration')} {properties.get('job_type')}"
+        return [line, *(f"job {name}: facet {facet}" for facet in properties.get("facet_names", ()))]
     if label == "Plan":
         return [f"plan of {name.rsplit(' ', 1)[0]}: {properties.get('incomplete_reason') or 'complete'}"]
     if label != "Run":

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 from headwater.errors import ConfigurationError
 from headwater.stack.spark import SPARK_JARS, Release, SparkJars, installed_release, lock_file
 
-LockName: TypeAlias = Literal["kafka", "neo4j", "openlineage"] | SparkJars
+LockName: TypeAlias = Literal["kafka", "neo4j", "openlineage", "openlineage-spark3", "flink"] | SparkJars
 
 _LINE = re.compile(r"(?P<coordinates>\S+) sha256:(?P<sha256>[0-9a-f]{64}) (?P<size>[1-9][0-9]*)")
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")

@@ -31,11 +31,13 @@ class Root:
         modules: `organisation:artifact:version` of what is wanted.
         excluded: `organisation:artifact` of what is not, with the reason in a comment where it is declared.
         bundled: Leave out what PySpark has among its own jars.
+        alone: These modules and nothing that they depend on, since what they are put beside has it.
     """
 
     modules: tuple[str, ...]
     excluded: tuple[str, ...] = ()
     bundled: bool = False
+    alone: bool = False
 
 
 ROOTS: dict[LockName, Root] = {
@@ -52,6 +54,18 @@ ROOTS: dict[LockName, Root] = {
     ),
     # What `headwater bench capture` is compared with.
     "openlineage": Root(modules=("io.openlineage:openlineage-spark_2.13:1.53.0",), bundled=True),
+    # The same for Spark 3, which a test runs it on.
+    "openlineage-spark3": Root(modules=("io.openlineage:openlineage-spark_2.12:1.53.0",), alone=True),
+    # OpenLineage's listener and Kafka's connector, put beside the jars of PyFlink by a test.
+    "flink": Root(
+        modules=(
+            "io.openlineage:openlineage-flink:1.53.0",
+            "org.apache.flink:flink-connector-kafka:5.0.0-2.2",
+            "org.apache.flink:flink-connector-base:2.2.1",
+            "org.apache.kafka:kafka-clients:4.1.1",
+        ),
+        alone=True,
+    ),
 }
 
 # Annotations for compilers, which nothing loads.
@@ -70,8 +84,9 @@ def roots() -> dict[LockName, Root]:
 def resolve(name: LockName) -> list[Jar]:
     """Resolve one root and hash every jar of the result."""
     root = roots()[name]
+    conf = f'conf="*->master,runtime" transitive="{str(not root.alone).lower()}"'
     dependencies = [
-        f'<dependency org="{org}" name="{artifact}" rev="{version}" conf="*->master,runtime"/>'
+        f'<dependency org="{org}" name="{artifact}" rev="{version}" {conf}/>'
         for org, artifact, version in (module.split(":") for module in root.modules)
     ]
     dependencies += [

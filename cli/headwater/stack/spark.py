@@ -75,6 +75,7 @@ RELEASES: Final = (
         {
             "spark": "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
             "delta": "io.delta:delta-spark_4.2_2.13:4.4.0",
+            "avro": "org.apache.spark:spark-avro_2.13:4.2.0",
         },
     ),
 )

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -98,13 +98,13 @@ class _Batch:
     """Records under way.
 
     Attributes:
-        outstanding: events not settled yet.
+        outstanding: documents whose events aren't all settled yet.
         again: events that Kafka didn't take for a passing reason, with their record.
         letters: of records that aren't taken, by record.
     """
 
     outstanding: int = 0
-    again: deque[tuple[LineageEvent, Record]] = field(default_factory=deque)
+    again: deque[tuple[Sequence[LineageEvent], Record]] = field(default_factory=deque)
     letters: dict[Record, DeadLetter] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -199,36 +199,38 @@ class Bridge:
             return []
         return received
 
-    def _sent(self, batch: _Batch, record: Record, events: Iterable[LineageEvent]) -> bool:
-        for event in events:
-            while True:
-                with batch.lock:
-                    batch.outstanding += 1
-                try:
-                    self._parts.sink.send(event, partial(self._on_settled, batch, event, record))
-                except EncodeError as error:
-                    self._unsent(batch)
-                    batch.letters[record] = _refused(record, Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error)))
-                except SinkFullError as error:
-                    self._unsent(batch)
-                    if not self._waited(error):
-                        return False
-                    continue
-                break
+    def _sent(self, batch: _Batch, record: Record, events: Sequence[LineageEvent]) -> bool:
+        while events:
+            with batch.lock:
+                batch.outstanding += 1
+            try:
+                self._parts.sink.send(events, partial(self._on_settled, batch, events, record))
+            except EncodeError as error:
+                self._unsent(batch)
+                batch.letters[record] = _refused(record, Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error)))
+            except SinkFullError as error:
+                self._unsent(batch)
+                if not self._waited(error):
+                    return False
+                continue
+            break
         return True
 
-    def _on_settled(self, batch: _Batch, event: LineageEvent, record: Record, failure: Undeliverable | None) -> None:
+    def _on_settled(
+        self, batch: _Batch, events: Sequence[LineageEvent], record: Record, failures: Sequence[Undeliverable]
+    ) -> None:
         """Called from any thread."""
+        published = len(events) - len(failures)
+        again = {failure.event_id for failure in failures if not failure.for_good}
         with batch.lock:
-            if failure is None:
-                self.totals.events += 1
-            elif failure.for_good:
-                batch.letters[record] = _refused(record, Refusal(RefusalReason.TOO_LARGE, "", failure.reason))
-            else:
-                batch.again.append((event, record))
+            self.totals.events += published
+            for failure in failures:
+                if failure.for_good:
+                    batch.letters[record] = _refused(record, Refusal(RefusalReason.TOO_LARGE, "", failure.reason))
+            if again:
+                batch.again.append(([event for event in events if event.event_id in again], record))
             batch.outstanding -= 1
-        if failure is None:
-            self._parts.metrics.published.inc()
+        self._parts.metrics.published.inc(published)
 
     def _unsent(self, batch: _Batch) -> None:
         with batch.lock:
@@ -243,8 +245,8 @@ class Bridge:
             if again:
                 if not self._waited(LineageError(self._parts.sink.problem() or "Kafka didn't take all events")):
                     return False
-                for event, record in again:
-                    if not self._sent(batch, record, [event]):
+                for events, record in again:
+                    if not self._sent(batch, record, events):
                         return False
             elif not outstanding:
                 return True

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from headwater_schemas.events import ColumnLineage, LineageEvent
+from headwater_schemas.record import KIND_HEADER
 
 # What a column edge takes as objects, besides its texts, and a dataset's name.
 _EDGE_BYTES = 600
@@ -71,5 +72,5 @@ def _key(event: LineageEvent, digest: str) -> Key:
 
 def holds_plan(headers: tuple[tuple[str, bytes | None], ...]) -> bool:
     """Whether a record holds a PLAN event, by its headers; True where they don't say."""
-    kinds = [value for name, value in headers if name == "headwater.kind"]
+    kinds = [value for name, value in headers if name == KIND_HEADER]
     return not kinds or kinds[0] == b"PLAN"

@@ -56,5 +56,10 @@ def receive(data: bytes, *, tenant: str, max_bytes: int = DEFAULT_MAX_BYTES) -> 
         return Refusal(RefusalReason.NOT_JSON, refused.pointer, refused.reason)
     try:
         return events_of(document, tenant=tenant)
+    except Refused:
+        pass
+    try:
+        # Parts that other documents have, too, may have pointers into those.
+        return events_of(decode(data, max_bytes=max_bytes, shared=False), tenant=tenant)
     except Refused as refused:
         return Refusal(RefusalReason.NOT_AN_EVENT, refused.pointer, refused.reason)

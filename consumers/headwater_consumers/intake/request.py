@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
 from headwater_consumers.intake.sink import EventSink, SinkFullError, Undeliverable
-from headwater_consumers.intake.splitting import Document
 from headwater_schemas.errors import EncodeError
 from headwater_schemas.events import LineageEvent
 
@@ -55,50 +54,50 @@ class Request:
         self._lock = threading.Lock()
         self._left = 1  # `send` itself
 
-    def send(self, documents: Iterable[Document]) -> None:
-        """Send them, as far as the sink takes them; never waits for Kafka.
-
-        Raises:
-            NotAnArrayError: as the documents are read; those before were sent, and `done` isn't called.
-        """
+    def send(self, documents: Iterable[bytes]) -> None:
+        """Send documents, as far as the sink takes their events; never waits for Kafka."""
         outcome = self.outcome
-        for document in documents:
+        for index, document in enumerate(documents):
             outcome.documents += 1
-            received = receive(document.data, tenant=self._tenant, max_bytes=self._max_bytes)
+            received = receive(document, tenant=self._tenant, max_bytes=self._max_bytes)
             if isinstance(received, Refusal):
-                outcome.refused[document.index] = received
-            elif not self._sent(document.index, received):
+                outcome.refused[index] = received
+            elif not self._sent(index, received):
                 break
         self._settle()
 
-    def send_events(self, events: Iterable[LineageEvent]) -> None:
-        """Send the events of one document, as far as the sink takes them; never waits for Kafka."""
+    def send_events(self, events: Sequence[LineageEvent]) -> None:
+        """Send the events of one document, one by one, as far as the sink takes them; never waits for Kafka.
+
+        There may be more of them than the sink takes together.
+        """
         self.outcome.documents = 1
-        self._sent(0, events)
+        for event in events:
+            if not self._sent(0, [event]) or self.outcome.refused:
+                break
         self._settle()
 
-    def _sent(self, index: int, events: Iterable[LineageEvent]) -> bool:
+    def _sent(self, index: int, events: Sequence[LineageEvent]) -> bool:
         """Send a document's events; whether the sink takes more."""
         outcome = self.outcome
+        with self._lock:
+            self._left += 1
         try:
-            for event in events:
-                with self._lock:
-                    self._left += 1
-                try:
-                    self._sink.send(event, partial(self._settled, index))
-                except BaseException:
-                    self._settle()
-                    raise
-                outcome.events += 1
+            self._sink.send(events, partial(self._settled, index))
         except EncodeError as error:
             outcome.refused[index] = Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error))
         except SinkFullError as error:
             outcome.unavailable = str(error)
+            self._settle()
             return False
+        else:
+            outcome.events += len(events)
+            return True
+        self._settle()
         return True
 
-    def _settled(self, index: int, failure: Undeliverable | None) -> None:
-        if failure is not None:
+    def _settled(self, index: int, failures: Sequence[Undeliverable]) -> None:
+        for failure in failures:
             with self._lock:
                 if failure.for_good:
                     self.outcome.refused[index] = Refusal(RefusalReason.TOO_LARGE, "", failure.reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,20 +15,23 @@ class Undeliverable:
     """Why an event isn't on the topic.
 
     Attributes:
+        event_id: of the event.
         reason: for people, with nothing of the event's content.
         for_good: the event itself is at fault (too large): to send it again ends the same.
     """
 
+    event_id: str
     reason: str
     for_good: bool
 
 
-Settled = Callable[[Undeliverable | None], None]
-"""Called once for an event: None once all in-sync replicas of the topic have it."""
+Settled = Callable[[Sequence[Undeliverable]], None]
+"""Called once for a document's events, when what becomes of each is known: with those of them that aren't on the topic.
+The others are on all of its in-sync replicas."""
 
 
 class SinkFullError(LineageError):
-    """So many events wait for Kafka that no more are taken; this one was not."""
+    """So many events wait for Kafka that no more are taken; none of these was."""
 
     retryable = True
 
@@ -36,15 +39,15 @@ class SinkFullError(LineageError):
 class EventSink(Protocol):
     """Takes events for the events topic."""
 
-    def send(self, event: LineageEvent, settled: Settled) -> None:
-        """Take an event. Never waits for Kafka.
+    def send(self, events: Sequence[LineageEvent], settled: Settled) -> None:
+        """Take the events of one document, all of them or none. Never waits for Kafka.
 
         Args:
-            event: of the contract.
+            events: at least one.
             settled: called from any thread, or within this call; it must neither wait nor send.
 
         Raises:
-            EncodeError: the event breaks the contract; `settled` isn't called.
+            EncodeError: one of them breaks the contract; `settled` isn't called.
             SinkFullError: too many wait already; `settled` isn't called.
         """
 

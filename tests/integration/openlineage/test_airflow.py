@@ -12,7 +12,6 @@ import getpass
 import json
 import os
 import shutil
-import socket
 import sqlite3
 import subprocess
 import time
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater.stack import ports
 from support.client_environments import programs_of
 from support.openlineage_recordings import TOKEN, check_recording, intake
 from support.other_spark import NotToBeHadError
@@ -51,7 +51,7 @@ def test_a_dag_run_is_in_the_graph(
     shutil.copy(FILES / "shop.py", tmp_path / "dags")
     with contextlib.closing(sqlite3.connect(tmp_path / "shop.db")) as database:
         database.execute("CREATE TABLE orders (customer TEXT, amount INT)")
-    port = _free_port()
+    port = ports.choose(ports.ANY).http
     with intake(settings) as server:
         transport = {"type": "http", "url": server.url(), "auth": {"type": "api_key", "apiKey": TOKEN}}
         environment = {
@@ -146,9 +146,3 @@ def _until(condition: Callable[[], bool]) -> bool:
             return True
         time.sleep(0.5)
     return False
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])

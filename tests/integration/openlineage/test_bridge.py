@@ -106,6 +106,20 @@ def test_it_works_beside_the_consumer_and_ends_with_it(
     assert "openlineage" not in again or not again["openlineage"]["consumed"], "everything was committed"
 
 
+def test_a_consumer_that_is_killed_has_lost_no_document(
+    world: RealWorld, settings: dict[str, str], topic: str, neo4j_driver: Driver
+) -> None:
+    for partition in (0, 1):
+        put(settings, topic, *(run_data(1_000 * partition + each) for each in range(500)), partition=partition)
+    with consuming(settings, "--openlineage-topic", topic) as consumer:
+        consumer.until(lambda: len(runs(neo4j_driver)) >= 50, "the first of the graph", seconds=60)
+        consumer.kill()
+    totals = run_until_caught_up(settings, "--openlineage-topic", topic)
+    assert totals["dead_lettered"] == totals["openlineage"]["dead_lettered"] == 0
+    wanted = {run_id(1_000 * partition + each) for partition in (0, 1) for each in range(500)}
+    assert runs(neo4j_driver) == wanted
+
+
 def test_one_of_headwaters_own_topics_is_refused(world: RealWorld, settings: dict[str, str]) -> None:
     with consuming(settings, "--openlineage-topic", world.topics.events) as consumer:
         assert consumer.wait(60) == 2

@@ -144,7 +144,7 @@ def test_nothing_is_committed_before_everything_is_acknowledged() -> None:
 
 def test_events_that_kafka_doesnt_take_now_are_sent_again() -> None:
     world = World()
-    world.sink.failure = Undeliverable("TOPIC_AUTHORIZATION_FAILED", for_good=False)
+    world.sink.failure = Undeliverable("id", "TOPIC_AUTHORIZATION_FAILED", for_good=False)
     world.put(run_data(1))
     thread = started(world)
     until(lambda: world.runs.count(run_id(1)) >= 3)
@@ -159,7 +159,7 @@ def test_events_that_kafka_doesnt_take_now_are_sent_again() -> None:
 
 def test_an_event_too_large_for_its_topic_makes_its_record_a_letter() -> None:
     world = World()
-    world.sink.failure = Undeliverable("MSG_SIZE_TOO_LARGE", for_good=True)
+    world.sink.failure = Undeliverable("id", "MSG_SIZE_TOO_LARGE", for_good=True)
     world.put(run_data(1))
     world.bridge.run()
     assert [(letter.record.value, letter.reason.value) for letter in world.broker.letters] == [

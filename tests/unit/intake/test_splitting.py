@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.intake.splitting import Layout, NotAnArrayError, documents, layout
+from headwater_consumers.intake.splitting import Layout, NotAnArrayError, documents, elements, layout
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -26,6 +26,26 @@ def test_an_array_is_its_elements(values: list[Any], indent: int | None, ascii_o
     data = json.dumps(values, indent=indent, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
     assert layout(data) is Layout.ARRAY
     assert [json.loads(found.data) for found in documents(data, Layout.ARRAY)] == values
+
+
+@given(st.lists(OBJECTS, max_size=6), st.sampled_from([None, 1]), st.binary(max_size=3), st.integers(0, 300))
+def test_elements_are_those_that_documents_finds(
+    values: list[Any], indent: int | None, dirt: bytes, place: int
+) -> None:
+    data = json.dumps(values, indent=indent).encode()
+    data = data[:place] + dirt + data[place:]
+    found = elements(data)
+    assert found is None or found == [each.data for each in documents(data, Layout.ARRAY)]
+
+
+def test_elements_of_an_array_as_clients_send_it() -> None:
+    values = [{"name": f"a run, {number}", "inputs": [{"name": "x" * 40}]} for number in range(3)]
+    assert elements(json.dumps(values).encode()) == [json.dumps(value).encode() for value in values]
+
+
+@pytest.mark.parametrize("data", [b"[1,1,1,1]", b'[{"a": NaN}]', b'[{"a": 1}', b"[" * 2_000 + b"]" * 2_000, b"{}"])
+def test_what_is_unusual_is_left_to_documents(data: bytes) -> None:
+    assert elements(data) is None
 
 
 @given(st.lists(OBJECTS, min_size=2, max_size=6), st.sampled_from([b"\n", b"\r\n", b"\n\n"]))

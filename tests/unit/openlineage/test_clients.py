@@ -3,6 +3,7 @@
 - `airflow.jsonl`: a DAG run of Airflow 3.3.2 with its OpenLineage provider 2.20.3. Made by
   tests/integration/openlineage/test_airflow.py.
 - `dbt.jsonl`: `dbt-ol build` of openlineage-dbt 1.54.0 with dbt-duckdb 1.11.1. Made by test_dbt.py beside it.
+- `flink.jsonl`: a streaming job of PyFlink 2.3.0 with openlineage-flink 1.53.0. Made by test_flink.py there.
 - `spark.jsonl`: openlineage-spark 1.53.0 on Spark 4.0: a partitioned write, and a table made by SQL. Without the facets
   that describe the machine.
 """

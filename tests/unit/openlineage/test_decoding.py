@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from headwater_openlineage.decoding import decode
 from headwater_openlineage.errors import Refused
+from headwater_openlineage.nesting import deeper
 
 
 def test_a_document_is_decoded() -> None:
@@ -112,10 +113,8 @@ def depth(value: Any) -> int:
 @given(st.dictionaries(STRINGS, NESTED, max_size=3))
 def test_brackets_and_quotes_in_strings_do_not_count_as_nesting(document: dict[str, Any]) -> None:
     data = json.dumps(document).encode()
-    assert decode(data, max_depth=depth(document)) == document
-    if depth(document) > 1:
-        with pytest.raises(Refused, match="nested deeper"):
-            decode(data, max_depth=depth(document) - 1)
+    assert not deeper(data, depth(document))
+    assert deeper(data, depth(document) - 1)
 
 
 NAMED = st.recursive(
@@ -136,3 +135,52 @@ def test_a_name_that_is_there_twice_is_always_found(name: str, value: str, ascii
     member = json.dumps(name, ensure_ascii=ascii_only) + " " * spaces + ":" + json.dumps(value, ensure_ascii=ascii_only)
     with pytest.raises(Refused, match="is there twice"):
         decode(f'{{"x": [{{{member}, "{name and "y"}": 0, {member}}}]}}'.encode())
+
+
+SCHEMA = '{"_producer": "p", "_schemaURL": "s", "fields": [{"name": "a:b", "type": "int"}]}'
+
+
+def with_facets(facets: str, **others: str) -> bytes:
+    members = "".join(f', "{name}": {value}' for name, value in others.items())
+    entry = f'{{"namespace": "n", "name": "t", "facets": {facets}}}'
+    return f'{{"eventType": "START", "inputs": [{entry}], "outputs": [{entry}]{members}}}'.encode()
+
+
+def test_a_facet_that_is_word_for_word_the_same_is_one_object() -> None:
+    first, second = (decode(with_facets(f'{{"schema": {SCHEMA}}}')) for _ in range(2))
+    facets = [each[side][0]["facets"]["schema"] for each in (first, second) for side in ("inputs", "outputs")]
+    assert all(facet is facets[0] for facet in facets)
+    assert first == json.loads(with_facets(f'{{"schema": {SCHEMA}}}'))
+    assert decode(with_facets(f'{{"schema": {SCHEMA.replace("int", "long")}}}')) != first
+
+
+@pytest.mark.parametrize(
+    ("facets", "pointer"),
+    [
+        ('{"schema": {"fields": [], "fields": []}}', "/inputs/0/facets/schema/fields"),
+        ('{"schema": {}, "schema": {}}', "/inputs/0/facets/schema"),
+        ('{"schema": {"a": NaN}}', "/inputs/0/facets/schema/a"),
+        ('{"schema": {"a": "\\ud800"}}', "/inputs/0/facets/schema/a"),
+    ],
+)
+def test_a_fault_within_a_facet_is_found_however_often_it_comes(facets: str, pointer: str) -> None:
+    for _ in range(3):
+        with pytest.raises(Refused) as refused:
+            decode(with_facets(facets))
+        assert refused.value.pointer == pointer
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        with_facets("null"),
+        with_facets('{"schema": null, "other": 3}'),
+        with_facets(f'{{"schema": {SCHEMA}}}', unknown='{"x": [1]}'),
+        with_facets('{"a": {"count": 123456789012345678901234567890}}'),
+        with_facets("{}", run='{"runId": "x", "facets": {"a": {"b": 1.5}}}', producer='"p"', job="null"),
+        b'{"eventTime": null, "inputs": null, "outputs": [], "schemaURL": "u"}',
+        b'{"dataset": {"namespace": "n", "name": "t", "facets": {"schema": {}}}}',
+    ],
+)
+def test_a_document_is_the_same_however_it_is_read(data: bytes) -> None:
+    assert decode(data) == json.loads(data)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 
 from headwater_openlineage.outgoing import documents_of
+from headwater_schemas.events import DatasetUse, LineageEvent, QualityResult
+from support import events as full
+from support.graph.colliding import colliding_events
 from support.openlineage_documents import example, standard_facets
 from support.openlineage_sequences import Json, dataset, run
 from support.openlineage_spec import canonical, check_official, graph_of, received
@@ -67,9 +72,9 @@ ROWS = {
     ("dataset", "version"): Row(f"PRODUCED.snapshot_id Version.version {DATASET_FACETS}", "runs, micro-batches"),
     ("dataset", "documentation"): Row(f"Dataset.description {DATASET_FACETS}", "datasets"),
     ("dataset", "hierarchy"): Row(DATASET_FACETS),
-    ("dataset", "lifecycleStateChange"): Row("Dataset.lifecycle PRODUCED.facets", "datasets, runs"),
+    ("dataset", "lifecycleStateChange"): Row("Dataset.lifecycle PRODUCED.facets", "datasets, runs, micro-batches"),
     ("dataset", "ownership"): Row("Dataset.owners", "datasets"),
-    ("dataset", "storage"): Row("Dataset.storage_layer Dataset.storage_format", "datasets"),
+    ("dataset", "storage"): Row("Dataset.storage_layer Dataset.storage_format", "datasets, runs, micro-batches"),
     ("dataset", "symlinks"): Row("Dataset.symlinks KNOWN_AS", "datasets"),
     ("dataset", "tags"): Row("Dataset.tags", "datasets"),
     ("dataset", "catalog"): Row(DATASET_FACETS),
@@ -91,6 +96,32 @@ ROWS = {
     ("output", "subset"): Row("PRODUCED.position PRODUCED.facets", "runs, micro-batches"),
     ("output", "icebergCommitReport"): Row("PRODUCED.snapshot_id PRODUCED.operation PRODUCED.facets"),
 }
+EDGES = ("`upstream`", "`downstream`", "page")
+SHOWN = {
+    # label or type of what a facet is kept in: who shows that
+    "Run": ("`runs show`",),
+    "CHILD_OF": ("`runs show`",),
+    "CONSUMED": ("`runs show`",),
+    "PRODUCED": ("`runs show`",),
+    "Job": ("`show`",),
+    "Dataset": ("`show`", "page"),
+    "HAS_COLUMN": ("`show`", "page"),
+    "Column": ("`show`", "page"),
+    "Version": ("`show`", "page"),
+    "KNOWN_AS": ("`show`", "page"),
+    "Plan": (),
+    "FEEDS": EDGES,
+    "DERIVES": EDGES,
+    "INFLUENCES": EDGES,
+}
+
+
+def shown_by(place: str) -> tuple[str, ...]:
+    """Who shows what is kept in a place of the graph."""
+    label, _, name = place.partition(".")
+    return (*SHOWN[label], *(("page",) if name == "facets" else ()))
+
+
 MEMBERS = {"run": "facets", "job": "facets", "dataset": "facets", "input": "inputFacets", "output": "outputFacets"}
 LOCATIONS = {"type": "location", "locations": ["/data/a", "/data/b"]}
 ORDERS, TOTALS = dataset("shop.public.orders"), dataset("shop.public.totals")
@@ -198,10 +229,11 @@ def test_a_deleted_facet_comes_back(owner: str, name: str) -> None:
 
 def table() -> str:
     """The table as the page has it."""
-    lines = ["| facet | of | kept in the graph as | leaves with Headwater's own |", "|---|---|---|---|"]
+    lines = ["| facet | of | kept in the graph as | shown by | leaves with Headwater's own |", "|---|---|---|---|---|"]
     for (owner, name), row in ROWS.items():
         kept = ", ".join(f"`{each}`" for each in row.kept.split())
-        lines.append(f"| `{name}` | {owner} | {kept} | {row.out} |")
+        shown = dict.fromkeys(each for place in row.kept.split() for each in shown_by(place))
+        lines.append(f"| `{name}` | {owner} | {kept} | {', '.join(shown)} | {row.out} |")
     return "\n".join(lines) + "\n"
 
 
@@ -214,3 +246,51 @@ def test_the_page_has_the_table() -> None:
     if updating():
         rewrite(PAGE, wanted)
     assert text == wanted
+
+
+KINDS = {"run": "runs", "interval": "micro-batches", "plan": "plans", "dataset": "datasets", "job": "jobs"}
+WRITTEN = DatasetUse(
+    dataset=full.ENRICHED, facets={"lifecycleStateChange": '{"lifecycleStateChange":"OVERWRITE"}'}, rows=1
+)
+
+
+def own_events() -> list[LineageEvent]:
+    """Events of Headwater's own that have together all that leaves in a standard facet."""
+    run_, interval = full.full_run_event(), full.full_interval_event()
+    assert run_.run_event
+    assert interval.interval_event
+    quality = (QualityResult(assertion="not_null", passed=True, dataset=full.DEPARTED),)
+    entry = msgspec.structs.replace(interval.interval_event.entries[0], outputs=(WRITTEN,), quality=quality)
+    written = [
+        msgspec.structs.replace(
+            run_, run_event=msgspec.structs.replace(run_.run_event, outputs=(WRITTEN,), quality=quality)
+        ),
+        msgspec.structs.replace(
+            interval, interval_event=msgspec.structs.replace(interval.interval_event, entries=(entry,))
+        ),
+    ]
+    others = [full.full_plan_event(), full.full_dataset_event(), full.full_job_event()]
+    return [run_, interval, *others, *written, *colliding_events(random.Random(1), 300)]
+
+
+def leaving() -> dict[tuple[str, str], set[str]]:
+    """The facets of the documents that they become, each with the kinds of event that it leaves with."""
+    plan = full.full_plan_event().plan_event
+    assert plan
+    found: dict[tuple[str, str], set[str]] = {}
+    for event in own_events():
+        for out in documents_of(msgspec.structs.replace(event, document=None), lambda _: plan.lineage):
+            datasets = [("input", each) for each in out.get("inputs", ())]
+            datasets += [("output", each) for each in out.get("outputs", ())]
+            holders = [(owner, out[owner]) for owner in ("run", "job", "dataset") if owner in out]
+            for owner, holder in (*holders, *datasets, *(("dataset", each) for _, each in datasets)):
+                for name in holder.get(MEMBERS[owner], ()):
+                    found.setdefault((owner, name), set()).add(KINDS[event.kind.lower()])
+    return found
+
+
+def test_facets_leave_with_the_events_that_the_table_has() -> None:
+    found = leaving()
+    assert {each: ", ".join(sorted(found.get(each, ()))) for each in ROWS} == {
+        each: ", ".join(sorted(filter(None, row.out.split(", ")))) for each, row in ROWS.items()
+    }

@@ -26,23 +26,23 @@ def counted(calls: list[Any], made: Any) -> Any:
 def test_an_equal_text_is_read_once_and_another_one_by_itself() -> None:
     known, calls = Repeated[int](), list[int]()
     source = {"a": [1, {"b": "c"}]}
-    assert [known.read("x", dict(source), lambda: counted(calls, 1)) for _ in range(3)] == [1, 1, 1]
-    assert known.read("y", source, lambda: counted(calls, 2)) == 2
-    assert known.read("x", {"a": [1.0, {"b": "c"}]}, lambda: counted(calls, 3)) == 3
+    assert [known.read("x", [dict(source)], lambda: counted(calls, 1)) for _ in range(3)] == [1, 1, 1]
+    assert known.read("y", [source], lambda: counted(calls, 2)) == 2
+    assert known.read("x", [{"a": [1.0, {"b": "c"}]}], lambda: counted(calls, 3)) == 3
     assert calls == [1, 2, 3]
 
 
 def test_what_is_remembered_has_a_limit_and_the_latest_stay() -> None:
     known, calls = Repeated[int](max_bytes=100), list[int]()
     for number in (*range(1, 21), 1, 20):
-        known.read("x", f"{number:08}", partial(counted, calls, number))
+        known.read("x", [f"{number:08}"], partial(counted, calls, number))
     assert calls == [*range(1, 21), 1]
 
 
 def test_a_text_that_is_too_long_is_not_remembered() -> None:
     known, calls = Repeated[int](max_bytes=100), list[int]()
     for _ in range(2):
-        known.read("x", "x" * 20, lambda: counted(calls, 1))
+        known.read("x", ["x" * 20], lambda: counted(calls, 1))
     assert calls == [1, 1]
 
 
@@ -53,7 +53,7 @@ def test_what_has_no_text_is_read_each_time(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(msgspec.json, "encode", overflows)
     known, calls = Repeated[int](), list[int]()
     for _ in range(2):
-        known.read("x", {"a": 1 << 70}, lambda: counted(calls, 1))
+        known.read("x", [{"a": 1 << 70}], lambda: counted(calls, 1))
     assert calls == [1, 1]
 
 

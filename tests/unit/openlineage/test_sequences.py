@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from headwater_openlineage.subset import subset_condition
+from headwater_schemas.events import KafkaRanges, OffsetRange, Position
 from support.graph.picture import shown
 from support.openlineage_sequences import Json, columns, dataset, explicit, facet, parent, run
 from support.openlineage_spec import CORE, graph_of, received
 
 ORDERS, CUSTOMERS, TOTALS, NAMES = (dataset(name) for name in ("orders", "customers", "totals", "names"))
 DROPPED = {"lifecycleStateChange": facet(lifecycleStateChange="DROP")}
+TRINO = {"jobType": facet(processingType="BATCH", integration="TRINO", jobType="QUERY")}
+OFFSETS = facet(inputCondition=subset_condition(Position(kafka=KafkaRanges("orders", (OffsetRange(0, 5, 9),)))))
 RUN = 'Run "totals 00000001"'
 FEEDS = 'Dataset "{}" -FEEDS-> Dataset "{}"'
 
@@ -409,6 +413,65 @@ SEQUENCES = {
         {
             RUN: {"state": "RUNNING", "processing_type": "STREAMING", "first_batch": "0", "last_batch": "1"},
             'Query "00000001-52f0-7bd1-9d55-1a2b3c4d5e6f"': {"first_batch": "0", "last_batch": "1"},
+        },
+    ),
+    "checkpoints of Flink, with the offsets of each": Sequence(
+        [
+            run(
+                "RUNNING",
+                "05:01:00",
+                job_facets={"jobType": facet(processingType="STREAMING", integration="FLINK")},
+                facets={"checkpoints": facet(completed=1)},
+                inputs=[{**dataset("orders", "kafka://broker:9092"), "inputFacets": {"subset": OFFSETS}}],
+                outputs=[TOTALS],
+            ),
+        ],
+        {
+            'Interval "batch 0" -CONSUMED-> Dataset "orders"': {
+                "partitions": "[0]",
+                "from": "[5]",
+                "to_exclusive": "[9]",
+            },
+        },
+    ),
+    "a query of Trino": Sequence(
+        # By its documentation: datasets come with the end, in the namespace of the coordinator.
+        [
+            run("START", "05:00:00", job_facets=TRINO, facets={"trino_metadata": facet(transactionId="t")}),
+            run(
+                "COMPLETE",
+                "05:01:00",
+                job_facets={**TRINO, "sql": facet(query="CREATE TABLE totals AS SELECT amount AS total FROM orders")},
+                facets={"trino_metadata": facet(transactionId="t"), "trino_query_statistics": facet(cpuTime="1")},
+                inputs=[dataset("lake.shop.orders", "trino://trino.example.org")],
+                outputs=[
+                    dataset(
+                        "lake.shop.totals",
+                        "trino://Trino.example.org:8080",
+                        facets={
+                            "schema": facet(fields=[{"name": "total", "type": "bigint"}]),
+                            "columnLineage": facet(
+                                fields={
+                                    "total": {
+                                        "inputFields": [
+                                            {
+                                                **dataset("lake.shop.orders", "trino://trino.example.org:8080"),
+                                                "field": "amount",
+                                            }
+                                        ]
+                                    }
+                                }
+                            ),
+                        },
+                    )
+                ],
+            ),
+        ],
+        {
+            RUN: {"state": "COMPLETE", "facet_names": "[trino_metadata, trino_query_statistics]"},
+            'Job "totals"': {"integration": "TRINO", "job_type": "QUERY"},
+            FEEDS.format("lake.shop.orders", "lake.shop.totals"): {"possible": None},
+            'Column "amount" -DERIVES-> Column "total"': {},
         },
     ),
     "a job that declares explicit lineage": Sequence(

@@ -1,0 +1,38 @@
+"""How deep JSON is nested, by its bytes: known before any of it is parsed."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_ESCAPED = re.compile(rb"\\.", re.DOTALL)
+_STRING = re.compile(rb'"[^"]*"?')
+_NO_BRACKETS_OR_QUOTES = bytes(sorted(set(range(256)) - set(b'[]{}"')))
+DEFAULT_MAX_DEPTH: Final = 100
+"""How deep objects and arrays may be in each other."""
+_ROUNDS: Final = 10
+"""As deep as facets are: so much nesting is found out without a look at each bracket."""
+
+
+def deeper(data: bytes, limit: int) -> bool:
+    """Whether brackets outside strings are nested deeper than that, without a stack of as many."""
+    without_escapes = _ESCAPED.sub(b"", data) if b"\\" in data else data
+    # Two quotes in a row are an empty string, or the end of one and the beginning of the next with no bracket between
+    # them: without them the same brackets are in strings. Nearly all strings have none, and are gone with that.
+    brackets = without_escapes.translate(None, _NO_BRACKETS_OR_QUOTES).replace(b'""', b"")
+    if len(brackets) <= limit:
+        return False
+    if b'"' in brackets:
+        brackets = _STRING.sub(b"", brackets)
+    left = brackets
+    for _ in range(min(limit // 2, _ROUNDS)):
+        # One or two levels go: the innermost objects, then the arrays that are innermost without them.
+        left = left.replace(b"{}", b"").replace(b"[]", b"")
+        if not left:
+            return False
+    depth = 0
+    for byte in brackets:
+        depth += 1 if byte in b"[{" else -1
+        if depth > limit:
+            return True
+    return False
