@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.nodes import IntervalFacts
+from headwater_consumers.graph.schema import GRAPH_VERSION
 from headwater_consumers.graph.segments import blocks
 from headwater_consumers.graph.segments.segment import PLACES, TAIL, Place, Stored, at
-from headwater_consumers.graph.segments.slots import Names, Owner, put_together, take_apart
+from headwater_consumers.graph.segments.slots import Names, Owner, Slot, put_together, take_apart
 from headwater_consumers.graph.segments.summary import StoredSummary, Summary, summarize
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import LineageEvent
@@ -77,6 +80,20 @@ def test_blocks_grown_and_made_at_once_are_the_same(seed: int, count: int) -> No
         assert numbers[1:-1] == slot.numbers[1:-1]
     for place in sorted(slots, reverse=True):
         assert list(backwards[place].numbers) == slots[place].numbers
+
+
+def test_what_zlib_knows_before_a_block_belongs_to_the_version_of_the_graph() -> None:
+    """Stored blocks can't be read with other bytes: who changes them raises GRAPH_VERSION, and migrates."""
+    digest = hashlib.sha256(blocks._USUAL).hexdigest()
+    assert (GRAPH_VERSION, digest) == (5, "27be0caa324df0d37c5b198f3500a164517afd5d623fb0e0d2a4d128a8b178e6")
+
+
+@pytest.mark.parametrize("cut", [0, 1, 7, 20])
+def test_a_block_that_is_not_whole_is_not_read(cut: int) -> None:
+    block = blocks.close(blocks.open_block({0: Slot((), [], [])}))
+    assert blocks.read_closed(block) == {0: Slot((), [], [])}
+    with pytest.raises(blocks.DAMAGE):
+        blocks.read_closed(block[:cut])
 
 
 @settings(max_examples=60)

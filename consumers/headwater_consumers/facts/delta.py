@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
 
+from headwater_consumers.facts.alike import Alike, Numbers
 from headwater_consumers.facts.declarations import DeclarationFacts, SetFacts
 from headwater_consumers.facts.nodes import (
     DatasetFacts,
@@ -23,6 +24,32 @@ from headwater_consumers.facts.nodes import (
 _N = TypeVar("_N", bound=NodeFacts)
 
 
+class MicroBatch(Protocol):
+    """A micro-batch whose facts are there, or are made when they are asked for."""
+
+    @property
+    def query(self) -> str:
+        """Key of its query."""
+
+    @property
+    def batch_id(self) -> int:
+        """Its batch id."""
+
+    @property
+    def alike(self) -> Alike | None:
+        """What it has in common with others, which differ in `numbers` alone; None where that isn't known."""
+
+    @property
+    def numbers(self) -> Numbers:
+        """What it has of its own, where it is alike to others."""
+
+    def facts(self) -> IntervalFacts:
+        """What is reported of it."""
+
+    def outline(self) -> IntervalFacts:
+        """Of its facts at least what a segment's summary is made of; neither identity nor stamps count."""
+
+
 @dataclass(frozen=True, slots=True)
 class GraphDelta:
     """Base facts by key, never derived ones. A delta isn't changed once `fold` has returned it.
@@ -33,6 +60,7 @@ class GraphDelta:
         jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions, consumers: by key of the node.
         schemas, declarations, declaration_sets: by key of the node. Those of one key have one content.
         links: relationships that only have a span.
+        filled: further micro-batches, by query's key and batch id; none of them is among the intervals.
         events: how many events were folded.
         duplicates: how many of them had come before in the same fold, as they were.
         stale: how many of them were superseded in the same fold by another report with the same event id.
@@ -52,6 +80,7 @@ class GraphDelta:
     declarations: dict[str, DeclarationFacts] = field(default_factory=dict)
     declaration_sets: dict[str, SetFacts] = field(default_factory=dict)
     links: dict[Link, TimeSpan] = field(default_factory=dict)
+    filled: dict[tuple[str, int], MicroBatch] = field(default_factory=dict)
     events: int = field(default=0, compare=False)
     duplicates: int = field(default=0, compare=False)
     stale: int = field(default=0, compare=False)
@@ -64,27 +93,36 @@ class GraphDelta:
             stale=self.stale + other.stale,
         )
         for delta in (self, other):
-            _add(joined.jobs, delta.jobs, lambda node: NodeFacts(node.identity))
-            _add(joined.datasets, delta.datasets, lambda node: DatasetFacts(node.identity))
-            _add(joined.aliases, delta.aliases, lambda node: NodeFacts(node.identity))
-            _add(joined.queries, delta.queries, lambda node: QueryFacts(node.identity))
-            _add(joined.runs, delta.runs, lambda node: RunFacts(node.identity))
-            _add(joined.plans, delta.plans, lambda node: PlanFacts(node.identity, job=node.job))
-            _add(joined.versions, delta.versions, lambda node: OfDatasetFacts(node.identity, dataset=node.dataset))
-            _add(joined.schemas, delta.schemas, lambda node: OfDatasetFacts(node.identity, dataset=node.dataset))
-            for key, theirs in delta.intervals.items():
-                if key not in joined.intervals:
-                    joined.intervals[key] = IntervalFacts(theirs.identity, theirs.query, theirs.batch_id)
-                joined.intervals[key].join(theirs)
-            for key, retention in delta.retentions.items():
-                joined.retentions.setdefault(key, RetentionFacts(retention.identity)).join(retention)
-            _add(joined.consumers, delta.consumers, lambda node: NodeFacts(node.identity))
-            joined.declarations.update(delta.declarations)
-            for key, declared in delta.declaration_sets.items():
-                joined.declaration_sets.setdefault(key, SetFacts(declared.identity)).join(declared)
-            for link, span in delta.links.items():
-                joined.links.setdefault(link, TimeSpan()).see(span.first, span.last)
+            joined.add(delta.whole())
         return joined
+
+    def whole(self) -> GraphDelta:
+        """The same with the facts of all micro-batches made."""
+        made = [one.facts() for one in self.filled.values()]
+        return replace(self, intervals=self.intervals | {str(one.identity["key"]): one for one in made}, filled={})
+
+    def add(self, delta: GraphDelta) -> None:
+        """Join another, of which all facts are made, in place. That isn't changed."""
+        _add(self.jobs, delta.jobs, lambda node: NodeFacts(node.identity))
+        _add(self.datasets, delta.datasets, lambda node: DatasetFacts(node.identity))
+        _add(self.aliases, delta.aliases, lambda node: NodeFacts(node.identity))
+        _add(self.queries, delta.queries, lambda node: QueryFacts(node.identity))
+        _add(self.runs, delta.runs, lambda node: RunFacts(node.identity))
+        _add(self.plans, delta.plans, lambda node: PlanFacts(node.identity, job=node.job))
+        _add(self.versions, delta.versions, lambda node: OfDatasetFacts(node.identity, dataset=node.dataset))
+        _add(self.schemas, delta.schemas, lambda node: OfDatasetFacts(node.identity, dataset=node.dataset))
+        for key, theirs in delta.intervals.items():
+            if key not in self.intervals:
+                self.intervals[key] = IntervalFacts(theirs.identity, theirs.query, theirs.batch_id)
+            self.intervals[key].join(theirs)
+        for key, retention in delta.retentions.items():
+            self.retentions.setdefault(key, RetentionFacts(retention.identity)).join(retention)
+        _add(self.consumers, delta.consumers, lambda node: NodeFacts(node.identity))
+        self.declarations.update(delta.declarations)
+        for key, declared in delta.declaration_sets.items():
+            self.declaration_sets.setdefault(key, SetFacts(declared.identity)).join(declared)
+        for link, span in delta.links.items():
+            self.links.setdefault(link, TimeSpan()).see(span.first, span.last)
 
 
 def _add(into: dict[str, _N], other: dict[str, _N], new: Callable[[_N], _N]) -> None:

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction
 
 
-GRAPH_VERSION = 4
+GRAPH_VERSION = 5
 """Rises whenever the same events would be stored in another way. A graph of another version has to be migrated, where
 this release can (`MIGRATES_FROM`), or rebuilt."""
 
-MIGRATES_FROM = 3
-"""Had a node for each micro-batch, where this version has segments."""
+MIGRATES_FROM = (3, 4)
+"""3 had a node for each micro-batch, where later versions have segments; 4 had larger closed blocks."""
 
 _AWAIT_SECONDS = 300
 
@@ -28,7 +28,7 @@ def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
         verb: what this release does with the graph, "reads" or "writes".
         at: where the graph is, with a space before it.
     """
-    mend = "Run `headwater graph migrate`" if found == MIGRATES_FROM else "Run `headwater graph rebuild`"
+    mend = "Run `headwater graph migrate`" if found in MIGRATES_FROM else "Run `headwater graph rebuild`"
     return (
         f"The graph{at} was made with version {found} of the graph's model; this release {verb} version "
         f"{GRAPH_VERSION}. {mend}, or use the release that made it."

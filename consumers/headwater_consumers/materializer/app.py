@@ -13,7 +13,7 @@ from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
-from headwater_consumers.materializer.fold import fold, reject_decoded
+from headwater_consumers.materializer.fold import Filled, TemplateDecoder, fold, reject_decoded
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.health import Beside, Health, HealthServer
 from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
@@ -140,7 +140,8 @@ def assemble(
         )
     schemas = SchemaStore(kafka, target.topics.schemas)
     registry = RegistryClient(target.registry) if target.registry.url else None
-    preparation = Preparation(Decoder(schemas, registry), reject_decoded, _folded, timed=metrics.timed, clock=clock)
+    decoder = TemplateDecoder(Decoder(schemas, registry))
+    preparation = Preparation(decoder, reject_decoded, _folded, timed=metrics.timed, clock=clock)
     driver = writing_driver(target.neo4j)
     graph = Neo4jGraph(
         target.neo4j,
@@ -190,7 +191,7 @@ def assemble(
     return Materializer(loop, server, totals, schemas.close)
 
 
-def _folded(events: Sequence[LineageEvent]) -> PreparedDelta:
+def _folded(events: Sequence[LineageEvent | Filled]) -> PreparedDelta:
     return prepare_delta(fold(events))
 
 

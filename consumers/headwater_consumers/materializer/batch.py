@@ -17,6 +17,7 @@ from typing import Protocol
 
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
 from headwater_consumers.materializer.errors import DeadLetterReason, FoldFailedError
+from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.fold.rejection import Rejection
 from headwater_consumers.materializer.graph import Fold, Folded, checked_fold
 from headwater_consumers.materializer.metrics import PipelineStep
@@ -26,9 +27,9 @@ from headwater_schemas.events import LineageEvent
 
 
 class EventDecoder(Protocol):
-    """The part of `headwater_schemas.codec.Decoder` that is called here."""
+    """The part of `fold.TemplateDecoder` that is called here."""
 
-    def decode(self, value: bytes | None) -> LineageEvent:
+    def decode(self, value: bytes | None) -> LineageEvent | Filled:
         """The event in a record's value.
 
         Raises:
@@ -56,6 +57,8 @@ def decode_one(record: Record, decoder: EventDecoder, reject: Reject) -> Decoded
         event = decoder.decode(record.value)
     except DecodeError as error:
         return _undecodable(record, error)
+    if isinstance(event, Filled):
+        return Decoded(record, event)  # what isn't good has no template
     return _rejected(record, event, reject) or Decoded(record, event)
 
 

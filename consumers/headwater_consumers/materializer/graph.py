@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from headwater_consumers.graph.connection import Neo4jTarget, connect
 from headwater_consumers.graph.schema import GraphVersionMismatch
 from headwater_consumers.materializer.errors import FoldFailedError, GraphUnusableError
+from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.neo4j_errors import classify
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.errors import LineageError
@@ -30,7 +31,7 @@ T = TypeVar("T")
 Folded = Any
 """What folding makes of events, and `GraphStore.apply` takes. The loop only passes it on."""
 
-Fold = Callable[[Sequence[LineageEvent]], Folded]
+Fold = Callable[[Sequence[LineageEvent | Filled]], Folded]
 
 
 class WriteSummary(Protocol):
@@ -88,7 +89,7 @@ class GraphStore(Protocol):
         """Close the connections. Never raises: nothing depends on it."""
 
 
-def checked_fold(fold: Fold, events: Sequence[LineageEvent]) -> Folded:
+def checked_fold(fold: Fold, events: Sequence[LineageEvent | Filled]) -> Folded:
     """`fold(events)`.
 
     Raises:

@@ -38,6 +38,11 @@ class InFlight:
         self.current: Checkpoint | None = None
 
     @property
+    def fetched_records(self) -> int:
+        """How many records wait for a batch to be made of them."""
+        return len(self._fetched)
+
+    @property
     def free_records(self) -> int:
         """How many records may still be fetched."""
         return self._limit.records - len(self._fetched)

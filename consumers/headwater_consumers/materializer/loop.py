@@ -158,6 +158,7 @@ class Writing:
         self._job: Job | None = None
         self._since = 0.0
         self._next_ping = 0.0
+        self._seconds_per_record = 0.0
         self.backoff = backoff
         self.started = False
 
@@ -170,6 +171,17 @@ class Writing:
     def busy_seconds(self) -> float:
         """How long the lane has had its job; 0 where it has none."""
         return self._clock() - self._since if self.busy else 0.0
+
+    @property
+    def left_seconds(self) -> float:
+        """How long the batch that is being written will take still, if a record of it takes as long as one of the last.
+
+        0 where it takes longer already, and where nothing is being written.
+        """
+        current = self._in_flight.current
+        if not self.busy or current is None:
+            return 0.0
+        return max(0.0, self._seconds_per_record * len(current.batch.records) - self.busy_seconds)
 
     def writes(self, partitions: Collection[Partition]) -> bool:
         """Whether anything of these partitions is being written now."""
@@ -227,6 +239,7 @@ class Writing:
                 self._parts.limit.halve()
             else:
                 self._parts.limit.fitted(len(self._in_flight.current.batch.records), seconds)
+            self._seconds_per_record = seconds / max(1, len(self._in_flight.current.batch.records))
             self._report.through(self._in_flight.current)
             self._commits.add(self._in_flight.current.batch.offsets)
             self._in_flight.current = None
@@ -276,6 +289,7 @@ class Loop:
             ready=lambda: parts.source.subscribe(self),
         )
         self._assigned: frozenset[Partition] = frozenset()
+        self._prepare_seconds_per_record = 0.0
         self._stopping = False
         self._paused = False
 
@@ -322,17 +336,18 @@ class Loop:
     # Fetching and preparing.
 
     def _prepare(self) -> None:
-        """Decode and fold, once a whole batch is there; less than that only while nothing else waits to be written."""
+        """Decode and fold once a whole batch is there; or less, so that it is ready when it can be written."""
         in_flight = self._in_flight
         idle = in_flight.current is None
         if (
             in_flight.prepared is not None
             or not in_flight.anything_fetched
-            or not (in_flight.full or idle or self._stopping)
+            or not (in_flight.full or idle or self._stopping or self._is_time)
         ):
             return
         if not self._decode_backoff.due:
             return
+        began, before = self._clock(), in_flight.fetched_records
         try:
             in_flight.prepare(partial(prepare, how=self._parts.preparation))
         except SchemasUnavailableError as error:
@@ -341,6 +356,17 @@ class Loop:
         else:
             self._decode_backoff.succeeded()
             self._report.over(RetryCause.SCHEMAS)
+            self._prepare_seconds_per_record = (self._clock() - began) / max(1, before - in_flight.fetched_records)
+
+    @property
+    def _is_time(self) -> bool:
+        """Whether what was fetched takes as long to prepare as what is being written will take still.
+
+        Without it the database would wait for each batch that isn't full. Earlier, batches would be smaller than need
+        be.
+        """
+        takes = self._prepare_seconds_per_record * self._in_flight.fetched_records
+        return self._writing.busy and not self._writing.backoff.attempts and self._writing.left_seconds < takes
 
     def _fetch(self) -> None:
         in_flight, source = self._in_flight, self._parts.source

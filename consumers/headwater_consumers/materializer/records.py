@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE
 
+from headwater_consumers.materializer.fold.filled import Filled
 from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Decoded:
     """An event and the record it came from."""
 
     record: Record
-    event: LineageEvent
+    event: LineageEvent | Filled
 
 
 def next_offsets(records: Iterable[Record], reached: Mapping[Partition, int] | None = None) -> dict[Partition, int]:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater_benchmarks.workload.mixture import Mixture, Proportions
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.fold import Filled, TemplateDecoder, fold
 from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import LineageEvent
 from support.graph.cases import Case, load_cases
 from support.graph.colliding import Pools, colliding_events, ending_events
@@ -57,6 +59,22 @@ def test_one_writer_any_order(graph: Driver, writer: GraphWriter, seed: int) -> 
     dice.shuffle(events)
     apply_in_batches(writer, events, dice)
     assert list(dump(graph, internal=True)) == expected
+
+
+def test_reports_that_have_templates(graph: Driver, writer: GraphWriter) -> None:
+    """As the consumer decodes them; late, repeated, and cut into batches of any size."""
+    dice = random.Random(7)
+    proportions = Proportions(queries=3, jobs=2, tables=4, intervals=0.9, runs=0.08, late_by=20)
+    values = [encode(event) for event in Mixture(7, proportions).take(400)]
+    plain, templates = Decoder(), TemplateDecoder(Decoder())
+    events = [templates.decode(value) for value in values]
+    assert sum(isinstance(event, Filled) for event in events) > 300
+    while events:
+        size = dice.choice([1, 2, 5, 20, 60])
+        writer.apply(fold(events[:size]))
+        events = events[size:]
+    expected = oracle(fold([plain.decode(value) for value in values]), internal=True)
+    assert list(dump(graph, internal=True)) == list(expected)
 
 
 @pytest.mark.timeout(300)

@@ -1,11 +1,12 @@
-"""A graph that the release before made, migrated: `tests/recordings/graph_version_3` is one, as its Neo4j had it.
+"""Graphs that earlier releases made, migrated: `tests/recordings/graph_version_3` and `…_4`, as their Neo4j had them.
 
-`graph.json.gz` has its schema's statements, nodes and relationships (times as microseconds), `dump.jsonl.gz` the lines
+`graph.json.gz` has the schema's statements, nodes and relationships (times as microseconds), `dump.jsonl.gz` the lines
 that `graph dump` of that release gave.
 """
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import random
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.schema import GRAPH_VERSION, GraphVersionMismatch
+from headwater_consumers.graph.schema import GRAPH_VERSION, MIGRATES_FROM, GraphVersionMismatch
+from headwater_consumers.graph.segments import blocks
 from headwater_consumers.graph.statements import names, statement
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_consumers.materializer.write import GraphWriter, migration
 from headwater_consumers.materializer.write.migration import migrate
 from headwater_schemas.identity import from_micros
 
@@ -28,13 +30,19 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.stack
 
 DATABASE = "neo4j"
-RECORDING = Path(__file__).parents[2] / "recordings" / "graph_version_3"
+RECORDINGS = Path(__file__).parents[2] / "recordings"
+COUNT = "MATCH (n) RETURN count(n) AS count"
 OLD = "MATCH (n) WHERE n:Interval OR n:Conflict RETURN count(n) AS count"
 
 
+@pytest.fixture(params=MIGRATES_FROM)
+def version(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
 @pytest.fixture
-def old_graph(clean_database: Driver) -> Iterator[Driver]:
-    recorded = json.loads(gzip.decompress((RECORDING / "graph.json.gz").read_bytes()))
+def old_graph(clean_database: Driver, version: int) -> Iterator[Driver]:
+    recorded = json.loads(gzip.decompress((folder(version) / "graph.json.gz").read_bytes()))
     with clean_database.session() as session:
         for text in recorded["schema"]:
             session.run(text).consume()
@@ -65,22 +73,44 @@ def old_graph(clean_database: Driver) -> Iterator[Driver]:
 
 
 def _native(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: from_micros(value["time"]) if isinstance(value, dict) else value for name, value in properties.items()
-    }
+    return {name: _cell(value) for name, value in properties.items()}
 
 
-def recorded_dump() -> list[str]:
-    return gzip.decompress((RECORDING / "dump.jsonl.gz").read_bytes()).decode().splitlines()
+def _cell(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return from_micros(value["time"]) if "time" in value else base64.b64decode(value["bytes"])
 
 
-def test_the_same_graph_in_segments(old_graph: Driver) -> None:
+def folder(version: int) -> Path:
+    return RECORDINGS / f"graph_version_{version}"
+
+
+def recorded_dump(version: int) -> list[str]:
+    return gzip.decompress((folder(version) / "dump.jsonl.gz").read_bytes()).decode().splitlines()
+
+
+def closed_blocks(graph: Driver) -> list[bytes]:
+    rows = graph.execute_query("MATCH (s:Segment) RETURN properties(s) AS properties").records
+    return [bytes(value) for row in rows for name, value in row["properties"].items() if name.startswith("_block_")]
+
+
+def test_the_same_graph(old_graph: Driver, version: int) -> None:
+    old_blocks = closed_blocks(old_graph)
+    assert (version == 3) == (not old_blocks)
     seen: list[tuple[int, int]] = []
     moved = migrate(old_graph, DATABASE, lambda done, total: seen.append((done, total)))
-    assert seen[0] == (0, moved)
-    assert seen[-1] == (moved, moved)
-    assert len(seen) > 5
-    assert list(dump(old_graph, internal=True)) == recorded_dump()
+    total = seen[0][1]
+    assert seen[0] == (0, total)
+    assert seen[-1] == (total, total)
+    # Segments without a full block are stored as before.
+    assert moved == total if version == 3 else 0 < moved <= total
+    assert len(seen) > (5 if version == 3 else 1)
+    assert list(dump(old_graph, internal=True)) == recorded_dump(version)
+    for block in old_blocks:
+        with pytest.raises(blocks.DAMAGE):
+            blocks.read_closed(block)
+    assert sum(map(len, closed_blocks(old_graph))) < sum(map(len, old_blocks)) or version == 3
     with old_graph.session() as session:
         assert session.run(OLD).single(strict=True)["count"] == 0
         made = {row["name"] for row in session.run("SHOW INDEXES YIELD name")}
@@ -91,11 +121,12 @@ def test_the_same_graph_in_segments(old_graph: Driver) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_continued_where_it_ended(old_graph: Driver, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_continued_where_it_ended(old_graph: Driver, version: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migration, "_SEGMENTS", 4)
     dice = random.Random(seed)
 
     def interrupt(done: int, total: int) -> None:
-        if dice.random() < 0.5:
+        if dice.random() < 0.3:
             raise KeyboardInterrupt
 
     for _ in range(100):
@@ -109,14 +140,24 @@ def test_continued_where_it_ended(old_graph: Driver, seed: int, monkeypatch: pyt
             with old_graph.session() as session:
                 record = session.run("MATCH (v:HeadwaterGraph) RETURN v.version AS version").single(strict=True)
             assert record["version"] == GRAPH_VERSION
-    assert list(dump(old_graph, internal=True)) == recorded_dump()
+    else:
+        pytest.fail("It was interrupted each time.")
+    assert list(dump(old_graph, internal=True)) == recorded_dump(version)
+
+
+def test_a_migration_that_the_release_before_had_begun(old_graph: Driver, version: int) -> None:
+    # Version 4 migrated from 3: some micro-batches are nodes still, and segments have blocks as version 4 made them.
+    with old_graph.session() as session:
+        session.run("MATCH (v:HeadwaterGraph) SET v.version = 4, v.migrating_from = 3").consume()
+    migrate(old_graph, DATABASE, lambda done, total: None)
+    assert list(dump(old_graph, internal=True)) == recorded_dump(version)
 
 
 def test_a_graph_that_no_release_can_migrate_stays_as_it_is(old_graph: Driver) -> None:
     with old_graph.session() as session:
         session.run("MATCH (v:HeadwaterGraph) SET v.version = 2").consume()
-        before = session.run(OLD).single(strict=True)["count"]
+        before = session.run(COUNT).single(strict=True)["count"]
     with pytest.raises(GraphVersionMismatch, match=r"version 2 .* graph rebuild"):
         migrate(old_graph, DATABASE, lambda done, total: None)
     with old_graph.session() as session:
-        assert session.run(OLD).single(strict=True)["count"] == before
+        assert session.run(COUNT).single(strict=True)["count"] == before

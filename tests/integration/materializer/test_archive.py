@@ -57,6 +57,9 @@ def test_a_graph_is_made_again_from_an_archive_and_what_the_topic_has_since(
         1_767_225_600_000,
     )
 
+    assert doctors_word(settings, str(folder), monkeypatch, capsys) == [
+        ("OK", "31 records, without a gap to lineage.events; 5 wait there to be archived.")
+    ]
     assert run_until_caught_up(settings)["applied"] == 35
     before = list(dump(neo4j_driver))
     for name, value in settings.items():
@@ -68,6 +71,22 @@ def test_a_graph_is_made_again_from_an_archive_and_what_the_topic_has_since(
     assert reported["consumed"] == 5, "the topic is read from where the archive ends"
     assert list(dump(neo4j_driver)) == before
     assert cli.main(["graph", "verify", "--json"]) == 0
+
+
+def doctors_word(
+    settings: dict[str, str], folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> list[tuple[str, str]]:
+    """What `headwater doctor --archive` finds of it."""
+    with monkeypatch.context() as patched:
+        for name, value in settings.items():
+            patched.setenv(name, value)
+        capsys.readouterr()
+        cli.main(["doctor", "--archive", folder, "--json"])
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    prefix = settings["HEADWATER_TOPIC_PREFIX"]
+    return [
+        (each["severity"], each["message"].replace(prefix, "lineage")) for each in findings if each["subject"] == folder
+    ]
 
 
 def test_what_the_graph_only_summarizes_is_found_in_the_archive_one_by_one(

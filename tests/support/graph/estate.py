@@ -35,6 +35,7 @@ from headwater_schemas.events import (
     RunRef,
     SchemaDefinition,
     SchemaField,
+    Symlink,
     TableSnapshot,
     TransformationKind,
     TransformationType,
@@ -80,6 +81,7 @@ class Estate:
         plan: ColumnLineage | None = None,
         parent: ParentRun | None = None,
         run: str = "",
+        quality: Sequence[QualityResult] = (),
     ) -> None:
         at = DAY + timedelta(days=day)
         uses = [
@@ -97,6 +99,7 @@ class Estate:
             ended_at=at + timedelta(minutes=1) if kind.is_terminal else None,
             versions=versions,
             parent=parent,
+            quality=tuple(quality),
         )
         self.add(body, at + timedelta(minutes=1), job, run or f"{job.name}-{day}")
 
@@ -125,11 +128,20 @@ class Estate:
         body = IntervalEvent(query_id=query, query_name="enrich", entries=(entry,), provenance=Provenance.OBSERVED)
         self.add(body, DAY, job, run)
 
-    def declared(self, *declarations: DeclarationEvent, set_: str = "s") -> None:
+    def declared(self, *declarations: DeclarationEvent, format_: str | None = None) -> None:
+        """Declarations of one set, which are all that it has."""
+        (name,) = {each.set for each in declarations}
         for each in declarations:
             self.add(each)
         digests = tuple(sorted(declaration_digest(each) for each in declarations))
-        self.add(DeclarationSetEvent(set=set_, revision=1, items=digests))
+        self.add(DeclarationSetEvent(set=name, revision=1, items=digests, format=format_))
+
+    def called(self, dataset: DatasetRef, table: str) -> DatasetRef:
+        """What a catalog calls a dataset, as somebody may declare it."""
+        catalog = DatasetRef("hive://metastore:9083", table)
+        link = Symlink(catalog.namespace, catalog.name, "TABLE")
+        self.add(DatasetEvent(dataset=dataset, type="TABLE", symlinks=(link,)))
+        return catalog
 
     def check(self, rule: str, **more: Any) -> CheckedRule:
         writer = GraphWriter(self.driver, "neo4j")

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from headwater_consumers.materializer.fold.filled import Filled
 from headwater_schemas.events import LineageEvent
 
 
@@ -24,10 +25,10 @@ class Ids(frozenset[str]):
     stale: int = 0
 
 
-def fold_ids(events: Sequence[LineageEvent]) -> Ids:
+def fold_ids(events: Sequence[LineageEvent | Filled]) -> Ids:
     """A fold whose delta is the set of event ids."""
     folded = Ids(event.event_id for event in events)
-    first: dict[str, LineageEvent] = {}
+    first: dict[str, LineageEvent | Filled] = {}
     again = [event for event in events if first.setdefault(event.event_id, event) is not event]
     folded.duplicates = sum(event == first[event.event_id] for event in again)
     folded.stale = len(again) - folded.duplicates

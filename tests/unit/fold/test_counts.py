@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.materializer.fold import fold
@@ -11,6 +12,12 @@ from support.events import LATER, full_dataset_event, full_interval_event, full_
 def test_equal_events_are_duplicates() -> None:
     delta = fold([full_run_event(), full_run_event(), full_interval_event()])
     assert (delta.events, delta.duplicates, delta.stale) == (3, 1, 0)
+    assert delta.intervals.keys() == fold([full_interval_event()]).intervals.keys(), "what comes after one counts"
+
+
+def test_an_event_without_its_body_is_refused() -> None:
+    with pytest.raises(ValueError, match="without its body"):
+        fold([msgspec.structs.replace(full_run_event(), run_event=None)])
 
 
 def test_another_report_of_the_same_id_is_stale_and_still_joined() -> None:
@@ -29,6 +36,11 @@ def test_another_report_of_the_same_id_is_stale_and_still_joined() -> None:
 def test_counts_add_up_when_joined() -> None:
     delta = fold([full_run_event()]).join(fold([full_run_event(), full_run_event()]))
     assert (delta.events, delta.duplicates) == (3, 1)
+    later = msgspec.structs.replace(full_run_event(), event_time=LATER)
+    stale = fold([full_run_event(), later])
+    assert stale.join(stale).stale == 2
+    assert stale == stale.join(stale), "how often is no part of what is stated"
+    assert stale.stale != stale.join(stale).stale
 
 
 def test_no_event_is_counted_before_one_was_folded() -> None:

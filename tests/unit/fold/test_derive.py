@@ -9,13 +9,13 @@ import pytest
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.registers import Props
 from headwater_consumers.graph import keys
-from headwater_consumers.graph.derive import FILES, Neighbour, marked, neighbour, next_properties, versions_used
+from headwater_consumers.graph.derive import Neighbour, marked, neighbour, next_properties, versions_used
 
 
 @pytest.mark.parametrize(
     ("position", "version"),
     [
-        ({"position": "files", "manifest_digest": "ab"}, (FILES, "ab")),
+        ({"position": "files", "manifest_digest": "ab"}, ("files", "ab")),
         ({"position": "files", "file_count": 3}, None),
         ({"position": "kafka", "manifest_digest": "ab"}, None),
         ({"position": "table_snapshot", "format": "delta", "snapshot_id": "7"}, ("delta", "7")),
@@ -80,6 +80,7 @@ def overlap(begin: int, end: int) -> Props:
         (kafka(0, 5), kafka(6, 9, topic_id="a"), gap(5, 6)),
         (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="b"), {"rewinds": "query-key"}),
         (kafka(0, 5, topic_id="a"), kafka(5, 9, topic_id="b"), {"rewinds": "query-key"}),
+        (kafka(0, 5, certainty="INFERRED"), kafka(6, 9, certainty="INFERRED"), gap(5, 6)),
         (kafka(0, 5, certainty="UPPER_BOUND"), kafka(6, 9), {}),
         (kafka(0, 5), kafka(6, 9, certainty="UPPER_BOUND"), {}),
         (kafka(0, 5), kafka(6, 9, partitions=[1]), {}),

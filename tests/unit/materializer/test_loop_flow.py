@@ -90,6 +90,47 @@ def test_what_comes_while_a_batch_is_written_is_decoded_at_once() -> None:
     harness.parts.lane.close(graph.close, 5)
 
 
+def test_a_batch_that_is_not_full_is_ready_when_the_one_before_is_through() -> None:
+    """A record takes 0.1 s to prepare and 1 s to write: five are prepared in the last half second of a write."""
+    folded: list[int] = []
+
+    def fold(events: list[object]) -> frozenset[str]:
+        folded.append(len(events))
+        harness.clock.advance(0.1 * len(events))
+        return fold_ids(events)  # type: ignore[arg-type]
+
+    graph = SlowGraph()
+    harness = Harness(graph=graph, lane=ThreadLane(), batch=BatchPolicy(max_records=100, target_seconds=60), fold=fold)
+
+    def begin(first: int, count: int) -> None:
+        harness.broker.extend(good(number) for number in range(first, first + count))
+        while not graph.entered.acquire(blocking=False):
+            harness.rounds()
+
+    def finish() -> None:
+        graph.go.release()
+        applied = harness.totals.applied
+        while harness.totals.applied == applied:
+            harness.rounds()
+
+    begin(0, 10)
+    harness.clock.advance(10)
+    finish()
+    begin(10, 10)
+    harness.broker.extend(good(number) for number in range(20, 25))
+    harness.rounds(9, seconds=1)
+    assert folded == [10, 10], "what comes until then may be in the next batch, too"
+    harness.broker.extend([good(25)])
+    harness.rounds(3, seconds=0.3)
+    assert folded == [10, 10, 6]
+    assert graph.events == ids(range(10))
+
+    graph.go.release(3)
+    harness.settle(limit=1_000_000)
+    assert graph.events == ids(range(26))
+    harness.parts.lane.close(graph.close, 5)
+
+
 def test_what_is_in_memory_is_bounded_by_three_batches_whatever_the_backlog() -> None:
     harness = Harness(batch=BatchPolicy(max_records=10))
     harness.broker.extend(good(number) for number in range(1_000))

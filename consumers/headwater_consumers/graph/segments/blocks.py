@@ -9,8 +9,11 @@ An open block grows at its end: a micro-batch that follows is appended without r
 
 A closed block is smaller: the same, by column, compressed.
 
-    zlib of MessagePack [structures and texts, places, numbers of structures, texts,
-                         differences by structure: 8-byte integers by column, then by byte]
+    zlib, with the preset dictionary `_USUAL`, of MessagePack
+        [structures and texts, places, numbers of structures, texts, eight planes]
+
+    plane   the lowest bytes of all differences, by structure and in that by column; the second lowest bytes; …
+            The first three are compressed by themselves: the lowest bytes are as good as random, the highest are 0.
 
 Differences are those of `slots.Predictor`, from the slot before where it has the same structure.
 """
@@ -38,6 +41,58 @@ _LENGTH = 4
 _encoder = msgspec.msgpack.Encoder()
 _decode = msgspec.msgpack.decode
 _closed = msgspec.msgpack.Decoder(tuple[msgspec.Raw, list[int], list[int], list[dict[int, str]], list[bytes]])
+_FIVE, _EIGHT = b"\x95", b"\x98"
+"""MessagePack's beginning of a list of so many."""
+_BYTES = 8
+"""Of a number."""
+_DENSE = 3
+"""Planes that have much in them."""
+
+
+def _usual() -> bytes:
+    """What many blocks have: names of registers and properties, and texts, in the order in which blocks have them."""
+
+    def registers(names: str) -> list[list[Any]]:
+        return [[name, 0, of] for name, of in _parts(names)]
+
+    def group(name: str, names: str) -> list[Any]:
+        return [name, 0, _parts(names)]
+
+    rare = "plan_digest:s state_rows:i state_bytes:i rows_dropped_late:i"
+    positions = (
+        "format:s snapshot_id:s parent_id:s operation:s partition_paths:j _marks:j position:s certainty:s",
+        "format:s from_version:s to_version:s position:s certainty:s",
+        "file_count:i file_bytes:i manifest_digest:s paths:j pattern:s position:s certainty:s",
+        "topic:s topic_id:s partitions:8 from:8 to_exclusive:8 position:s certainty:s",
+        "topic:s partitions:8 from:8 to_exclusive:8 position:s certainty:s",
+    )
+    of_all = [
+        group("quality", "quality_assertions:j quality_passed:j quality_columns:j quality_values:j"),
+        *registers(f"{rare} provenance:s reason:s code_version:s config_version:s"),
+        *(group("engine", "engine:s engine_version:s"), group("run", "run_id:s _run:s")),
+        *registers("processing_time:t watermark_before:t watermark_after:t duration_ms:i rows_in:i rows_out:i"),
+    ]
+    uses = [
+        [type_, 0, [*registers("bytes:i rows:i"), group("position", names)]]
+        for names in positions
+        for type_ in ("CONSUMED", "PRODUCED")
+    ]
+    texts = (
+        "RECONCILED CHECKPOINT OBSERVED spark 4.0.0 files table_snapshot UNKNOWN INFERRED delta iceberg kafka EXACT "
+        "kafka:// kafka UPPER_BOUND"
+    )
+    structures = [[[["c", of_all, uses, [["2", "c"]]]], texts.split()]]
+    return _encoder.encode([structures, list(range(64)), [0] * 64, [{}] * 64])
+
+
+def _parts(names: str) -> list[list[Any]]:
+    pairs = (part.split(":") for part in names.split())
+    return [[name, int(of) if of.isdigit() else of] for name, of in pairs]
+
+
+_USUAL = _usual()
+"""What zlib knows before a closed block. Without the same bytes no stored block can be read: they belong to the graph's
+version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +141,19 @@ def close(block: OpenBlock) -> bytes:
     """The block, compressed."""
     head = _decode(block.head)
     frames = list(_read_tail(block.tail))
-    columns: list[list[list[int]]] = [[] for _ in head]
+    rows: list[list[list[int]]] = [[] for _ in head]
     for _, number, differences, _ in frames:
-        columns[number].append(differences)
+        rows[number].append(differences)
+    values = array("q", (number for of in rows for column in zip(*of, strict=True) for number in column))
+    if sys.byteorder == "big":
+        values.byteswap()
+    data = values.tobytes()
     return closed(
         head,
         [place for place, *_ in frames],
         [number for _, number, *_ in frames],
         [texts for *_, texts in frames],
-        [_by_column(rows) for rows in columns],
+        [data[byte::_BYTES] for byte in range(_BYTES)],
     )
 
 
@@ -103,7 +162,7 @@ def closed(
     places: Sequence[int],
     numbers: Sequence[int],
     texts: Sequence[Mapping[int, str]],
-    columns: Sequence[bytes],
+    planes: Sequence[bytes],
 ) -> bytes:
     """A closed block of its parts.
 
@@ -112,19 +171,33 @@ def closed(
         places: of the slots, ascending.
         numbers: of each slot, that of its structure.
         texts: of each slot, those that aren't the head's, by their place in it.
-        columns: of each structure, its slots' differences: by column, and in that the lowest bytes of all first.
+        planes: of the slots' differences by structure and column: their lowest bytes, the second lowest ones, …
     """
-    return zlib.compress(_encoder.encode([head, places, numbers, texts, columns]), 6)
+    deflate = zlib.compressobj(6, zdict=_USUAL)
+    out = [deflate.compress(_FIVE + b"".join(map(_encoder.encode, (head, places, numbers, texts))) + _EIGHT)]
+    for byte, plane in enumerate(planes):
+        if byte <= _DENSE:
+            # A deflate block has one Huffman code.
+            out.append(deflate.flush(zlib.Z_BLOCK))
+        out.append(deflate.compress(_encoder.encode(plane)))
+    return b"".join([*out, deflate.flush()])
 
 
 def read_closed(block: bytes) -> dict[int, Slot]:
     """The slots of a closed block by place. Their numbers are read when they are asked for: some, or all of them."""
-    head, places, numbers, texts, columns = _closed.decode(zlib.decompress(block))
+    inflate = zlib.decompressobj(zdict=_USUAL)
+    data = inflate.decompress(block)
+    if not inflate.eof:
+        raise ValueError("the end is missing")
+    head, places, numbers, texts, planes = _closed.decode(data)
     structures = _read_head(bytes(head))
-    differences = [
-        _Differences(data, numbers.count(number), predictor(shapes))
-        for number, (data, (shapes, _)) in enumerate(zip(columns, structures, strict=True))
-    ]
+    differences = []
+    at = 0
+    for number, (shapes, _) in enumerate(structures):
+        differences.append(_Differences(planes, at, numbers.count(number), predictor(shapes)))
+        at = differences[-1].end
+    if [len(plane) for plane in planes] != [at] * _BYTES:
+        raise ValueError(f"{[len(plane) for plane in planes]} bytes where each should be {at}")
     read = [0] * len(structures)
     slots: dict[int, Slot] = {}
     for number, group in groupby(zip(places, numbers, texts, strict=True), key=itemgetter(1)):
@@ -140,18 +213,26 @@ def read_closed(block: bytes) -> dict[int, Slot]:
 class _Differences:
     """The differences of all slots of a structure, as they are stored.
 
-    Raises:
-        ValueError: the bytes aren't those of so many slots.
+    Args:
+        planes: of all structures of the block.
+        begin: where those of this one begin in each plane.
+        count: of its slots.
+        of: of its numbers.
     """
 
-    def __init__(self, data: bytes, count: int, of: Predictor) -> None:
-        if len(data) != 8 * count * of.count:
-            raise ValueError(f"{len(data)} bytes for {count} slots of {of.count} numbers")
-        self.of, self._data, self._count = of, data, count
+    def __init__(self, planes: Sequence[bytes], begin: int, count: int, of: Predictor) -> None:
+        self.of, self._planes, self._begin, self._count = of, planes, begin, count
+        self.end = begin + count * of.count
 
     @cached_property
     def _values(self) -> array[int]:
-        return _by_place(self._data, self._count)
+        raw = bytearray(_BYTES * (self.end - self._begin))
+        for byte, plane in enumerate(self._planes):
+            raw[byte::_BYTES] = plane[self._begin : self.end]
+        values = array("q", bytes(raw))
+        if sys.byteorder == "big":
+            values.byteswap()
+        return values
 
     def column(self, place: int, begin: int, end: int) -> Sequence[int]:
         """Those at one place, of some slots."""
@@ -160,10 +241,11 @@ class _Differences:
 
     def first_if_alike(self, places: range) -> Sequence[int] | None:
         """Those at some places of the first slot, if those of all others are 0; else None."""
-        begin, end = 8 * places.start * self._count, 8 * places.stop * self._count
+        begin, end = self._begin + places.start * self._count, self._begin + places.stop * self._count
         first = self._values[places.start * self._count : places.stop * self._count : self._count]
-        zeros = self._data.count(0, begin, end)
-        return first if end - begin - zeros == 8 * len(first) - first.tobytes().count(0) else None
+        zeros = sum([plane.count(0, begin, end) for plane in self._planes])
+        others = _BYTES * (end - begin - len(first))
+        return first if zeros == others + first.tobytes().count(0) else None
 
 
 _FEW = 8
@@ -337,34 +419,3 @@ def _read_tail(tail: bytes) -> Iterator[tuple[int, int, list[int], dict[int, str
         place, number, differences, changed = _decode(tail[at + _LENGTH : end])
         yield place, number, differences, changed
         at = end
-
-
-def _by_column(rows: list[list[int]]) -> bytes:
-    """64-bit integers: the columns one after the other, of each the lowest bytes first."""
-    out = []
-    for column in zip(*rows, strict=True):
-        values = array("q", column)
-        if sys.byteorder == "big":
-            values.byteswap()
-        data = values.tobytes()
-        out += [data[byte::8] for byte in range(8)]
-    return b"".join(out)
-
-
-def _by_place(data: bytes, count: int) -> array[int]:
-    """The inverse of `_by_column`, but for the rows: the numbers of the columns one after the other.
-
-    Args:
-        data: what it made.
-        count: how many rows there are.
-    """
-    # The lowest bytes of all columns at once, then the next: a step for each column takes eight times as long.
-    raw = bytearray(len(data))
-    for byte in range(8):
-        raw[byte::8] = b"".join(
-            [data[at : at + count] for at in range(byte * count, len(data), 8 * count)],
-        )
-    values = array("q", bytes(raw))
-    if sys.byteorder == "big":
-        values.byteswap()
-    return values

@@ -48,6 +48,10 @@ class Columns:
         for name in COLUMNS:
             getattr(self, name).extend(getattr(other, name))
 
+    def cut(self, count: int) -> Columns:
+        """The lists of the first so many micro-batches."""
+        return Columns(*(getattr(self, name)[:count] for name in COLUMNS))
+
     def properties(self, part: str) -> dict[str, Any]:
         """Of the node."""
         return {f"{name}_{part}": getattr(self, name) for name in COLUMNS}
@@ -96,6 +100,13 @@ class Offsets:
         if self.starts is not None:
             self.starts += starts
         self.ends += ends
+
+    def cut(self, count: int, rows: int) -> Offsets:
+        """The lists of the first `count` of so many micro-batches."""
+        kept = Offsets.empty(len(self.from_), 0)
+        for row in self.rows(rows)[:count]:
+            kept.add(row)
+        return kept
 
     def rows(self, count: int) -> list[list[tuple[int, int] | None]]:
         """The offsets of each of so many micro-batches."""

@@ -165,6 +165,27 @@ class Stored:
             for batch_id, slot in self.slots(place, number).items()
         }
 
+    def some(self, place: Place, names: dict[str, Names], batch_ids: Iterable[int]) -> dict[int, IntervalFacts]:
+        """Those of some micro-batches that are in blocks that are here, by batch id in ascending order.
+
+        Args:
+            place: the segment.
+            names: gets the names of the datasets that they used, by key.
+            batch_ids: of the micro-batches.
+
+        Raises:
+            SegmentDamagedError: as `slots`.
+        """
+        wanted = sorted(batch_ids)
+        known: dict[int, Slot] = {}
+        for number in {at(batch_id).block: None for batch_id in wanted}:
+            known |= self.slots(place, number)
+        return {
+            batch_id: put_slot_together(place, batch_id, known[batch_id], names)
+            for batch_id in wanted
+            if batch_id in known
+        }
+
     def slots(self, place: Place, number: int) -> dict[int, Slot]:
         """The slots of a block by batch id in ascending order; none where it isn't here.
 
@@ -232,6 +253,15 @@ class Stored:
             else:
                 out |= self._opened(number, block)
         return out
+
+    def reopened(self, slots_: Mapping[int, Slot]) -> dict[str, Any]:
+        """Properties that change when the open block is made anew; they are stored here, too.
+
+        Args:
+            slots_: by batch id; all of the open block, and what comes behind it.
+        """
+        self.open = self.open_at = None
+        return self.appended(slots_)
 
     def first(self, place: Place) -> Neighbour:
         """The micro-batch with the lowest batch id, where all blocks are here."""

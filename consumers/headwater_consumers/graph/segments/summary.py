@@ -272,6 +272,47 @@ class Summary:
         self._joint(batch_id, before, here)
         return here
 
+    def take_back(self, last: Mapping[int, IntervalFacts]) -> None:
+        """Forget what the last micro-batches add up to, so that they can be added again with others between them.
+
+        What is a bound or a set stays: those that are added again have it, too.
+
+        Args:
+            last: by batch id; all in one block, of which the lists are here where they aren't all in the tail, and the
+                one before them is in it, too. Each has one report, without versions and assertions.
+        """
+        first = min(last)
+        self.batches -= len(last)
+        for interval in last.values():
+            (variant,) = interval.variants.values()
+            self.timed -= isinstance(variant.registers.get("processing_time", ("", None))[1], datetime)
+            _, run = variant.registers.get("run", ("", None))
+            if isinstance(run, dict):
+                self.runs[str(run["_run"])] -= 1
+            for use in variant.uses:
+                self.ranges[use].batches -= 1
+        self.broken = {batch_id: faults for batch_id, faults in self.broken.items() if batch_id < first}
+        self.late = {batch_id: rows for batch_id, rows in self.late.items() if batch_id < first}
+        self.rewinds, self.reconciled = (
+            [batch_id for batch_id in marked if batch_id < first] for marked in (self.rewinds, self.reconciled)
+        )
+        tail = self.lists.pop(TAIL)
+        rows = len(tail.batch_ids)
+        self._cut(TAIL, tail, rows, rows - len(last))
+        if (more := len(last) - rows) > 0:
+            part = str(segment.at(first).block)
+            block = self.lists.pop(part)
+            rows = len(block.batch_ids)
+            self._cut(part, block, rows, rows - more)
+
+    def _cut(self, part: str, columns: Columns, rows: int, count: int) -> None:
+        """Leave of the lists of a part, which have so many rows, the first few."""
+        if count > 0:
+            self.lists[part] = columns.cut(count)
+        for range_ in self.ranges.values():
+            if (offsets := range_.lists.pop(part, None)) is not None and count > 0:
+                range_.lists[part] = offsets.cut(count, rows)
+
     def _mark(self, batch_id: int, registers: Registers) -> None:
         _, quality = registers.get("quality", ("", None))
         if isinstance(quality, dict) and isinstance(passed := quality["quality_passed"], list) and passed:

@@ -13,20 +13,19 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from headwater_consumers.facts.delta import GraphDelta
+from headwater_consumers.facts.delta import GraphDelta, MicroBatch
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.nodes import IntervalFacts
+from headwater_consumers.facts.summaries import reports_of
 from headwater_consumers.graph.derive import Neighbour, neighbour_of
 from headwater_consumers.graph.keys import use_key
 from headwater_consumers.graph.segments import segment
+from headwater_consumers.graph.segments.following import add_all
 from headwater_consumers.graph.segments.lists import OFFSETS
-from headwater_consumers.graph.segments.segment import (
-    Place,
-    Stored,
-    at,
-)
+from headwater_consumers.graph.segments.segment import Place, Stored, at
 from headwater_consumers.graph.segments.slots import Names, Slot, take_apart
 from headwater_consumers.graph.segments.summary import NOTHING, Range, StoredSummary, Summary, summarize
+from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.write.bolt import bolt_time, from_bolt, to_bolt
 from headwater_consumers.materializer.write.transaction import IndexedRows, WriteTransaction
 
@@ -36,8 +35,12 @@ class Incoming:
     """What a delta has for one segment, by ascending batch id; the slots are those that would be appended."""
 
     place: Place
-    intervals: dict[int, IntervalFacts]
+    intervals: Mapping[int, MicroBatch]
     slots: dict[int, Slot]
+
+    def facts(self, batch_id: int) -> IntervalFacts:
+        """What is reported of a micro-batch."""
+        return self.intervals[batch_id].facts()
 
 
 @dataclass(slots=True)
@@ -52,10 +55,12 @@ class SegmentRows:
     segments: dict[str, Incoming] = field(default_factory=dict)
     names: dict[str, Names] = field(default_factory=dict)
 
-    def add(self, place: Place, intervals: dict[int, IntervalFacts]) -> None:
+    def add(self, place: Place, intervals: Mapping[int, MicroBatch]) -> None:
         """Micro-batches of one segment, by ascending batch id; the names of what they used are here already."""
         slots = {
-            batch_id: take_apart(place.owner, batch_id, interval.variants, self.names)
+            batch_id: interval.slot
+            if isinstance(interval, Filled)
+            else take_apart(place.owner, batch_id, interval.facts().variants, self.names)
             for batch_id, interval in intervals.items()
         }
         self.segments[place.key] = Incoming(place, intervals, slots)
@@ -64,17 +69,18 @@ class SegmentRows:
 def segment_rows(delta: GraphDelta) -> SegmentRows:
     """The micro-batches of a delta by segment."""
     rows = SegmentRows()
-    if not delta.intervals:
+    micro_batches: list[MicroBatch] = [*delta.intervals.values(), *delta.filled.values()]
+    if not micro_batches:
         return rows
     for key, dataset in delta.datasets.items():
         rows.names[key] = Names(str(dataset.identity["namespace"]), str(dataset.identity["name"]))
     places: dict[tuple[str, int], Place] = {}
-    grouped: dict[tuple[str, int], dict[int, IntervalFacts]] = defaultdict(dict)
-    for interval in sorted(delta.intervals.values(), key=lambda interval: interval.batch_id):
-        group = interval.query, at(interval.batch_id).segment
+    grouped: dict[tuple[str, int], dict[int, MicroBatch]] = defaultdict(dict)
+    for interval in sorted(micro_batches, key=lambda interval: interval.batch_id):
+        group = interval.query, interval.batch_id // segment.SIZE
         if group not in places:
-            identity = interval.identity
-            places[group] = Place(str(identity["tenant"]), str(identity["query_id"]), *group)
+            query = delta.queries[interval.query].identity
+            places[group] = Place(str(query["tenant"]), str(query["query_id"]), *group)
         grouped[group][interval.batch_id] = interval
     for group, place in sorted(places.items()):
         rows.add(place, grouped[group])
@@ -120,6 +126,7 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
             "start": incoming.place.start,
             "places": segment.PLACES,
             "blocks": sorted({at(batch_id).block for batch_id in incoming.intervals}),
+            "first": min(incoming.intervals),
             "last": max(incoming.intervals),
             "tail": segment.TAIL,
         }
@@ -136,11 +143,15 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
         if min(incoming.intervals) > stored["last_batch"]:
             segments[key] = _appended(incoming, blocks, StoredSummary.of(stored, runs, uses))
             if has_next:
-                beside.append(
-                    {"query": incoming.place.query, "start": incoming.place.start, "sides": ["after", "self"]}
-                )
+                beside.append(_after(incoming.place))
         elif _adds(incoming, blocks):
-            again.append(key)
+            late = put_in(incoming, blocks, StoredSummary.of(stored, runs, uses), rows.names)
+            if late is None:
+                again.append(key)
+                continue
+            segments[key] = late
+            if has_next:
+                beside.append(_after(incoming.place))
     for key, properties, runs, uses in tx.find_rows("whole_segments", again):
         stored = from_bolt(properties)
         segments[key] = _joined(rows, key, Stored.of(stored), StoredSummary.of(stored, runs, uses))
@@ -153,42 +164,112 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
     _send(tx, segments, links)
 
 
+def _after(place: Place) -> dict[str, Any]:
+    """Of a segment that has another last micro-batch than before: it, and the one behind it."""
+    return {"query": place.query, "start": place.start, "sides": ["after", "self"]}
+
+
 def _made(incoming: Incoming) -> _Segment:
-    after, last = summarize(incoming.place.tenant, incoming.intervals, None)
-    first = neighbour_of(next(iter(incoming.intervals.values())))
+    after = Summary()
+    last = add_all(after, incoming.place.tenant, incoming.intervals.values(), None)
+    first = neighbour_of(next(iter(incoming.intervals.values())).outline())
     properties = Stored().appended(incoming.slots)
     return _Segment(incoming.place, NOTHING, after, properties, first, last, whole=True)
 
 
 def _appended(incoming: Incoming, blocks: Stored, before: StoredSummary) -> _Segment:
     place, after = incoming.place, Summary.of(before)
-    last = blocks.last(place)
-    for interval in incoming.intervals.values():
-        last = after.add(place.tenant, interval, last)
+    last = add_all(after, place.tenant, incoming.intervals.values(), blocks.last(place))
     return _Segment(place, before, after, blocks.appended(incoming.slots), None, last)
 
 
 def _adds(incoming: Incoming, blocks: Stored) -> bool:
     """Whether micro-batches change anything of the blocks that they are in."""
     place = incoming.place
-    known = blocks.read(place, {}, {at(batch_id).block for batch_id in incoming.intervals})
-    for batch_id, interval in incoming.intervals.items():
+    known = blocks.some(place, {}, incoming.intervals)
+    for batch_id in incoming.intervals:
         if batch_id not in known:
             return True
         joined = place.interval(batch_id)
         joined.join(known[batch_id])
-        joined.join(interval)
+        joined.join(incoming.facts(batch_id))
         if joined != known[batch_id]:
             return True
     return False
+
+
+def put_in(incoming: Incoming, blocks: Stored, before: StoredSummary, names: Mapping[str, Names]) -> _Segment | None:
+    """The segment with micro-batches that came a little late; None where it has to be made of all that it has.
+
+    Only the last few are taken back and added again: those from the one before the first that is late. They are in the
+    open block, and all are alike, but for their numbers. What comes behind them is appended.
+    """
+    place, cut, last_batch = incoming.place, min(incoming.intervals), before.node["last_batch"]
+    if at(cut).block != blocks.open_at:
+        return None
+    slots = blocks.slots(place, blocks.open_at)
+    earlier = max((batch_id for batch_id in slots if batch_id < cut), default=None)
+    if earlier is None:
+        return None
+    known = dict(names)
+    facts = {
+        batch_id: segment.put_slot_together(place, batch_id, slot, known)
+        for batch_id, slot in slots.items()
+        if batch_id >= earlier
+    }
+    like = _alike(facts[earlier])
+    stored = {batch_id: interval for batch_id, interval in facts.items() if batch_id > earlier}
+    if like is None or any(_alike(interval) != like for interval in stored.values()):
+        return None
+    after = Summary.of(before)
+    last: Neighbour | None = neighbour_of(facts[earlier])
+    if stored:
+        after.take_back(stored)
+    behind = {batch_id: one for batch_id, one in incoming.intervals.items() if batch_id > last_batch}
+    for batch_id in incoming.intervals.keys() - behind.keys():
+        facts_now = _joined_late(stored.get(batch_id), incoming.facts(batch_id))
+        if facts_now is None or _alike(facts_now) != like:
+            return None
+        stored[batch_id], slots[batch_id] = facts_now, take_apart(place.owner, batch_id, facts_now.variants, known)
+    for _, interval in sorted(stored.items()):
+        last = after.add(place.tenant, interval, last)
+    last = add_all(after, place.tenant, behind.values(), last)
+    slots |= {batch_id: incoming.slots[batch_id] for batch_id in behind}
+    return _Segment(place, before, after, blocks.reopened(dict(sorted(slots.items()))), None, last)
+
+
+def _joined_late(stored: IntervalFacts | None, incoming: IntervalFacts) -> IntervalFacts | None:
+    """A micro-batch that came late; None where a bound may be another by it."""
+    if stored is None:
+        return incoming
+    shown_before = reports_of(stored)
+    stored.join(incoming)
+    return stored if reports_of(stored) == shown_before else None
+
+
+def _alike(interval: IntervalFacts) -> Mapping[UseKey, Any] | None:
+    """What of a micro-batch has to be as it is of its neighbours: its uses, and the partitions of each.
+
+    None where it has conflicts, assertions or positions that aren't Kafka offsets.
+    """
+    if len(interval.variants) != 1:
+        return None
+    (variant,) = interval.variants.values()
+    out: dict[UseKey, Any] = {}
+    for use, registers in variant.uses.items():
+        position: Any = registers.get("position", ("", {}))[1]
+        if position and position["position"] != "kafka":
+            return None
+        out[use] = position.get("partitions")
+    return None if "quality" in variant.registers else out
 
 
 def _joined(rows: SegmentRows, key: str, blocks: Stored, before: StoredSummary) -> _Segment:
     incoming = rows.segments[key]
     place, names = incoming.place, dict(rows.names)
     intervals = blocks.read(place, names)
-    for batch_id, interval in incoming.intervals.items():
-        intervals.setdefault(batch_id, place.interval(batch_id)).join(interval)
+    for batch_id in incoming.intervals:
+        intervals.setdefault(batch_id, place.interval(batch_id)).join(incoming.facts(batch_id))
     intervals = dict(sorted(intervals.items()))
     touched = {at(batch_id).block for batch_id in incoming.intervals}
     rewritten = {batch_id: facts for batch_id, facts in intervals.items() if at(batch_id).block in touched}
@@ -217,25 +298,23 @@ def _read_beside(
 def _join_to_neighbours(segments: dict[str, _Segment], others: dict[str, _Segment]) -> list[tuple[str, str]]:
     """Put the joints between segments right, and return the keys between which NEXT is new."""
     links: list[tuple[str, str]] = []
+    written = set(segments)
     chains: dict[str, list[_Segment]] = defaultdict(list)
     for one in (*segments.values(), *others.values()):
         chains[one.place.query].append(one)
     for _, chain in sorted(chains.items()):
         chain.sort(key=lambda one: one.place.number)
-        # Those next to a segment that was made or joined were all read: they are next to it here, too.
+        # What is next to a segment that was made or joined was read, and what is behind one that was appended to: they
+        # are next to it here, too. Others may have segments between them that weren't read.
         for earlier, later in pairwise(chain):
             if earlier.new or later.new:
                 links.append((earlier.place.key, later.place.key))
-            if later.first is None or earlier.last is None or not (_written(earlier) or _written(later)):
+            if later.first is None or earlier.last is None or not (earlier.place.key in written or later.whole):
                 continue
             if later.after.join_to(earlier.last, later.first) and later.properties is None:
                 later.properties = {}
                 segments[later.place.key] = later
     return links
-
-
-def _written(segment: _Segment) -> bool:
-    return segment.properties is not None
 
 
 def _send(tx: WriteTransaction, segments: Mapping[str, _Segment], links: list[tuple[str, str]]) -> None:

@@ -68,7 +68,7 @@ class Node:
 
 def as_text(values: Props) -> str:
     """What decides a tie of stamps."""
-    return json.dumps(values, sort_keys=True, default=micros)
+    return json.dumps(values, sort_keys=True, default=micros, ensure_ascii=False)
 
 
 def span_of(times: Iterable[datetime]) -> Props:

@@ -2,7 +2,7 @@
 UNWIND $batch.rows AS row
 MATCH (n:Segment {key: row.key})
 WITH n, row, '_' + toString((n.last_batch - row.start) / row.places) AS part,
-  row.last / row.tail > n.last_batch / row.tail AS rolls
+  row.last / row.tail > n.last_batch / row.tail OR row.first / row.tail < n.last_batch / row.tail AS rolls
 RETURN collect([
   n.key,
   n {.batches, .first_batch, .last_batch, .timed, .contested, .broken, .missing, .gaps, .overlaps, .rewinds, .failed,

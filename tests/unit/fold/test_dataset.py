@@ -1,0 +1,45 @@
+"""What of a dataset's event is known, and what isn't."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from headwater_consumers.facts.delta import GraphDelta
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.materializer.fold import fold
+from headwater_schemas.events import LifecycleChange, SchemaDefinition, SchemaField, Symlink
+from support.events import ENRICHED, full_dataset_event
+
+
+def folded(**changed: Any) -> GraphDelta:
+    event = full_dataset_event()
+    assert event.dataset_event is not None
+    return fold([msgspec.structs.replace(event, dataset_event=msgspec.structs.replace(event.dataset_event, **changed))])
+
+
+def test_what_is_renamed_had_another_name() -> None:
+    delta = folded()
+    assert {node.identity["name"] for node in delta.datasets.values()} == {ENRICHED.name, "flights.joined"}
+    assert [link.type for link in delta.links] == [RelType.RENAMED_TO]
+
+
+@pytest.mark.parametrize("changed", [{"lifecycle": LifecycleChange.ALTER}, {"lifecycle": None}, {"previous": None}])
+def test_what_is_not_renamed_or_had_no_known_name_has_none_before(changed: dict[str, Any]) -> None:
+    delta = folded(**changed)
+    assert [node.identity["name"] for node in delta.datasets.values()] == [ENRICHED.name]
+    assert not delta.links
+
+
+def test_what_has_no_type_has_an_empty_one_beside_the_others() -> None:
+    delta = folded(
+        schema=SchemaDefinition((SchemaField(path="a", type="int", nullable=True), SchemaField(path="b"))),
+        symlinks=(Symlink("hive://m", "x", "TABLE"), Symlink("hive://m", "y")),
+    )
+    [schema] = delta.schemas.values()
+    assert (schema.identity["data_types"], schema.identity["nullable"]) == (["int", ""], ["true", ""])
+    [symlinks] = [n.registers["symlinks"][1] for n in delta.datasets.values() if "symlinks" in n.registers]
+    assert isinstance(symlinks, dict)
+    assert (symlinks["symlinks"], symlinks["symlink_types"]) == (["x", "y"], ["TABLE", ""])
