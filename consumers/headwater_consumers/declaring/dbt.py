@@ -7,7 +7,8 @@
 | `description`, `tags`, `meta.owner`, groups' owners, columns | of these datasets; columns of the catalog, too |
 | tests                         | tags `test` of the columns and datasets that they test                     |
 | what a model depends on       | the inputs of the job `dbt`, `<unique id>`, whose output is the model      |
-| exposures                     | consumers that read what they depend on                                    |
+| exposures                     | consumers that read what they depend on, through metrics and semantic models |
+| a source's `freshness`        | after how long it is an error, else a warning                              |
 
 Ephemeral models are no datasets: what depends on one depends on what it is made from.
 https://docs.getdbt.com/reference/artifacts/manifest-json
@@ -17,9 +18,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from dataclasses import replace
+from typing import Annotated, Any, Final
 
+from pydantic import Field
+
+from headwater_consumers.declaring.json_lines import line_in_json
+from headwater_consumers.declaring.marks import Marked
 from headwater_consumers.declaring.problems import DeclarationError, Problem
+from headwater_consumers.declaring.reading import Form, require_form
 from headwater_consumers.declaring.sets import DeclaredSet
 from headwater_schemas.events import (
     ConsumerType,
@@ -34,6 +41,8 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import declaration_digest
 
 FORMAT: Final = "dbt"
+CATALOG: Final = "catalog.json"
+"""What mistakes of the catalog name."""
 _DATASETS: Final = frozenset({"model", "seed", "snapshot", "source"})
 _TYPES: Final = {
     "dashboard": ConsumerType.DASHBOARD,
@@ -42,6 +51,8 @@ _TYPES: Final = {
     "ml": ConsumerType.MODEL,
     "application": ConsumerType.API,
 }
+_PERIODS: Final = {"minute": 60, "hour": 3_600, "day": 86_400}
+_MOST_PERIODS: Final = 1 << 40
 
 
 def is_manifest(value: Any) -> bool:
@@ -64,21 +75,101 @@ def read_manifest(file: str, text: str, namespace: str | None, catalog: str | No
     if namespace is None:
         message = "a manifest doesn't have the address of the database: give --namespace, e.g. postgres://host:5432"
         raise DeclarationError([Problem(file, 1, (), message)])
+    manifest = _parsed(file, text)
+    columns = {} if catalog is None else _parsed(CATALOG, catalog)
+    if not is_manifest(manifest):
+        path = ("metadata", "dbt_schema_version")
+        raise DeclarationError([Problem(file, line_in_json(text, path), path, "isn't that of a manifest")])
+    _require_form(file, text, manifest, _ManifestForm)
+    _require_form(CATALOG, catalog or "", columns, _CatalogForm)
+    return _Manifest(manifest, columns, namespace).declared()
+
+
+def _parsed(file: str, text: str) -> Any:
     try:
-        manifest = json.loads(text)
-        columns = json.loads(catalog) if catalog is not None else {}
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        message = "has half of a surrogate pair, which isn't a character"
+        raise DeclarationError([Problem(file, 1, (), message)]) from error
     except ValueError as error:
         raise DeclarationError([Problem(file, getattr(error, "lineno", 1), (), f"not JSON: {error}")]) from error
-    if not is_manifest(manifest):
-        raise DeclarationError([Problem(file, 1, ("metadata", "dbt_schema_version"), "isn't that of a manifest")])
-    return _Manifest(manifest, columns, namespace).declared()
+    except RecursionError as error:
+        raise DeclarationError([Problem(file, 1, (), "nested too deeply")]) from error
+    return value
+
+
+def _require_form(file: str, text: str, value: Any, form: type[Form]) -> None:
+    try:
+        require_form(file, Marked(value, 1), form)
+    except DeclarationError as error:
+        located = [replace(each, line=line_in_json(text, each.path)) for each in error.problems]
+        raise DeclarationError(located) from error
+
+
+_Text = Annotated[str, Field(min_length=1)]
+
+
+class _Documented(Form):
+    description: str | None = None
+    tags: list[_Text] | None = None
+
+
+class _Dependencies(Form):
+    nodes: list[str] | None = None
+
+
+class _Node(_Documented):
+    resource_type: str | None = None
+    name: _Text | None = None
+    columns: dict[_Text, _Documented] | None = None
+    depends_on: _Dependencies | None = None
+    group: str | None = None
+    attached_node: str | None = None
+    column_name: str | None = None
+
+
+class _Owner(Form):
+    name: str | None = None
+    email: str | None = None
+
+
+class _Exposure(_Node):
+    owner: _Owner | None = None
+    name: _Text
+    label: str | None = None
+    url: str | None = None
+    maturity: str | None = None
+
+
+class _ManifestForm(Form):
+    nodes: dict[_Text, _Node] = Field(default_factory=dict)
+    sources: dict[_Text, _Node] = Field(default_factory=dict)
+    metrics: dict[str, _Node] = Field(default_factory=dict)
+    semantic_models: dict[str, _Node] = Field(default_factory=dict)
+    saved_queries: dict[str, _Node] = Field(default_factory=dict)
+    exposures: dict[str, _Exposure] = Field(default_factory=dict)
+    groups: dict[str, Form] = Field(default_factory=dict)
+
+
+class _CatalogNode(Form):
+    columns: dict[str, Form] | None = None
+
+
+class _CatalogForm(Form):
+    nodes: dict[str, _CatalogNode] | None = None
+    sources: dict[str, _CatalogNode] | None = None
 
 
 class _Manifest:
     def __init__(self, manifest: Mapping[str, Any], catalog: Mapping[str, Any], namespace: str) -> None:
-        self._nodes: dict[str, Mapping[str, Any]] = {**_of(manifest, "nodes"), **_of(manifest, "sources")}
+        self._nodes: dict[str, Mapping[str, Any]] = {
+            name: node
+            for kind in ("nodes", "sources", "metrics", "semantic_models", "saved_queries")
+            for name, node in _of(manifest, kind).items()
+        }
         self._exposures = _of(manifest, "exposures")
-        self._groups = {group.get("name"): group for group in _of(manifest, "groups").values()}
+        self._groups = {str(group.get("name")): group for group in _of(manifest, "groups").values()}
         self._catalog = {**_of(catalog, "nodes"), **_of(catalog, "sources")}
         self._namespace = namespace
         project = _of(manifest, "metadata").get("project_name")
@@ -107,7 +198,7 @@ class _Manifest:
         return DatasetRef(self._namespace, ".".join(str(part) for part in parts if part))
 
     def _inputs(self, node: Mapping[str, Any]) -> set[DatasetRef]:
-        """The datasets that a node depends on, through ephemeral models."""
+        """The datasets that a node depends on, through ephemeral models, metrics and semantic models."""
         found: set[DatasetRef] = set()
         seen: set[str] = set()
         left = _depends(node)
@@ -134,16 +225,15 @@ class _Manifest:
                 description=node.get("description") or None,
                 owners=self._owners(node),
                 tags=self._tags(unique_id, None, node),
+                freshness_seconds=_freshness(node),
                 columns=self._columns(unique_id, node) or None,
             )
 
     def _columns(self, unique_id: str, node: Mapping[str, Any]) -> tuple[DeclaredColumn, ...]:
         documented = {name.lower(): (name, column) for name, column in _of(node, "columns").items()}
-        known = dict.fromkeys(_of(self._catalog.get(unique_id, {}), "columns"))
+        known = {name.lower(): name for name in _of(_of(self._catalog, unique_id), "columns") if name}
         # The catalog's spelling is the database's.
-        spelled = {name.lower(): name for name in known} | {
-            low: name for low, (name, _) in documented.items() if low not in {each.lower() for each in known}
-        }
+        spelled = {low: name for low, (name, _) in documented.items()} | known
         out = []
         for low, path in sorted(spelled.items(), key=lambda item: item[1]):
             name, column = documented.get(low, (path, {}))
@@ -161,10 +251,10 @@ class _Manifest:
 
     def _owners(self, node: Mapping[str, Any]) -> tuple[Owner, ...] | None:
         owner = _of(node, "meta").get("owner") or _of(_of(node, "config"), "meta").get("owner")
-        if owner is None and (group := self._groups.get(node.get("group"))) is not None:
+        if owner is None and (group := self._groups.get(str(node.get("group")))) is not None:
             owner = _of(group, "owner").get("name") or _of(group, "owner").get("email") or group.get("name")
         names = owner if isinstance(owner, list) else [owner] if owner else []
-        return tuple(Owner(str(name)) for name in sorted(set(map(str, names)))) or None
+        return tuple(Owner(str(name)) for name in sorted({str(name) for name in names if name})) or None
 
     def _jobs(self) -> Iterator[DeclarationEvent]:
         for unique_id, node in sorted(self._nodes.items()):
@@ -200,9 +290,20 @@ class _Manifest:
             )
 
 
+def _freshness(node: Mapping[str, Any]) -> int | None:
+    """Seconds after which a source is stale."""
+    given = _of(node, "freshness") or _of(_of(node, "config"), "freshness")
+    for level in ("error_after", "warn_after"):
+        limit = _of(given, level)
+        count, seconds = limit.get("count"), _PERIODS.get(str(limit.get("period")))
+        if isinstance(count, int) and seconds is not None and 0 < count < _MOST_PERIODS:
+            return count * seconds
+    return None
+
+
 def _is_dataset(node: Mapping[str, Any]) -> bool:
     is_ephemeral = _of(node, "config").get("materialized") == "ephemeral"
-    return node.get("resource_type") in _DATASETS and not is_ephemeral
+    return node.get("resource_type") in _DATASETS and bool(node.get("name")) and not is_ephemeral
 
 
 def _depends(node: Mapping[str, Any]) -> list[str]:

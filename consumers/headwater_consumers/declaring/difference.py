@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from headwater_consumers.analysis.assets import spelling
 from headwater_consumers.analysis.declared import Contradiction, Declaration
 from headwater_consumers.analysis.declared.ask import stated
 from headwater_consumers.declaring.sets import PRODUCER
@@ -15,7 +16,6 @@ from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import DatasetRef, DeclarationEvent
 from headwater_schemas.events.build import lineage_event
 
-_MOST_CYCLES = 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -25,7 +25,7 @@ class ChangedValue:
 
     Attributes:
         column: path of the column; None: the subject itself.
-        property: name of the property.
+        property: name of the property; `declared` of a column that is in one alone and has no others.
         before: its value; None: none is declared.
         after: likewise.
     """
@@ -106,8 +106,8 @@ def difference(
             out.append(ChangedDeclaration("added", *about))
         elif other is None:
             out.append(ChangedDeclaration("withdrawn", *about))
-        elif values := _changed(one, other):
-            out.append(ChangedDeclaration("changed", *about, values))
+        elif one.key != other.key:
+            out.append(ChangedDeclaration("changed", *about, _changed(one, other)))
     return sorted(out, key=lambda change: (change.subject_type, change.namespace or "", change.name))
 
 
@@ -127,10 +127,24 @@ def made(bodies: Mapping[str, DeclarationEvent], *, tenant: str) -> list[Declara
                 str(facts.properties["subject_type"]),
                 None if subject is None else subject.namespace,
                 body.consumer or "" if subject is None else subject.name,
-                stated(facts.properties),
+                stated(facts.properties, _names(body, tenant)),
                 {path: stated(values) for path, (_, values) in zip(paths, facts.columns, strict=True)},
             )
         )
+    return out
+
+
+def _names(body: DeclarationEvent, tenant: str) -> dict[str, tuple[str, str | None]]:
+    """Names of the datasets that a declaration names, and of the columns that it reads, by key."""
+    out: dict[str, tuple[str, str | None]] = {}
+    for dataset in named_datasets([body]):
+        out[keys.dataset_key(tenant, dataset.namespace, dataset.name)] = (
+            spelling(dataset.namespace, dataset.name),
+            None,
+        )
+    for read in body.reads or ():
+        key = keys.dataset_key(tenant, read.dataset.namespace, read.dataset.name)
+        out |= {keys.column_key(tenant, key, column): (out[key][0], column) for column in read.columns}
     return out
 
 
@@ -162,56 +176,10 @@ def named_datasets(declarations: Iterable[DeclarationEvent]) -> set[DatasetRef]:
     return out
 
 
-def cycles(declarations: Iterable[DeclarationEvent]) -> list[list[str]]:
-    """Datasets that declared jobs make from each other: one cycle for each group of such datasets, at most 20.
-
-    A dataset that a job makes from itself, as an update in place does, is none.
-    """
-    feeds: dict[DatasetRef, set[DatasetRef]] = {}
-    for body in declarations:
-        pairs = {(source, target) for source in body.inputs or () for target in body.outputs or ()}
-        if (lineage := body.lineage) is not None:
-            pairs |= {
-                (lineage.datasets[edge.input], lineage.datasets[edge.output])
-                for edge in lineage.edges
-                if edge.input is not None
-            }
-        for source, target in pairs:
-            if source != target:
-                feeds.setdefault(source, set()).add(target)
-    return [[f"{one.namespace} {one.name}" for one in cycle] for cycle in _cycles(feeds)[:_MOST_CYCLES]]
-
-
-def _cycles(feeds: dict[DatasetRef, set[DatasetRef]]) -> list[list[DatasetRef]]:
-    """Depth first, each dataset once; without recursion, as a chain may be long."""
-    done: set[DatasetRef] = set()
-    out = []
-    for start in sorted(feeds):
-        path: list[DatasetRef] = []
-        on_path: dict[DatasetRef, int] = {}
-        stack = [(start, iter(sorted(feeds[start])))] if start not in done else []
-        if stack:
-            path, on_path = [start], {start: 0}
-        while stack:
-            _, targets = stack[-1]
-            target = next(targets, None)
-            if target is None:
-                stack.pop()
-                done.add(path[-1])
-                del on_path[path.pop()]
-            elif target in on_path:
-                out.append([*path[on_path[target] :], target])
-            elif target not in done:
-                on_path[target] = len(path)
-                path.append(target)
-                stack.append((target, iter(sorted(feeds.get(target, ())))))
-    return out
-
-
 def _changed(one: Declaration, other: Declaration) -> list[ChangedValue]:
     pairs: list[tuple[str | None, dict[str, Any], dict[str, Any]]] = [(None, one.values, other.values)]
     pairs += [
-        (path, one.columns.get(path, {}), other.columns.get(path, {}))
+        (path, _of_column(one, path), _of_column(other, path))
         for path in sorted(one.columns.keys() | other.columns.keys())
     ]
     return [
@@ -220,3 +188,8 @@ def _changed(one: Declaration, other: Declaration) -> list[ChangedValue]:
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name)
     ]
+
+
+def _of_column(declaration: Declaration, path: str) -> dict[str, Any]:
+    found = declaration.columns.get(path)
+    return {} if found is None else found or {"declared": True}

@@ -7,6 +7,7 @@ is made by a recursion in C that a file of many brackets ends with the process.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -19,6 +20,9 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_VALUES = 5_000_000
 """Values of one file. Aliases repeat what they stand for, so that a few lines could be billions."""
 _DEEPEST: Final = 60
+_TAB: Final = re.compile(r" *\t")
+_COMMENT: Final = re.compile(r":\s+(#[\w-]+)\s*$")
+"""What was meant as a value, `on_call: #flights`; a space behind `#` makes it a comment that is one."""
 _DATE: Final = "tag:yaml.org,2002:timestamp"
 
 Lines: TypeAlias = "int | tuple[int, dict[str | int, Lines]]"
@@ -59,7 +63,10 @@ def marked(file: str, text: str) -> Marked:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = 1 if mark is None else min(mark.line, text.rstrip().count("\n")) + 1
-        raise DeclarationError([Problem(file, line, (), f"not YAML: {error.problem or error.context}")]) from error
+        what = error.problem or error.context
+        if _TAB.match(text.split("\n")[line - 1]):
+            what = "a tab before the text; YAML is indented by spaces"
+        raise DeclarationError([Problem(file, line, (), f"not YAML: {what}")]) from error
     except yaml.YAMLError as error:
         raise DeclarationError([Problem(file, 1, (), f"not YAML: {' '.join(str(error).split())}")]) from error
 
@@ -82,6 +89,7 @@ class _Value:
 class _Reading:
     def __init__(self, file: str, text: str) -> None:
         self._file = file
+        self._rows = text.split("\n")
         self._events: Iterator[Any] = yaml.parse(text, Loader=_Loader)
         self._plain: Any = yaml.SafeLoader("")
         self._anchors: dict[str, _Value] = {}
@@ -161,6 +169,8 @@ class _Reading:
     def _scalar(self, event: Any, path: Path) -> Any:
         self._count(event, path, 1)
         text: str = event.value
+        if not text and not event.style and (lost := _COMMENT.search(self._row(event))):
+            raise self._error(event, path, f"{lost[1]} is a comment in YAML, so there is no value: put it into quotes")
         if event.tag is None and (not event.implicit[0] or text[:1] not in self._plain.yaml_implicit_resolvers):
             return text
         tag = event.tag
@@ -176,6 +186,10 @@ class _Reading:
         if not isinstance(value, str | int | float | None):
             raise self._error(event, path, f"{tag} isn't taken")
         return value
+
+    def _row(self, event: Any) -> str:
+        row = event.start_mark.line
+        return self._rows[row] if row < len(self._rows) else ""
 
     def _error(self, event: Any, path: Path, message: str) -> DeclarationError:
         return DeclarationError([Problem(self._file, _line(event), path, message)])

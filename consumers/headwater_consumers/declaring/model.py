@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from datetime import date
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any, Final
+from zoneinfo import available_timezones
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, WithJsonSchema
 
 from headwater_consumers.durations import read_duration
 from headwater_schemas.events import ConsumerType, MarkSpread, Sensitivity, TransformationKind
@@ -14,6 +18,8 @@ from headwater_schemas.events import ConsumerType, MarkSpread, Sensitivity, Tran
 SCHEMA_ID: Final = "https://headwater/schemas/declarations-1.schema.json"
 
 _DAY = 86_400
+_LARGEST: Final = (1 << 63) - 1
+"""What events and the graph hold."""
 
 Name = Annotated[str, Field(min_length=1)]
 
@@ -36,17 +42,59 @@ Spread = Annotated[MarkSpread, *_symbols(MarkSpread)]
 Kind = Annotated[TransformationKind, *_symbols(TransformationKind)]
 
 
-def _days(value: Any) -> Any:
-    seconds = read_duration(value)
+def _seconds(value: Any) -> int:
+    if (seconds := read_duration(value)) > _LARGEST:
+        raise ValueError("is too large")
+    return seconds
+
+
+def _days(value: Any) -> int:
+    try:
+        seconds = read_duration(value)
+    except ValueError:
+        seconds = 1
     if seconds % _DAY:
         raise ValueError("write whole days or weeks: 14d or 2w")
-    return seconds // _DAY
+    return _seconds(value) // _DAY
 
 
 _WRITTEN = {"type": "string", "pattern": r"^\d+ ?(s|m|h|d|w)$", "examples": ["15m", "2h"]}
-Seconds = Annotated[int, BeforeValidator(read_duration), WithJsonSchema(_WRITTEN)]
+Seconds = Annotated[int, BeforeValidator(_seconds), WithJsonSchema(_WRITTEN)]
 Days = Annotated[
     int, BeforeValidator(_days), WithJsonSchema({"type": "string", "pattern": r"^\d+ ?(d|w)$", "examples": ["14d"]})
+]
+
+
+_DAY_OF_WEEK = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_DAYS_OF_WEEK = f"{_DAY_OF_WEEK}(?:[-,]{_DAY_OF_WEEK})*"
+_DEADLINE = rf"^(?:{_DAYS_OF_WEEK} )?(?:[01]\d|2[0-3]):[0-5]\d(?: (\S+))?$"
+_OFFSET = re.compile(r"Z|(?:UTC)?[+-](?:0\d|1[0-4]):[0-5]\d")
+
+
+@cache
+def _zones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def _deadline(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("is a text: put it into quotes")  # noqa: TRY004 - what pydantic takes for a mistake
+    found = re.fullmatch(_DEADLINE, value)
+    if found is None:
+        raise ValueError("write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC")
+    zone = found[1]
+    # Where the system has no time zones, as in a small image, none is known to be wrong.
+    known = _zones() if zone is not None and not _OFFSET.fullmatch(zone) else ()
+    if known and zone not in known:
+        near = difflib.get_close_matches(str(zone), sorted(known), n=1)
+        raise ValueError(f"there is no time zone {zone}" + (f"; the nearest is {near[0]}" if near else ""))
+    return value
+
+
+Deadline = Annotated[
+    str,
+    BeforeValidator(_deadline),
+    WithJsonSchema({"type": "string", "pattern": _DEADLINE, "examples": ["06:00 Europe/Berlin", "Mon-Fri 07:30 UTC"]}),
 ]
 
 
@@ -89,12 +137,12 @@ class _Described(_Part):
     """How sensitive it is."""
     criticality: Name | None = None
     """How much depends on it, e.g. `tier-1`."""
-    certified: bool | None = None
+    certified: StrictBool | None = None
     """Whether others may rely on it."""
     freshness: Seconds | None = None
     """How old its data may be, e.g. `15m`."""
-    deadline: Name | None = None
-    """When its data has to be there, e.g. `06:00 Europe/Berlin`."""
+    deadline: Deadline | None = None
+    """When its data has to be there: a time with its zone, perhaps days before it: `Mon-Fri 06:00 Europe/Berlin`."""
     notice: Days | None = None
     """How long before a change people have to know of it, e.g. `14d`."""
     on_call: Name | None = None
@@ -158,7 +206,7 @@ class Column(_Part):
     """Terms of a glossary, or their addresses."""
     approval: ApprovalOf | None = None
     """Of its sensitivity, where it is made from more sensitive columns."""
-    smallest_group: Annotated[int, Field(ge=1)] | None = None
+    smallest_group: Annotated[StrictInt, Field(ge=1, le=_LARGEST)] | None = None
     """Of an aggregate: from how many rows each value is made at least."""
 
 
@@ -170,7 +218,7 @@ class Dataset(_Described):
     """If it isn't the file's."""
     keep: Days | None = None
     """How long its data is kept, e.g. `400d`."""
-    reference: bool | None = None
+    reference: StrictBool | None = None
     """Whether it is reference data that others look up in."""
     marks: list[Name | Mark] | None = None
     """Marks of the dataset and of its versions: `critical`, `legal-hold`, `test`, or words of your own."""
@@ -186,7 +234,7 @@ class ColumnInput(_Part):
     """Its path; without one, the dataset as a whole."""
     kind: Kind = TransformationKind.DERIVE
     """How the output comes from it."""
-    masking: bool = False
+    masking: StrictBool = False
     """Whether the input's value can't be read back from the output."""
     expression: Name | None = None
     """The formula, for people."""
@@ -249,7 +297,7 @@ class Declarations(_Part):
 
     set: Name
     """Its id. What leaves the file is withdrawn from the set of this id."""
-    revision: Annotated[int, Field(ge=1)] | None = None
+    revision: Annotated[StrictInt, Field(ge=1, le=_LARGEST // 2)] | None = None
     """Its number; without one, the number after the one in the graph."""
     namespace: str | None = None
     """Of names that are written without one."""

@@ -20,16 +20,18 @@ https://bitol-io.github.io/open-data-contract-standard/v3.1.0/
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, get_type_hints
 
 import msgspec
+from pydantic import Field
 
 from headwater_consumers.declaring.marks import Marked, marked
 from headwater_consumers.declaring.names import Names, UnresolvedNameError
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
-from headwater_consumers.declaring.reading import column_lineage
+from headwater_consumers.declaring.reading import Form, column_lineage, require_form
 from headwater_consumers.declaring.sets import DeclaredSet
 from headwater_schemas import naming
 from headwater_schemas.events import (
@@ -45,6 +47,7 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import declaration_digest
 
 FORMAT: Final = "odcs"
+_MOST_SECONDS: Final = 1e15
 NAMESPACE: Final = "headwater.namespace"
 NAME: Final = "headwater.name"
 """Custom properties of a schema object, or of the contract, that name its dataset."""
@@ -94,6 +97,37 @@ def read_contract(file: str, text: str, namespace: str | None = None, names: Nam
     return _Contract(file, text, document, namespace, names).declared()
 
 
+_Text = Annotated[str, Field(min_length=1)]
+
+
+class _Defined(Form):
+    definitions: list[Any] | None = Field(None, alias="authoritativeDefinitions")
+
+
+class _Items(Form):
+    properties: list[_Property] | None = None
+
+
+class _Property(_Defined):
+    name: _Text
+    properties: list[_Property] | None = None
+    items: _Items | None = None
+    sources: list[_Text] | None = Field(None, alias="transformSourceObjects")
+
+
+class _Object(_Defined):
+    name: _Text
+    properties: list[_Property] | None = None
+
+
+class _Document(_Defined):
+    version: _Text
+    api_version: _Text = Field(alias="apiVersion")
+    id: _Text
+    status: _Text
+    objects: list[_Object] | None = Field(None, alias="schema")
+
+
 class _Contract:
     def __init__(self, file: str, text: str, document: Marked, namespace: str | None, names: Names | None) -> None:
         self._file, self._text, self._document, self._namespace = file, text, document, namespace
@@ -102,16 +136,11 @@ class _Contract:
         self._problems: list[Problem] = []
 
     def declared(self) -> DeclaredSet:
-        for key in ("version", "apiVersion", "id", "status"):
-            if not isinstance(self._value.get(key), str) or not self._value[key]:
-                self._wrong((key,), "is missing" if key not in self._value else "is a text")
+        require_form(self._file, self._document, _Document)
         objects = self._list(self._value, "schema", ())
         named: dict[int, DatasetRef] = {}
         for index, one in enumerate(objects):
             path: Path = ("schema", index)
-            if not isinstance(one, dict) or not isinstance(one.get("name"), str):
-                self._wrong((*path, "name"), "is missing")
-                continue
             dataset = self._dataset_of(one, path)
             if dataset is not None and dataset in named.values():
                 self._wrong(path, f"is the dataset {dataset.namespace} {dataset.name} again")
@@ -151,7 +180,7 @@ class _Contract:
         custom = _custom(self._value) | _custom(one)
         name = str(one.get("physicalName") or one["name"])
         if NAMESPACE in custom:
-            return DatasetRef(custom[NAMESPACE], custom.get(NAME, name))
+            return DatasetRef(custom[NAMESPACE], custom.get(NAME) or name)
         for server in self._list(self._value, "servers", ()):
             if isinstance(server, dict) and (found := _on_server(server, name)) is not None:
                 return found
@@ -261,16 +290,18 @@ class _Contract:
         return freshness, keep, deadline
 
     def _columns(self, properties: Any, path: Path, prefix: str) -> Iterator[tuple[str, DeclaredColumn]]:
-        for index, one in enumerate(properties if isinstance(properties, list) else []):
+        seen: dict[str, int] = {}
+        for index, one in enumerate(properties or ()):
             here = (*path, index)
-            if not isinstance(one, dict) or not isinstance(one.get("name"), str):
-                self._wrong((*here, "name"), "is missing")
-                continue
             column = f"{prefix}{_step(one['name'])}"
+            if column in seen:
+                self._wrong((*here, "name"), f"is a property in line {seen[column]} already")
+                continue
+            seen[column] = self._document.line((*here, "name"))
             if NOT_DECLARED not in _custom(one):
                 yield column, self._as_stated(_column(column, one), one, here)
             yield from self._columns(one.get("properties"), (*here, "properties"), f"{column}.")
-            if isinstance(items := one.get("items"), dict):
+            if items := one.get("items"):
                 yield from self._columns(items.get("properties"), (*here, "items", "properties"), f"{column}.[].")
 
     def _job(self, objects: Sequence[Any], named: Mapping[int, DatasetRef]) -> Iterator[DeclarationEvent]:
@@ -318,13 +349,13 @@ def _column(path: str, one: Mapping[str, Any]) -> DeclaredColumn:
 
 
 def _transformed(properties: Any, prefix: str) -> Iterator[tuple[str, list[str], str | None]]:
-    for one in properties if isinstance(properties, list) else []:
+    for one in properties or ():
         column = f"{prefix}{_step(one['name'])}"
-        sources = [str(source) for source in one.get("transformSourceObjects") or ()]
+        sources = one.get("transformSourceObjects") or []
         if sources:
             yield column, sources, _text(one.get("transformLogic")) or _text(one.get("transformDescription"))
         yield from _transformed(one.get("properties"), f"{column}.")
-        if isinstance(items := one.get("items"), dict):
+        if items := one.get("items"):
             yield from _transformed(items.get("properties"), f"{column}.[].")
 
 
@@ -354,7 +385,7 @@ def _custom(of: Mapping[str, Any]) -> dict[str, str]:
     return {
         str(row["property"]): str(row.get("value"))
         for row in (rows if isinstance(rows, list) else [])
-        if isinstance(row, dict) and "property" in row
+        if isinstance(row, dict) and "property" in row and row.get("value") is not None
     }
 
 
@@ -379,7 +410,9 @@ def _seconds(value: Any, unit: Any) -> int | None:
         number = float(str(value))
     except ValueError:
         return None
-    return None if scale is None or number < 0 else int(number * scale)
+    if scale is None or not math.isfinite(number) or not 0 <= number * scale < _MOST_SECONDS:
+        return None
+    return int(number * scale)
 
 
 def _step(name: str) -> str:

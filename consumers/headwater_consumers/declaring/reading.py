@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from headwater_consumers.declaring import model
 from headwater_consumers.declaring.marks import Marked, marked
@@ -33,18 +33,21 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import canonical_lineage, declaration_digest
 
 _MOST_PROBLEMS: Final = 100
+_OF_A_ROW: Final = 2
+"""Steps to one of `datasets`, `jobs` or `consumers`."""
+_FORMS_READ: Final = frozenset({model.Read.__name__, model.Named.__name__})
 _INDIRECT: Final = frozenset(
     kind for kind in TransformationKind if kind.value.endswith("_DEPENDENCY") or kind is TransformationKind.CONDITIONAL
 )
 _COPIED: Final = ("description", "classification", "sensitivity", "criticality", "certified", "deadline")
 _MESSAGES: Final = {
-    "missing": "is missing",
     "string_type": "is a text",
     "list_type": "is a list",
     "dict_type": "is a mapping",
     "model_type": "is a mapping",
     "greater_than_equal": "is 1 or more",
     "bool_type": "is true or false",
+    "less_than_equal": "is too large",
     "int_type": "is a whole number",
     "string_too_short": "is empty",
 }
@@ -67,7 +70,7 @@ def read_set(file: str, text: str, names: Names | None = None) -> DeclaredSet:
     try:
         found = model.Declarations.model_validate(document.value)
     except ValidationError as error:
-        raise DeclarationError(_problems(file, document, error)) from error
+        raise DeclarationError(_problems_of(file, document, error)) from error
     return _Made(file, document, found, names).made()
 
 
@@ -286,22 +289,56 @@ def _columns(columns: dict[str, model.Column | None] | None) -> tuple[DeclaredCo
     )
 
 
-def _problems(file: str, document: Marked, error: ValidationError) -> list[Problem]:
+class Form(BaseModel):
+    """What is read of another format has its form; the rest may be anything."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+def require_form(file: str, document: Marked, form: type[Form]) -> None:
+    """Check a document of another format.
+
+    Raises:
+        DeclarationError: it hasn't the form, with all mistakes.
+    """
+    try:
+        form.model_validate(document.value)
+    except ValidationError as error:
+        raise DeclarationError(_problems_of(file, document, error)) from error
+
+
+def _problems_of(file: str, document: Marked, error: ValidationError) -> list[Problem]:
     """What pydantic found, each place once, in the file's own words."""
     found: dict[Path, list[Any]] = {}
     for one in error.errors(include_url=False):
-        found.setdefault(_place(document.value, one), []).append(one)
+        if _is_of_the_form_meant(document.value, one["loc"]):
+            found.setdefault(_place(document.value, one), []).append(one)
     # A value that no form of a union fits has problems of its own, and of each form.
     places = [place for place in found if not any(other != place and other[: len(place)] == place for other in found)]
     return [Problem(file, document.line(place), place, _message(found[place])) for place in places[:_MOST_PROBLEMS]]
+
+
+def _is_of_the_form_meant(value: Any, loc: Sequence[str | int]) -> bool:
+    """Of the mappings that something read may be, the one with `dataset` is meant where that is there."""
+    for step in loc:
+        if step in _FORMS_READ and isinstance(value, dict):
+            return step == (model.Read if "dataset" in value else model.Named).__name__
+        if _has(value, step):
+            value = value[step]
+    return True
+
+
+def _has(value: Any, step: str | int) -> bool:
+    if isinstance(value, list):
+        return isinstance(step, int) and step < len(value)
+    return isinstance(value, dict) and step in value
 
 
 def _place(value: Any, error: Any) -> Path:
     """Where a problem is: the steps that are in the document, and a key that is missing; names of types left out."""
     place: Path = ()
     for step in error["loc"]:
-        in_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
-        if in_list or (isinstance(value, dict) and step in value):
+        if _has(value, step):
             place, value = (*place, step), value[step]
     return (*place, error["loc"][-1]) if error["type"] == "missing" else place
 
@@ -319,7 +356,21 @@ def _message(errors: Sequence[Any]) -> str:
         return "is a name, or a mapping with `namespace` and `name`" if "owners" not in error["loc"] else "is a name"
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
-    return _MESSAGES.get(error["type"], str(error["msg"]))
+    return _MESSAGES.get(error["type"], str(error["msg"])) + _hint(error)
+
+
+def _hint(error: Any) -> str:
+    """What would be right in place of a value of the wrong type, where that is easy to see."""
+    type_, value = error["type"], error["input"]
+    if type_ == "string_type" and isinstance(value, bool | int | float):
+        return ": put it into quotes"
+    if type_ == "list_type" and isinstance(value, str):
+        return ": put it into [ ]"
+    if type_ == "dict_type" and isinstance(value, list):
+        return ": `name: value`, without a dash before it"
+    if type_ == "model_type" and isinstance(value, str) and len(error["loc"]) == _OF_A_ROW:
+        return " that begins with `name:`"
+    return ""
 
 
 def _unknown(loc: tuple[str | int, ...]) -> str:

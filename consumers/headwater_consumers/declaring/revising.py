@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from headwater_consumers.analysis.declared import (
+    Contradiction,
+    Declaration,
     SetState,
     contradictions,
+    dataset_names,
     declarations,
+    feeds_elsewhere,
     holding_elsewhere,
     merged,
     set_progress,
@@ -18,17 +22,19 @@ from headwater_consumers.analysis.declared import (
     there,
     unknown_datasets,
 )
-from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.declaring.cycles import cycles, declared_pairs
 from headwater_consumers.declaring.difference import (
     ChangedDeclaration,
     SetResult,
-    cycles,
     difference,
     made,
     named_datasets,
     subject_key,
 )
 from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_consumers.graph.keys import dataset_key
 from headwater_schemas.events import LineageEvent
 
 _SAMPLES: Final = 100
@@ -128,11 +134,7 @@ def result(reader: Reader, revision: NextRevision, *, published: bool, in_graph:
         published: whether its events were.
         in_graph: whether the graph has it.
     """
-    declared, tenant = revision.declared, reader.tenant
-    keys = {subject_key(body, tenant=tenant): key for key, body in declared.by_key(tenant).items()}
-    others = holding_elsewhere(reader, keys, declared.name)
-    shared = {keys[one.subject] for one in others}
-    own = {key: body for key, body in declared.by_key(tenant).items() if key in shared}
+    declared = revision.declared
     return SetResult(
         declared.name,
         revision.number,
@@ -141,9 +143,68 @@ def result(reader: Reader, revision: NextRevision, *, published: bool, in_graph:
         in_graph,
         revision.changes,
         revision.unknown,
-        contradictions(merged([*made(own, tenant=tenant), *others]).values()),
-        cycles(declared.declarations.values()),
+        _contradictions(reader, declared),
+        reader.read(lambda tx: _cycles(tx, declared)),
     )
+
+
+def _contradictions(reader: Reader, declared: DeclaredSet) -> list[Contradiction]:
+    """Where other sets give other values, whatever name of a dataset they give them to."""
+    tenant = reader.tenant
+    bodies = declared.by_key(tenant)
+    subjects = {key: subject_key(body, tenant=tenant) for key, body in bodies.items()}
+    names = reader.read(lambda tx: _names(tx, subjects.values()))
+    every = {name for subject in subjects.values() for name in names.get(subject, [subject])}
+    shown = {name: members[0] for members in names.values() for name in members}
+
+    def of_one(declarations: Iterable[Declaration]) -> list[Declaration]:
+        return [replace(one, subject=shown.get(one.subject, one.subject)) for one in declarations]
+
+    others = of_one(holding_elsewhere(reader, every, declared.name))
+    shared = {one.subject for one in others}
+    own = {key: bodies[key] for key, subject in subjects.items() if shown.get(subject, subject) in shared}
+    return contradictions(merged([*of_one(made(own, tenant=tenant)), *others]).values())
+
+
+def _cycles(tx: Transaction, declared: DeclaredSet) -> list[list[str]]:
+    """Datasets that the set's jobs make from each other, perhaps by way of other sets' jobs and by other names."""
+    pairs = declared_pairs(declared.declarations.values())
+    if not pairs:
+        return []
+    refs = {dataset_key(tx.tenant, one.namespace, one.name): one for pair in pairs for one in pair}
+    own = [(dataset_key(tx.tenant, a.namespace, a.name), dataset_key(tx.tenant, b.namespace, b.name)) for a, b in pairs]
+    others = feeds_elsewhere(tx, declared.name)
+    names = _names(tx, {key for pair in (*own, *others) for key in pair})
+
+    def shown(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [(names.get(source, [source])[0], names.get(target, [target])[0]) for source, target in pairs]
+
+    found = cycles(shown(own), shown(others))
+    spelled = {key: (ref.namespace, ref.name) for key, ref in refs.items()}
+    unknown = {key for cycle in found for key in cycle} - spelled.keys()
+    spelled |= dataset_names(tx, unknown) if unknown else {}
+    return [[" ".join(spelled.get(key, (key,))) for key in cycle] for cycle in found]
+
+
+def _names(tx: Transaction, keys: Iterable[str]) -> dict[str, list[str]]:
+    """Of each of these datasets with several names, by key: the keys of all of these, the shown one first.
+
+    Also of those that the graph only has under another name: what is declared will make them one with it.
+    """
+    asked = set(keys)
+    if not tx.several_names or not asked:
+        return {}
+    identities = Identities.of(tx)
+    called = {row["key"]: row["datasets"] for row in tx.rows("declared/called", keys=sorted(asked))}
+    identities.look_at({*asked, *(dataset for each in called.values() for dataset in each)})
+    out = {}
+    for key in asked:
+        members = identities.members(key)
+        if len(members) == 1 and len(called.get(key, ())) == 1:
+            members = [*identities.members(called[key][0]), key]
+        if len(members) > 1:
+            out[key] = members
+    return out
 
 
 def progress(reader: Reader, revision: NextRevision) -> tuple[bool, int]:

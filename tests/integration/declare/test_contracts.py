@@ -36,6 +36,13 @@ def test_contracts_of_datasets(
 ) -> None:
     headwater("declare", str(DELAYS))
     headwater("declare", str(ROOT / "docs" / "examples" / "declare" / "flights.yaml"))
+    capsys.readouterr()
+    assert cli.main(["declare", "--export", "odcs:flights-delays"]) == 0
+    assert capsys.readouterr().out == DELAYS.read_text(encoding="utf-8")
+    exported = headwater("declare", "--export", "odcs:flights-delays")
+    assert (exported["format"], exported["revision"]) == ("odcs", 1)
+    assert "There is no declaration set 'none'." in str(headwater("declare", "--export", "none", status=3))
+    assert "not as a data contract" in str(headwater("declare", "--export", "flights", status=3))
 
     # The one that was declared comes back as it was, by any name of its dataset; others of them are made.
     for name in ("delays", "file:/tmp/headwater/demo/flights/delays", "/tmp/headwater/demo/flights/delays"):

@@ -133,6 +133,14 @@ def test_an_older_revision_is_refused(followed: dict[str, str], headwater: Comma
     assert "is at revision 8 in the graph, and this file is revision 6 with other content" in error["message"]
 
 
+def test_a_set_that_is_not_there_can_not_be_withdrawn(
+    followed: dict[str, str], headwater: Command, neo4j_driver: Driver
+) -> None:
+    error = headwater("declare", "--withdraw", "typo", status=3)["error"]
+    assert error["message"] == "There is no declaration set 'typo' to withdraw; nothing was sent."
+    assert not neo4j_driver.execute_query("MATCH (s:DeclarationSet) RETURN s").records
+
+
 def test_names_without_a_namespace_are_looked_up(
     followed_demo: dict[str, str], headwater: Command, neo4j_driver: Driver, tmp_path: Path
 ) -> None:

@@ -66,7 +66,15 @@ MANIFEST: dict[str, Any] = {
             "identifier": "departed_raw",
             "database": "dw",
             "schema": "raw",
+            "freshness": {
+                "warn_after": {"count": 12, "period": "hour"},
+                "error_after": {"count": 1, "period": "day"},
+            },
         }
+    },
+    "metrics": {"metric.flights.late": {"name": "late", "depends_on": {"nodes": ["semantic_model.flights.days"]}}},
+    "semantic_models": {
+        "semantic_model.flights.days": {"name": "days", "depends_on": {"nodes": ["model.flights.delays"]}}
     },
     "groups": {"group.flights.ops": {"name": "ops", "owner": {"name": "team:operations", "email": "o@example.com"}}},
     "exposures": {
@@ -76,7 +84,7 @@ MANIFEST: dict[str, Any] = {
             "url": "https://bi.example/board",
             "maturity": "high",
             "owner": {"name": "team:bi", "email": "bi@example.com"},
-            "depends_on": {"nodes": ["model.flights.delays", "model.flights.cleaned"]},
+            "depends_on": {"nodes": ["metric.flights.late", "model.flights.cleaned"]},
         }
     },
 }
@@ -111,6 +119,7 @@ def test_models_seeds_and_sources_are_datasets(declared: DeclaredSet) -> None:
         DeclaredColumn(path="mean"),
     )
     assert found[AIRLINES].owners == (Owner("jo"),)
+    assert (found[DEPARTED].freshness_seconds, found[AIRLINES].freshness_seconds) == (86_400, None)
 
 
 def test_what_a_model_is_made_from_goes_through_ephemeral_ones(declared: DeclaredSet) -> None:
@@ -121,7 +130,7 @@ def test_what_a_model_is_made_from_goes_through_ephemeral_ones(declared: Declare
     }
 
 
-def test_exposures_are_consumers(declared: DeclaredSet) -> None:
+def test_exposures_are_consumers_also_of_what_metrics_are_made_from(declared: DeclaredSet) -> None:
     (board,) = [body for body in declared.declarations.values() if body.consumer is not None]
     assert (board.consumer, board.type) == ("board", ConsumerType.DASHBOARD)
     assert (board.owners, board.contact) == ((Owner("team:bi"),), "bi@example.com")
@@ -134,8 +143,60 @@ def test_exposures_are_consumers(declared: DeclaredSet) -> None:
     [
         (json.dumps(MANIFEST), None, "a manifest doesn't have the address of the database: give --namespace"),
         (json.dumps(MANIFEST)[:-1], NAMESPACE, "not JSON"),
+        (json.dumps(MANIFEST).replace('"gold"', '"\\ud800"'), NAMESPACE, "half of a surrogate pair"),
+        (json.dumps(MANIFEST)[:-1] + ', "x": ' + "[" * 100_000, NAMESPACE, "nested too deeply"),
+        (
+            json.dumps({**MANIFEST, "exposures": {"e": {"name": "e", "depends_on": {"nodes": 5}}}}),
+            NAMESPACE,
+            r"exposures.e.depends_on.nodes: is a list",
+        ),
+        (
+            json.dumps({**MANIFEST, "nodes": {"model.a": {"description": 5}}}),
+            NAMESPACE,
+            r'nodes\["model.a"\].description: is a text',
+        ),
     ],
 )
 def test_mistakes(text: str, namespace: str | None, expected: str) -> None:
     with pytest.raises(DeclarationError, match=expected):
         read_file("manifest.json", text, namespace=namespace)
+
+
+def test_mistakes_have_their_lines() -> None:
+    node = {"description": "\n{", "columns": {"a": {}, "b": {"description": ["x", 5], "tags": [1]}}}
+    wrong = {
+        **MANIFEST,
+        "nodes": {"model.a": {"name": "a"}, "model.b": node},
+        "exposures": {"e": {"name": "e", "url": 5}},
+    }
+    for indent in (None, 2):
+        text = json.dumps(wrong, indent=indent)
+        with pytest.raises(DeclarationError) as raised:
+            read_file("manifest.json", text, namespace=NAMESPACE)
+        rows = text.split("\n")
+        found = {each.pointer: rows[each.line - 1].strip() for each in raised.value.problems}
+        if indent is None:
+            assert set(found.values()) == {text}  # as dbt writes it, in one line
+        else:
+            assert found == {
+                "/nodes/model.b/columns/b/description": '"description": [',
+                "/nodes/model.b/columns/b/tags/0": "1",
+                "/exposures/e/url": '"url": 5',
+            }
+
+
+@pytest.mark.parametrize(
+    ("catalog", "expected"),
+    [
+        ("{", r"^catalog\.json, line 1: not JSON"),
+        ("[]", r"^catalog\.json, line 1"),
+        ('{"nodes": []}', r"^catalog\.json, line 1: nodes"),
+        ('{"nodes": {"model.p.m": {"columns": ["a"]}}}', r"^catalog\.json, line 1: nodes"),
+        ('{"sources": {"s": 1}}', r"^catalog\.json, line 1: sources"),
+        ('{"nodes": {},\n\n"sources":\n{"s":\n1}}', r"^catalog\.json, line 5: sources.s"),
+    ],
+)
+def test_mistakes_of_a_catalog_name_it(catalog: str, expected: str) -> None:
+    manifest = '{"metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"}}'
+    with pytest.raises(DeclarationError, match=expected):
+        read_file("manifest.json", manifest, namespace="n", catalog=catalog)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from headwater_consumers.analysis.declared import Declaration, contradictions, merge, merged
-from headwater_consumers.declaring.difference import ChangedValue, cycles, difference, made, named_datasets
+from headwater_consumers.declaring.cycles import cycles, declared_pairs
+from headwater_consumers.declaring.difference import ChangedValue, difference, made, named_datasets
 from headwater_consumers.declaring.reading import read_set
 from headwater_consumers.declaring.sets import DeclaredSet
 
@@ -37,10 +38,57 @@ def test_added_withdrawn_and_changed() -> None:
                 ChangedValue(None, "freshness_seconds", None, 3600),
                 ChangedValue(None, "owners", ["x"], ["y"]),
                 ChangedValue("c", "sensitivity", "PII", "INTERNAL"),
+                ChangedValue("d", "declared", True, None),
             ],
         ),
         ("withdrawn", "dataset", "b", []),
     ]
+
+
+def test_a_column_without_a_word_on_it() -> None:
+    assert differences("datasets: [{name: a}]", "datasets: [{name: a, columns: {c: }}]") == [
+        ("changed", "dataset", "a", [ChangedValue("c", "declared", None, True)])
+    ]
+    assert differences(
+        "datasets: [{name: a, columns: {c: }}]", "datasets: [{name: a, columns: {c: {sensitivity: PII}}}]"
+    ) == [
+        (
+            "changed",
+            "dataset",
+            "a",
+            [ChangedValue("c", "declared", True, None), ChangedValue("c", "sensitivity", None, "PII")],
+        )
+    ]
+
+
+def test_what_a_consumer_reads() -> None:
+    before = "consumers: [{name: z, reads: [a, b]}]"
+    after = "consumers: [{name: z, reads: [{dataset: a, columns: [x, y]}, /c]}]"
+    reads = ChangedValue(None, "reads", ["n/a", "n/b"], ["n/a#x", "n/a#y", "n:/c"])
+    assert differences(before, after) == [("changed", "consumer", "z", [reads])]
+
+
+def test_datasets_of_a_job_are_named() -> None:
+    one = "{input: a, input_field: day, output: b, output_field: month, transform: month}"
+    before = f"jobs: [{{name: j, inputs: [a], outputs: [b], partitions: [{one}]}}]"
+    after = "jobs: [{name: j, inputs: [a, /c], outputs: [{namespace: s3://x, name: d}]}]"
+    assert differences(before, after) == [
+        (
+            "changed",
+            "job",
+            "j",
+            [
+                ChangedValue(None, "inputs", ["n/a"], ["n/a", "n:/c"]),
+                ChangedValue(None, "outputs", ["n/b"], ["s3://x/d"]),
+                ChangedValue(None, "partitions", ["n/a#day → n/b#month (month)"], None),
+            ],
+        )
+    ]
+
+
+def test_what_two_sets_say_that_a_consumer_reads_adds_up() -> None:
+    (found,) = merged(both("consumers: [{name: z, reads: [a]}]", "consumers: [{name: z, reads: [b]}]")).values()
+    assert (found.values["reads"], found.contradictions) == (["n/a", "n/b"], [])
 
 
 def test_what_is_new_is_in_its_order() -> None:
@@ -64,7 +112,7 @@ def test_all_datasets_that_are_named() -> None:
 
 def test_cycles() -> None:
     def found(text: str) -> list[list[str]]:
-        return cycles(read(f"jobs: [{text}]").declarations.values())
+        return cycles(pairs(f"jobs: [{text}]"))
 
     assert found("{name: j, inputs: [a], outputs: [b, a]}") == []
     assert found("{name: j, inputs: [a], outputs: [b]}, {name: k, inputs: [b], outputs: [c]}") == []
@@ -75,7 +123,23 @@ def test_cycles() -> None:
 
 def test_a_chain_of_any_length_is_no_cycle() -> None:
     jobs = ",".join(f"{{name: j{at}, inputs: [d{at}], outputs: [d{at + 1}]}}" for at in range(5_000))
-    assert cycles(read(f"jobs: [{jobs}]").declarations.values()) == []
+    assert cycles(pairs(f"jobs: [{jobs}]")) == []
+
+
+def test_cycles_by_way_of_other_sets() -> None:
+    own = [("a", "b"), ("x", "y"), ("e", "e")]
+    assert cycles(own, [("b", "c"), ("c", "a")]) == [["a", "b", "c", "a"]]
+    # Those that others have among themselves aren't this set's.
+    assert cycles(own, [("b", "c"), ("c", "d"), ("d", "c")]) == []
+    # Of one group one cycle, by a pair of its own.
+    assert cycles([("a", "b"), ("b", "a")], [("a", "c"), ("c", "a"), ("c", "b")]) == [["a", "b", "a"]]
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    return [
+        (f"{source.namespace} {source.name}", f"{target.namespace} {target.name}")
+        for source, target in declared_pairs(read(text).declarations.values())
+    ]
 
 
 def both(one: str, other: str) -> list[Declaration]:

@@ -198,11 +198,25 @@ def test_a_custom_property_names_the_dataset() -> None:
     assert body.dataset == DatasetRef("n", "e")
 
 
+NAMED = HEAD + "\nschema:\n- name: d\n  customProperties: [{property: headwater.namespace, value: n}]\n"
+
+
+@pytest.mark.parametrize("level", ["{value: .inf, unit: d}", "{value: .nan, unit: d}", "{value: 1e300, unit: y}"])
+def test_a_service_level_that_is_no_span_is_kept_in_the_document_alone(level: str) -> None:
+    text = NAMED + f"slaProperties:\n- {level.replace('{', '{property: latency, ')}\n"
+    declared = read(text)
+    (body,) = declared.declarations.values()
+    assert (body.freshness_seconds, declared.document) == (None, text)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("kind: DataContract\nid: x\nversion: '1'\nstatus: s", ["line 1: apiVersion: is missing"]),
-        ("kind: DataContract\napiVersion: v3.1.0\nid: x\nversion: 1\nstatus: s", ["line 4: version: is a text"]),
+        (
+            "kind: DataContract\napiVersion: v3.1.0\nid: x\nversion: 1\nstatus: s",
+            ["line 4: version: is a text: put it into quotes"],
+        ),
         (
             HEAD + "\nschema: 5",
             ["line 6: schema: is a list"],
@@ -214,6 +228,25 @@ def test_a_custom_property_names_the_dataset() -> None:
         (
             HEAD + "\nschema:\n- name: d",
             [f"line 7: schema[0]: {UNNAMED}"],
+        ),
+        (
+            NAMED + "  properties:\n  - {name: a}\n  - {name: b}\n  - {name: a}",
+            ["line 12: schema[0].properties[2].name: is a property in line 10 already"],
+        ),
+        (
+            NAMED + "  properties: [{name: a, description: b}, {name: a, description: c}]",
+            ["line 9: schema[0].properties[1].name: is a property in line 9 already"],
+        ),
+        (
+            NAMED + "  properties:\n  - 5\n  - {logicalType: date}\n  - {name: a, transformSourceObjects: b.c}\n"
+            "  - {name: d, items: [e], authoritativeDefinitions: f}",
+            [
+                "line 10: schema[0].properties[0]: is a mapping",
+                "line 11: schema[0].properties[1].name: is missing",
+                "line 12: schema[0].properties[2].transformSourceObjects: is a list: put it into [ ]",
+                "line 13: schema[0].properties[3].authoritativeDefinitions: is a list: put it into [ ]",
+                "line 13: schema[0].properties[3].items: is a mapping",
+            ],
         ),
     ],
 )

@@ -212,6 +212,43 @@ def test_what_is_there_needs_no_event() -> None:
             ),
             ["line 8: jobs[0].columns[0].inputs[0].colum: no such key; did you mean `column`?"],
         ),
+        (
+            (
+                "set: x\nnamespace: n\ndatasets:\n"
+                "- {name: a, tags: [b], columns: [{name: c}], owners: d, deadline: 6:00}\n- e"
+            ),
+            [
+                "line 4: datasets[0].owners: is a list: put it into [ ]",
+                "line 4: datasets[0].tags: is a mapping: `name: value`, without a dash before it",
+                "line 4: datasets[0].deadline: is a text: put it into quotes",
+                "line 4: datasets[0].columns: is a mapping: `name: value`, without a dash before it",
+                "line 5: datasets[1]: is a mapping that begins with `name:`",
+            ],
+        ),
+        (
+            "set: x\nnamespace: n\ndatasets: [{name: a, certified: 'yes', keep: 2y, freshness: 99999999999999999999w}]",
+            [
+                "line 3: datasets[0].certified: is true or false",
+                "line 3: datasets[0].freshness: is too large",
+                "line 3: datasets[0].keep: write whole days or weeks: 14d or 2w",
+            ],
+        ),
+        ("set: x\nrevision: 9223372036854775807", ["line 2: revision: is too large"]),
+        (
+            (
+                "set: x\nnamespace: n\nconsumers:\n- name: a\n  reads:\n"
+                "  - {dataset: d, column: e}\n  - {dataset: {name: f}}"
+            ),
+            [
+                "line 6: consumers[0].reads[0].column: no such key; did you mean `columns`?",
+                "line 7: consumers[0].reads[1].dataset.namespace: is missing",
+            ],
+        ),
+        (
+            "set: x\nnamespace: n\nconsumers:\n- name: a\n  contact:  # nobody yet\n  on_call: #flights",
+            ["line 6: consumers[0].on_call: #flights is a comment in YAML, so there is no value: put it into quotes"],
+        ),
+        ("set: x\ndatasets:\n\t- name: a", ["line 3: not YAML: a tab before the text; YAML is indented by spaces"]),
         ("set: x\n---\nset: y", ["line 2: a file is one YAML document, and here a second one begins"]),
         ("set: !!binary aGk=", ["line 1: set: tag:yaml.org,2002:binary isn't taken"]),
         ("set: !mine x", ["line 1: set: !mine isn't taken"]),
@@ -393,3 +430,29 @@ def test_a_contract_without_servers_names_tables_of_the_graph() -> None:
     with pytest.raises(DeclarationError) as raised:
         read_file("c.yaml", text, names=Names(nowhere))
     assert "no server tells which dataset it is, and the graph has no dataset shop.orders: give" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "deadline", ["06:00", "06:00 Europe/Berlin", "Mon-Fri 23:59 UTC", "Mon,Wed,Fri 06:00", "06:00 Z", "06:00 +02:00"]
+)
+def test_deadlines(deadline: str) -> None:
+    (body,) = read_set(
+        "f.yaml", f"set: s\nnamespace: n\ndatasets: [{{name: a, deadline: '{deadline}'}}]"
+    ).declarations.values()
+    assert body.deadline == deadline
+
+
+@pytest.mark.parametrize(
+    ("deadline", "wrong"),
+    [
+        ("soon", "write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC"),
+        ("24:00", "write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC"),
+        ("6:00", "write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC"),
+        ("Montag 06:00", "write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC"),
+        ("06:00 Europe/Berlim", "there is no time zone Europe/Berlim; the nearest is Europe/Berlin"),
+    ],
+)
+def test_what_is_no_deadline(deadline: str, wrong: str) -> None:
+    with pytest.raises(DeclarationError) as raised:
+        read_set("f.yaml", f"set: s\nnamespace: n\ndatasets: [{{name: a, deadline: '{deadline}'}}]")
+    assert [str(each) for each in raised.value.problems] == [f"f.yaml, line 3: datasets[0].deadline: {wrong}"]
