@@ -7,5 +7,7 @@ stored     the schema that the graph has
 compare    two schemas ⇒ every difference
 starts     where differences begin in the graph; graph: the graph, asked once for all of them
 ask        the review: the differences with all that the graph has downstream of them
+by_kind    the same where the graph isn't asked: how bad a difference is by its kind
+question   what is asked
 answer     what is answered; wording: sentences
 """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
-from headwater_consumers.analysis.assets import Asset
+from headwater_consumers.analysis.assets import Asset, job_asset
 from headwater_consumers.analysis.declared import consumers_of
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities, notice
@@ -27,16 +27,16 @@ from headwater_consumers.analysis.impact.spread import ImpactSpread, spread
 from headwater_consumers.analysis.impact.start import Beginning, columns_of
 from headwater_consumers.analysis.impact.steps import Cause
 from headwater_consumers.analysis.impact.wording import short
-from headwater_consumers.analysis.known.rows import job_uses
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.review.answer import Review, ReviewedDifference
 from headwater_consumers.review.compare import Difference, DifferenceKind, Retyping, compare
 from headwater_consumers.review.graph import SharedGraph
+from headwater_consumers.review.question import Question
 from headwater_consumers.review.schema import Schema, Steps, steps_of
 from headwater_consumers.review.starts import Starts, impact_of
 from headwater_consumers.review.stored import stored_schema
-from headwater_consumers.review.wording import text_of
+from headwater_consumers.review.wording import constraint_of, suggestion_of, text_of
 
 MOST_ITEMS = 10
 MOST_JOBS = 10
@@ -44,28 +44,6 @@ MOST_UNSEEN = 20
 _MOST_WRITERS = 100
 _GONE = (DifferenceKind.REMOVED, DifferenceKind.RENAMED)
 _OTHERWISE = (DifferenceKind.UNIT, DifferenceKind.MEANING)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is reviewed.
-
-    Attributes:
-        dataset: as `resolve_dataset` understands.
-        new: its schema to be.
-        old: its schema as it is; None: the one in the graph.
-        renames: old path to new path of columns that are renamed.
-        at: path of the column that the schemas are of; None: a topic's `value`, and of any other dataset all of it.
-        differences: those of a job's two versions, which are reviewed instead of those of the schemas; None: there is
-            no job.
-    """
-
-    dataset: str
-    new: Schema
-    old: Schema | None = None
-    renames: Mapping[str, str] = field(default_factory=dict)
-    at: str | None = None
-    differences: tuple[Difference, ...] | None = None
 
 
 def review(reader: Reader, question: Question, policy: Policy | None = None) -> Review:
@@ -174,11 +152,6 @@ class _Reviewing:
         """What paths of the files begin with in the graph: `value.`, say."""
         return "".join(f"{step}." for step in self._at)
 
-    def _suggestion(self, column: str, similar: str) -> str:
-        """What to say if a column that goes and one that comes are the same."""
-        before, after = (short(path.removeprefix(self._above)) for path in (column, similar))
-        return f"Is it renamed to {short(similar)}? Then say --rename {before}={after}."
-
     def _spreads(
         self, differences: Sequence[Difference], changes: Sequence[tuple[ChangeType, SchemaChange] | None]
     ) -> dict[int, _Spread]:
@@ -222,7 +195,7 @@ class _Reviewing:
         elif found is None:
             reasons.append(self._not_there())
         if difference.similar is not None:
-            reasons.append((Severity.NONE, self._suggestion(difference.column, difference.similar)))
+            reasons.append((Severity.NONE, suggestion_of(difference.column, difference.similar, self._above)))
         counts = Counter(ranks)
         worst = min(
             [*(SEVERITIES[rank] for rank in ranks), *(severity for severity, _ in reasons)], key=_rank, default=None
@@ -248,7 +221,7 @@ class _Reviewing:
             if severity is not Severity.NONE:
                 reads = "reads this column" if names_it else "reads the dataset as a whole"
                 yield severity, f"Consumer {short(name)} {reads}."
-        if self._writers and (constraint := _constraint(difference)):
+        if self._writers and (constraint := constraint_of(difference)):
             more = f" and {len(self._writers) - 1:,} more" if len(self._writers) > 1 else ""
             yield (
                 Severity.DEGRADED,
@@ -272,7 +245,7 @@ class _Reviewing:
     def _look_for_writers(self) -> list[Asset]:
         keys = Identities.of(self._tx).members(self._dataset.asset.key)
         rows = self._tx.rows("known/jobs_of_dataset", keys=keys, link="WRITES", most=_MOST_WRITERS)
-        return [use.job for use in job_uses(rows)]
+        return [job_asset(row["job"]) for row in rows]
 
     def _consumers_of_columns(self, spreads: Mapping[int, _Spread]) -> dict[int, dict[str, bool]]:
         """By place of the difference: consumers of what changes, and whether they name it."""
@@ -321,12 +294,3 @@ def _for_consumer(difference: Difference, *, names_it: bool) -> Severity:
         return Severity.DEGRADED
     may_surprise = difference.after == "nullable" or difference.kind is DifferenceKind.ENUM
     return Severity.DEGRADED if names_it and may_surprise else Severity.NONE
-
-
-def _constraint(difference: Difference) -> str:
-    """What rows have to fulfil from then on, for those who write them; empty: nothing new."""
-    if difference.required:
-        return "fill the new column"
-    if difference.kind is DifferenceKind.NULLABILITY and difference.after != "nullable":
-        return "write no null there"
-    return "write only these values" if difference.values_removed else ""

@@ -32,15 +32,29 @@ _SENTENCES = {
     DifferenceKind.INPUT_ADDED: "The job also reads {after}",
 }
 
+_OF_A_PLAN = (DifferenceKind.ROWS, DifferenceKind.MEANING, DifferenceKind.WRITE_MODE)
+_MOST = 80
+_MOST_OF_A_PLAN = 400
+# Of a job: equal texts, and other code of a function, or other values in what they are made of.
+_IN_ANOTHER_WAY = {
+    DifferenceKind.ROWS: "The job writes other rows: what decides them is computed in another way",
+    DifferenceKind.MEANING: "{column} is computed in another way: {before}",
+}
+
 
 def text_of(difference: Difference) -> str:
     """What differs, in one sentence without a full stop."""
-    after = short(difference.after) if difference.after else "none"
+    if difference.kind in _IN_ANOTHER_WAY and difference.before == difference.after:
+        return _IN_ANOTHER_WAY[difference.kind].format(
+            column=short(difference.column), before=short(difference.before or "", _MOST_OF_A_PLAN)
+        )
+    most = _MOST_OF_A_PLAN if difference.kind in _OF_A_PLAN else _MOST
+    after = short(difference.after, most) if difference.after else "none"
     typed = f" as {after}" if difference.after else ""
     return _SENTENCES[difference.kind].format(
         column=short(difference.column),
         now=short(difference.now or ""),
-        before=short(difference.before) if difference.before else "none",
+        before=short(difference.before, most) if difference.before else "none",
         after=after,
         typed=typed + (", required" if difference.required else ", optional"),
         how=f" ({difference.retyping}: {_RETYPED[difference.retyping]})" if difference.retyping else "",
@@ -57,3 +71,24 @@ def _values(difference: Difference) -> str:
         return f"{short(difference.before or 'none')} → {short(difference.after or 'none')}"
     words = [f"+ {value}" for value in sorted(new - old)] + [f"- {value}" for value in sorted(old - new)]
     return short(", ".join(words), 200)
+
+
+def suggestion_of(column: str, similar: str, above: str = "") -> str:
+    """What to say if a column that goes and one that comes are the same.
+
+    Args:
+        column: path of the one that goes.
+        similar: path of the one that comes.
+        above: what both begin with that isn't in the files.
+    """
+    before, after = (short(path.removeprefix(above)) for path in (column, similar))
+    return f"Is it renamed to {short(similar)}? Then say --rename {before}={after}."
+
+
+def constraint_of(difference: Difference) -> str:
+    """What rows have to fulfil from then on, for those who write them; empty: nothing new."""
+    if difference.required:
+        return "fill the new column"
+    if difference.kind is DifferenceKind.NULLABILITY and difference.after != "nullable":
+        return "write no null there"
+    return "write only these values" if difference.values_removed else ""

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from headwater_consumers.analysis.impact import Severity
-from headwater_consumers.review.ask import _constraint, _for_consumer
+from headwater_consumers.review.ask import _for_consumer
+from headwater_consumers.review.by_kind import severity_of
 from headwater_consumers.review.compare import Difference, DifferenceKind, Retyping, compare
-from headwater_consumers.review.jobs.by_kind import severity_of
 from headwater_consumers.review.jobs.compare import compare_jobs
 from headwater_consumers.review.jobs.version import JobVersion, version_of
 from headwater_consumers.review.reading.files import read_schema
 from headwater_consumers.review.starts import impact_of
+from headwater_consumers.review.wording import constraint_of
 
 NONE, COSMETIC, DEGRADED, BREAKING = Severity.NONE, Severity.COSMETIC, Severity.DEGRADED, Severity.BREAKING
 A_TO_C = {"a": "c"}
@@ -228,7 +229,7 @@ def check(pair: Pair, found: tuple[Difference, ...], nearly: tuple[Difference, .
     assert (None if change is None else f"{change[0].removeprefix('SCHEMA_')} {change[1]}") == pair.impact
     assert _for_consumer(difference, names_it=True) is pair.named
     assert _for_consumer(difference, names_it=False) is pair.whole
-    assert _constraint(difference) == pair.must
+    assert constraint_of(difference) == pair.must
     assert [each for each in nearly if each.kind is kind] == []
 
 

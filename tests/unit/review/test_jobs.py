@@ -111,6 +111,19 @@ def test_equal_versions_are_none() -> None:
     assert show.sarif(review, "1")["runs"][0]["results"] == []
 
 
+@pytest.mark.parametrize("twice", [[{"name": "a"}, {"name": "a"}], [{"name": ""}]], ids=["twice", "without a name"])
+def test_columns_that_no_schema_has_are_unknown(twice: list[dict[str, str]]) -> None:
+    written = output(a="1")
+    fields = [{**each, "type": "long", "nullable": True, "metadata": {}} for each in twice]
+    struct = {"name": "s", "type": {"type": "struct", "fields": fields}, "nullable": True, "metadata": {}}
+    for schema in (fields, [struct]):
+        written["schema"]["fields"] = schema
+        found = review_job(None, version("old.py", written), version("new.py", written))
+        assert found.verdict is JobVerdict.UNKNOWN
+        assert all("The columns of /lake/out can't be compared: " in each.text for each in found.problems)
+        assert len(found.problems) == 2
+
+
 def test_a_script_that_writes_nothing_is_unknown() -> None:
     assert review_job(None, version("o.py"), version("n.py")).verdict is JobVerdict.UNKNOWN
 
@@ -139,3 +152,47 @@ def test_few_outputs_are_all_in_a_comment() -> None:
     text = show.markdown(review_job(None, old, new))
     assert text.count("### Output") == 9
     assert "more output" not in text
+
+
+def texts(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    found = review_job(None, version("old.py", old), version("new.py", new))
+    return [each.text for each in found.outputs[0].differences]
+
+
+def test_long_texts_are_cut_to_where_they_differ() -> None:
+    before, after = (f"{'a + ' * 100}{number}{' + b' * 100}" for number in (17, 18))
+    old, new = output(a="1") | {"expressions": {"a": before}}, output(a="2") | {"expressions": {"a": after}}
+    (text,) = texts(old, new)
+    assert " 17 + b" in text
+    assert " 18 + b" in text
+    assert len(text) < 450
+
+
+def test_what_a_long_text_goes_on_with_is_a_difference() -> None:
+    shorter = "a + " * 100 + "b"
+    old, new = (output(a=text) | {"expressions": {"a": text}} for text in (shorter, f"{shorter} + discount"))
+    (text,) = texts(old, new)
+    assert text.startswith("a means something else: …")
+    assert text.endswith("b + discount")
+
+
+def test_of_several_branches_those_that_differ_are_listed() -> None:
+    one, other = "WHEN MATCHED: {}\nWHEN NOT MATCHED: c", "WHEN NOT MATCHED: c\nWHEN MATCHED: {}"
+    old, new = (
+        output(a="1") | {"expressions": {"a": one.format("x")}},
+        output(a="2") | {"expressions": {"a": other.format("y")}},
+    )
+    assert texts(old, new) == ["a means something else: WHEN MATCHED: x → WHEN MATCHED: y"]
+
+
+def test_equal_texts_are_computed_in_another_way() -> None:
+    assert texts(output(a="1"), output(a="2")) == ["a is computed in another way: a of orders"]
+    same = {"influences": ["LEFT OUTER JOIN"]}
+    assert texts(output(a="1") | same, output(a="1", rows="s") | same) == [
+        "The job writes other rows: what decides them is computed in another way"
+    ]
+
+
+def test_one_more_of_what_was_there_is_named() -> None:
+    old, new = output(a="1") | {"influences": ["DISTINCT"]}, output(a="1", rows="s") | {"influences": ["DISTINCT"] * 2}
+    assert texts(old, new) == ["The job writes other rows: none → DISTINCT"]

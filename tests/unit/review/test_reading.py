@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
+from random import Random
+from typing import Any
 
 import pytest
 
 from headwater_consumers.declaring.problems import DeclarationError
+from headwater_consumers.review.reading import document
 from headwater_consumers.review.reading.files import read_schema
 from headwater_consumers.review.schema import Schema, steps_of
 from headwater_consumers.review.types import parse_type, type_text
@@ -83,6 +87,26 @@ JSON_SCHEMA = {
         "legs": {"type": "array", "items": {"$ref": "#/$defs/leg"}},
         "scores": {"type": "object", "additionalProperties": {"type": "integer"}},
     },
+}
+ODCS = {
+    "kind": "DataContract",
+    "apiVersion": "v3.1.0",
+    "schema": [
+        {
+            "name": "orders",
+            "properties": [
+                {"name": "id", "physicalType": "bigint", "required": True, "primaryKey": True},
+                {
+                    "name": "price",
+                    "logicalType": "number",
+                    "partitioned": True,
+                    "partitionKeyPosition": 1,
+                    "customProperties": [{"property": "unit", "value": "EUR"}],
+                },
+                {"name": "legs", "logicalType": "array", "items": {"logicalType": "object", "properties": []}},
+            ],
+        }
+    ],
 }
 PATHS = ["id", "price", "legs", "legs.[]", "legs.[].origin", "scores", "scores.{}"]
 
@@ -280,12 +304,101 @@ def test_elements_as_open_lineage_has_them() -> None:
         ("create table t (a int); create table u (a int)", "has 2 statements"),
         ("some prose, about nothing", "f, line 1"),
         ("[" * 100_000, "f, line 1: n"),
+        ('[{"name": "a", "type": "int", "default": ' + "1" * 5_000 + "}]", "f, line 1: not JSON"),
+        ('{"type": "object", "properties": {"a": {"type": {}}}}', "properties.a.type: {} is no type"),
+        ('{"type": "object", "properties": {"a": {"type": "string", "format": []}}}', "a.format: is a text"),
+        ('{"type": "object", "properties": {"a": {"type": "string", "enum": 5}}}', "a.enum: is a list"),
+        ('{"type": "object", "properties": {"a": {"enum": 5}}}', "a.enum: is a list"),
+        ('{"type": "object", "allOf": [{"required": 5}], "properties": {}}', "allOf[0].required: is a list"),
+        ('{"allOf": [{"$ref": "#"}]}', "nested too deep, references followed"),
+        ("array<" * 10_000, "f, line 1"),
+        ("a " + "array<" * 5_000 + "int" + ">" * 5_000, "nested too deep"),
+        ("a: |\n kind: x\nkind: DataContract\nb: [", "f, line 4: not YAML"),
+        ("# x\nkind: DataContract\n", "f, line 2: schema: is a list"),
     ],
 )
 def test_what_is_no_schema(text: str, message: str) -> None:
     with pytest.raises(DeclarationError) as refused:
         read_schema("f", text)
     assert message in str(refused.value)
+
+
+def test_references_that_double_at_each_of_many_levels_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document, "_MOST_OBJECTS", 10_000)
+    records: list[Any] = ["int"]
+    for level in range(30):
+        fields = [{"name": name, "type": records[0] if level == 0 else f"R{level - 1}"} for name in "ab"]
+        records.append({"type": "record", "name": f"R{level}", "fields": fields})
+    definitions = {
+        f"r{level}": {"anyOf": [{"$ref": f"#/$defs/r{level + 1}"}] * 2} if level < 30 else {"type": "string"}
+        for level in range(31)
+    }
+    for value in (
+        {
+            "type": "record",
+            "name": "All",
+            "fields": [{"name": f"x{n}", "type": each} for n, each in enumerate(records)],
+        },
+        {"type": "object", "properties": {"a": {"$ref": "#/$defs/r0"}}, "$defs": definitions},
+        {
+            "type": "object",
+            "required": ["a"],
+            "properties": {"a": {"$ref": "#/$defs/r"}},
+            "$defs": {"r": {"anyOf": [{"$ref": "#/$defs/r"}] * 2}},
+        },
+    ):
+        with pytest.raises(DeclarationError, match="more than 10,000 objects"):
+            read(value)
+
+
+WEIRD: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    -1,
+    1e308,
+    "",
+    "\x1b[31m",
+    "\ud800",
+    "struct<a:int>",
+    [],
+    [None],
+    [[]],
+    {},
+    {"type": None},
+    {"": []},
+)
+
+
+def replaced(value: Any, random: Random) -> Any:
+    """The same with something else at one place."""
+    if isinstance(value, (dict, list)) and value and random.random() < 0.9:
+        key = random.choice(list(value) if isinstance(value, dict) else range(len(value)))
+        copy: Any = dict(value) if isinstance(value, dict) else list(value)
+        if random.random() < 0.1:
+            del copy[key]
+        else:
+            copy[key] = replaced(value[key], random)
+        return copy
+    return random.choice(WEIRD)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_stands_in_a_place_it_is_a_schema_or_an_error_with_its_line(seed: int) -> None:
+    random = Random(seed)
+    for value in (SPARK, AVRO, COLUMNS, JSON_SCHEMA, ODCS):
+        for _ in range(20):
+            text = json.dumps(replaced(value, random), indent=1)
+            with contextlib.suppress(DeclarationError):
+                assert read_schema("f", text).columns
+    for _ in range(20):
+        words = DDL.split()
+        for _ in range(3):
+            words[random.randrange(len(words))] = random.choice(
+                [*words, "(", ")", "<", ",", "'", "`", "\x1b[31m", "/*"]
+            )
+        with contextlib.suppress(DeclarationError):
+            assert read_schema("f", " ".join(words)).columns
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,6 @@
 
 version    a dry run's reports ⇒ a version: its outputs, with schemas and signatures
 compare    two versions ⇒ every difference, output by output
-by_kind    how bad a difference is where the graph isn't asked, or hasn't the dataset
+runs       that a version asks for rows, and what of it didn't run
 ask        the review: each output's differences with all that the graph has downstream
 """

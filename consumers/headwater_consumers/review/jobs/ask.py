@@ -8,22 +8,19 @@ from dataclasses import replace
 
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
-from headwater_consumers.analysis.impact import Policy, Severity, SeverityTotal
-from headwater_consumers.analysis.impact.policy import SEVERITIES
+from headwater_consumers.analysis.impact import Policy, Severity
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import FoundNode, resolve_dataset
-from headwater_consumers.review.answer import Review, ReviewedDifference
-from headwater_consumers.review.ask import Question, review
-from headwater_consumers.review.compare import Difference
+from headwater_consumers.review.answer import Review
+from headwater_consumers.review.ask import review
+from headwater_consumers.review.by_kind import NOT_ASKED, review_by_kind
 from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
-from headwater_consumers.review.jobs.by_kind import severity_of
 from headwater_consumers.review.jobs.compare import ComparedOutput, compare_jobs
+from headwater_consumers.review.jobs.runs import judged_with_rows, notes_of_runs, problems_of_runs
 from headwater_consumers.review.jobs.version import JobProblem, JobVersion
+from headwater_consumers.review.question import Question
 from headwater_consumers.review.schema import Schema
 from headwater_consumers.review.stored import stored_schema
-from headwater_consumers.review.wording import text_of
-
-_NOT_ASKED = "The graph wasn't asked: differences are judged as if somebody read what differs."
 
 
 def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: Policy | None = None) -> JobReview:
@@ -38,10 +35,13 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
     Raises:
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
+    old, new = judged_with_rows(old, new)
+    old, new = _writing(old), _writing(new)
     outputs = tuple(_reviewed(reader, each, old, new, policy) for each in compare_jobs(old, new))
     severity = min((each.severity for each in outputs), key=lambda each: each.rank, default=Severity.NONE)
     known = JobVerdict(severity.value)
-    problems = (*old.problems, *new.problems, *_of_tables(old, new))
+    differs = any(each.differences for each in outputs)
+    problems = (*old.problems, *new.problems, *_of_tables(old, new), *problems_of_runs(old, new, differs=differs))
     complete = old.complete and new.complete and not problems
     return JobReview(
         old=old.script,
@@ -50,20 +50,39 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
         severity=severity,
         outputs=outputs,
         problems=problems,
-        notes=() if reader is not None else (_NOT_ASKED,),
+        notes=(*(() if reader is not None else (NOT_ASKED,)), *notes_of_runs(old, new)),
     )
+
+
+def _writing(version: JobVersion) -> JobVersion:
+    """The same, with the problem that it writes nothing, if that is so."""
+    given = version.with_rows
+    if version.outputs or version.problems or (given is not None and (given.outputs or given.problems)):
+        return version
+    nothing = JobProblem(
+        version.script,
+        "The script writes nothing.",
+        "Does it need arguments? Give them after --. A function that nobody calls isn't run.",
+    )
+    return replace(version, problems=(nothing,))
 
 
 def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
     """Statements that change tables, and that one version alone has."""
-    before, after = Counter(old.ddl), Counter(new.ddl)
+    before, after = _statements(old), _statements(new)
     for version, counts, word in ((old, before - after, "no more"), (new, after - before, "now")):
         for text in counts:
             yield JobProblem(
                 version.script,
-                f"The new version {word} changes a table by {text}, which isn't compared.",
+                f"The new version {word} runs {text}, which isn't compared.",
                 "Review the table by its schema: headwater review --dataset.",
             )
+
+
+def _statements(version: JobVersion) -> Counter[str]:
+    """How often it runs each of them, without rows or with some."""
+    given = version.with_rows
+    return Counter(version.ddl) | Counter(given.ddl if given is not None else ())
 
 
 def declared_columns(reader: Reader, kind: str, name: str) -> Schema | None:
@@ -103,7 +122,8 @@ def _reviewed(
                 f"The graph has no dataset {each.name}: its differences are judged as if somebody read what differs.",
             )
         )
-        return _by_kind(each, old, new, notes)
+        dataset = Asset(AssetKind.DATASET, "", each.kind, each.name, title=each.name)
+        return review_by_kind(dataset, differences, (old.script, new.script), len(schema.columns), notes)
     question = Question(found.asset.key, each.new or schema, each.old or schema, differences=differences)
     answer = review(reader, question, policy)
     return _of_scripts(answer, old, new)
@@ -128,39 +148,3 @@ def _spellings(kind: str, name: str) -> Iterator[str]:
 
 def _of_scripts(answer: Review, old: JobVersion, new: JobVersion) -> Review:
     return replace(answer, old=old.script, new=new.script)
-
-
-def _by_kind(each: ComparedOutput, old: JobVersion, new: JobVersion, notes: tuple[str, ...]) -> Review:
-    reviewed = sorted((_judged(difference) for difference in each.differences), key=lambda one: one.severity.rank)
-    counts = Counter(one.severity for one in reviewed)
-    return Review(
-        dataset=Asset(AssetKind.DATASET, "", each.kind, each.name, title=each.name),
-        old=old.script,
-        new=new.script,
-        severity=reviewed[0].severity if reviewed else Severity.NONE,
-        differences=tuple(reviewed),
-        totals=tuple(SeverityTotal(severity, counts[severity]) for severity in SEVERITIES if severity in counts),
-        columns=len((each.new or each.old or Schema("", {}, frozenset())).columns),
-        jobs_total=0,
-        datasets_total=0,
-        consumers=(),
-        writers=(),
-        unseen=(),
-        unseen_total=0,
-        notes=notes,
-    )
-
-
-def _judged(difference: Difference) -> ReviewedDifference:
-    return ReviewedDifference(
-        difference=difference,
-        text=text_of(difference),
-        severity=severity_of(difference),
-        reasons=(),
-        items=(),
-        total=0,
-        totals=(),
-        jobs=(),
-        jobs_total=0,
-        consumers=(),
-    )

@@ -6,9 +6,9 @@ what the plan says of it.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headwater_consumers.review.compare import Difference, DifferenceKind, compare
 from headwater_consumers.review.jobs.version import JobOutput, JobVersion
@@ -16,6 +16,7 @@ from headwater_consumers.review.schema import Schema, step
 
 _MOST_TEXTS = 5
 _MOST_TEXT = 160
+_BEFORE_DIFFERENCE = 60
 _FAILS = "errorifexists"
 # Spark's other names of that mode, which is the one of a writer without any.
 _ALSO_FAILS = (None, "", "error", "default")
@@ -40,7 +41,44 @@ class ComparedOutput:
 
 
 def compare_jobs(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
-    """Every output of either version, those of the old one first, with all that differs."""
+    """Every output of either version, those of the old one first, with all that differs without rows, or with some."""
+    found = {(each.kind, each.name): each for each in _compared(old, new)}
+    before, after = old.with_rows, new.with_rows
+    if before is not None and after is not None and before.stopped == after.stopped:
+        for each in _compared(before, after):
+            known = found.get((each.kind, each.name))
+            found[each.kind, each.name] = each if known is None else _merged(known, each)
+    return tuple(found.values())
+
+
+def _merged(known: ComparedOutput, more: ComparedOutput) -> ComparedOutput:
+    """What differs without rows, and what differs only with some."""
+    old, new = known.old or more.old, known.new or more.new
+    without, with_ = _written_by_one(known), _written_by_one(more)
+    if (without is None) == (with_ is None):
+        # The texts of the same difference may name what is made up.
+        listed = {_what(each) for each in known.differences}
+        added = tuple(each for each in more.differences if _what(each) not in listed)
+        return replace(known, old=old, new=new, differences=known.differences + added)
+    one, where = (without, "no rows") if without is not None else (with_, "rows")
+    texts = ["written", f"not written where there are {where}"]
+    if one is DifferenceKind.OUTPUT_ADDED:
+        texts.reverse()
+    others = more.differences if without is not None else known.differences
+    return replace(known, old=old, new=new, differences=(_rows(*texts), *others))
+
+
+def _written_by_one(output: ComparedOutput) -> DifferenceKind | None:
+    """OUTPUT_REMOVED or OUTPUT_ADDED, where one of the versions alone writes it."""
+    kinds = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.OUTPUT_ADDED)
+    return next((each.kind for each in output.differences if each.kind in kinds), None)
+
+
+def _what(each: Difference) -> tuple[object, ...]:
+    return each.kind, each.column, each.now, each.retyping
+
+
+def _compared(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
     before, after = _by_name(old.outputs), _by_name(new.outputs)
     found: list[ComparedOutput] = []
     for kind, name in dict.fromkeys([*before, *after]):
@@ -81,9 +119,12 @@ def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
     yield from compare(old.schema, new.schema, renames)
     known = old.rows is not None and new.rows is not None
     if known and old.rows != new.rows:
-        gone = [each for each in old.influences if each not in new.influences]
-        come = [each for each in new.influences if each not in old.influences]
-        yield _rows(_texts(gone), _texts(come))
+        gone = list((Counter(old.influences) - Counter(new.influences)).elements())
+        come = list((Counter(new.influences) - Counter(old.influences)).elements())
+        if len(gone) == len(come) == 1:
+            yield _rows(*_around_difference(gone[0], come[0]))
+        else:
+            yield _rows(_texts(gone), _texts(come))
     if _mode(old) != _mode(new):
         yield Difference(DifferenceKind.WRITE_MODE, "", before=_mode(old), after=_mode(new))
     settings = [name for name in {**old.settings, **new.settings} if old.settings.get(name) != new.settings.get(name)]
@@ -121,12 +162,21 @@ def _meanings(old: JobOutput, new: JobOutput, changed: Sequence[str]) -> Iterato
         return
     for name in changed:
         before, after = old.expressions.get(step(name)), new.expressions.get(step(name))
-        if before == after:
-            # With other rows all columns have other values; then it is the rows that are listed.
-            if old.rows != new.rows:
-                continue
-            after = f"{after}, by another way"
-        yield Difference(DifferenceKind.MEANING, step(name), before=_short(before), after=_short(after))
+        # With other rows all columns have other values; then it is the rows that are listed.
+        if before == after and old.rows != new.rows:
+            continue
+        before, after = _lines_that_differ(before, after)
+        before, after = _around_difference(before, after)
+        yield Difference(DifferenceKind.MEANING, step(name), before=before, after=after)
+
+
+def _lines_that_differ(before: str | None, after: str | None) -> tuple[str | None, str | None]:
+    """Of a column that is made in several branches, those that make it otherwise; both texts where none does."""
+    old, new = (before or "").split("\n"), (after or "").split("\n")
+    if before == after or len(old) == len(new) == 1:
+        return before and before.replace("\n", "; "), after and after.replace("\n", "; ")
+    gone, come = [each for each in old if each not in new], [each for each in new if each not in old]
+    return "; ".join(gone) or None, "; ".join(come) or None
 
 
 def _of_inputs(old: JobVersion, new: JobVersion) -> Iterator[Difference]:
@@ -147,6 +197,18 @@ def _texts(texts: Sequence[str]) -> str | None:
     shown = [_short(each) or "" for each in texts[:_MOST_TEXTS]]
     more = [f"and {len(texts) - _MOST_TEXTS} more"] if len(texts) > _MOST_TEXTS else []
     return "; ".join([*shown, *more]) or None
+
+
+def _around_difference(before: str | None, after: str | None) -> tuple[str | None, str | None]:
+    """Two texts cut to where they differ, if they are long."""
+    if before is None or after is None or before == after or max(len(before), len(after)) <= _MOST_TEXT:
+        return _short(before), _short(after)
+    # One may be the beginning of the other.
+    alike = min(len(before), len(after))
+    alike = next((n for n in range(alike) if before[n] != after[n]), alike)
+    start = max(0, alike - _BEFORE_DIFFERENCE)
+    ellipsis = "…" if start else ""
+    return f"{ellipsis}{_short(before[start:])}", f"{ellipsis}{_short(after[start:])}"
 
 
 def _short(text: str | None) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from headwater_consumers.declaring.problems import DeclarationError
 from headwater_consumers.review.reading.files import read_schema
 from headwater_consumers.review.schema import NULLABLE, PARTITIONING, Schema
 
@@ -39,7 +40,7 @@ class JobOutput:
         rows: signature of which rows are written; None: not known.
         columns: signature by column; none, where there are too many.
         together: signature by column, which may also differ where another column does.
-        expressions: what each is made of, by path.
+        expressions: what each is made of, by path; a line for each branch of a MERGE that makes it otherwise.
         influences: what decides the rows, for people.
         settings: of the session, which decide what expressions mean.
         reason: what isn't known of the plan; None: it is complete.
@@ -60,6 +61,40 @@ class JobOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class Unrun:
+    """A line of a script, or of what it imports from its own folders, that didn't run.
+
+    Attributes:
+        file: name of the file.
+        line: its number.
+        text: what is there, without comments and spacing.
+        begun: whether the function that it is in was called.
+        handler: whether it handles an exception, or raises one.
+    """
+
+    file: str
+    line: int
+    text: str
+    begun: bool
+    handler: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of a script, or of what it imports from its own folders.
+
+    Attributes:
+        text: what is there, written in one way.
+        sets: names that it gives a value to, or decides the value of.
+        uses: names that decide what that is.
+    """
+
+    text: str
+    sets: frozenset[str]
+    uses: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class JobVersion:
     """A version of a job.
 
@@ -69,6 +104,13 @@ class JobVersion:
         inputs: kind and name of what it reads.
         ddl: statements that change tables.
         problems: what keeps this from being complete.
+        looks: where it asks for rows, of which there are none.
+        unrun: lines that didn't run, neither without rows nor with one.
+        statements: all of its statements.
+        with_rows: the same version as it runs where it gets a made-up row wherever it asks for some; None: it doesn't,
+            or wasn't run so.
+        fails: what it fails with where there are no rows, as the other version does, too.
+        stopped: whether it ends itself before its last line, because of a made-up row.
     """
 
     script: str
@@ -76,6 +118,12 @@ class JobVersion:
     inputs: tuple[tuple[str, str], ...]
     ddl: tuple[str, ...]
     problems: tuple[JobProblem, ...]
+    looks: tuple[str, ...] = ()
+    unrun: tuple[Unrun, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    with_rows: JobVersion | None = None
+    fails: tuple[JobProblem, ...] = ()
+    stopped: bool = False
 
     @property
     def complete(self) -> bool:
@@ -120,8 +168,21 @@ def version_of(
     problems: Iterable[tuple[str, str]],
 ) -> JobVersion:
     """A version of what a dry run has reported."""
-    found = tuple(output_of(script, each) for each in outputs)
     known = [JobProblem(script, text, fix) for text, fix in problems]
+    read: list[JobOutput] = []
+    for report in outputs:
+        try:
+            read.append(output_of(script, report))
+        except DeclarationError as error:
+            text = "; ".join(f"{'.'.join(map(str, each.path)) or 'it'} {each.message}" for each in error.problems)
+            known.append(
+                JobProblem(
+                    script,
+                    f"The columns of {report['name']} can't be compared: {text}.",
+                    "Spark writes no such columns to most formats: correct the script.",
+                )
+            )
+    found = tuple(read)
     known += [
         JobProblem(
             script,
@@ -131,12 +192,4 @@ def version_of(
         for each in found
         if each.reason is not None
     ]
-    if not found and not known:
-        known.append(
-            JobProblem(
-                script,
-                "The script writes nothing.",
-                "Does it need arguments? Give them after --. A function that nobody calls isn't run.",
-            )
-        )
     return JobVersion(script, found, tuple(inputs), tuple(ddl), tuple(known))

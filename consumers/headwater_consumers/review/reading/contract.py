@@ -29,9 +29,8 @@ def read_contract_table(document: Document, table: str | None) -> tuple[tuple[Fi
     Raises:
         DeclarationError: the contract hasn't that table, has several, or one that isn't as it has to be.
     """
-    tables = [
-        (document.object(each, path), path) for each, path in document.items(document.value.get("schema"), ("schema",))
-    ]
+    contract = document.object(document.value, ())
+    tables = [(document.object(each, path), path) for each, path in document.items(contract.get("schema"), ("schema",))]
     found = [(each, path) for each, path in tables if table in (None, each.get("name"), each.get("physicalName"))]
     if len(found) != 1:
         raise _which(document, tables, table)

@@ -12,6 +12,7 @@ from headwater_consumers.declaring.problems import DeclarationError, Path, Probl
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+)')
 _DEEPEST = 200
+_MOST_OBJECTS = 2_000_000
 
 
 class Document:
@@ -28,12 +29,16 @@ class Document:
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self._lines: dict[Path, int] = {}
+        self._objects = 0
         try:
             self.value: Any = json.loads(text, parse_constant=self._constant)
         except json.JSONDecodeError as error:
             raise DeclarationError([Problem(file, error.lineno, (), f"not JSON: {error.msg}")]) from error
         except RecursionError as error:
             raise DeclarationError([Problem(file, 1, (), f"nested deeper than {_DEEPEST} levels")]) from error
+        except ValueError as error:
+            # A whole number of thousands of digits.
+            raise DeclarationError([Problem(file, 1, (), f"not JSON: {error}")]) from error
         self._locate(text)
 
     def line(self, path: Path) -> int:
@@ -47,7 +52,10 @@ class Document:
         return DeclarationError([Problem(self.file, self.line(path), path, message)])
 
     def object(self, value: Any, path: Path) -> Mapping[str, Any]:
-        """The value, an object."""
+        """The value, an object. Where references lead to the same ones over and over, that ends."""
+        self._objects += 1
+        if self._objects > _MOST_OBJECTS:
+            raise self.wrong(path[:8], f"has more than {_MOST_OBJECTS:,} objects, references followed")
         if not isinstance(value, dict):
             raise self.wrong(path, "is an object")
         return value
@@ -130,6 +138,7 @@ class YamlDocument(Document):
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
+        self._objects = 0
         self._marked = marked(file, text)
         self.value = self._marked.value
 

@@ -44,11 +44,13 @@ def read_schema(file: str, text: str, table: str | None = None) -> Schema:
     Raises:
         DeclarationError: it is of no format that is taken, or something is wrong with it: with line and field.
     """
-    fields, states, partitioning = _read(file, text.removeprefix("\ufeff"), table)
-    if not fields:
-        raise DeclarationError([Problem(file, 1, (), "has no columns")])
     try:
+        fields, states, partitioning = _read(file, text.removeprefix("\ufeff"), table)
+        if not fields:
+            raise DeclarationError([Problem(file, 1, (), "has no columns")])
         schema = schema_of(file, fields, states, partitioning)
+    except RecursionError as error:
+        raise DeclarationError([Problem(file, 1, (), "nested too deep, references followed")]) from error
     except ValueError as error:
         path = str(error)
         line = max((field.line for field in fields if field.name == path), default=1) or 1

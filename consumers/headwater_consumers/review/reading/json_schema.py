@@ -61,7 +61,8 @@ class _JsonSchema:
             return "object"
         if "items" in schema:
             return "array"
-        values = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else []
+        given = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else []
+        values = [item for item, _ in self._document.items(given, (*path, "enum"))]
         kinds = sorted({_OF_VALUES.get(type(item), "") for item in values if item is not None})
         if len(kinds) == 1 and kinds[0]:
             return next(name for name, type_ in _PLAIN.items() if type_ == kinds[0])
@@ -75,9 +76,9 @@ class _JsonSchema:
                 raise self._document.wrong((*path, "items"), "is missing: an array of what?")
             items = schema["items"]
             return ArrayOf(self.type(items, (*path, "items"), within), self.may_be_null(items, (*path, "items")))
-        if name == "string" and schema.get("format") in _FORMATS:
-            return Atom(_FORMATS[schema["format"]])
-        if name not in _PLAIN:
+        if name == "string" and (format_ := self._document.text(schema, "format", path)) in _FORMATS:
+            return Atom(_FORMATS[str(format_)])
+        if not isinstance(name, str) or name not in _PLAIN:
             raise self._document.wrong((*path, "type"), f"{shown(name)} is no type of JSON Schema")
         return Atom(_PLAIN[name])
 
@@ -115,7 +116,8 @@ class _JsonSchema:
         """Whether a schema takes null."""
         schema, path, _ = self._merged(value, path, ())
         kinds = schema.get("type")
-        if kinds == "null" or (isinstance(kinds, list) and "null" in kinds) or None in schema.get("enum", ()):
+        values = [item for item, _ in self._document.items(schema.get("enum", []), (*path, "enum"))]
+        if kinds == "null" or (isinstance(kinds, list) and "null" in kinds) or None in values:
             return True
         return depth < _DEEPEST and any(
             self.may_be_null(item, where, depth + 1)
@@ -149,7 +151,8 @@ class _JsonSchema:
                     if key == "properties":
                         merged[key] = {**merged.get(key, {}), **self._document.object(each, (*where, key))}
                     elif key == "required":
-                        merged[key] = [*merged.get(key, []), *each]
+                        more = self._document.items(each, (*where, key))
+                        merged[key] = [*merged.get(key, []), *(name for name, _ in more)]
                     else:
                         merged.setdefault(key, each)
             schema = merged

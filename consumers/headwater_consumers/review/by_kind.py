@@ -1,0 +1,126 @@
+"""How bad a difference is for somebody who reads the column, or the dataset: where nobody knows who does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.impact import Severity, SeverityTotal
+from headwater_consumers.analysis.impact.policy import SEVERITIES
+from headwater_consumers.review.answer import Review, ReviewedDifference
+from headwater_consumers.review.compare import Difference, DifferenceKind, Retyping, compare
+from headwater_consumers.review.question import Question
+from headwater_consumers.review.schema import steps_of
+from headwater_consumers.review.wording import constraint_of, suggestion_of, text_of
+
+NOT_ASKED = "The graph wasn't asked: differences are judged as if somebody read what differs."
+
+_BREAKING = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.REMOVED, DifferenceKind.RENAMED, DifferenceKind.POSITION)
+_DEGRADED = (
+    DifferenceKind.ROWS,
+    DifferenceKind.MEANING,
+    DifferenceKind.UNIT,
+    DifferenceKind.ENUM,
+    DifferenceKind.PARTITIONING,
+    DifferenceKind.WRITE_MODE,
+)
+_COSMETIC = (DifferenceKind.ADDED, DifferenceKind.DESCRIPTION)
+
+
+def severity_of(difference: Difference) -> Severity:
+    """As if somebody read what differs."""
+    kind = difference.kind
+    if kind in _BREAKING:
+        return Severity.BREAKING
+    if kind is DifferenceKind.RETYPED:
+        return {
+            Retyping.WIDER: Severity.COSMETIC,
+            Retyping.NARROWER: Severity.DEGRADED,
+        }.get(difference.retyping or Retyping.OTHER, Severity.BREAKING)
+    if kind is DifferenceKind.NULLABILITY:
+        return Severity.DEGRADED if difference.after == "nullable" else Severity.COSMETIC
+    if kind in _DEGRADED:
+        return Severity.DEGRADED
+    return Severity.COSMETIC if kind in _COSMETIC else Severity.NONE
+
+
+def review_schemas(question: Question) -> Review:
+    """All differences of two schemas, without the graph: what is downstream isn't known.
+
+    Args:
+        question: with both schemas.
+
+    Raises:
+        ValueError: it has no old schema.
+        QuestionError: a rename names a column that isn't there.
+    """
+    if question.old is None:
+        raise ValueError("without the graph there is nothing to compare with")
+    at = steps_of(question.at) if question.at else ()
+    old, new = question.old.within(at), question.new.within(at)
+    above = "".join(f"{step}." for step in at)
+    renames = {f"{above}{before}": f"{above}{after}" for before, after in question.renames.items()}
+    dataset = Asset(AssetKind.DATASET, "", "", question.dataset, title=question.dataset)
+    found = compare(old, new, renames)
+    return review_by_kind(dataset, found, (old.source, new.source), len(new.columns), (NOT_ASKED,), above)
+
+
+def review_by_kind(
+    dataset: Asset,
+    differences: Iterable[Difference],
+    sources: tuple[str, str],
+    columns: int,
+    notes: tuple[str, ...],
+    above: str | None = None,
+) -> Review:
+    """The answer where nobody knows what is downstream.
+
+    Args:
+        dataset: whose schema it is; its key is empty.
+        differences: all of them.
+        sources: of the old and the new schema.
+        columns: how many the new one has.
+        notes: what the verdict rests on.
+        above: of two files: what paths of columns begin with in the graph; None: the differences are those of a job,
+            which writes what it has to by itself.
+    """
+    reviewed = sorted((_judged(each, above) for each in differences), key=lambda each: each.severity.rank)
+    counts = Counter(each.severity for each in reviewed)
+    return Review(
+        dataset=dataset,
+        old=sources[0],
+        new=sources[1],
+        severity=reviewed[0].severity if reviewed else Severity.NONE,
+        differences=tuple(reviewed),
+        totals=tuple(SeverityTotal(severity, counts[severity]) for severity in SEVERITIES if severity in counts),
+        columns=columns,
+        jobs_total=0,
+        datasets_total=0,
+        consumers=(),
+        writers=(),
+        unseen=(),
+        unseen_total=0,
+        notes=notes,
+    )
+
+
+def _judged(difference: Difference, above: str | None) -> ReviewedDifference:
+    severity, reasons = severity_of(difference), []
+    if above is not None and (constraint := constraint_of(difference)):
+        severity = min(severity, Severity.DEGRADED, key=lambda each: each.rank)
+        reasons.append(f"Whoever writes the dataset has to {constraint}.")
+    if difference.similar is not None:
+        reasons.append(suggestion_of(difference.column, difference.similar, above or ""))
+    return ReviewedDifference(
+        difference=difference,
+        text=text_of(difference),
+        severity=severity,
+        reasons=tuple(reasons),
+        items=(),
+        total=0,
+        totals=(),
+        jobs=(),
+        jobs_total=0,
+        consumers=(),
+    )
