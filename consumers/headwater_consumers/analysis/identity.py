@@ -17,7 +17,7 @@ then the name that it was renamed to last, then the least.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -304,9 +304,10 @@ class Identities:
         classes: dict[str, list[str]] = defaultdict(list)
         for key in facts.datasets:
             classes[top(key)].append(key)
+        claimants = {key for claims in facts.claims.values() for key in claims}
         self._shown, self._members = {}, {}
         for keys in classes.values():
-            keys.sort(key=lambda key: _rank(facts, key, by_name))
+            keys.sort(key=lambda key: _rank(facts, key, by_name, claimants))
             self._shown |= dict.fromkeys(keys, keys[0])
             self._members[keys[0]] = [(key, None, None) for key in keys]
         for key, renames in by_name.items():
@@ -340,14 +341,15 @@ def _holder(facts: _Facts, claims: Mapping[str, str]) -> list[str]:
     return live if len(live) == 1 else claimants if not live and len(claimants) == 1 else []
 
 
-def _rank(facts: _Facts, key: str, renamed: Mapping[str, object]) -> tuple[bool, bool, bool, bool, str, str]:
+def _rank(
+    facts: _Facts, key: str, renamed: Mapping[str, object], claimants: Collection[str]
+) -> tuple[bool, bool, bool, bool, str, str]:
     named = facts.datasets[key]
-    is_claimant = any(key in claims for claims in facts.claims.values())
     return (
         named.dropped,
         not is_declared_cluster(named.asset.namespace),
         named.dropped and key in renamed,
-        not is_claimant,
+        key not in claimants,
         named.asset.namespace,
         named.asset.name,
     )
@@ -376,6 +378,18 @@ def clusters_of_two_names(reader: Reader) -> tuple[TwoNames, ...]:
     """
     rows = reader.read(lambda tx: tx.rows("identity/two_names"))
     return tuple(TwoNames(row["cluster"], tuple(row["namespaces"]), row["topics"]) for row in rows)
+
+
+def several_names(tx: Transaction) -> dict[str, list[str]]:
+    """Of each dataset that is one with others, by key: the keys of all of these, the shown one first.
+
+    What a name stood for until it was used again isn't among them (`Identities.spans`).
+    """
+    if not tx.several_names:
+        return {}
+    identities, keys = Identities.of(tx), tx.one("identity/several")["keys"]
+    identities.look_at(keys)
+    return {key: members for key in keys if len(members := identities.members(key)) > 1}
 
 
 def known_as(tx: Transaction, asset: Asset) -> tuple[str, ...]:

@@ -14,12 +14,14 @@ import pytest
 from headwater.cli import main
 from headwater_consumers.analysis.checks import RULES, Exemption, check, rule_named
 from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.reader import Reader, statement
+from headwater_consumers.analysis.reader import Reader, Transaction, statement
 from headwater_consumers.materializer.write.retention import retire
 from headwater_schemas.events import (
     Approval,
     ConsumerType,
+    DatasetEvent,
     DatasetRead,
+    DatasetRef,
     DatasetUse,
     DeclarationEvent,
     DeclaredColumn,
@@ -30,9 +32,12 @@ from headwater_schemas.events import (
     Owner,
     ParentRun,
     Position,
+    QualityResult,
     RetentionEvent,
     RetentionMode,
     RunEventType,
+    SchemaDefinition,
+    SchemaField,
     Sensitivity,
     TransformationKind,
 )
@@ -41,7 +46,7 @@ from support.graph.plans import operators, scans
 from support.worked_examples import check_page
 
 if TYPE_CHECKING:
-    from neo4j import Driver
+    from neo4j import Driver, Record
 
 pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("layout")]
 
@@ -142,6 +147,34 @@ def test_failed_quality_of_what_others_read(estate: Estate) -> None:
     assert estate.subjects("failed-quality") == []
 
 
+def test_failed_quality_of_a_batch_write(estate: Estate) -> None:
+    bad, good = (QualityResult(assertion="few", passed=passed) for passed in (False, True))
+    estate.ran(LOAD, writes=[ORDERS], quality=[good], run="load-0")
+    estate.ran(READ, reads=[ORDERS])
+    assert estate.subjects("failed-quality") == []
+    # A run of which nothing was committed made nothing bad.
+    estate.ran(LOAD, writes=[ORDERS], quality=[bad], day=1, kind=RunEventType.FAIL)
+    # What is asserted of another dataset says nothing of this one, and what isn't written has no unnamed outcome.
+    other = QualityResult(assertion="few", passed=False, dataset=OTHER)
+    estate.ran(LOAD, reads=[OTHER], writes=[ORDERS], quality=[good, other], day=2)
+    estate.ran(READ, reads=[ORDERS], quality=[bad], day=2)
+    assert estate.subjects("failed-quality") == []
+    estate.ran(LOAD, writes=[ORDERS], quality=[bad, good], day=3)
+    (finding,) = estate.check("failed-quality").findings
+    assert (finding.subject.name, finding.since) == ("n/orders", DAY + timedelta(days=3, minutes=1))
+    assert finding.message.startswith("An assertion failed in run load-3 of job f/load, and none passed since; 1 jobs")
+    # Without assertions it is as it was.
+    estate.ran(LOAD, writes=[ORDERS], day=4)
+    assert estate.subjects("failed-quality") == ["n/orders"]
+    estate.ran(LOAD, writes=[ORDERS], quality=[good], day=5)
+    assert estate.subjects("failed-quality") == []
+    # A suite of another tool reads what it checks.
+    suite = JobRef("f", "suite")
+    estate.ran(suite, reads=[ORDERS], quality=[QualityResult(assertion="u", passed=False, dataset=ORDERS)], day=6)
+    assert estate.subjects("failed-quality") == ["n/orders"]
+    assert estate.check("failed-quality", exemptions=[exemption("n/orders", rule="failed-quality")]).exempted == 1
+
+
 def test_lineage_that_is_incomplete_or_unknown(estate: Estate) -> None:
     estate.ran(LOAD, writes=[ORDERS], plan=lineage(("a", "b")))
     estate.ran(READ, reads=[ORDERS])
@@ -169,7 +202,7 @@ def test_drift_of_datasets(estate: Estate) -> None:
     # Another that declares nothing drifts from nothing.
     estate.ran(READ, reads=[ORDERS], writes=[REPORT])
     assert estate.check("drift-of-datasets").total == 1
-    estate.declared(DeclarationEvent(set="t", job=READ, inputs=(ORDERS, OTHER)), set_="t")
+    estate.declared(DeclarationEvent(set="t", job=READ, inputs=(ORDERS, OTHER)))
     messages = [each.message for each in estate.check("drift-of-datasets").findings]
     assert "It is declared to read n/other, and was never observed to." in messages
     assert len(messages) == 2
@@ -183,7 +216,67 @@ def test_drift_of_columns(estate: Estate) -> None:
     assert estate.subjects("drift-of-columns") == []  # of y nothing is declared
     estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], day=1, plan=lineage(("c", "x")))
     (finding,) = estate.check("drift-of-columns").findings
-    assert finding.message == ("n/report#x is made from other columns than declared (observed and not declared: c).")
+    assert finding.message == (
+        "n/report#x is made from other columns than declared (observed and not declared: n/orders#c)."
+    )
+    # Since it differs, and not since the first plan, which didn't.
+    assert finding.since == DAY + timedelta(days=1)
+
+
+@pytest.mark.parametrize("format_", ["dbt", "odcs"])
+def test_drift_of_what_a_contract_declares(estate: Estate, format_: str) -> None:
+    """Nothing runs by the name of the job that a contract or a dbt project declares: its datasets do."""
+    contract = JobRef(format_, "report")
+    table = estate.called(REPORT, "shop.report")
+    declared = DeclarationEvent(
+        set="c",
+        job=contract,
+        owners=(Owner("team:x"),),
+        inputs=(ORDERS,),
+        outputs=(table,),
+        lineage=lineage(("a", "x"), target=table),
+    )
+    estate.declared(declared, format_=format_)
+    assert estate.subjects("drift-of-datasets") == []  # nothing was observed to write it
+    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], plan=lineage(("a", "x")))
+    assert estate.subjects("drift-of-datasets") == []
+    assert estate.subjects("drift-of-columns") == []
+    estate.ran(LOAD, reads=[ORDERS, OTHER], writes=[REPORT], day=2, plan=lineage(("b", "x")))
+    (finding,) = estate.check("drift-of-datasets").findings
+    assert (finding.subject.name, finding.subject.owners) == (f"{format_}/report", ("team:x",))
+    assert finding.message == ("n/report (shop.report) was observed to be made from n/other, which isn't declared.")
+    assert finding.since is not None
+    assert finding.since.date() == (DAY + timedelta(days=2)).date()
+    (finding,) = estate.check("drift-of-columns").findings
+    assert finding.message == (
+        "n/report (shop.report)#x is made from other columns than declared (observed and not declared: n/orders#b)."
+    )
+    assert finding.since is not None
+    assert finding.since.date() == (DAY + timedelta(days=2)).date()
+    # What goes through a view is observed to be made from what the view is made from.
+    view = DatasetRef("n", "view")
+    estate.declared(
+        DeclarationEvent(set="v", job=JobRef(format_, "view"), inputs=(OTHER,), outputs=(view,)),
+        DeclarationEvent(set="v", job=JobRef(format_, "of view"), inputs=(view, ORDERS), outputs=(REPORT,)),
+        format_=format_,
+    )
+    assert estate.subjects("drift-of-datasets") == [f"{format_}/report"]
+    # A file of Headwater's own names jobs that run: one that never did drifts from nothing.
+    other = DeclarationEvent(set="o", job=JobRef("own", "report"), inputs=(DatasetRef("n", "x"),), outputs=(REPORT,))
+    estate.declared(other)
+    assert {each.subject.name for each in estate.check("drift-of-datasets").findings} == {f"{format_}/report"}
+
+
+def test_drift_of_a_schema(estate: Estate) -> None:
+    schema(estate, ORDERS, "a", "b")
+    columns = tuple(DeclaredColumn(path=path) for path in ("a", "b"))
+    estate.declared(DeclarationEvent(set="c", dataset=ORDERS, owners=(Owner("team:x"),), columns=columns))
+    assert estate.subjects("drift-of-schemas") == []
+    left = SchemaDefinition(fields=(SchemaField(path="a", type="string"),))
+    estate.add(DatasetEvent(dataset=ORDERS, schema=left), DAY + timedelta(days=3))
+    (finding,) = estate.check("drift-of-schemas").findings
+    assert (finding.subject.owners, finding.since) == (("team:x",), DAY)
+    assert finding.message == "Its column b is declared by c, and left its schema."
 
 
 def test_orphans(estate: Estate) -> None:
@@ -208,14 +301,14 @@ def test_an_application_that_starts_others_is_no_orphan(estate: Estate) -> None:
 
 def test_a_certified_dataset_lacks_what_others_rely_on(estate: Estate) -> None:
     estate.declared(DeclarationEvent(set="s", dataset=REPORT, certified=True))
-    estate.declared(DeclarationEvent(set="t", dataset=ORDERS, certified=False), set_="t")
+    estate.declared(DeclarationEvent(set="t", dataset=ORDERS, certified=False))
     (finding,) = estate.check("certified-datasets").findings
     assert finding.subject.name == "n/report"
     assert finding.message == "It is certified, and has no owner, no SLO, no column lineage, no run."
     estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], plan=lineage(("a", "x")))
-    estate.declared(DeclarationEvent(set="u", dataset=REPORT, freshness_seconds=3600), set_="u")
+    estate.declared(DeclarationEvent(set="u", dataset=REPORT, freshness_seconds=3600))
     assert estate.check("certified-datasets").findings[0].message == "It is certified, and has no owner."
-    estate.declared(DeclarationEvent(set="v", dataset=REPORT, owners=(Owner("team:x"),)), set_="v")
+    estate.declared(DeclarationEvent(set="v", dataset=REPORT, owners=(Owner("team:x"),)))
     assert estate.subjects("certified-datasets") == []
 
 
@@ -226,7 +319,7 @@ def test_a_consumer_without_owner(estate: Estate) -> None:
     model = DeclarationEvent(set="s", consumer="model", owners=(Owner("team:x"),), reads=(DatasetRead(ORDERS),))
     estate.declared(dashboard, model)
     assert estate.subjects("consumers-without-owner") == ["dashboard"]
-    estate.declared(DeclarationEvent(set="t", consumer="dashboard", owners=(Owner("team:y"),)), set_="t")
+    estate.declared(DeclarationEvent(set="t", consumer="dashboard", owners=(Owner("team:y"),)))
     assert estate.subjects("consumers-without-owner") == []
 
 
@@ -238,13 +331,50 @@ def test_a_sensitive_column_downstream(estate: Estate) -> None:
     estate.declared(DeclarationEvent(set="s", dataset=ORDERS, columns=(column,)))
     assert estate.subjects("sensitive-downstream") == []
     column = DeclaredColumn(path="email", sensitivity=Sensitivity.PII)
-    estate.declared(DeclarationEvent(set="t", dataset=ORDERS, columns=(column,)), set_="t")
+    estate.declared(DeclarationEvent(set="t", dataset=ORDERS, columns=(column,)))
     (finding,) = estate.check("sensitive-downstream").findings
     assert (
         finding.message == "email is made from n/orders#email, which is PII, and has no sensitivity or classification."
     )
-    estate.declared(DeclarationEvent(set="u", dataset=REPORT, columns=(column,)), set_="u")
+    estate.declared(DeclarationEvent(set="u", dataset=REPORT, columns=(column,)))
     assert estate.subjects("sensitive-downstream") == []
+
+
+def test_owners_are_those_that_are_declared_else_those_of_events(estate: Estate) -> None:
+    for name in ("one", "two"):
+        estate.add(JobEvent(owners=(Owner(name="of-events"),)), job=JobRef("f", name))
+    estate.add(JobEvent(), job=JobRef("f", "three"))
+    estate.declared(DeclarationEvent(set="s", job=JobRef("f", "two"), owners=(Owner(name="declared"),)))
+    owners = {each.subject.name: each.subject.owners for each in estate.check("orphan-jobs").findings}
+    assert owners == {"f/one": ("of-events",), "f/two": ("declared",), "f/three": ()}
+
+
+def test_owners_of_a_dataset_are_those_of_all_its_names(estate: Estate) -> None:
+    schema(estate, ORDERS, "a")
+    schema(estate, OTHER, "a")
+    table = estate.called(ORDERS, "shop.orders")
+    estate.add(DatasetEvent(dataset=estate.called(OTHER, "shop.other"), owners=(Owner("of-events"),)))
+    estate.declared(DeclarationEvent(set="s", dataset=table, owners=(Owner(name="declared"),)))
+    found = {each.subject.name: each.subject for each in estate.check("orphan-datasets").findings}
+    assert {name: each.owners for name, each in found.items()} == {
+        "n/orders": ("declared",),
+        "n/other": ("of-events",),
+    }
+    assert found["n/orders"].table == "shop.orders"
+
+
+@pytest.mark.parametrize("restricted", ["email", "phone"])
+def test_of_several_sensitive_sources_one_is_named_with_its_own_word(estate: Estate, restricted: str) -> None:
+    schema(estate, REPORT, "contact")
+    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], plan=lineage(("email", "contact"), ("phone", "contact")))
+    words = {name: Sensitivity.RESTRICTED if name == restricted else Sensitivity.PII for name in ("email", "phone")}
+    columns = tuple(DeclaredColumn(path=name, sensitivity=word) for name, word in words.items())
+    estate.declared(DeclarationEvent(set="s", dataset=ORDERS, columns=columns))
+    (finding,) = estate.check("sensitive-downstream").findings
+    assert finding.message in {
+        f"contact is made from n/orders#{name}, which is {word.value}, and has no sensitivity or classification."
+        for name, word in words.items()
+    }
 
 
 TODAY = NOW.date().isoformat()
@@ -292,6 +422,23 @@ def test_exemptions_hold_until_their_day_and_are_missed_where_they_exempt_nothin
         ("load", "MENDED"),
         ("nothing", "UNKNOWN_SUBJECT"),
     ]
+
+
+def test_a_rule_is_asked_once_whatever_is_exempted(estate: Estate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a large graph a rule takes seconds, and a team may have a hundred exemptions."""
+    for number in range(5):
+        estate.add(JobEvent(), job=JobRef("f", f"idle{number}"))
+    asked: list[str] = []
+    one = Transaction.one
+
+    def counted(tx: Transaction, name: str, /, **given: Any) -> Record:
+        asked.append(name)
+        return one(tx, name, **given)
+
+    monkeypatch.setattr(Transaction, "one", counted)
+    found = estate.check("orphan-jobs", exemptions=[exemption(f"idle{number}") for number in range(4)])
+    assert (found.total, found.exempted) == (1, 4)
+    assert asked.count(rule_named("orphan-jobs").statement) == 1
 
 
 def test_pages_of_a_rule_have_every_finding_once(estate: Estate) -> None:

@@ -65,6 +65,10 @@ class Cases:
     def declare(self, **declared: Any) -> None:
         self.declarations.append(DeclarationEvent(set=self.rule, **declared))
 
+    def other_name(self, dataset: DatasetRef) -> DatasetRef:
+        """What a catalog calls it: one dataset with it."""
+        return self.estate.called(dataset, f"{self.rule}.{dataset.name}")
+
     def ran(self, job: JobRef, *, day: int = 0, run: str = "", **more: Any) -> None:
         """A run whose id no other rule's cases have."""
         self.estate.ran(job, day=day, run=run or f"{self.rule} {job.name} {day}", **more)
@@ -95,7 +99,11 @@ def versions_without_run(cases: Cases) -> set[str]:
         else:
             cases.ran(cases.job(name), writes=[version(table, 1)])
         cases.ran(read, reads=[version(table, 2 if name == "fires" else 1)], run=f"{cases.rule} {name}")
-    return {"fires"}
+    for name, number in (("fires: read by another name", 2), ("nearly: read by another name", 1)):
+        table = cases.dataset(name)
+        cases.ran(cases.job(name), writes=[version(table, 1)])
+        cases.ran(read, reads=[version(cases.other_name(table), number)], run=f"{cases.rule} {name}")
+    return {"fires", "fires: read by another name"}
 
 
 def written_from_outside(cases: Cases) -> set[str]:
@@ -106,7 +114,19 @@ def written_from_outside(cases: Cases) -> set[str]:
     ):
         for day, number in enumerate(written):
             cases.ran(cases.job(name), writes=[version(cases.dataset(name), number)], day=day)
-    return {"fires"}
+    for name, by_turns in (
+        ("fires: a gap between its names", (5, 7)),
+        ("nearly: one version by another name", (5, 6, 7)),
+    ):
+        table = cases.dataset(name)
+        names = (table, cases.other_name(table))
+        for day, number in enumerate(by_turns):
+            cases.ran(cases.job(name), writes=[version(names[day % 2], number)], day=day)
+    for name, snapshots in (("fires: Iceberg", (5, 6, 8)), ("nearly: Iceberg without a gap", (5, 6, 7))):
+        for day, number in enumerate(snapshots):
+            use = version(cases.dataset(name), number, format_="iceberg")
+            cases.ran(cases.job(name), writes=[use], day=day)
+    return {"fires", "fires: a gap between its names", "fires: Iceberg"}
 
 
 def runs_without_code_version(cases: Cases) -> set[str]:
@@ -147,16 +167,35 @@ def failed_quality(cases: Cases) -> set[str]:
         ("nearly: passed since", (False, True)),
         ("nearly: nobody reads it", (True, False)),
         ("nearly: its own job reads it", (True, False)),
+        ("fires: a job reads it by another name", (True, False)),
+        ("fires: a consumer reads it by another name", (True, False)),
     ):
         table = cases.dataset(name)
         cases.batches(f"of {name}", (0, 0, 10), (1, 10, 20), passed=passed, writes=table)
+        if "another name" in name:
+            table = cases.other_name(table)
         if "consumer" in name:
-            cases.declare(consumer=f"{cases.rule} reader", owners=OWNERS, reads=(DatasetRead(table),))
+            cases.declare(consumer=f"{cases.rule} {name}", owners=OWNERS, reads=(DatasetRead(table),))
         elif "its own" in name:
             cases.estate.add(JobEvent(inputs=(table,)), DAY, cases.job(f"of {name}"))
         elif "nobody" not in name:
             cases.ran(cases.job("read"), reads=[table], run=f"{cases.rule} {name}")
-    return {"fires: a job reads it", "fires: a consumer reads it"}
+    for name, passed in (
+        ("fires: a batch write", (True, False)),
+        ("nearly: a batch write passed since", (False, True)),
+    ):
+        table = cases.dataset(name)
+        for day, held in enumerate(passed):
+            quality = (QualityResult(assertion="a", passed=held),)
+            cases.ran(cases.job(f"of {name}"), writes=[table], day=day, quality=quality)
+        cases.ran(cases.job("read"), reads=[table], run=f"{cases.rule} {name}")
+    return {
+        "fires: a job reads it",
+        "fires: a consumer reads it",
+        "fires: a job reads it by another name",
+        "fires: a consumer reads it by another name",
+        "fires: a batch write",
+    }
 
 
 def lineage_incomplete(cases: Cases) -> set[str]:
@@ -190,7 +229,10 @@ def drift_of_datasets(cases: Cases) -> set[str]:
             cases.declare(job=cases.job(name), inputs=declared)
         if observed:
             cases.ran(cases.job(name), reads=observed)
-    return {"fires: not declared", "fires: not observed"}
+    for name, observed in (("fires: not declared by any name", (a, b)), ("nearly: declared by another name", (a,))):
+        cases.declare(job=cases.job(name), inputs=(cases.other_name(a),))
+        cases.ran(cases.job(name), reads=observed)
+    return {"fires: not declared", "fires: not observed", "fires: not declared by any name"}
 
 
 def drift_of_columns(cases: Cases) -> set[str]:
@@ -206,7 +248,34 @@ def drift_of_columns(cases: Cases) -> set[str]:
         cases.declare(job=job, inputs=(source,), outputs=(out,), lineage=lineage(*declared, source=source, target=out))
         plan = lineage(*observed, source=source, target=out, complete=complete)
         cases.ran(job, reads=[source], writes=[out], plan=plan)
-    return {"fires: not declared", "fires: not observed"}
+    called = cases.other_name(source)
+    for name, more in (("fires: not declared by any name", (("b", "x"),)), ("nearly: declared by other names", ())):
+        out, job = cases.dataset(name), cases.job(name)
+        other = cases.other_name(out)
+        stated = lineage(("a", "x"), source=called, target=other)
+        cases.declare(job=job, inputs=(called,), outputs=(other,), lineage=stated)
+        cases.ran(job, reads=[source], writes=[out], plan=lineage(("a", "x"), *more, source=source, target=out))
+    return {"fires: not declared", "fires: not observed", "fires: not declared by any name"}
+
+
+def drift_of_schemas(cases: Cases) -> set[str]:
+    for name, columns, declared in (
+        ("fires: no such column", ("a",), "b"),
+        ("fires: no such field", ("a", "value", "value.x"), "value.y"),
+        ("nearly: it is there", ("a", "b"), "b"),
+        ("nearly: in other letters", ("a", "B"), "b"),
+        ("nearly: no schema is known", (), "b"),
+        ("nearly: within what is opaque", ("a", "value"), "value.b"),
+    ):
+        if columns:
+            schema(cases.estate, cases.dataset(name), *columns)
+        else:
+            cases.ran(cases.job(name), writes=[cases.dataset(name)])
+        cases.declare(dataset=cases.dataset(name), columns=(DeclaredColumn(path=declared),))
+    for name, declared in (("fires: by another name", "b"), ("nearly: by another name", "a")):
+        schema(cases.estate, cases.dataset(name), "a")
+        cases.declare(dataset=cases.other_name(cases.dataset(name)), columns=(DeclaredColumn(path=declared),))
+    return {"fires: no such column", "fires: no such field", "fires: by another name"}
 
 
 def orphan_datasets(cases: Cases) -> set[str]:
@@ -218,7 +287,16 @@ def orphan_datasets(cases: Cases) -> set[str]:
     of_consumer = (DatasetRead(cases.dataset("nearly: of a consumer")),)
     cases.declare(consumer=f"{cases.rule} reader", owners=OWNERS, reads=of_consumer)
     cases.declare(dataset=cases.dataset("nearly: reference data"), reference=True)
-    return {"fires"}
+    for name in ("nearly: read by another name", "nearly: of a consumer by another name", "fires: by all its names"):
+        schema(cases.estate, cases.dataset(name), "a")
+        other = cases.other_name(cases.dataset(name))
+        if "consumer" in name:
+            cases.declare(consumer=f"{cases.rule} {name}", owners=OWNERS, reads=(DatasetRead(other),))
+        elif "read by" in name:
+            cases.ran(cases.job(name), reads=[other])
+        else:
+            cases.declare(dataset=other, owners=OWNERS)
+    return {"fires", "fires: by all its names"}
 
 
 def orphan_jobs(cases: Cases) -> set[str]:
@@ -263,7 +341,13 @@ def certified_datasets(cases: Cases) -> set[str]:
             cases.ran(cases.job(name), reads=[source], writes=[table], plan=plan)
         if name.startswith("fires"):
             fires.add(name)
-    return fires
+    for name, lacks in (("nearly: it has all by two names", ""), ("fires: no owner by any name", "owners")):
+        table = cases.dataset(name)
+        declared = {field: value for field, value in everything.items() if field != lacks}
+        cases.declare(dataset=cases.other_name(table), **declared)
+        plan = lineage(("a", "x"), source=source, target=table)
+        cases.ran(cases.job(name), reads=[source], writes=[table], plan=plan)
+    return fires | {"fires: no owner by any name"}
 
 
 def consumers_without_owner(cases: Cases) -> set[str]:
@@ -287,9 +371,12 @@ def sensitive_downstream(cases: Cases) -> set[str]:
         ("nearly: the dataset is declared classified", Sensitivity.PII),
         ("nearly: the dataset was observed classified", Sensitivity.PII),
         ("nearly: the column left the schema", Sensitivity.PII),
+        ("fires: declared by another name", Sensitivity.PII),
+        ("nearly: declared and classified by other names", Sensitivity.PII),
     ):
         source, out = cases.dataset(f"source of {name}"), cases.dataset(name)
-        cases.declare(dataset=source, columns=(DeclaredColumn(path="a", sensitivity=sensitivity),))
+        stated, called = (cases.other_name(each) if "other" in name else each for each in (source, out))
+        cases.declare(dataset=stated, columns=(DeclaredColumn(path="a", sensitivity=sensitivity),))
         schema(
             cases.estate,
             out,
@@ -302,9 +389,11 @@ def sensitive_downstream(cases: Cases) -> set[str]:
         if "filter" in name:
             plan = lineage(("b", "x"), source=source, target=out)
         cases.ran(cases.job(name), reads=[source], writes=[out], plan=plan)
+        if "classified by" in name:
+            cases.declare(dataset=called, columns=(DeclaredColumn(path="x", classification="secret"),))
         if "column is" in name:
             cases.declare(dataset=out, columns=(DeclaredColumn(path="x", classification="secret"),))
-        if "declared" in name:
+        if "is declared" in name:
             cases.declare(dataset=out, sensitivity=Sensitivity.PII)
         if name.startswith("fires"):
             fires.add(name)
@@ -323,6 +412,7 @@ PAIRS: dict[str, Callable[[Cases], set[str]]] = {
         lineage_incomplete,
         drift_of_datasets,
         drift_of_columns,
+        drift_of_schemas,
         orphan_datasets,
         orphan_jobs,
         certified_datasets,
@@ -340,7 +430,7 @@ def test_each_rule_finds_what_breaks_it_and_nothing_that_nearly_does(clean_datab
         cases = Cases(estate, rule)
         expected[rule] = {f"{rule}/{name}" for name in build(cases)}
         if cases.declarations:
-            estate.declared(*cases.declarations, set_=rule)
+            estate.declared(*cases.declarations)
     estate.check("orphan-jobs")
     found = {
         each.rule: {finding.subject.name for finding in each.findings if finding.subject.name.startswith(each.rule)}

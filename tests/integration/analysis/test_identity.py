@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,20 +20,25 @@ from headwater_consumers.analysis.reader import Reader, statement
 from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset
 from headwater_consumers.analysis.runs import runs
 from headwater_consumers.analysis.search import search
+from headwater_consumers.analysis.settings import DEFAULT_TENANT
 from headwater_consumers.analysis.timeline import dataset_timeline
-from headwater_consumers.analysis.trace import Offsets, PartKind, TraceDirection, trace
+from headwater_consumers.analysis.trace import Offsets, PartKind, TraceDirection, VersionOf, trace
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.keys import dataset_key
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
+from headwater_openlineage.incoming import events_of
 from headwater_schemas.events import (
     Certainty,
     ColumnEdge,
     ColumnLineage,
     DatasetEvent,
+    DatasetRead,
     DatasetRef,
     DatasetUse,
+    DeclarationEvent,
+    DeclarationSetEvent,
     JobRef,
     KafkaRanges,
     LifecycleChange,
@@ -51,8 +56,13 @@ from headwater_schemas.events import (
     TransformationType,
     build,
 )
+from headwater_schemas.identity import declaration_digest
 from support.analysis.chains import BEGIN
+from support.graph.estate import version
 from support.graph.plans import operators, scans
+from support.openlineage_sequences import dataset as ol_dataset
+from support.openlineage_sequences import facet as ol_facet
+from support.openlineage_sequences import run as ol_run
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -332,6 +342,22 @@ def test_the_name_of_the_only_table_that_has_it_is_found_from_either_side(graph:
     assert dataset_details(graph.reader, "db.alone").known_as == ("file:/w/db.alone",)
 
 
+def test_openlineage_events_about_a_path_and_about_its_catalogs_name_are_about_one_table(graph: Graph) -> None:
+    path, called = ol_dataset("/w/flights", "file"), ol_dataset("db.flights", "file:/w")
+    symlinks = ol_facet(identifiers=[{**called, "type": "TABLE"}])
+    documents = [
+        ol_run("COMPLETE", "05:10:00", outputs=[called], job="load"),
+        ol_run("COMPLETE", "05:20:00", inputs=[path], outputs=[ol_dataset("/out", "file")], job="use", number=2),
+        # The link comes last.
+        ol_run("COMPLETE", "05:30:00", inputs=[{**path, "facets": {"symlinks": symlinks}}], job="look", number=3),
+    ]
+    graph.of(*(event for document in documents for event in events_of(document, tenant=DEFAULT_TENANT)))
+    for asked in ("/w/flights", "db.flights"):
+        known = dataset_details(graph.reader, asked)
+        assert [use.job.name for use in known.producers] == ["load"]
+        assert sorted(use.job.name for use in known.consumers) == ["look", "use"]
+
+
 def test_a_dataset_that_is_there_goes_before_one_that_was_dropped(graph: Graph) -> None:
     gone = LifecycleChange.DROP
     graph.of(
@@ -369,6 +395,46 @@ def test_a_rename_cuts_nothing(graph: Graph) -> None:
     tainted = blast(graph.reader, BadRun("make-0"), depth=None).tainted
     assert [(each.dataset.name, bool(each.parts)) for each in tainted] == [("/w/b", True), ("/out", True)]
     assert [part.kind for each in tainted for part in each.parts] == [PartKind.UNKNOWN] * 2
+
+
+@pytest.mark.parametrize("asked", ["/w/a", "/w/b"])
+def test_a_trace_goes_on_across_a_rename(graph: Graph, asked: str) -> None:
+    graph.of(
+        ran("make", file("/in"), version(file("/w/a"), 1), 0),
+        renamed("/w/a", "/w/b", 20),
+        ran("take", version(file("/w/b"), 1), version(file("/mid"), 3), 30),
+        renamed("/mid", "/middle", 35),
+        ran("last", version(file("/middle"), 3), file("/out"), 40),
+    )
+    forward = trace(graph.reader, VersionOf(asked, "1"), depth=None)
+    assert [part.dataset.name for hop in forward.hops for part in hop.outputs] == ["/middle", "/out"]
+    back = trace(graph.reader, VersionOf("/middle", "3"), direction=TraceDirection.BACKWARD, depth=None)
+    assert [part.dataset.name for hop in back.hops for part in hop.inputs] == ["/w/b", "/in"]
+
+
+def reading(**consumers: str) -> list[LineageEvent]:
+    """A set that declares which path each consumer reads."""
+    bodies: list[Any] = [
+        DeclarationEvent(set="s", consumer=name, reads=(DatasetRead(file(path)),)) for name, path in consumers.items()
+    ]
+    items = tuple(sorted(declaration_digest(body) for body in bodies))
+    bodies.append(DeclarationSetEvent(set="s", revision=1, items=items))
+    return [build.lineage_event(body, producer="test", event_time=BEGIN) for body in bodies]
+
+
+def test_consumers_of_an_older_name_are_notified(graph: Graph) -> None:
+    graph.of(
+        ran("make", file("/in"), file("/w/a"), 0),
+        renamed("/w/a", "/w/b", 20),
+        ran("take", file("/w/b"), file("/out"), 30),
+        *reading(old="/w/a", new="/w/b", last="/out", other="/elsewhere"),
+    )
+    notified = ["last", "new", "old"]
+    for asked in ("/in", "/w/a", "/w/b"):
+        impact = analyze(graph.reader, ImpactChange(asked, type=ChangeType.DATA_INCORRECT))
+        assert [each.name for each in impact.consumers] == notified
+        assert [each.name for each in graph.lineage(asked, LineageDirection.DOWNSTREAM).consumers] == notified
+    assert [each.name for each in blast(graph.reader, BadRun("make-0"), depth=None).consumers] == notified
 
 
 def test_a_name_that_is_used_again_is_another_dataset(graph: Graph) -> None:

@@ -318,4 +318,6 @@ def test_the_command(clean_database: Driver, settings_of_stack: None, capsys: py
     assert not {"\x1b", "\u202e"} & set(printed)
     assert main(["may-delete", "source", "--within", "36500d"]) == 5
     assert main(["may-delete", "source", "--within", "1s"]) == 0
+    assert main(["may-delete", "source", "--within", "0d"]) == 0
+    assert main(["may-delete", "source", "--within", "900000d"]) == 2
     assert main(["may-delete", "nothing"]) == 3

@@ -20,8 +20,9 @@ from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_consumers.review.answer import Review
-from headwater_consumers.review.ask import Question, review
+from headwater_consumers.review.ask import review
 from headwater_consumers.review.compare import DifferenceKind
+from headwater_consumers.review.question import Question
 from headwater_consumers.review.reading.files import read_schema
 from headwater_schemas.events import (
     DatasetRead,
@@ -357,7 +358,7 @@ def test_the_scripts_for_ci(fill: Callable[..., None], settings_of_stack: None, 
     )
     commands = Path(sys.executable).parent
     outputs, written, _ = run_action(tmp_path, clone, commands)
-    assert outputs == {"status": "5"}
+    assert outputs == {"status": "5", "sarif": "true"}
     assert "note is removed" in (written / "summary").read_text()
     assert json.loads((written / "review.sarif").read_text())["runs"][0]["results"]
     done = run_template(clone, base, commands, RENAME="note=remark", FAIL_ON="degraded")

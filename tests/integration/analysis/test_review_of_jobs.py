@@ -117,6 +117,27 @@ def test_nothing_is_written_or_reached(folder: Path, capsys: pytest.CaptureFixtu
     assert {output["dataset"]["name"] for output in answer["outputs"]} == {str(real), "orders"}
 
 
+GUARD = """
+import sys
+o = spark.table("shop.orders")
+o.write.parquet("/lake/\x1b[31mall")
+if o.isEmpty():
+    sys.exit(0)
+if o.where("id is null").count():
+    sys.exit("ids are missing")
+o.where("amount > {}").write.parquet("/lake/some")
+"""
+
+
+def test_what_is_behind_an_empty_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It runs with a row, and once more without one where the script ends itself because of it."""
+    code, answer = reviewed(folder, GUARD.format(1), GUARD.format(2), "--fail-on", "DEGRADED", capsys=capsys)
+    assert (code, answer["verdict"], answer["problems"]) == (5, "DEGRADED", [])
+    assert [output["dataset"]["name"] for output in answer["outputs"] if output["differences"]] == ["/lake/some"]
+    assert "new.py asks for rows (isEmpty in line 7 of new.py, count in line 9 of new.py)" in answer["notes"][-1]
+    assert running_jvms("headwater-review-") == []
+
+
 def test_a_script_that_cant_be_parsed_is_unknown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, answer = reviewed(folder, "spark.table('shop.orders').write.parquet('/o')", "def (:\n", capsys=capsys)
     assert code == 5
@@ -162,7 +183,8 @@ def test_another_revision_with_what_is_beside_it(folder: Path, capsys: pytest.Ca
         (["old.py"], "One script alone"),
         (["old.py", "missing.py"], "isn't a script"),
         (["old.py", "new.py", "--dataset", "x"], "are for schemas"),
-        (["old.sql", "--dataset", "x", "--no-graph"], "are for scripts"),
+        (["old.sql", "--dataset", "x", "--tables", "old.py"], "are for scripts"),
+        (["old.sql", "--no-graph"], "One schema alone"),
         (["old.sql"], "--dataset"),
         (["old.py", "old.py", "--tables", "old.py"], "is no JSON"),
     ],

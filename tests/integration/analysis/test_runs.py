@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
+from headwater.show import runs as show_runs
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_consumers.analysis.facets import contents
 from headwater_consumers.analysis.known import estate_runs
 from headwater_consumers.analysis.reader import Reader, statement
 from headwater_consumers.analysis.runs import (
+    CONTEXT_NAMES,
     Quality,
     Role,
     RunFilter,
@@ -97,8 +101,24 @@ def test_runs(reader: Reader, history: History) -> None:
     ]
 
 
+# What the first run alone has, by what it is asked for by.
+ITS_OWN = {
+    "code": "0ab12",
+    "config": "0cd34",
+    "repository": "https://git.example.org/flights",
+    "branch": "main",
+    "package": "flights 1.4.2",
+    "image": "registry.example.org/flights@sha256:5f0c",
+    "user": "ann",
+    "service": "flights/etl",
+    "campaign": "backfill-7",
+}
 CONTEXTS = (
-    RunContext(script="daily.py", branch="main", campaign="backfill-7", statement="INSERT INTO t SELECT 1"),
+    RunContext(
+        script="daily.py",
+        statement="INSERT INTO t SELECT 1",
+        **{name: value for name, value in ITS_OWN.items() if name not in {"code", "config"}},
+    ),
     RunContext(script="daily.py", branch="fix", user="etl"),
     None,
 )
@@ -128,7 +148,7 @@ def of_context(number: int) -> LineageEvent:
         started_at=day,
         nominal_start=day,
         nominal_end=day + timedelta(days=1) if number != 1 else None,
-        versions=Versions(code=f"{number}ab12"),
+        versions=Versions(code=f"{number}ab12", config=f"{number}cd34"),
         context=CONTEXTS[number],
         rows_rejected=(None, 0, 3)[number],
         quality=QUALITY if number == 0 else (),
@@ -147,6 +167,7 @@ NOON = BEGIN + timedelta(hours=12)
         (RunFilter(), [2, 1, 0]),
         (RunFilter(where=("script=daily.py",)), [1, 0]),
         (RunFilter(where=("script=daily.py", "branch=main")), [0]),
+        *((RunFilter(where=(f"{name}={value}",)), [0]) for name, value in ITS_OWN.items()),
         (RunFilter(where=("branch=mai",)), []),
         (RunFilter(where=("code=1a",)), [1]),
         (RunFilter(where=("Campaign=backfill-7",)), [0]),
@@ -184,6 +205,10 @@ def test_runs_of_one_context(reader: Reader, clean_database: Driver, only: RunFi
     )
     assert contents(found.facets) == {"headwater_nothingWritten": {"reason": "none"}, "odd": "no json"}
     assert run(reader, of_context(2).run.run_id).rows_rejected == 3  # type: ignore[union-attr]
+
+
+def test_each_word_of_a_context_is_tried() -> None:
+    assert {*ITS_OWN, "script"} == set(CONTEXT_NAMES)
 
 
 @pytest.mark.parametrize(
@@ -308,6 +333,60 @@ def test_last_good_by_quality(reader: Reader, history: History) -> None:
         assert (quality.first_bad_run and quality.first_bad_run.run_id) == (bad.run if bad else None)
 
 
+def test_last_good_by_quality_of_batch_runs(reader: Reader, clean_database: Driver) -> None:
+    orders, other = DatasetRef("n", "orders"), DatasetRef("n", "other")
+    load, suite = JobRef("f", "load"), JobRef("f", "suite")
+
+    def ran(job: JobRef, day: int, *results: QualityResult, **more: Any) -> LineageEvent:
+        at = BEGIN + timedelta(days=day)
+        body = RunEvent(type=more.pop("type", RunEventType.COMPLETE), ended_at=at, quality=results, **more)
+        return lineage_event(body, job=job, run=RunRef(f"{job.name}-{day}"), producer="p", event_time=at)
+
+    good, bad = (QualityResult(assertion="few", passed=passed) for passed in (True, False))
+    of_other = QualityResult(assertion="fresh", passed=False, dataset=other)
+    unique = QualityResult(assertion="unique", passed=False, dataset=orders, column="id")
+    out = (DatasetUse(dataset=orders),)
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+
+    def judged(*events: LineageEvent, **of: str) -> list[tuple[str | None, str | None, list[str]]]:
+        for event in events:
+            writer.apply(fold([event]))
+        return [
+            (
+                turn.last_good_run.run_id if turn.last_good_run else None,
+                turn.first_bad_run.run_id if turn.first_bad_run else None,
+                [each.assertion for each in turn.failed],
+            )
+            for turn in last_good(reader, **of).quality
+        ]
+
+    # Nearly: a run without assertions is neither, and a failed write of which nothing was committed says nothing of it.
+    before = [ran(load, 0, bad, outputs=out), ran(load, 1, good, outputs=out), ran(load, 2, outputs=out)]
+    failed = ran(load, 3, bad, outputs=out, type=RunEventType.FAIL)
+    assert judged(*before, failed, dataset="n/orders") == [("load-1", None, [])]
+    assert judged(job="load") == [("load-1", "load-3", ["few"])]
+    # What it asserts of another dataset counts for the job alone.
+    assert judged(ran(load, 4, good, outputs=out), ran(load, 5, good, of_other, outputs=out), job="load") == [
+        ("load-4", "load-5", ["fresh"])
+    ]
+    assert judged(dataset="n/orders") == [("load-5", None, [])]
+    # Fires: the first of two bad ones; and a suite that reads it, beside.
+    later = [ran(load, 6, good, bad, outputs=out), ran(load, 7, bad, outputs=out)]
+    check = ran(suite, 8, unique, good, inputs=out)
+    assert judged(*later, check, dataset="n/orders") == [("load-5", "load-6", ["few"]), (None, "suite-8", ["unique"])]
+    assert last_good(reader, dataset="n/orders").quality[0].query_id is None
+    text = io.StringIO()
+    Console(file=text, width=200).print(show_runs.turn(last_good(reader, dataset="n/orders")))
+    assert [line.split()[:3] for line in text.getvalue().splitlines() if line.startswith("quality")] == [
+        ["quality", "last", "good"],
+        ["quality", "first", "bad"],
+        ["quality", "last", "good"],
+        ["quality", "first", "bad"],
+    ]
+    assert "failed: unique of id" in text.getvalue()
+
+
 def test_one_run(reader: Reader, history: History) -> None:
     reported = next(each for each in history.runs if each.state is RunEventType.COMPLETE and each.code == "v2")
     details = run(reader, reported.run_id)
@@ -416,6 +495,16 @@ def test_open_runs_are_found_by_their_index(reader: Reader, killed: GraphWriter,
     found = operators(clean_database, statement("runs/open"), given=given)
     assert not scans(found)
     assert "NodeIndexSeekByRange" in found or "NodeIndexSeek" in found
+
+
+@pytest.mark.parametrize("name", ["checking_jobs", "judged"])
+def test_runs_with_assertions_are_found_by_their_index(
+    reader: Reader, killed: GraphWriter, clean_database: Driver, name: str
+) -> None:
+    given = {"of": ["k"], "job": "j", "until": KILLED, "looked_at": 20}
+    found = operators(clean_database, statement(f"runs/{name}"), given=given)
+    assert not scans(found), found
+    assert "NodeIndexSeek" in found or "NodeIndexSeekByRange" in found, found
 
 
 def test_a_job_and_a_dataset_of_one_name(reader: Reader, history: History) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -28,6 +28,7 @@ from headwater_schemas.events import (
     Tag,
 )
 from headwater_schemas.events.build import lineage_event
+from support.analysis.declared_graph import declare
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -275,3 +276,28 @@ def test_a_cursor_belongs_to_its_question(named: Driver, reader: Reader) -> None
     assert cursor is not None
     with pytest.raises(QuestionError):
         search(reader, "orders", limit=1, cursor=cursor)
+
+
+def test_declared_consumers(clean_database: Driver, reader: Reader) -> None:
+    text = (
+        "consumers: [{name: Delay board, type: DASHBOARD, owners: ['team:ops'], tags: {tier: '1'}, reads: [boards]}, "
+        "{name: board of directors, owners: [ceo], reads: [boards]}, {name: report, reads: [boards]}]"
+    )
+    declare(clean_database, text)
+
+    def found(text: str = "", **more: Any) -> list[str]:
+        return [each.name for each in search(reader, text, **more).consumers]
+
+    assert found("board") == ["Delay board", "board of directors"]
+    assert found("del boa") == ["Delay board"]
+    assert found("REPORT") == ["report"]
+    assert found("oard") == []
+    assert found("+-") == []
+    assert found("board", owner="ops") == ["Delay board"]
+    assert found(tag="tier=1") == ["Delay board"]
+    assert found("board", kinds=[AssetKind.DATASET]) == found("board", namespace="ns") == []
+    (board,) = search(reader, "delay board").consumers
+    assert (board.type, board.owners) == ("DASHBOARD", ("team:ops",))
+    assert len(search(reader, "board", limit=1).consumers) == 2
+    declare(clean_database, "consumers: [{name: report}]", revision=2)
+    assert found("board") == []

@@ -13,10 +13,13 @@ from headwater.cli import main
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
 from headwater_consumers.analysis.known import (
     ColumnDetails,
+    ConsumerDetails,
     DatasetDetails,
     JobDetails,
     KnownKind,
     column_details,
+    consumer_details,
+    consumers,
     dataset_details,
     job_details,
     known,
@@ -36,6 +39,7 @@ from headwater_schemas.events import (
     DeclaredColumn,
     JobEvent,
     JobRef,
+    LifecycleChange,
     LineageEvent,
     Owner,
     RetentionEvent,
@@ -48,6 +52,7 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.identity import declaration_digest
 from support.analysis.history import History
+from support.demo_graph import declare_demo
 from support.graph.plans import operators, scans
 from support.worked_examples import PAGES, check_page, examples
 
@@ -57,6 +62,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.stack
 
 DAY = datetime(2025, 1, 1, tzinfo=UTC)
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
 
 def write(driver: Driver, *events: LineageEvent) -> None:
@@ -201,6 +207,83 @@ def test_what_sets_declare_is_beside_what_events_report(clean_database: Driver, 
     assert column_details(reader, "orders#email").declared == {}
 
 
+def test_a_consumer_has_what_is_declared_what_it_reads_and_who_writes_that(
+    demo_graph: Driver, reader: Reader, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(NotFoundError, match="none is declared"):
+        consumer_details(reader, "punctuality report")
+    declare_demo(demo_graph)
+    report = DeclarationEvent(
+        set="audit", consumer="punctuality report", type=ConsumerType.REPORT, deadline="08:00 Europe/Berlin"
+    )
+    audit = DeclarationSetEvent(set="audit", revision=1, items=(declaration_digest(report),))
+    write(demo_graph, event(report), event(audit))
+
+    found = known(reader, "punctuality report")
+    assert isinstance(found, ConsumerDetails)
+    assert found == consumer_details(reader, found.consumer.key) == consumer_details(reader, found.consumer.key[:8])
+    assert found == known(reader, "punctuality report", KnownKind.CONSUMER)
+    assert (found.consumer.type, found.contact, found.withdrawn) == ("REPORT", "finance@example.com", False)
+    assert [owner.name for owner in found.owners] == ["team:finance"]
+    # The sets differ about when its data has to be there.
+    assert found.declared is not None
+    assert found.declared.sets == ["audit", "flights"]
+    assert [each.property for each in found.declared.contradictions] == ["deadline"]
+    assert found.deadline == "08:00 Europe/Berlin"
+    [read] = found.reads
+    assert (read.dataset.name, read.columns, found.reads_total) == ("/tmp/headwater/demo/flights/daily_report", (), 1)
+    dataset = dataset_details(reader, read.dataset.key)
+    assert (read.writers, read.writers_total) == (dataset.producers, 1)
+    assert (read.last_written, read.checks) == (dataset.producers[0].last_seen, dataset.checks)
+
+    model = consumer_details(reader, "delay model")
+    assert [(read.columns, read.columns_total) for read in model.reads] == [(("delay_minutes", "departed"), 2)]
+    with pytest.raises(NotFoundError) as caught:
+        consumer_details(reader, "Punctuality-Report")
+    assert caught.value.nearest[0] == "punctuality report"
+
+    assert main(["show", "punctuality report"]) == 0
+    shown = capsys.readouterr().out
+    assert all(
+        text in shown for text in ("team:finance", "08:00 Europe/Berlin", "contradiction", "flights.daily_report")
+    )
+    assert "flights.daily_report" in shown
+    assert main(["show", "punctuality report", "--json"]) == 0
+    assert next(iter(json.loads(capsys.readouterr().out))) == "consumer"
+
+    listed = consumers(reader)
+    assert (listed.total, len(listed.items)) == (3, 3)
+    assert [each.consumer for each in consumers(reader, types=["REPORT"]).items] == [found.consumer]
+    assert [each.consumer for each in consumers(reader, owner="team:finance").items] == [found.consumer]
+    assert consumers(reader, owner="team:nobody").total == 0
+    pages = [consumers(reader, limit=2)]
+    pages.append(consumers(reader, limit=2, cursor=pages[0].next_cursor))
+    assert tuple(each for page in pages for each in page.items) == listed.items
+
+    # The sets are withdrawn.
+    gone = [DeclarationSetEvent(set=name, revision=2, items=()) for name in ("flights", "audit")]
+    write(demo_graph, *(build.lineage_event(body, producer="test", event_time=NOW) for body in gone))
+    found = consumer_details(reader, "punctuality report")
+    assert (found.withdrawn, found.declared, found.reads, found.owners) == (True, None, (), ())
+    assert consumers(reader).total == 0
+
+
+def test_a_consumer_reads_a_dataset_once_by_whichever_names(clean_database: Driver, reader: Reader) -> None:
+    old, new = DatasetRef("n", "orders"), DatasetRef("n", "purchases")
+    reads = (DatasetRead(old, columns=("id",)), DatasetRead(new, columns=("id", "total")))
+    board = DeclarationEvent(set="team", consumer="orders", type=ConsumerType.DASHBOARD, reads=reads)
+    renamed = DatasetEvent(dataset=new, lifecycle=LifecycleChange.RENAME, previous=old)
+    listed = DeclarationSetEvent(set="team", revision=1, items=(declaration_digest(board),))
+    write(clean_database, *(event(body) for body in (renamed, board, listed)))
+
+    found = consumer_details(reader, "orders")
+    assert [(each.dataset.name, each.columns) for each in found.reads] == [("purchases", ("id", "total"))]
+    assert found.reads_total == 1
+    # A dataset's name goes before a consumer's.
+    assert isinstance(known(reader, "orders"), DatasetDetails)
+    assert isinstance(known(reader, "orders", KnownKind.CONSUMER), ConsumerDetails)
+
+
 def test_a_job_has_the_latest_retention_of_its_scopes(clean_database: Driver, reader: Reader) -> None:
     def kept(day: int, mode: RetentionMode, *scope: str) -> LineageEvent:
         names: dict[str, str] = dict(zip(("namespace", "job"), scope, strict=False))
@@ -217,10 +300,28 @@ def test_a_job_has_the_latest_retention_of_its_scopes(clean_database: Driver, re
 
 
 @pytest.mark.parametrize(
-    "name", ["column", "columns", "dataset", "datasets_of_job", "job", "jobs_of_dataset", "retention"]
+    "name",
+    [
+        "column",
+        "columns",
+        "consumer",
+        "consumer_names",
+        "consumers",
+        "consumers_by_prefix",
+        "count_consumers",
+        "dataset",
+        "datasets_of_consumer",
+        "datasets_of_job",
+        "job",
+        "jobs_of_dataset",
+        "retention",
+        "writers",
+    ],
 )
 def test_nothing_is_scanned(demo_graph: Driver, name: str) -> None:
-    given = {"key": "k", "keys": ["k"], "link": "READS", "most": 1, "tenant": "default"}
+    given = {"key": "k", "keys": ["k"], "link": "READS", "most": 1, "most_columns": 1, "tenant": "default"}
+    given |= {"after": "", "prefix": "k", "limit": 1, "types": None, "owner": None, "tag": None}
+    given |= {"datasets": [{"key": "k", "keys": ["k"]}]}
     found = operators(demo_graph, statement(f"known/{name}"), given=given)
     assert not scans(found)
     assert any("IndexSeek" in each for each in found), found

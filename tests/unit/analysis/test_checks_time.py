@@ -12,6 +12,7 @@ import pytest
 from headwater.show import check as show
 from headwater_consumers.analysis.checks import RULES, CheckedRule, check
 from headwater_consumers.analysis.errors import TimeLimitError
+from headwater_consumers.analysis.identity import several_names
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -21,10 +22,15 @@ class SlowReader:
 
     tenant = "t"
 
-    def __init__(self, slow: Callable[[str], bool]) -> None:
+    def __init__(self, slow: Callable[[str], bool], *, slow_names: bool = False) -> None:
         self._slow = slow
+        self._slow_names = slow_names
 
     def read(self, question: Any) -> Any:
+        if question is several_names:
+            if self._slow_names:
+                raise TimeLimitError(30)
+            return {}
         rule = question.keywords["rule"]
         if self._slow(rule.name):
             raise TimeLimitError(30)
@@ -51,3 +57,11 @@ def test_the_others_are_checked() -> None:
     assert (suites.get("failures"), suites.get("errors")) == ("0", "1")
     [error] = suites.iter("error")
     assert (error.get("type"), error.get("message")) == (slow.name, late.reason)
+
+
+def test_rules_that_need_the_names_of_datasets_arent_checked_without_them() -> None:
+    reader: Any = SlowReader(lambda _: False, slow_names=True)
+    found = check(reader, NOW)
+    assert {each.rule for each in found.unchecked} == {rule.name for rule in RULES if rule.follows_names}
+    assert {each.rule for each in found.rules} == {rule.name for rule in RULES if not rule.follows_names}
+    assert "drift-of-datasets" in {each.rule for each in found.unchecked}

@@ -10,12 +10,12 @@ import pytest
 
 from headwater.show.batches import faults_text, part_text, partitions_text, quality_text, uses
 from headwater.show.names import short_version
-from headwater.show.notes import notes
 from headwater.show.pages import counted
 from headwater.show.runs import duration_text
 from headwater.show.trace import part_words
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.runs import IntervalItem, Joint, Quality, Use
+from headwater_consumers.analysis.runs.notes import notes
 from headwater_consumers.analysis.runs.one import joined
 from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind
 from headwater_schemas.events import Certainty, Provenance
@@ -122,7 +122,7 @@ def test_what_is_only_in_facets_is_a_sentence_each() -> None:
         "headwater_capture": {"dropped": 3, "failed": 1},
         "another": {"x": 1},
     }
-    assert notes(facets).splitlines() == [
+    assert list(notes(facets)) == [
         "lineage is missing: 3 callbacks were dropped, and 1 couldn't be read",
         "micro-batches 7 to 9 were not reported: never",
         "micro-batch 3 was not reported: x",
@@ -136,8 +136,8 @@ def test_what_is_only_in_facets_is_a_sentence_each() -> None:
 
 @pytest.mark.parametrize("facet", [{}, {"gaps": 7}, {"gaps": [{"first": "x"}]}])
 def test_a_facet_of_another_form_is_named(facet: dict[str, Any]) -> None:
-    assert notes({"headwater_gaps": facet}) == "headwater_gaps has a form that isn't known"
-    assert notes({"headwater_gaps": "no json"}) == ""
+    assert notes({"headwater_gaps": facet}) == ("headwater_gaps has a form that isn't known",)
+    assert notes({"headwater_gaps": "no json"}) == ()
 
 
 def test_partitions_of_an_output() -> None:

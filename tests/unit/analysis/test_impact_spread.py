@@ -15,7 +15,7 @@ from headwater_consumers.analysis.impact import Cause, ChangeType, SchemaChange,
 from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
 from headwater_consumers.analysis.impact.inputs import ConsumerInput, InputGroup, JobInput, SeverityInputs
 from headwater_consumers.analysis.impact.moves import ChangeStart
-from headwater_consumers.analysis.impact.policy import SEVERITIES, Severity
+from headwater_consumers.analysis.impact.policy import SEVERITIES, Severity, default_policy_text, parse_policy
 from headwater_consumers.analysis.impact.spread import HitStep, ImpactSpread, spread
 from headwater_consumers.analysis.impact.steps import is_indirect, node_of, place_of, propagates, rank_of
 
@@ -264,6 +264,25 @@ def test_of_two_ways_that_are_as_bad_the_direct_one_counts() -> None:
     assert {rank_of(place) for place in hit.walk.found if node_of(place) == 21} == {rank_of(hit.worst[21])}
     assert not is_indirect(hit.worst[21])
     assert hit.hops(21) == 2
+
+
+def test_of_two_ways_that_are_as_bad_and_as_direct_the_shorter_one_counts() -> None:
+    """Though the change ends there, and goes on the longer way."""
+    rule = '[[rule]]\nchange = ["DATA_INCORRECT"]\nseverity = "TAINTED"\nreason = "r"\naction = "a"\npropagate = {}\n'
+    rules = rule.format('false\nkind = ["UNKNOWN"]') + rule.format("true")
+    policy = parse_policy(rules + default_policy_text(), "policy.toml")
+    picture = Picture(
+        [
+            StoredColumnEdge(11, 21, 1, False, True, "UNKNOWN", False, "quick"),
+            StoredColumnEdge(11, 31, 2, False, True, "COPY", False, "slow"),
+            StoredColumnEdge(31, 21, 3, False, True, "COPY", False, "slower"),
+        ]
+    )
+    start = ChangeStart((11,), (), dataset_of(11), "TABLE")
+    hit = spread(picture, start, ChangeType.DATA_INCORRECT, None, policy, depth=None)
+    ways = {propagates(place): found.hops for place, found in hit.walk.found.items() if node_of(place) == 21}
+    assert ways == {False: 1, True: 2}
+    assert hit.hops(21) == 1
 
 
 @pytest.mark.parametrize("kinds", [("UNKNOWN", "COPY"), ("COPY", "UNKNOWN")])

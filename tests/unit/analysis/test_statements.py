@@ -21,7 +21,7 @@ RUNS = ("", "count_", "count_all_", "next_", "queries_")
 MADE |= {f"runs/{what}of_{of}" for what in RUNS for of in ("dataset", "job")}
 MADE |= {f"timeline/{what}_of_{of}" for what in ("queries", "runs") for of in ("dataset", "job")}
 MADE |= {f"resolve/{label}_prefix" for label in ("dataset", "job")}
-MADE |= {f"known/{what}{of}" for what in ("", "count_") for of in ("datasets", "jobs")}
+MADE |= {f"known/{what}{of}" for what in ("", "count_") for of in ("consumers", "datasets", "jobs")}
 MADE |= {rule.statement for rule in RULES}
 WRITES = re.compile(r"(?<![.\w])(CREATE|MERGE|SET|DELETE|REMOVE|FOREACH|LOAD|DROP)\b", re.IGNORECASE)
 

@@ -85,7 +85,10 @@ def test_depths_and_durations() -> None:
     assert (parse_hops("all"), parse_hops("3")) == (None, 3)
     assert parse_duration("1.5h") == timedelta(minutes=90)
     assert parse_duration(None) is None
-    for parse, text in ((parse_hops, "0"), (parse_duration, "3 weeks")):
+    # Before today there are fewer days than these: no date is that long ago.
+    datetime.now(UTC) - (parse_duration("365250d") or timedelta.max)
+    refused = ((parse_duration, text) for text in ("3 weeks", "365251d", "999999999d", "999999999.5d"))
+    for parse, text in ((parse_hops, "0"), *refused):
         with pytest.raises(typer.BadParameter):
             parse(text)
 

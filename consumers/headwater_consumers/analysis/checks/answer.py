@@ -14,13 +14,15 @@ class Subject:
         kind: DATASET, JOB or CONSUMER.
         key: of the node: an exemption may name it.
         name: as questions take it, with its namespace; of a consumer its name.
-        owners: whom to ask, as events report them.
+        owners: whom to ask: those that are declared, else those that events report; under each name of a dataset.
+        table: what a catalog calls a dataset: `db.orders`; None where none does.
     """
 
     kind: str
     key: str
     name: str
     owners: tuple[str, ...]
+    table: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

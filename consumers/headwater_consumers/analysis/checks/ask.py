@@ -20,8 +20,9 @@ from headwater_consumers.analysis.checks.answer import (
 from headwater_consumers.analysis.checks.exemptions import Exemption
 from headwater_consumers.analysis.checks.rule import Rule
 from headwater_consumers.analysis.checks.rules import RULES
+from headwater_consumers.analysis.declared import owners_by_key
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError, TimeLimitError
-from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.identity import Identities, several_names
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.paging import check_limit
 from headwater_consumers.analysis.reader import Reader, Transaction
@@ -66,15 +67,24 @@ def check(
     unused = [
         UnusedExemption(each.rule, each.subject, each.line, "EXPIRED") for each in exemptions if each not in holding
     ]
+    names: Mapping[str, list[str]] = {}
+    too_late: TimeLimitError | None = None
+    try:
+        if any(rule.follows_names for rule in rules):
+            names = reader.read(several_names)
+    except TimeLimitError as error:
+        too_late = error
     checked: list[CheckedRule] = []
     unchecked: list[UncheckedRule] = []
     late: TimeLimitError | None = None
     for rule in rules:
         own = [each for each in holding if each.rule == rule.name]
         question = partial(
-            _checked, rule=rule, exemptions=own, now=now, open_after=open_after, limit=limit, cursor=cursor
+            _checked, rule=rule, names=names, exemptions=own, now=now, open_after=open_after, limit=limit, cursor=cursor
         )
         try:
+            if too_late is not None and rule.follows_names:
+                raise too_late
             result, idle = reader.read(question)
         except TimeLimitError as error:
             late = late or TimeLimitError(error.seconds, rule.name)
@@ -99,6 +109,7 @@ def _checked(
     tx: Transaction,
     *,
     rule: Rule,
+    names: Mapping[str, list[str]],
     exemptions: Sequence[Exemption],
     now: datetime,
     open_after: timedelta,
@@ -114,7 +125,8 @@ def _checked(
         "segment": segment.SIZE,
         "sensitive": [each.value for each in SENSITIVE],
         "limit": limit + 1,
-        **(rule.given(tx, now.date()) if rule.given is not None else {}),
+        **({"names": names} if rule.follows_names else {}),
+        **(rule.given(tx, now.date(), names) if rule.given is not None else {}),
     }
     row = tx.one(rule.statement, exempt=exempt, after=after, **given)
     found = row["found"]
@@ -125,19 +137,18 @@ def _checked(
         rule.fix,
         row["total"] - row["exempted"],
         row["exempted"],
-        tuple(_finding(rule, each) for each in found[:limit]),
+        _findings(tx, rule, found[:limit]),
         following,
     )
-    return result, list(_idle(tx, rule, keys, given))
+    return result, list(_idle(keys, set(row["met"])))
 
 
-def _idle(
-    tx: Transaction, rule: Rule, keys: Mapping[Exemption, Sequence[str]], given: Mapping[str, Any]
-) -> Iterable[UnusedExemption]:
+def _idle(keys: Mapping[Exemption, Sequence[str]], met: set[str]) -> Iterable[UnusedExemption]:
+    """Exemptions that exempt nothing; `met` are the exempted keys of which something was found."""
     for exemption, own in keys.items():
         if not own:
             yield UnusedExemption(exemption.rule, exemption.subject, exemption.line, "UNKNOWN_SUBJECT")
-        elif not tx.one(rule.statement, exempt=own, after="", **given)["exempted"]:
+        elif met.isdisjoint(own):
             yield UnusedExemption(exemption.rule, exemption.subject, exemption.line, "MENDED")
 
 
@@ -153,16 +164,21 @@ def _keys(tx: Transaction, subject: str) -> list[str]:
     return keys
 
 
-def _finding(rule: Rule, row: Mapping[str, Any]) -> Finding:
-    own = row["subject"]
-    match row["kind"]:
-        case "DATASET":
-            name = dataset_asset(own).spelling
-        case "JOB":
-            name = job_asset(own).spelling
-        case _:
-            name = own["name"]
-    owners = tuple(own.get("owners") or ())
-    return Finding(
-        row["id"], Subject(row["kind"], own["key"], name, owners), rule.message(row), moment(row.get("since"))
-    )
+def _findings(tx: Transaction, rule: Rule, rows: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
+    owners = owners_by_key(tx, [row["subject"] for row in rows])
+    out = []
+    for row in rows:
+        own = row["subject"]
+        table = None
+        match row["kind"]:
+            case "DATASET":
+                asset = dataset_asset(own)
+                name, table = asset.spelling, asset.table
+            case "JOB":
+                name = job_asset(own).spelling
+            case _:
+                name = own["name"]
+        names = tuple(dict.fromkeys(owner.name for owner in owners[own["key"]]))
+        subject = Subject(row["kind"], own["key"], name, names, table)
+        out.append(Finding(row["id"], subject, rule.message(row), moment(row.get("since"))))
+    return tuple(out)

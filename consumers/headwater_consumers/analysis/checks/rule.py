@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from headwater_consumers.analysis.assets import dataset_asset
-from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.assets import Asset, dataset_asset
+from headwater_consumers.analysis.reader import Transaction, statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +20,35 @@ class Rule:
         title: what it requires, as a sentence.
         fix: what to do about its findings, as a sentence.
         message: what a row of `found` means, as a sentence. Beside `found` the statement gives `total` and `exempted`.
-        given: what its statement needs to know besides, by name, of the graph and of today; None: nothing.
+        given: what its statement needs to know besides, by name, of the graph, of today, and of datasets with several
+            names; None: nothing.
     """
 
     name: str
     title: str
     fix: str
     message: Callable[[Mapping[str, Any]], str]
-    given: Callable[[Transaction, date], Mapping[str, Any]] | None = None
+    given: Callable[[Transaction, date, Mapping[str, list[str]]], Mapping[str, Any]] | None = None
 
     @property
     def statement(self) -> str:
         """The name of its statement."""
         return f"checks/{self.name.replace('-', '_')}"
 
+    @property
+    def follows_names(self) -> bool:
+        """Whether it has to know which datasets have several names."""
+        return "$given.names" in statement(self.statement)
 
-def of_dataset(row: Mapping[str, Any]) -> str:
-    """The dataset that a row names besides its subject."""
-    return dataset_asset(row["dataset"]).spelling
+
+def of_dataset(row: Mapping[str, Any], field: str = "dataset") -> str:
+    """The dataset that a row names besides its subject, with what a catalog calls it."""
+    return named(dataset_asset(row[field]))
+
+
+def named(dataset: Asset) -> str:
+    """A dataset in a sentence, with what a catalog calls it: `s3://lake/orders (db.orders)`."""
+    return dataset.spelling if dataset.table is None else f"{dataset.spelling} ({dataset.table})"
 
 
 def query_text(row: Mapping[str, Any]) -> str:

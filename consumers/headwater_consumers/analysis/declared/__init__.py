@@ -4,13 +4,17 @@ answer    the answers
 merge     one subject's declarations of several sets → what is shown, and where they contradict each other
 ask       the questions
 consumers who reads some datasets or columns
+owners    who answers for some datasets, jobs or consumers
 """
 
 from headwater_consumers.analysis.declared.answer import Contradiction, Declaration, Declared, SetState
 from headwater_consumers.analysis.declared.ask import (
+    dataset_names,
     declarations,
     declared,
+    declared_of_datasets,
     declared_together,
+    feeds_elsewhere,
     holding_elsewhere,
     set_progress,
     set_state,
@@ -23,6 +27,7 @@ from headwater_consumers.analysis.declared.consumers import (
     consumers_of_datasets,
 )
 from headwater_consumers.analysis.declared.merge import contradictions, merge, merged
+from headwater_consumers.analysis.declared.owners import owners_by_key
 
 __all__ = [
     "Contradiction",
@@ -33,12 +38,16 @@ __all__ = [
     "consumers_of",
     "consumers_of_datasets",
     "contradictions",
+    "dataset_names",
     "declarations",
     "declared",
+    "declared_of_datasets",
     "declared_together",
+    "feeds_elsewhere",
     "holding_elsewhere",
     "merge",
     "merged",
+    "owners_by_key",
     "set_progress",
     "set_state",
     "there",

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from headwater_consumers.analysis.sensitivity import level_of
+
 
 @dataclass(frozen=True, slots=True)
 class SetState:
@@ -87,6 +89,11 @@ class Declared:
     values: dict[str, Any] = field(default_factory=dict)
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
     contradictions: list[Contradiction] = field(default_factory=list)
+
+    def sensitivity(self) -> str | None:
+        """The greatest of the whole and of its columns; None where none is declared."""
+        stated = (values.get("sensitivity") for values in (self.values, *self.columns.values()))
+        return max(filter(None, stated), key=level_of, default=None)
 
     def tags(self) -> Iterator[tuple[str, str, str | None]]:
         """Key, value ('' for none) and column of each tag; None: of the asset itself."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from headwater_consumers.analysis.assets import spelling
 from headwater_consumers.analysis.declared.answer import Declaration, Declared, SetState
 from headwater_consumers.analysis.declared.merge import merge, merged
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.graph.keys import dataset_key, declaration_set_key
 from headwater_schemas.events import DatasetRef
 
+_NAMED: Final = ("inputs", "outputs", "partition_inputs", "partition_outputs", "_consumes")
+"""Properties that have keys of datasets and columns; answers have their names."""
+_OF_A_MAPPING: Final = ("inputs", "input_fields", "outputs", "output_fields", "transforms")
+_KEY: Final = 32
+"""Characters of a key."""
 _NOT_STATED: Final = frozenset({"key", "name", "tenant", "set", "subject", "subject_type", "current", "columns"})
 
 
@@ -70,8 +77,18 @@ def holding_elsewhere(reader: Reader, subjects: Iterable[str], name: str) -> lis
         name: id of the set that is left out.
     """
     asked = sorted(subjects)
-    rows = reader.read(lambda tx: tx.rows("declared/holding_elsewhere", keys=asked, set=name))
-    return sorted((_declaration(row) for row in rows), key=lambda one: one.key)
+    return reader.read(lambda tx: _read(tx, "declared/holding_elsewhere", asked, set=name))
+
+
+def feeds_elsewhere(tx: Transaction, name: str) -> set[tuple[str, str]]:
+    """Which dataset feeds which, by key, by what the jobs of other sets than `name` declare."""
+    return {(pair[:_KEY], pair[_KEY:]) for pair in tx.one("declared/feeds_elsewhere", set=name)["pairs"]}
+
+
+def dataset_names(tx: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Namespace and name of datasets, by key."""
+    found = tx.one("declared/names", keys=sorted(keys))["names"]
+    return {key: (namespace, name) for key, namespace, name, column in found if column is None}
 
 
 def declared(tx: Transaction, subjects: Iterable[str]) -> dict[str, Declared]:
@@ -85,6 +102,20 @@ def declared_together(tx: Transaction, names: Iterable[str]) -> Declared | None:
     return found if found.sets else None
 
 
+def declared_of_datasets(tx: Transaction, keys: Iterable[str]) -> dict[str, Declared]:
+    """What is declared of datasets under any of their names, by the key given; without those of which nothing is."""
+    if not tx.declarations:
+        return {}
+    identities, asked = Identities.of(tx), list(keys)
+    identities.look_at(asked)
+    names = {key: identities.members(key) for key in asked}
+    found: dict[str, list[Declaration]] = {}
+    for one in _read(tx, "declared/holding", {name for each in names.values() for name in each}):
+        found.setdefault(one.subject, []).append(one)
+    together = {key: [one for name in each for one in found.get(name, ())] for key, each in names.items()}
+    return {key: merge(each) for key, each in together.items() if each}
+
+
 def unknown_datasets(reader: Reader, datasets: Iterable[DatasetRef]) -> list[DatasetRef]:
     """Those of the datasets that the graph doesn't have."""
     rows = [
@@ -95,12 +126,15 @@ def unknown_datasets(reader: Reader, datasets: Iterable[DatasetRef]) -> list[Dat
     return [DatasetRef(row["namespace"], row["name"]) for row in found]
 
 
-def _read(tx: Transaction, statement: str, keys: Iterable[str]) -> list[Declaration]:
-    rows = [_declaration(row) for row in tx.rows(statement, keys=sorted(keys))]
-    return sorted(rows, key=lambda one: one.key)
+def _read(tx: Transaction, statement: str, keys: Iterable[str], **more: Any) -> list[Declaration]:
+    rows = tx.rows(statement, keys=sorted(keys), **more)
+    named = {key for row in rows for name in _NAMED for key in row["declaration"].get(name) or ()}
+    found = tx.one("declared/names", keys=sorted(named))["names"] if named else ()
+    names = {key: (spelling(namespace, name), column) for key, namespace, name, column in found}
+    return sorted((_declaration(row, names) for row in rows), key=lambda one: one.key)
 
 
-def _declaration(row: Any) -> Declaration:
+def _declaration(row: Any, names: Mapping[str, tuple[str, str | None]]) -> Declaration:
     stored: dict[str, Any] = row["declaration"]
     namespace, name = row["subject"]
     return Declaration(
@@ -110,15 +144,42 @@ def _declaration(row: Any) -> Declaration:
         stored["subject_type"],
         namespace,
         name,
-        stated(stored),
+        stated(stored, names),
         {path: stated(values) for path, values in sorted(row["columns"])},
     )
 
 
-def stated(properties: Any) -> dict[str, Any]:
-    """What a declaration states, of all properties of its node or relationship."""
-    return {
+def stated(properties: Any, names: Mapping[str, tuple[str, str | None]] | None = None) -> dict[str, Any]:
+    """What a declaration states, of all properties of its node or relationship.
+
+    Args:
+        properties: of it.
+        names: of datasets, and of columns with theirs, by the keys that it has of them.
+    """
+    out = {
         name: value
         for name, value in sorted(properties.items())
         if name not in _NOT_STATED and not name.startswith("_") and value is not None
     }
+    if names is None:
+        return out
+
+    def spelled(key: str, column: str | None = None) -> str:
+        dataset, of = names.get(key, (key, None))
+        column = column or of
+        return dataset if column is None else f"{dataset}#{column}"
+
+    for name in ("inputs", "outputs"):
+        if name in out:
+            out[name] = sorted(map(spelled, out[name]))
+    if (consumed := properties.get("_consumes")) is not None:
+        with_columns = {names[key][0] for key in consumed if key in names and names[key][1] is not None}
+        whole = {key for key in consumed if key in names and names[key] in {(name, None) for name in with_columns}}
+        out["reads"] = sorted(spelled(key) for key in consumed if key not in whole)
+    mappings = [out.pop(f"partition_{name}", ()) for name in _OF_A_MAPPING]
+    if any(mappings):
+        out["partitions"] = sorted(
+            f"{spelled(input_, field)} → {spelled(output, made)} ({transform})"
+            for input_, field, output, made, transform in zip(*mappings, strict=True)
+        )
+    return dict(sorted(out.items()))

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset
 from headwater_consumers.analysis.declared.ask import declared
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.owners import OwnerName, owners_of
 from headwater_consumers.analysis.reader import Transaction
 
@@ -52,16 +53,25 @@ class ReadingConsumer:
 
 
 def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer, ...]:
-    """The consumers of datasets and columns, by Neo4j's ids, in order of name.
+    """The consumers of datasets and columns, by Neo4j's ids, in order of name, under whatever name they read these.
 
     A column is read by who names it, and by who reads its dataset and names no column of it.
     """
-    return _consumers(tx, tx.rows("declared/consumers", nodes=sorted(nodes))) if tx.consumers else ()
+    if not tx.consumers:
+        return ()
+    identities, asked = Identities.of(tx), list(nodes)
+    identities.learn(asked)
+    return _consumers(tx, tx.rows("declared/consumers", nodes=sorted(identities.expanded(asked))))
 
 
 def consumers_of_datasets(tx: Transaction, keys: Iterable[str]) -> tuple[ReadingConsumer, ...]:
-    """The consumers of datasets, by key, in order of name."""
-    return _consumers(tx, tx.rows("declared/consumers_of_datasets", keys=sorted(keys))) if tx.consumers else ()
+    """The consumers of datasets, by key, in order of name, under whatever name they read these."""
+    if not tx.consumers:
+        return ()
+    identities, asked = Identities.of(tx), sorted(keys)
+    identities.look_at(asked)
+    members = {member for key in asked for member in identities.members(key)}
+    return _consumers(tx, tx.rows("declared/consumers_of_datasets", keys=sorted(members)))
 
 
 def _consumers(tx: Transaction, rows: list[Any]) -> tuple[ReadingConsumer, ...]:

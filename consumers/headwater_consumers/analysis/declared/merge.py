@@ -1,8 +1,8 @@
 """What several sets declare of one thing, together: never merged silently.
 
 The sets are in code-point order of their ids. Of a property that several of them give, the value of the first set is
-shown, and where others differ, that is a contradiction. Glossary terms and marks add up, and so do tags: two sets
-contradict each other only if they give one key different values.
+shown, and where others differ, that is a contradiction. Glossary terms, marks and what a consumer reads add up, and so
+do tags: two sets contradict each other only if they give one key different values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ MARKS: Final = ("marks", "mark_versions", "mark_spreads", "mark_reasons")
 """Lists that are one: a mark, and what belongs to it."""
 _TAGS: Final = "tags"
 _TAG_VALUES: Final = "tag_values"
-_GLOSSARY: Final = "glossary"
+_ADDING_UP: Final = frozenset({"glossary", "reads"})
+"""Lists of which each set may have its own: they add up."""
 _OWN: Final = frozenset({"plan"})
 """Properties of which each set may have its own: column lineages add up."""
 
@@ -73,7 +74,7 @@ def _merged(
     for name in names:
         given = {set_: values for set_, values in reversed(rows) if name in values}
         given = dict(reversed(given.items()))
-        if name == _GLOSSARY:
+        if name in _ADDING_UP:
             out[name] = sorted({term for values in given.values() for term in values[name]})
             continue
         shown = next(iter(given.values()))

@@ -72,8 +72,8 @@ def _answer(tx: Transaction, question: DeletionQuestion) -> MayDelete:
     is_newest = version is None or not version["superseded"]
     around = _Around(tx, found)
     marks = _marks(tx, around, names, None if version is None else version["version"]["version"], question.holding)
-    uses = job_uses(tx.rows("known/jobs_of_dataset", keys=names, link="READS", most=_MOST_JOBS))
-    writers = job_uses(tx.rows("known/jobs_of_dataset", keys=names, link="WRITES", most=_MOST_JOBS))
+    uses = job_uses(tx, tx.rows("known/jobs_of_dataset", keys=names, link="READS", most=_MOST_JOBS))
+    writers = job_uses(tx, tx.rows("known/jobs_of_dataset", keys=names, link="WRITES", most=_MOST_JOBS))
     read = uses if version is None or is_newest else _readers_of(tx, version)
     jobs = _needing(tx, read, question.since)
     queries = tuple(_queries(tx, names)) if is_newest else ()

@@ -40,15 +40,15 @@ class DrawnNode:
         asset: which.
         hops: from the start, the nearer way: negative upstream, positive downstream, 0 the start itself.
         gone: it was dropped.
-        owners: as it has them.
-        tags: `key`, or `key=value`.
-        criticality: as it has it.
-        classification: as it has it.
+        owners: those that are declared under any of its names, else those that events report.
+        tags: `key`, or `key=value`: those of events, then declared ones, also of its columns.
+        criticality, classification: as events report them, else as declared.
         owners_of_jobs: of the jobs that write it, whom `impact` names where it has no owners itself; at most 20.
         more_upstream: how many datasets that feed it aren't in the answer.
         more_downstream: how many that it feeds aren't.
         columns: if asked for, in the order of the schema; at most 1,000.
         columns_total: how many there are; None if not asked for.
+        sensitivity: the greatest that is declared of it or of one of its columns.
     """
 
     asset: Asset
@@ -63,6 +63,7 @@ class DrawnNode:
     more_downstream: int
     columns: tuple[DrawnColumn, ...]
     columns_total: int | None
+    sensitivity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

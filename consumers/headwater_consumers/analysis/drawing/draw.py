@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headwater_consumers.analysis.assets import dataset_asset
+from headwater_consumers.analysis.declared import Declared, declared_of_datasets
 from headwater_consumers.analysis.drawing.answer import (
     Drawing,
     DrawingMetadata,
@@ -32,28 +33,29 @@ def drawn_nodes(tx: Transaction, hops: Mapping[int, int], *, columns: bool) -> d
     ids = list(hops)
     rows = {row["node"]: row for row in tx.rows("drawing/datasets", nodes=ids)}
     schemas = _schemas(tx, ids) if columns else {}
-    return {
-        node: DrawnNode(
+    about = declared_of_datasets(tx, [row["properties"]["key"] for row in rows.values()])
+    out = {}
+    for node in ids:
+        row = rows[node]
+        stated = about.get(row["properties"]["key"], Declared())
+        drawn, total = schemas.get(node, ((), 0 if columns else None))
+        tags = [*zip(row["tags"], row["tag_values"], strict=True), *((key, value) for key, value, _ in stated.tags())]
+        out[node] = DrawnNode(
             dataset_asset(row["properties"]),
             hops[node],
             row["gone"],
-            tuple(row["owners"]),
-            tuple(
-                f"{tag}={value}" if value else tag for tag, value in zip(row["tags"], row["tag_values"], strict=True)
-            ),
-            row["criticality"] or None,
-            row["classification"] or None,
+            tuple(stated.values.get("owners") or row["owners"]),
+            tuple(dict.fromkeys(f"{tag}={value}" if value else tag for tag, value in tags)),
+            row["criticality"] or stated.values.get("criticality"),
+            row["classification"] or stated.values.get("classification"),
             tuple(row["owners_of_jobs"]),
             row["more_upstream"],
             row["more_downstream"],
-            *schemas.get(node, ((), 0 if columns else None)),
+            drawn,
+            total,
+            stated.sensitivity(),
         )
-        for node, row in ((node, rows[node]) for node in ids)
-    }
-
-
-def _tag(key: str, value: str) -> str:
-    return f"{key}={value}" if value else key
+    return out
 
 
 def _schemas(tx: Transaction, nodes: list[int]) -> dict[int, tuple[tuple[DrawnColumn, ...], int]]:

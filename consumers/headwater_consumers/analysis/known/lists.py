@@ -1,4 +1,4 @@
-"""The estate in lists: its datasets, its jobs, its runs, and where chains of micro-batches are broken.
+"""The estate in lists: its datasets, its jobs, its consumers, its runs, and where chains of micro-batches are broken.
 
 Each page is read from an index and costs what it shows and what its filters pass over, however large the estate is.
 """
@@ -16,6 +16,7 @@ from headwater_consumers.analysis import micro_batches, paging
 from headwater_consumers.analysis.assets import Asset, dataset_asset, job_asset
 from headwater_consumers.analysis.declared import Declared, declared
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.known.consumer import ConsumerName
 from headwater_consumers.analysis.known.rows import Tag, tags_of
 from headwater_consumers.analysis.micro_batches import Stretch
 from headwater_consumers.analysis.moments import moment
@@ -98,6 +99,42 @@ class JobList:
     """
 
     items: tuple[ListedJob, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedConsumer:
+    """A consumer, in a list. What sets that contradict each other declare is that of the first.
+
+    Attributes:
+        consumer: which.
+        owners: who answers for it.
+        tags: its tags.
+        criticality: how much depends on it.
+        on_call: channel of whoever mends it.
+        contact: whom to write to.
+    """
+
+    consumer: ConsumerName
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    criticality: str | None
+    on_call: str | None
+    contact: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerList:
+    """Consumers that are declared now, in order of key: their order means nothing, and stays as it is.
+
+    Attributes:
+        items: of this page.
+        total: how many there are, exactly.
+        next_cursor: where the next page begins; None on the last.
+    """
+
+    items: tuple[ListedConsumer, ...]
     total: int
     next_cursor: str | None
 
@@ -241,6 +278,48 @@ def jobs(
         for row in rows
     )
     return JobList(items, total, following)
+
+
+def consumers(
+    reader: Reader,
+    *,
+    types: Sequence[str] = (),
+    owner: str | None = None,
+    tag: str | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> ConsumerList:
+    """Consumers that are declared now, and pass all filters that are given.
+
+    Args:
+        reader: of the graph.
+        types: of one of these: DASHBOARD, REPORT, API …
+        owner: exactly this one.
+        tag: exactly `key`, or `key=value`.
+        limit: most on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+    """
+    filters = {"types": list(types) or None, **_tagged(owner, tag)}
+    rows, total, following = paging.page_by_key(reader, "known", "consumers", filters, limit, cursor)
+    found = _declared(reader, rows)
+    items = []
+    for row in rows:
+        stated = found.get(row["key"], Declared())
+        own = stated.values
+        items.append(
+            ListedConsumer(
+                ConsumerName(row["key"], row["name"], own.get("type")),
+                owners_of(own),
+                _tags({}, stated),
+                own.get("criticality"),
+                own.get("on_call"),
+                own.get("contact"),
+            )
+        )
+    return ConsumerList(tuple(items), total, following)
 
 
 def estate_runs(

@@ -1,4 +1,4 @@
-"""All that is known of whatever a person names: a dataset, a column, a job or a run."""
+"""All that is known of whatever a person names: a dataset, a column, a job, a consumer or a run."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import TypeAlias
 
 from headwater_consumers.analysis.assets import AssetKind
 from headwater_consumers.analysis.errors import NotFoundError
-from headwater_consumers.analysis.known import column, dataset, job
+from headwater_consumers.analysis.known import column, consumer, dataset, job
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import FoundNode, resolve_asset, resolve_dataset, resolve_job
 from headwater_consumers.analysis.runs import RunDetails, resolve_either
 from headwater_consumers.analysis.runs.one import details_of as run_details
 from headwater_consumers.analysis.runs.resolve import resolve_run
 
-Known: TypeAlias = dataset.DatasetDetails | column.ColumnDetails | job.JobDetails | RunDetails
+Known: TypeAlias = (
+    dataset.DatasetDetails | column.ColumnDetails | job.JobDetails | consumer.ConsumerDetails | RunDetails
+)
 
 
 class KnownKind(StrEnum):
@@ -23,6 +25,7 @@ class KnownKind(StrEnum):
     DATASET = "DATASET"
     COLUMN = "COLUMN"
     JOB = "JOB"
+    CONSUMER = "CONSUMER"
     RUN = "RUN"
 
 
@@ -31,9 +34,10 @@ def known(reader: Reader, text: str, kind: KnownKind | None = None) -> Known:
 
     Args:
         reader: of the graph.
-        text: a name or key of a dataset or job; a column, `dataset#field.path` or its key; a run's id or how it begins.
-        kind: what it is; None: whatever is called so. A name of a dataset or job goes before a column's, and that
-            before the beginning of a run's id.
+        text: a name or key of a dataset, job or consumer; a column, `dataset#field.path` or its key; a run's id or how
+            it begins.
+        kind: what it is; None: whatever is called so. A name of a dataset or job goes before a column's, that before
+            a consumer's, and that before the beginning of a run's id.
 
     Raises:
         NotFoundError: nothing is called so; with the nearest names.
@@ -48,6 +52,8 @@ def known(reader: Reader, text: str, kind: KnownKind | None = None) -> Known:
                 return job.details_of(tx, resolve_job(tx, text).asset)
             case KnownKind.COLUMN:
                 return column.details_of(tx, column.resolved(tx, text))
+            case KnownKind.CONSUMER:
+                return consumer.details_of(tx, consumer.resolve_consumer(tx, text))
             case KnownKind.RUN:
                 return run_details(tx, resolve_run(tx, text))
             case None:
@@ -73,8 +79,12 @@ def _whatever(tx: Transaction, text: str) -> Known:
     if found is not None:
         return column.details_of(tx, found.asset)
     try:
+        return consumer.details_of(tx, consumer.resolve_consumer(tx, text))
+    except NotFoundError as error:
+        nearest += error.nearest
+    try:
         return run_details(tx, resolve_run(tx, text))
     except NotFoundError:
         raise NotFoundError(
-            f"No dataset, column, job or run is called {text!r}.", nearest=list(dict.fromkeys(nearest))
+            f"No dataset, column, job, consumer or run is called {text!r}.", nearest=list(dict.fromkeys(nearest))
         ) from None

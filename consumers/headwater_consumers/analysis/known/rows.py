@@ -9,8 +9,10 @@ from itertools import zip_longest
 from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, dataset_asset, job_asset
+from headwater_consumers.analysis.declared import owners_by_key
 from headwater_consumers.analysis.moments import moment
-from headwater_consumers.analysis.owners import OwnerName, owners_of
+from headwater_consumers.analysis.owners import OwnerName
+from headwater_consumers.analysis.reader import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +79,11 @@ def tags_of(properties: Mapping[str, Any]) -> tuple[Tag, ...]:
     return tuple(Tag(key, value, field or None, source or None) for key, value, field, source in rows if key)
 
 
-def job_uses(rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse, ...]:
-    """From a READS or WRITES relationship, `link`, and its Job."""
-    return tuple(JobUse(job_asset(row["job"]), owners_of(row["job"]), *_link(row["link"])) for row in rows)
+def job_uses(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse, ...]:
+    """From a READS or WRITES relationship, `link`, and its Job; owners are those that are declared, else its own."""
+    rows = list(rows)
+    known = owners_by_key(tx, [row["job"] for row in rows])
+    return tuple(JobUse(job_asset(row["job"]), known[row["job"]["key"]], *_link(row["link"])) for row in rows)
 
 
 def dataset_use(row: Mapping[str, Any]) -> DatasetUse:

@@ -39,6 +39,20 @@ class Transformation:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredPartitions:
+    """How partitions of one dataset become partitions of another, as declared.
+
+    Attributes:
+        input_field, output_field: their partition columns.
+        transform: how the second comes from the first: `month`, `region of`.
+    """
+
+    input_field: str
+    output_field: str
+    transform: str
+
+
+@dataclass(frozen=True, slots=True)
 class Via:
     """A job that makes a hop.
 
@@ -53,6 +67,7 @@ class Via:
             inputs went into which output.
         transformations: of columns, what it does.
         incomplete: of columns, why a missing hop of this job proves nothing; None where its lineage is complete.
+        partitions: between datasets, which partitions become which, as declared.
     """
 
     job: Asset
@@ -63,6 +78,7 @@ class Via:
     transformations: tuple[Transformation, ...] = ()
     incomplete: str | None = None
     possible: bool = False
+    partitions: tuple[DeclaredPartitions, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset, table_of
 from headwater_consumers.analysis.identity import Identities
-from headwater_consumers.analysis.lineage.answer import ColumnMapping, LineageItem, Via, transformation
+from headwater_consumers.analysis.lineage.answer import (
+    ColumnMapping,
+    DeclaredPartitions,
+    LineageItem,
+    Via,
+    transformation,
+)
 from headwater_consumers.analysis.lineage.plans import Plans
 from headwater_consumers.analysis.lineage.question import Influence, LineageDirection, Scope
 from headwater_consumers.analysis.lineage.search import Reached
@@ -128,8 +134,16 @@ class DatasetPageDetails:
             key: Asset(AssetKind.JOB, key, namespace, name, None, None, type_) for key, namespace, name, type_ in makers
         }
         vias = {
-            edge: Via(jobs[job], moment_of(first), moment_of(last), observed, declared, possible=possible)
-            for edge, job, first, last, observed, declared, possible in feeds
+            edge: Via(
+                jobs[job],
+                moment_of(first),
+                moment_of(last),
+                observed,
+                declared,
+                possible=possible,
+                partitions=tuple(DeclaredPartitions(*each) for each in sorted(partitions)),
+            )
+            for edge, job, first, last, observed, declared, possible, partitions in feeds
         }
         return datasets, [[vias[edge] for edge in edges] for edges in hops]
 
@@ -209,8 +223,10 @@ def jobs_by_key(tx: Transaction, keys: Iterable[str]) -> dict[str, Asset]:
     return {properties["key"]: job_asset(properties) for properties in found}
 
 
-def latest_first(vias: Iterable[Via], as_of: datetime | None = None) -> tuple[Via, ...]:
+def latest_first(vias: Sequence[Via], as_of: datetime | None = None) -> tuple[Via, ...]:
     """The ones to show: seen last first, the only declared last, then by key; no `last_seen` after `as_of`."""
+    if len(vias) == 1 and as_of is None:
+        return (vias[0],)
     by_key = sorted(vias, key=attrgetter("job.key"))
     by_key.sort(key=lambda via: (via.last_seen is not None, via.last_seen), reverse=True)
     shown = by_key[:_MOST_VIA]

@@ -102,11 +102,17 @@ class Reached:
 
     def parent(self, place: int) -> int:
         """Of the places that this one was reached from, the one whose node has the least key."""
-        return min(self.found[place].parents, key=lambda parent: (self.marks[parent >> 1].key, parent))
+        parents = self.found[place].parents
+        # Mostly there is one, and a page asks for a thousand.
+        if len(parents) == 1:
+            return parents[0]
+        return min(parents, key=lambda parent: (self.marks[parent >> 1].key, parent))
 
     def edges(self, place: int) -> list[int]:
         """All edges from its parent."""
         found, parent = self.found[place], self.parent(place)
+        if len(found.parents) == 1:
+            return found.edges
         return [edge for edge, near in zip(found.edges, found.parents, strict=True) if near == parent]
 
     def between(self, places: Sequence[int]) -> list[int]:

@@ -142,7 +142,7 @@ def _answer(tx: Transaction, question: PrivacyQuestion, today: date, page: Priva
         if (not question.readable or _is_readable(one)) and (not question.lower or is_lower(one))
     ]
     asked.sort(key=order)
-    same = (tx.tenant, subject, replace(question, asset=None, column=None), today, page.depth)
+    same = (tx.tenant, subject, replace(question, asset=None, column=None), page.depth)
     first = 0
     if page.cursor is not None:
         after = paging.decode(page.cursor, question=same, kinds=(int, int, int, int, int, str))

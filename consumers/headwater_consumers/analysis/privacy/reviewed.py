@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.privacy.graph import StoredPrivacyGraph
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.sensitivity import SENSITIVE
 
 
-def reviewed_edges(tx: Transaction, today: date, threshold: int) -> list[int]:
+def reviewed_edges(tx: Transaction, today: date, threshold: int, names: Mapping[str, list[str]]) -> list[int]:
     """Ids of relationships: their target has an approval that holds, or they are statistics over large groups.
 
     Args:
         tx: of the graph.
         today: which approvals hold.
         threshold: how many rows a group needs so that a statistic over it hides a value.
+        names: of each dataset with several, by key: the keys of all of them.
     """
-    sources = tx.one("privacy/reviewed", sensitive=[each.value for each in SENSITIVE])["sources"]
-    if not sources:
+    found = tx.one("privacy/reviewed", sensitive=[each.value for each in SENSITIVE], names=names)["sources"]
+    if not found:
         return []
+    identities = Identities.of(tx)
+    identities.learn(found)
+    sources = sorted({identities.shown_node(node) for node in found})
     graph = StoredPrivacyGraph(tx)
     edges = [edge for edge in graph.edges(sources) if not edge.whole]
     declared = graph.declared(sorted({node for edge in edges for node in (edge.source, edge.target)}))

@@ -344,7 +344,10 @@ class RunDetails:
         inputs_total, outputs_total: how many there are.
         business_versions: which versions of reference data its outputs were made with.
         first_seen, last_seen: the span of what was observed of it.
-        facets: what events carried of it besides.
+        notes: what capture reported of it besides, a sentence each: callbacks that became no lineage, micro-batches
+            that were never reported, writes that weren't committed or of which it isn't known where they went, and
+            the state of operators with the late rows that they dropped.
+        facets: what events carried of it besides; what the notes are made of, too.
     """
 
     run: RunItem
@@ -379,6 +382,7 @@ class RunDetails:
     business_versions: tuple[BusinessVersion, ...]
     first_seen: datetime | None
     last_seen: datetime | None
+    notes: tuple[str, ...]
     facets: tuple[Facet, ...]
 
 
@@ -403,21 +407,23 @@ class UsePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityTurn:
-    """Where the quality of one streaming query turned.
+    """Where the quality of one streaming query turned, or of one job's batch runs.
 
     Attributes:
-        query_id: which.
+        query_id: which query; None: it is of batch runs, and has no micro-batches.
         last_good: the latest micro-batch of whose assertions none failed; None: none in those looked at.
         first_bad: the first after it of whose assertions one failed; None: none.
-        last_good_run, first_bad_run: the runs that they were observed in.
-        looked_back: how many of the latest batches were looked at, at most; None: all.
+        last_good_run, first_bad_run: the runs that they were observed in; of batch runs, the runs that are judged.
+        failed: the assertions of the first bad one that failed.
+        looked_back: how many of the latest micro-batches or runs were looked at, at most; None: all.
     """
 
-    query_id: str
+    query_id: str | None
     last_good: IntervalItem | None
     first_bad: IntervalItem | None
     last_good_run: RunItem | None
     first_bad_run: RunItem | None
+    failed: tuple[Quality, ...]
     looked_back: int | None
 
 
@@ -429,7 +435,8 @@ class Turn:
         of: the job or dataset.
         last_good: the latest run that is COMPLETE; None: none.
         first_bad: the first run after it that ended in FAIL or ABORT; None: none did.
-        quality: of each streaming query of the job, or that wrote the dataset, by assertions.
+        quality: by assertions: of each streaming query of the job, or that wrote the dataset; and of batch runs of the
+            job, or of each job that read or wrote the dataset, as far as they are about it.
     """
 
     of: Asset

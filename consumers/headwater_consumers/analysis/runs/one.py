@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_consumers.analysis import micro_batches, paging
-from headwater_consumers.analysis.facets import facets_of
+from headwater_consumers.analysis.facets import contents, facets_of
 from headwater_consumers.analysis.micro_batches import Stretch, of_run
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Reader, Transaction
@@ -22,6 +22,7 @@ from headwater_consumers.analysis.runs.answer import (
     UsePage,
 )
 from headwater_consumers.analysis.runs.business import business_versions, references
+from headwater_consumers.analysis.runs.notes import notes
 from headwater_consumers.analysis.runs.resolve import resolve_run
 from headwater_consumers.analysis.runs.rows import interval_items, quality, use
 from headwater_consumers.analysis.schemas import first_reports
@@ -53,6 +54,7 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
     """All that is known of a run that was found."""
     row = tx.rows("runs/details", run=item.key)[0]
     own: Mapping[str, Any] = row["details"]
+    facets = facets_of(own)
     read, wrote = uses_of(tx, item, Role.READ), uses_of(tx, item, Role.WROTE)
     as_it_is = (
         *("engine", "engine_version", "capture_version", "error_stack", "publication", "checkpoint_location"),
@@ -76,7 +78,8 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
         outputs_total=len(wrote),
         business_versions=business_versions(item.run_id, references(tx, read), wrote),
         quality=quality(own),
-        facets=facets_of(own),
+        notes=notes(contents(facets)),
+        facets=facets,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis import micro_batches
@@ -11,7 +12,7 @@ from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.runs.answer import IntervalItem, QualityTurn, Role, RunItem, Turn
 from headwater_consumers.analysis.runs.listed import ask_runs, begins_at, of_names
 from headwater_consumers.analysis.runs.resolve import resolve_owner
-from headwater_consumers.analysis.runs.rows import interval_items, run_item
+from headwater_consumers.analysis.runs.rows import interval_items, quality, run_item
 from headwater_consumers.graph.keys import run_key
 from headwater_consumers.graph.segments import segment
 from headwater_schemas.events import RunEventType
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 LOOKED_BACK = 100_000
 """Latest micro-batches of a query that are looked at for a good one."""
+LOOKED_BACK_RUNS = 1_000
+"""Latest runs of a job with assertions that are looked at for a good one."""
 
+_EVER = datetime.max.replace(tzinfo=UTC)
 _GOOD = [RunEventType.COMPLETE.value]
 _BAD = [RunEventType.FAIL.value, RunEventType.ABORT.value]
 
@@ -30,9 +34,9 @@ _BAD = [RunEventType.FAIL.value, RunEventType.ABORT.value]
 def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = None) -> Turn:
     """The last good run and the first bad one after it, of a job, or of those that wrote a dataset.
 
-    By state, COMPLETE is good, FAIL and ABORT are bad, and a run without an end is neither. By assertions, only
-    micro-batches are judged: one that failed makes its micro-batch bad; one without any is neither. So where the last
-    run or micro-batch is good, there is no first bad one; where none ever was good, the first bad one of all is given.
+    By state, COMPLETE is good, FAIL and ABORT are bad, and a run without an end is neither. By assertions, one that
+    failed makes its micro-batch or batch run bad; one without any is neither. So where the last run or micro-batch is
+    good, there is no first bad one; where none ever was good, the first bad one of all is given.
 
     Raises:
         NotFoundError, AmbiguousError, QuestionError: as resolving does.
@@ -50,16 +54,22 @@ def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = N
 
 
 def quality_turns(tx: Transaction, of: Asset, *, most: int | None = None) -> tuple[QualityTurn, ...]:
-    """Where the quality of each streaming query of a job, or that writes a dataset, turned; none without assertions.
+    """Where the quality of streaming queries and batch runs of a job, or of a dataset, turned; none without assertions.
 
     Args:
         tx: to look up in.
         of: the job or dataset.
-        most: queries that are looked at, by key; None: all.
+        most: queries, and jobs, that are looked at, by key; None: all.
     """
     queries = tx.rows(f"runs/queries_of_{'job' if of.kind is AssetKind.JOB else 'dataset'}", of=of_names(tx, of))
     turns = [_quality(tx, query) for query in queries[:most] if query["last"] is not None]
-    return tuple(turn for turn in turns if turn.last_good or turn.first_bad)
+    if of.kind is AssetKind.JOB:
+        turns.append(_of_batch_runs(tx, of.key, None))
+    else:
+        names = of_names(tx, of)
+        jobs = tx.rows("runs/checking_jobs", of=names, until=_EVER)
+        turns += [_of_batch_runs(tx, row["key"], names) for row in jobs[:most]]
+    return tuple(turn for turn in turns if turn.last_good_run or turn.first_bad_run or turn.last_good or turn.first_bad)
 
 
 def _quality(tx: Transaction, query: Record) -> QualityTurn:
@@ -74,7 +84,25 @@ def _quality(tx: Transaction, query: Record) -> QualityTurn:
         first_bad=bad,
         last_good_run=_run(tx, good),
         first_bad_run=_run(tx, bad),
+        failed=() if bad is None else tuple(each for each in bad.quality if not each.passed),
         looked_back=LOOKED_BACK if begin > query["first"] else None,
+    )
+
+
+def _of_batch_runs(tx: Transaction, job: str, datasets: str | list[str] | None) -> QualityTurn:
+    """Of a job's runs with assertions; of datasets, only those about one of them."""
+    row = tx.one("runs/judged", job=job, of=datasets, until=_EVER, looked_at=LOOKED_BACK_RUNS)
+    keys = [key for key in (row["good"], row["bad"]) if key is not None]
+    found = {each["run"]["key"]: run_item(tx.tenant, each["run"]) for each in tx.rows("runs/by_key", keys=keys)}
+    outcomes = quality(row["outcomes"] or {})
+    return QualityTurn(
+        query_id=None,
+        last_good=None,
+        first_bad=None,
+        last_good_run=found.get(row["good"]),
+        first_bad_run=found.get(row["bad"]),
+        failed=tuple(outcomes[place] for place in row["failed"] or ()),
+        looked_back=LOOKED_BACK_RUNS if row["looked_at"] == LOOKED_BACK_RUNS else None,
     )
 
 

@@ -2,10 +2,12 @@
 
 query       what is asked of the index, in its own language
 names       one exact name, and the names nearest to one, in milliseconds at any size
+consumers   declared consumers by words of their names
 search      the question: pages of hits, best first
 """
 
+from headwater_consumers.analysis.search.consumers import FoundConsumer
 from headwater_consumers.analysis.search.names import exact, nearest
 from headwater_consumers.analysis.search.search import Hit, Match, SearchPage, search
 
-__all__ = ["Hit", "Match", "SearchPage", "exact", "nearest", "search"]
+__all__ = ["FoundConsumer", "Hit", "Match", "SearchPage", "exact", "nearest", "search"]

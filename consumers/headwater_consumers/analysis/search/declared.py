@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_consumers.analysis.assets import AssetKind
-from headwater_consumers.analysis.declared import Declared, declared
+from headwater_consumers.analysis.declared import Declared, declared, declared_of_datasets
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.search.rows import Row, rows_of
 from headwater_consumers.graph.keys import dataset_key
@@ -58,11 +58,12 @@ def declared_rows(
 
 
 def with_declared(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
-    """The rows, with the owners and tags that are declared behind those that events report."""
+    """The rows, with the owners and tags that are declared, by any name, behind those that events report."""
     if not tx.declarations or not rows:
         return list(rows)
     keys = [_subject(tx, row) for row in rows]
-    found = declared(tx, set(keys))
+    jobs = {key for row, key in zip(rows, keys, strict=True) if row.asset.kind is AssetKind.JOB}
+    found = declared_of_datasets(tx, set(keys) - jobs) | (declared(tx, jobs) if jobs else {})
     return [row if key not in found else _with(row, found[key]) for row, key in zip(rows, keys, strict=True)]
 
 
@@ -76,4 +77,7 @@ def _subject(tx: Transaction, row: Row) -> str:
 def _with(row: Row, found: Declared) -> Row:
     owners = dict.fromkeys((*row.owners, *(found.values.get("owners") or ())))
     tags = dict.fromkeys((*row.tags, *((key, value, column or "") for key, value, column in found.tags())))
-    return replace(row, owners=tuple(owners), tags=tuple(tags))
+    sensitivity = found.sensitivity()
+    if row.asset.column is not None:
+        sensitivity = found.columns.get(row.asset.column, {}).get("sensitivity") or found.values.get("sensitivity")
+    return replace(row, owners=tuple(owners), tags=tuple(tags), sensitivity=sensitivity)

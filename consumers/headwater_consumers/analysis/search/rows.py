@@ -28,6 +28,7 @@ class Row:
         owners: of the dataset where it is a column.
         tags: key, value ('' for none) and field ('' for the whole), of the dataset where it is a column.
         gone: a dataset that was dropped, a column that isn't in the schema now.
+        sensitivity: as declared (`with_declared`).
     """
 
     id: int
@@ -37,6 +38,7 @@ class Row:
     owners: tuple[str, ...]
     tags: tuple[tuple[str, str, str], ...]
     gone: bool
+    sensitivity: str | None = None
 
 
 def read_rows(

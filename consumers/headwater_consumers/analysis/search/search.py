@@ -13,6 +13,7 @@ from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.search import query
+from headwater_consumers.analysis.search.consumers import FoundConsumer, consumers_called
 from headwater_consumers.analysis.search.declared import declared_rows, with_declared
 from headwater_consumers.analysis.search.rows import Row, columns_of, read_aliases, read_rows
 from headwater_consumers.graph.words import words
@@ -65,6 +66,7 @@ class Hit:
         owners: its owners, of its dataset where it is a column: reported by events, then declared.
         tags: its tags, likewise; of a column, its own alone.
         gone: a dataset that was dropped, or a column that left the schema.
+        sensitivity: as declared: of a dataset the greatest of it and its columns, of a column its own or its dataset's.
     """
 
     asset: Asset
@@ -72,6 +74,7 @@ class Hit:
     owners: tuple[str, ...]
     tags: tuple[HitTag, ...]
     gone: bool
+    sensitivity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +86,15 @@ class SearchPage:
         total: hits in all; of each kind only the best 1,000 are counted.
         truncated: whether there are more than were counted.
         next_cursor: where the next page begins; None on the last.
+        consumers: declared consumers by words of their names, by owner and tag; at most 20, on the first page alone,
+            and none where kinds, a column or a namespace are asked for. They aren't in `total`.
     """
 
     items: tuple[Hit, ...]
     total: int
     truncated: bool
     next_cursor: str | None
+    consumers: tuple[FoundConsumer, ...] = ()
 
 
 def search(
@@ -127,6 +133,7 @@ def search(
     """
     if column is not None and kinds is not None and set(kinds) != {AssetKind.COLUMN}:
         raise QuestionError("With a column the hits are columns: leave the kind out.", field="kind")
+    with_consumers = kinds is None and column is None and namespace is None and cursor is None
     if kinds is None:
         kinds = (AssetKind.COLUMN,) if column is not None else _KINDS if text else _KINDS[:2]
     filters = _Filters(owner, tag, namespace)
@@ -151,6 +158,7 @@ def search(
             total=len(hits),
             truncated=truncated,
             next_cursor=paging.encode((after,), question=asked) if after < len(hits) else None,
+            consumers=filters.consumers(tx, text) if with_consumers else (),
         )
 
     return reader.read(question)
@@ -179,15 +187,21 @@ class _Filters:
 
     def declared(self, tx: Transaction, kind: AssetKind) -> list[Row]:
         """Those of which a set declares the owner or the tag, whatever their names are."""
-        owner, tag = self.owner, self.tag
         return declared_rows(
-            tx,
-            kind,
-            is_owner=None if owner is None else lambda name: _has_words((name,), owner),
-            is_tag=None if tag is None else lambda key, value: _is_tag(tag, key, value),
-            namespace=self.namespace,
-            limit=_LOOKED_AT,
+            tx, kind, is_owner=self._is_owner(), is_tag=self._is_tag(), namespace=self.namespace, limit=_LOOKED_AT
         )
+
+    def consumers(self, tx: Transaction, text: str) -> tuple[FoundConsumer, ...]:
+        """Declared consumers that are called so."""
+        return consumers_called(tx, text, is_owner=self._is_owner(), is_tag=self._is_tag())
+
+    def _is_owner(self) -> Callable[[str], bool] | None:
+        owner = self.owner
+        return None if owner is None else lambda name: _has_words((name,), owner)
+
+    def _is_tag(self) -> Callable[[str, str], bool] | None:
+        tag = self.tag
+        return None if tag is None else lambda key, value: _is_tag(tag, key, value)
 
 
 def _hits(
@@ -310,4 +324,4 @@ def _tags(row: Row) -> list[tuple[str, str, str]]:
 def _hit(row: Row, match: Match) -> Hit:
     is_column = row.asset.kind is AssetKind.COLUMN
     tags = tuple(HitTag(key, value, None if is_column else field or None) for key, value, field in _tags(row))
-    return Hit(row.asset, match, row.owners, tags, row.gone)
+    return Hit(row.asset, match, row.owners, tags, row.gone, row.sensitivity)

@@ -180,7 +180,9 @@ def _ended(started: datetime | None, millis: int | None) -> datetime | None:
 
 
 def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse, ...]:
-    ordered = sorted(rows, key=lambda row: (row[0], row[1], row[2].get("ordinal", 0)))
+    """What was read, and what was written as far as it was committed: of a run that failed, mostly nothing."""
+    committed = (row for row in rows if not row[2].get("uncommitted"))
+    ordered = sorted(committed, key=lambda row: (row[0], row[1], row[2].get("ordinal", 0)))
     return tuple(read_use(*row) for row in ordered)
 
 

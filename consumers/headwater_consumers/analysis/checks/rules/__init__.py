@@ -27,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     lineage.INCOMPLETE,
     drift.DATASETS,
     drift.COLUMNS,
+    drift.SCHEMAS,
     orphans.DATASETS,
     orphans.JOBS,
     declared.CERTIFIED,

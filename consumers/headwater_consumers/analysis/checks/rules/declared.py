@@ -28,5 +28,5 @@ SENSITIVE = Rule(
         f"{row['column']} is made from {of_dataset(row)}#{row['source']}, which is {row['sensitivity']}, and has no "
         "sensitivity or classification."
     ),
-    lambda tx, today: {"reviewed": reviewed_edges(tx, today, DEFAULT_THRESHOLD)},
+    lambda tx, today, names: {"reviewed": reviewed_edges(tx, today, DEFAULT_THRESHOLD, names)},
 )

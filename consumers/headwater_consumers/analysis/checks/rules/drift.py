@@ -5,22 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headwater_consumers.analysis.checks.rule import Rule, of_dataset
+from headwater_consumers.analysis.assets import dataset_asset
+from headwater_consumers.analysis.checks.rule import Rule, named, of_dataset
 
+_MOST_NAMED = 3
 _FIX = "Correct the declaration, or the job."
 
 
 def _dataset(row: Mapping[str, Any]) -> str:
+    dataset = of_dataset(row)
+    if row["output"] is not None:
+        output = of_dataset(row, "output")
+        if row["declared"]:
+            return f"{output} is declared to be made from {dataset}, and was never observed to."
+        return f"{output} was observed to be made from {dataset}, which isn't declared."
     verb = "read" if row["verb"] == "READS" else "write"
     if row["declared"]:
-        return f"It is declared to {verb} {of_dataset(row)}, and was never observed to."
-    return f"It was observed to {verb} {of_dataset(row)}, which isn't declared."
+        return f"It is declared to {verb} {dataset}, and was never observed to."
+    return f"It was observed to {verb} {dataset}, which isn't declared."
 
 
 def _column(row: Mapping[str, Any]) -> str:
-    parts = (("declared and never observed", row["missing"]), ("observed and not declared", row["more"]))
-    listed = "; ".join(f"{what}: {', '.join(columns)}" for what, columns in parts if columns)
-    return f"{of_dataset(row)}#{row['column']} is made from other columns than declared ({listed})."
+    names = {each["key"]: named(dataset_asset(each)) for each in row["datasets"]}
+
+    def listed(field: str) -> str:
+        shown = [
+            names[each["dataset"]] + ("" if each["path"] is None else f"#{each['path']}")
+            for each in row[field][:_MOST_NAMED]
+        ]
+        more = len(row[field]) - len(shown)
+        return ", ".join(sorted(shown)) + (f" and {more:,} more" if more else "")
+
+    parts = (("declared and never observed", "missing"), ("observed and not declared", "more"))
+    columns = "; ".join(f"{what}: {listed(field)}" for what, field in parts if row[field])
+    return f"{of_dataset(row)}#{row['column']} is made from other columns than declared ({columns})."
+
+
+def _schema(row: Mapping[str, Any]) -> str:
+    how = "left its schema" if row["gone"] else "its schema has none of that name"
+    return f"Its column {row['column']} is declared by {', '.join(row['sets'])}, and {how}."
 
 
 DATASETS = Rule(
@@ -35,4 +58,11 @@ COLUMNS = Rule(
     "Columns are made from those that are declared, and from no others.",
     _FIX,
     _column,
+)
+
+SCHEMAS = Rule(
+    "drift-of-schemas",
+    "The schema of a dataset has the columns that are declared of it.",
+    "Correct the declaration, or the dataset.",
+    _schema,
 )

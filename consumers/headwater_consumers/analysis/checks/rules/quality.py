@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from headwater_consumers.analysis.assets import job_asset
 from headwater_consumers.analysis.checks.rule import Rule, query_text
+from headwater_consumers.analysis.quality import LOOKED_AT
+
+_EVER = datetime.max.replace(tzinfo=UTC)
+
+
+def _message(row: Mapping[str, Any]) -> str:
+    by = row["by"]
+    if "run_id" in by:
+        where = f"run {by['run_id']} of job {job_asset(by['job']).spelling}"
+    else:
+        where = f"batch {by['batch']} of query {query_text(by)}"
+    return f"An assertion failed in {where}, and none passed since; {row['readers']:,} jobs and consumers read it."
+
 
 FAILED = Rule(
     "failed-quality",
     "What others read passed its assertions last.",
     "`headwater runs last-good` shows since when, `headwater blast` what the bad data reached.",
-    lambda row: (
-        f"An assertion failed in batch {row['batch']} of query {query_text(row)}, and none passed since; "
-        f"{row['readers']:,} jobs and consumers read it."
-    ),
+    _message,
+    lambda _tx, _today, _names: {"looked_at": LOOKED_AT, "until": _EVER},
 )

@@ -7,7 +7,7 @@ from headwater_consumers.analysis.checks.rule import Rule
 WITHOUT_CODE_VERSION = Rule(
     "runs-without-code-version",
     "Each run that wrote something reports its code version.",
-    "Run it from a git checkout, or set HEADWATER_CODE_VERSION (docs/capture.md).",
+    "Run it from a git checkout, or set HEADWATER_JOB_CODE_VERSION (docs/capture.md).",
     lambda row: f"Run {row['run_id']} wrote something and reports no code version.",
 )
 

@@ -11,9 +11,11 @@ CALL () {
   WITH q, id, since, places, missing, gaps, overlaps, min(of.key) AS job
   MATCH (j:Job {key: job})
   WITH q, j, id, since, places, missing, gaps, overlaps, j.key AS subject
-  RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
+  WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
+  RETURN count(*) AS total, count(exempt) AS exempted, collect(DISTINCT exempt) AS met
 }
-RETURN total, exempted, COLLECT {
+CALL (total, exempted) {
+  WITH total, exempted WHERE total > exempted
   MATCH (s:Segment)
   USING INDEX SEEK s:Segment(_broken)
   WHERE s._broken > '' AND s.tenant = $given.tenant
@@ -27,7 +29,9 @@ RETURN total, exempted, COLLECT {
   WITH q, j, id, since, places, missing, gaps, overlaps, j.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  RETURN {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: since, query_id: q.query_id, query_name: q.query_name,
+  WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: since, query_id: q.query_id, query_name: q.query_name,
     places: places, missing: missing, gaps: gaps, overlaps: overlaps} AS row
   ORDER BY row.id
-} AS found
+  RETURN collect(row) AS found
+}
+RETURN total, exempted, met, found

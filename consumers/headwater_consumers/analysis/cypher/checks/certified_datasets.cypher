@@ -1,38 +1,51 @@
-// Datasets that are declared certified, and lack what others rely on
+// Datasets that are declared certified, and lack what others rely on under each of their names
 CALL () {
   MATCH (x:Declaration)
   USING INDEX SEEK x:Declaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.certified = true AND x.subject_type = 'dataset'
-  MATCH (x)-[:DECLARES]->(d:Dataset)
-  WITH DISTINCT d
-  WITH d, [each IN [
-    CASE WHEN size(coalesce(d.owners, [])) = 0
-      AND NOT EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true}) WHERE size(coalesce(o.owners, [])) > 0 } THEN 'owner' END,
-    CASE WHEN NOT EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true})
-      WHERE o.freshness_seconds IS NOT NULL OR o.deadline IS NOT NULL } THEN 'SLO' END,
-    CASE WHEN NOT EXISTS { (d)-[:HAS_COLUMN]->(:Column)<-[:DERIVES|GENERATES]-() } THEN 'column lineage' END,
-    CASE WHEN NOT EXISTS { (d)<-[:PRODUCED]-() } THEN 'run' END] WHERE each IS NOT NULL] AS lacks
+  MATCH (x)-[:DECLARES]->(named:Dataset)
+  WITH DISTINCT coalesce($given.names[named.key], [named.key]) AS names
+  CALL (names) {
+    UNWIND names AS name
+    MATCH (d:Dataset {key: name})
+    WITH size(coalesce(d.owners, [])) > 0
+        OR EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true}) WHERE size(coalesce(o.owners, [])) > 0 } AS owned,
+      EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true})
+        WHERE o.freshness_seconds IS NOT NULL OR o.deadline IS NOT NULL } AS promised,
+      EXISTS { (d)-[:HAS_COLUMN]->(:Column)<-[:DERIVES|GENERATES]-() } AS made, EXISTS { (d)<-[:PRODUCED]-() } AS written
+    RETURN max(owned) AS owner, max(promised) AS slo, max(made) AS lineage, max(written) AS run
+  }
+  WITH names[0] AS id, names[0] AS subject, [each IN [CASE WHEN NOT owner THEN 'owner' END, CASE WHEN NOT slo THEN 'SLO' END,
+    CASE WHEN NOT lineage THEN 'column lineage' END, CASE WHEN NOT run THEN 'run' END] WHERE each IS NOT NULL] AS lacks
   WHERE size(lacks) > 0
-  WITH d, lacks, d.key AS id, d.key AS subject
-  RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
+  WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
+  RETURN count(*) AS total, count(exempt) AS exempted, collect(DISTINCT exempt) AS met
 }
-RETURN total, exempted, COLLECT {
+CALL (total, exempted) {
+  WITH total, exempted WHERE total > exempted
   MATCH (x:Declaration)
   USING INDEX SEEK x:Declaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.certified = true AND x.subject_type = 'dataset'
-  MATCH (x)-[:DECLARES]->(d:Dataset)
-  WITH DISTINCT d
-  WITH d, [each IN [
-    CASE WHEN size(coalesce(d.owners, [])) = 0
-      AND NOT EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true}) WHERE size(coalesce(o.owners, [])) > 0 } THEN 'owner' END,
-    CASE WHEN NOT EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true})
-      WHERE o.freshness_seconds IS NOT NULL OR o.deadline IS NOT NULL } THEN 'SLO' END,
-    CASE WHEN NOT EXISTS { (d)-[:HAS_COLUMN]->(:Column)<-[:DERIVES|GENERATES]-() } THEN 'column lineage' END,
-    CASE WHEN NOT EXISTS { (d)<-[:PRODUCED]-() } THEN 'run' END] WHERE each IS NOT NULL] AS lacks
+  MATCH (x)-[:DECLARES]->(named:Dataset)
+  WITH DISTINCT coalesce($given.names[named.key], [named.key]) AS names
+  CALL (names) {
+    UNWIND names AS name
+    MATCH (d:Dataset {key: name})
+    WITH size(coalesce(d.owners, [])) > 0
+        OR EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true}) WHERE size(coalesce(o.owners, [])) > 0 } AS owned,
+      EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true})
+        WHERE o.freshness_seconds IS NOT NULL OR o.deadline IS NOT NULL } AS promised,
+      EXISTS { (d)-[:HAS_COLUMN]->(:Column)<-[:DERIVES|GENERATES]-() } AS made, EXISTS { (d)<-[:PRODUCED]-() } AS written
+    RETURN max(owned) AS owner, max(promised) AS slo, max(made) AS lineage, max(written) AS run
+  }
+  WITH names[0] AS id, names[0] AS subject, [each IN [CASE WHEN NOT owner THEN 'owner' END, CASE WHEN NOT slo THEN 'SLO' END,
+    CASE WHEN NOT lineage THEN 'column lineage' END, CASE WHEN NOT run THEN 'run' END] WHERE each IS NOT NULL] AS lacks
   WHERE size(lacks) > 0
-  WITH d, lacks, d.key AS id, d.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, lacks: lacks} AS row
+  MATCH (d:Dataset {key: subject})
+  WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, lacks: lacks} AS row
   ORDER BY row.id
-} AS found
+  RETURN collect(row) AS found
+}
+RETURN total, exempted, met, found

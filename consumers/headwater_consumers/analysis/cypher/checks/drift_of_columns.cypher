@@ -1,55 +1,129 @@
-// Columns that a job declares to make from others than it was observed to
+// Columns that a job declares to make from others than it was observed to, under any name of their datasets
 CALL () {
   MATCH (j:Job)
   USING INDEX SEEK j:Job(key)
-  WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)<-[:OF]-(:Plan {complete: true}) }
+  WHERE j.key > '' AND j.tenant = $given.tenant
     AND (j.declared_plan IS NOT NULL OR EXISTS { (j)<-[:DECLARES]-(x:Declaration {current: true}) WHERE x.plan IS NOT NULL })
   CALL (j) {
     MATCH (p:Plan)-[:OF]->(j)
-    WITH j, p, p.digest = j.declared_plan
-      OR EXISTS { (j)<-[:DECLARES]-(x:Declaration {current: true}) WHERE x.plan = p.digest } AS declared
-    RETURN collect(CASE WHEN declared THEN p.key END) AS declared,
-      collect(CASE WHEN p.last_seen IS NOT NULL AND p.complete THEN p.key END) AS observed,
-      min(CASE WHEN p.last_seen IS NOT NULL AND p.complete THEN p.first_seen END) AS since
+    WHERE p.digest = j.declared_plan OR EXISTS { (j)<-[:DECLARES]-(x:Declaration {current: true}) WHERE x.plan = p.digest }
+    RETURN collect(p.key) AS declared
   }
-  WITH j, declared, observed, since WHERE size(declared) > 0 AND size(observed) > 0
-  MATCH (j)-[w:WRITES {declared: true, observed: true}]->(d:Dataset)-[:HAS_COLUMN]->(c:Column)<-[e:DERIVES]-(source)
-  WHERE e.job = j.key AND e.type = 'DIRECT' AND (e.plan IN declared OR e.plan IN observed)
-  WITH j, d, c, since, declared, observed, source, collect(e.plan) AS plans
-  WITH j, d, c, since, source, any(plan IN plans WHERE plan IN declared) AS is_declared,
-    any(plan IN plans WHERE plan IN observed) AS is_observed
-  WITH j, d, c, since, collect(CASE WHEN is_declared AND NOT is_observed THEN source.name END) AS missing,
-    collect(CASE WHEN is_observed AND NOT is_declared THEN source.name END) AS more, max(is_declared) AS any_declared
-  WHERE any_declared AND (size(missing) > 0 OR size(more) > 0)
-  WITH j, d, c, since, missing, more, j.key + ' ' + c.key AS id, j.key AS subject
-  RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
+  CALL (j) {
+    MATCH (j)-[:WRITES {declared: true}]->(named:Dataset)
+    RETURN collect(DISTINCT coalesce($given.names[named.key], [named.key])) AS outputs
+  }
+  CALL (j, outputs) {
+    WITH j, outputs WHERE EXISTS { (j)-[:WRITES {observed: true}]->() }
+    RETURN [j] AS makers
+    UNION
+    MATCH (j)<-[:DECLARES]-(x:Declaration {current: true})-[:IN_SET]->(s:DeclarationSet)
+    WHERE s.format IN ['dbt', 'odcs'] AND NOT EXISTS { (j)-[:WRITES {observed: true}]->() }
+    UNWIND outputs AS names
+    UNWIND names AS name
+    MATCH (:Dataset {key: name})<-[:WRITES {observed: true}]-(maker:Job)
+    RETURN collect(DISTINCT maker) AS makers
+  }
+  WITH j, declared, outputs, makers WHERE size(declared) > 0 AND size(makers) > 0
+  CALL (makers) {
+    UNWIND makers AS maker
+    MATCH (p:Plan {complete: true})-[:OF]->(maker) WHERE p.last_seen IS NOT NULL
+    RETURN collect(p.key) AS observed
+  }
+  WITH j, declared, outputs, makers, observed WHERE size(observed) > 0
+  UNWIND outputs AS names
+  WITH j, declared, observed, names
+  WHERE EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:WRITES {observed: true}]-(maker:Job) WHERE maker IN makers }
+  CALL (names, declared, observed) {
+    UNWIND names AS name
+    MATCH (:Dataset {key: name})-[:HAS_COLUMN]->(c:Column)<-[e:DERIVES]-(origin)
+    WHERE e.type = 'DIRECT' AND (e.plan IN declared OR e.plan IN observed)
+    MATCH (p:Plan {key: e.plan})
+    WITH c.name AS column, CASE WHEN origin:Column THEN origin.name END AS path,
+      coalesce($given.names[coalesce(origin.dataset, origin.key)][0], origin.dataset, origin.key) AS dataset,
+      max(p.key IN declared) AS stated, min(CASE WHEN p.key IN observed THEN p.first_seen END) AS seen
+    WITH column, collect({dataset: dataset, path: path, stated: stated, seen: seen}) AS made, max(stated) AS any_stated,
+      min(seen) AS first, min(CASE WHEN NOT stated THEN seen END) AS differs
+    WITH column, coalesce(differs, first) AS since, any_stated,
+      [each IN made WHERE each.seen IS NULL | each {.dataset, .path}] AS missing,
+      [each IN made WHERE NOT each.stated | each {.dataset, .path}] AS more
+    WHERE any_stated AND (size(missing) > 0 OR size(more) > 0)
+    RETURN column, missing, more, since
+  }
+  WITH j, names[0] AS output, column, missing, more, since, observed, j.key AS subject, j.key + ' ' + names[0] + ' ' + column AS id
+  WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
+  RETURN count(*) AS total, count(exempt) AS exempted, collect(DISTINCT exempt) AS met
 }
-RETURN total, exempted, COLLECT {
+CALL (total, exempted) {
+  WITH total, exempted WHERE total > exempted
   MATCH (j:Job)
   USING INDEX SEEK j:Job(key)
-  WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)<-[:OF]-(:Plan {complete: true}) }
+  WHERE j.key > '' AND j.tenant = $given.tenant
     AND (j.declared_plan IS NOT NULL OR EXISTS { (j)<-[:DECLARES]-(x:Declaration {current: true}) WHERE x.plan IS NOT NULL })
   CALL (j) {
     MATCH (p:Plan)-[:OF]->(j)
-    WITH j, p, p.digest = j.declared_plan
-      OR EXISTS { (j)<-[:DECLARES]-(x:Declaration {current: true}) WHERE x.plan = p.digest } AS declared
-    RETURN collect(CASE WHEN declared THEN p.key END) AS declared,
-      collect(CASE WHEN p.last_seen IS NOT NULL AND p.complete THEN p.key END) AS observed,
-      min(CASE WHEN p.last_seen IS NOT NULL AND p.complete THEN p.first_seen END) AS since
+    WHERE p.digest = j.declared_plan OR EXISTS { (j)<-[:DECLARES]-(x:Declaration {current: true}) WHERE x.plan = p.digest }
+    RETURN collect(p.key) AS declared
   }
-  WITH j, declared, observed, since WHERE size(declared) > 0 AND size(observed) > 0
-  MATCH (j)-[w:WRITES {declared: true, observed: true}]->(d:Dataset)-[:HAS_COLUMN]->(c:Column)<-[e:DERIVES]-(source)
-  WHERE e.job = j.key AND e.type = 'DIRECT' AND (e.plan IN declared OR e.plan IN observed)
-  WITH j, d, c, since, declared, observed, source, collect(e.plan) AS plans
-  WITH j, d, c, since, source, any(plan IN plans WHERE plan IN declared) AS is_declared,
-    any(plan IN plans WHERE plan IN observed) AS is_observed
-  WITH j, d, c, since, collect(CASE WHEN is_declared AND NOT is_observed THEN source.name END) AS missing,
-    collect(CASE WHEN is_observed AND NOT is_declared THEN source.name END) AS more, max(is_declared) AS any_declared
-  WHERE any_declared AND (size(missing) > 0 OR size(more) > 0)
-  WITH j, d, c, since, missing, more, j.key + ' ' + c.key AS id, j.key AS subject
+  CALL (j) {
+    MATCH (j)-[:WRITES {declared: true}]->(named:Dataset)
+    RETURN collect(DISTINCT coalesce($given.names[named.key], [named.key])) AS outputs
+  }
+  CALL (j, outputs) {
+    WITH j, outputs WHERE EXISTS { (j)-[:WRITES {observed: true}]->() }
+    RETURN [j] AS makers
+    UNION
+    MATCH (j)<-[:DECLARES]-(x:Declaration {current: true})-[:IN_SET]->(s:DeclarationSet)
+    WHERE s.format IN ['dbt', 'odcs'] AND NOT EXISTS { (j)-[:WRITES {observed: true}]->() }
+    UNWIND outputs AS names
+    UNWIND names AS name
+    MATCH (:Dataset {key: name})<-[:WRITES {observed: true}]-(maker:Job)
+    RETURN collect(DISTINCT maker) AS makers
+  }
+  WITH j, declared, outputs, makers WHERE size(declared) > 0 AND size(makers) > 0
+  CALL (makers) {
+    UNWIND makers AS maker
+    MATCH (p:Plan {complete: true})-[:OF]->(maker) WHERE p.last_seen IS NOT NULL
+    RETURN collect(p.key) AS observed
+  }
+  WITH j, declared, outputs, makers, observed WHERE size(observed) > 0
+  UNWIND outputs AS names
+  WITH j, declared, observed, names
+  WHERE EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:WRITES {observed: true}]-(maker:Job) WHERE maker IN makers }
+  CALL (names, declared, observed) {
+    UNWIND names AS name
+    MATCH (:Dataset {key: name})-[:HAS_COLUMN]->(c:Column)<-[e:DERIVES]-(origin)
+    WHERE e.type = 'DIRECT' AND (e.plan IN declared OR e.plan IN observed)
+    MATCH (p:Plan {key: e.plan})
+    WITH c.name AS column, CASE WHEN origin:Column THEN origin.name END AS path,
+      coalesce($given.names[coalesce(origin.dataset, origin.key)][0], origin.dataset, origin.key) AS dataset,
+      max(p.key IN declared) AS stated, min(CASE WHEN p.key IN observed THEN p.first_seen END) AS seen
+    WITH column, collect({dataset: dataset, path: path, stated: stated, seen: seen}) AS made, max(stated) AS any_stated,
+      min(seen) AS first, min(CASE WHEN NOT stated THEN seen END) AS differs
+    WITH column, coalesce(differs, first) AS since, any_stated,
+      [each IN made WHERE each.seen IS NULL | each {.dataset, .path}] AS missing,
+      [each IN made WHERE NOT each.stated | each {.dataset, .path}] AS more
+    WHERE any_stated AND (size(missing) > 0 OR size(more) > 0)
+    RETURN column, missing, more, since
+  }
+  WITH j, names[0] AS output, column, missing, more, since, observed, j.key AS subject, j.key + ' ' + names[0] + ' ' + column AS id
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  RETURN {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: since, column: c.name, missing: missing[..3], more: more[..3],
-    dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
+  MATCH (d:Dataset {key: output})
+  CALL (observed) {
+    UNWIND observed AS key
+    MATCH (p:Plan {key: key})
+    RETURN min(p.first_seen) AS first
+  }
+  CALL (missing, more) {
+    UNWIND missing + more AS each
+    WITH DISTINCT each.dataset AS key
+    MATCH (x:Dataset {key: key})
+    RETURN collect(x {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}) AS datasets
+  }
+  WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: coalesce(since, first), column: column, missing: missing, more: more,
+    datasets: datasets, dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
   ORDER BY row.id
-} AS found
+  RETURN collect(row) AS found
+}
+RETURN total, exempted, met, found

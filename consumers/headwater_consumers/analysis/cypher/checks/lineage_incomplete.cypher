@@ -10,9 +10,11 @@ CALL () {
   }
   WITH j, p WHERE p IS NULL OR coalesce(p.complete, false) = false
   WITH j, p, j.key AS id, j.key AS subject
-  RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
+  WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
+  RETURN count(*) AS total, count(exempt) AS exempted, collect(DISTINCT exempt) AS met
 }
-RETURN total, exempted, COLLECT {
+CALL (total, exempted) {
+  WITH total, exempted WHERE total > exempted
   MATCH (j:Job)
   USING INDEX SEEK j:Job(key)
   WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)-[:WRITES {observed: true}]->() }
@@ -25,7 +27,9 @@ RETURN total, exempted, COLLECT {
   WITH j, p, j.key AS id, j.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  RETURN {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: coalesce(p.first_seen, j.first_seen), known: p IS NOT NULL,
+  WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: coalesce(p.first_seen, j.first_seen), known: p IS NOT NULL,
     reason: p.incomplete_reason} AS row
   ORDER BY row.id
-} AS found
+  RETURN collect(row) AS found
+}
+RETURN total, exempted, met, found

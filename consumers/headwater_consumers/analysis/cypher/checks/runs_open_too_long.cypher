@@ -6,9 +6,11 @@ CALL () {
     AND NOT EXISTS { (r)<-[:CHILD_OF]-(c:Run) WHERE c.last_seen >= $given.open_before }
   MATCH (r)-[:OF]->(j:Job {namespace: r.job_namespace, name: r.job_name})
   WITH r, j, r.key AS id, j.key AS subject
-  RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
+  WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
+  RETURN count(*) AS total, count(exempt) AS exempted, collect(DISTINCT exempt) AS met
 }
-RETURN total, exempted, COLLECT {
+CALL (total, exempted) {
+  WITH total, exempted WHERE total > exempted
   MATCH (r:Run)
   USING INDEX SEEK r:Run(open, last_seen)
   WHERE r.open = true AND r.last_seen < $given.open_before AND r.tenant = $given.tenant
@@ -17,6 +19,8 @@ RETURN total, exempted, COLLECT {
   WITH r, j, r.key AS id, j.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  RETURN {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: r.last_seen, run_id: r.run_id} AS row
+  WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: r.last_seen, run_id: r.run_id} AS row
   ORDER BY row.id
-} AS found
+  RETURN collect(row) AS found
+}
+RETURN total, exempted, met, found

@@ -1,38 +1,74 @@
-// Columns that are made from a sensitive one, unmasked, and for which nothing is declared
+// Columns that are made from a sensitive one, unmasked, and for which nothing is declared under any name of their datasets
 CALL () {
   MATCH (x:Declaration)
   USING INDEX SEEK x:Declaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
-  MATCH (x)-[s:DECLARES]->(source:Column) WHERE s.sensitivity IN $given.sensitive
-  MATCH (source)-[e:DERIVES]->(c:Column)<-[h:HAS_COLUMN]-(d:Dataset)
-  WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND coalesce(d.dropped, false) = false AND h.current = true
-    AND coalesce(d.classification, '') = '' AND NOT id(e) IN $given.reviewed
-    AND NOT EXISTS { (c)<-[o:DECLARES]-(:Declaration {current: true})
+  MATCH (x)-[s:DECLARES]->(stated:Column) WHERE s.sensitivity IN $given.sensitive
+  CALL (stated) {
+    RETURN stated AS source
+    UNION
+    UNWIND $given.names[stated.dataset] AS name
+    MATCH (:Dataset {key: name})-[:HAS_COLUMN]->(source:Column) WHERE source.name = stated.name
+    RETURN source
+  }
+  MATCH (source)-[e:DERIVES]->(made:Column)
+  WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND NOT id(e) IN $given.reviewed
+  WITH made.name AS column, coalesce($given.names[made.dataset], [made.dataset]) AS names,
+    min([coalesce($given.names[source.dataset][0], source.dataset), source.name, s.sensitivity]) AS sensitive
+  CALL (column, names) {
+    UNWIND names AS name
+    MATCH (d:Dataset {key: name})-[h:HAS_COLUMN]->(c:Column) WHERE c.name = column
+    WITH c.key AS key, coalesce(h.current, false) AS there, coalesce(d.classification, '') <> ''
+      OR EXISTS { (c)<-[o:DECLARES]-(:Declaration {current: true})
+        WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' } AS stated_so
+    RETURN min(key) AS id, max(there) AS current, max(stated_so) AS classified
+  }
+  WITH id, column, names, sensitive, current, classified
+  WHERE current AND NOT classified
+    AND NOT EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:DECLARES]-(o:Declaration {current: true})
       WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' }
-    AND NOT EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true})
-      WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' }
-  WITH c, d, min(source.key) AS from, min(s.sensitivity) AS sensitivity
-  WITH c, d, from, sensitivity, c.key AS id, d.key AS subject
-  RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
+  MATCH (d:Dataset {key: names[0]}) WHERE coalesce(d.dropped, false) = false
+  WITH d, id, column, sensitive, d.key AS subject
+  WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
+  RETURN count(*) AS total, count(exempt) AS exempted, collect(DISTINCT exempt) AS met
 }
-RETURN total, exempted, COLLECT {
+CALL (total, exempted) {
+  WITH total, exempted WHERE total > exempted
   MATCH (x:Declaration)
   USING INDEX SEEK x:Declaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
-  MATCH (x)-[s:DECLARES]->(source:Column) WHERE s.sensitivity IN $given.sensitive
-  MATCH (source)-[e:DERIVES]->(c:Column)<-[h:HAS_COLUMN]-(d:Dataset)
-  WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND coalesce(d.dropped, false) = false AND h.current = true
-    AND coalesce(d.classification, '') = '' AND NOT id(e) IN $given.reviewed
-    AND NOT EXISTS { (c)<-[o:DECLARES]-(:Declaration {current: true})
+  MATCH (x)-[s:DECLARES]->(stated:Column) WHERE s.sensitivity IN $given.sensitive
+  CALL (stated) {
+    RETURN stated AS source
+    UNION
+    UNWIND $given.names[stated.dataset] AS name
+    MATCH (:Dataset {key: name})-[:HAS_COLUMN]->(source:Column) WHERE source.name = stated.name
+    RETURN source
+  }
+  MATCH (source)-[e:DERIVES]->(made:Column)
+  WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND NOT id(e) IN $given.reviewed
+  WITH made.name AS column, coalesce($given.names[made.dataset], [made.dataset]) AS names,
+    min([coalesce($given.names[source.dataset][0], source.dataset), source.name, s.sensitivity]) AS sensitive
+  CALL (column, names) {
+    UNWIND names AS name
+    MATCH (d:Dataset {key: name})-[h:HAS_COLUMN]->(c:Column) WHERE c.name = column
+    WITH c.key AS key, coalesce(h.current, false) AS there, coalesce(d.classification, '') <> ''
+      OR EXISTS { (c)<-[o:DECLARES]-(:Declaration {current: true})
+        WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' } AS stated_so
+    RETURN min(key) AS id, max(there) AS current, max(stated_so) AS classified
+  }
+  WITH id, column, names, sensitive, current, classified
+  WHERE current AND NOT classified
+    AND NOT EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:DECLARES]-(o:Declaration {current: true})
       WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' }
-    AND NOT EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true})
-      WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' }
-  WITH c, d, min(source.key) AS from, min(s.sensitivity) AS sensitivity
-  WITH c, d, from, sensitivity, c.key AS id, d.key AS subject
+  MATCH (d:Dataset {key: names[0]}) WHERE coalesce(d.dropped, false) = false
+  WITH d, id, column, sensitive, d.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  MATCH (source:Column {key: from})<-[:HAS_COLUMN]-(of:Dataset)
-  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, column: c.name, sensitivity: sensitivity, source: source.name,
+  MATCH (of:Dataset {key: sensitive[0]})
+  WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, column: column, sensitivity: sensitive[2], source: sensitive[1],
     dataset: of {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
   ORDER BY row.id
-} AS found
+  RETURN collect(row) AS found
+}
+RETURN total, exempted, met, found

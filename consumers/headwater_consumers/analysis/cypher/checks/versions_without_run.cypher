@@ -1,20 +1,35 @@
-// Versions of tables that jobs write, which no run or micro-batch is known to have written
+// Versions of tables that jobs write, which no run or micro-batch is known to have written, by any name of the table
 CALL () {
   MATCH (v:Version)
   USING INDEX SEEK v:Version(key)
   WHERE v.key > '' AND v.tenant = $given.tenant AND v.format <> 'files' AND NOT EXISTS { (v)<-[:WROTE]-() }
-  MATCH (v)-[:OF]->(d:Dataset) WHERE EXISTS { (d)<-[:WRITES {observed: true}]-(:Job) } AND NOT EXISTS { (d)<-[:PRODUCED]-(:Summary) }
-  WITH v, d, v.key AS id, d.key AS subject
-  RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
+  MATCH (v)-[:OF]->(named:Dataset)
+  WITH v, coalesce($given.names[named.key], [named.key]) AS names
+  WHERE EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:WRITES {observed: true}]-(:Job) }
+    AND NOT EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:PRODUCED]-(:Summary) }
+    AND (size(names) = 1 OR NOT EXISTS { UNWIND names AS name
+      MATCH (:Dataset {key: name})<-[:OF]-(o:Version)<-[:WROTE]-() WHERE o.version = v.version AND o.format = v.format })
+  WITH names[0] AS subject, v.format AS format, v.version AS version, min(v.key) AS id
+  WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
+  RETURN count(*) AS total, count(exempt) AS exempted, collect(DISTINCT exempt) AS met
 }
-RETURN total, exempted, COLLECT {
+CALL (total, exempted) {
+  WITH total, exempted WHERE total > exempted
   MATCH (v:Version)
   USING INDEX SEEK v:Version(key)
   WHERE v.key > '' AND v.tenant = $given.tenant AND v.format <> 'files' AND NOT EXISTS { (v)<-[:WROTE]-() }
-  MATCH (v)-[:OF]->(d:Dataset) WHERE EXISTS { (d)<-[:WRITES {observed: true}]-(:Job) } AND NOT EXISTS { (d)<-[:PRODUCED]-(:Summary) }
-  WITH v, d, v.key AS id, d.key AS subject
+  MATCH (v)-[:OF]->(named:Dataset)
+  WITH v, coalesce($given.names[named.key], [named.key]) AS names
+  WHERE EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:WRITES {observed: true}]-(:Job) }
+    AND NOT EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:PRODUCED]-(:Summary) }
+    AND (size(names) = 1 OR NOT EXISTS { UNWIND names AS name
+      MATCH (:Dataset {key: name})<-[:OF]-(o:Version)<-[:WROTE]-() WHERE o.version = v.version AND o.format = v.format })
+  WITH names[0] AS subject, v.format AS format, v.version AS version, min(v.key) AS id
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, format: v.format, version: v.version} AS row
+  MATCH (d:Dataset {key: subject})
+  WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, format: format, version: version} AS row
   ORDER BY row.id
-} AS found
+  RETURN collect(row) AS found
+}
+RETURN total, exempted, met, found

@@ -2,17 +2,21 @@
 CALL () {
   MATCH (d:Dataset)
   USING INDEX SEEK d:Dataset(key)
-  WHERE d.key > '' AND d.tenant = $given.tenant
-  CALL (d) {
-    MATCH (d)<-[:OF]-(v:Version) WHERE EXISTS { (v)<-[:WROTE]-() }
+  WHERE d.key > '' AND d.tenant = $given.tenant AND coalesce($given.names[d.key][0], d.key) = d.key
+  WITH d, coalesce($given.names[d.key], [d.key]) AS names
+  CALL (names) {
+    UNWIND names AS name
+    MATCH (:Dataset {key: name})<-[:OF]-(v:Version) WHERE EXISTS { (v)<-[:WROTE]-() }
     WITH collect(v.version) AS claimed, collect(v.parent_id) AS parents
     UNWIND parents AS parent
     WITH CASE WHEN NOT parent IN claimed THEN parent END AS parent
     RETURN collect(parent) AS unclaimed
   }
-  WITH d, unclaimed WHERE size(unclaimed) > 0 AND NOT EXISTS { (d)<-[:PRODUCED]-(:Summary) }
-  CALL (d, unclaimed) {
-    MATCH (d)<-[:OF]-(v:Version)<-[w:WROTE]-(by)
+  WITH d, names, unclaimed
+  WHERE size(unclaimed) > 0 AND NOT EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:PRODUCED]-(:Summary) }
+  CALL (names, unclaimed) {
+    UNWIND names AS name
+    MATCH (:Dataset {key: name})<-[:OF]-(v:Version)<-[w:WROTE]-(by)
     WITH v, min(coalesce(w.first_time, by.ended_at, by.last_seen)) AS at
     WITH min(at) AS first, collect({v: v, at: at}) AS written
     UNWIND written AS one
@@ -20,22 +24,28 @@ CALL () {
     RETURN v.parent_id AS parent, head(collect({version: v.version, format: v.format, key: v.key, at: at})) AS child
   }
   WITH d, parent, child, child.key AS id, d.key AS subject
-  RETURN count(*) AS total, count(CASE WHEN subject IN $given.exempt THEN 1 END) AS exempted
+  WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
+  RETURN count(*) AS total, count(exempt) AS exempted, collect(DISTINCT exempt) AS met
 }
-RETURN total, exempted, COLLECT {
+CALL (total, exempted) {
+  WITH total, exempted WHERE total > exempted
   MATCH (d:Dataset)
   USING INDEX SEEK d:Dataset(key)
-  WHERE d.key > '' AND d.tenant = $given.tenant
-  CALL (d) {
-    MATCH (d)<-[:OF]-(v:Version) WHERE EXISTS { (v)<-[:WROTE]-() }
+  WHERE d.key > '' AND d.tenant = $given.tenant AND coalesce($given.names[d.key][0], d.key) = d.key
+  WITH d, coalesce($given.names[d.key], [d.key]) AS names
+  CALL (names) {
+    UNWIND names AS name
+    MATCH (:Dataset {key: name})<-[:OF]-(v:Version) WHERE EXISTS { (v)<-[:WROTE]-() }
     WITH collect(v.version) AS claimed, collect(v.parent_id) AS parents
     UNWIND parents AS parent
     WITH CASE WHEN NOT parent IN claimed THEN parent END AS parent
     RETURN collect(parent) AS unclaimed
   }
-  WITH d, unclaimed WHERE size(unclaimed) > 0 AND NOT EXISTS { (d)<-[:PRODUCED]-(:Summary) }
-  CALL (d, unclaimed) {
-    MATCH (d)<-[:OF]-(v:Version)<-[w:WROTE]-(by)
+  WITH d, names, unclaimed
+  WHERE size(unclaimed) > 0 AND NOT EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:PRODUCED]-(:Summary) }
+  CALL (names, unclaimed) {
+    UNWIND names AS name
+    MATCH (:Dataset {key: name})<-[:OF]-(v:Version)<-[w:WROTE]-(by)
     WITH v, min(coalesce(w.first_time, by.ended_at, by.last_seen)) AS at
     WITH min(at) AS first, collect({v: v, at: at}) AS written
     UNWIND written AS one
@@ -45,7 +55,9 @@ RETURN total, exempted, COLLECT {
   WITH d, parent, child, child.key AS id, d.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  RETURN {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, since: child.at, format: child.format, version: child.version,
+  WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, since: child.at, format: child.format, version: child.version,
     parent: parent} AS row
   ORDER BY row.id
-} AS found
+  RETURN collect(row) AS found
+}
+RETURN total, exempted, met, found

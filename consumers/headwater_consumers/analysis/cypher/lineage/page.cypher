@@ -7,9 +7,16 @@ CALL () {
 CALL () {
   UNWIND $given.edges AS edge
   MATCH ()-[f:FEEDS]->() WHERE id(f) = edge
+  WITH edge, f, CASE WHEN f.declarations IS NULL THEN [] ELSE COLLECT {
+    UNWIND f.declarations AS key
+    MATCH (x:Declaration {key: key})
+    UNWIND range(0, size(coalesce(x.partition_inputs, [])) - 1) AS n
+    WITH x, n WHERE x.partition_inputs[n] = startNode(f).key AND x.partition_outputs[n] = endNode(f).key
+    RETURN DISTINCT [x.partition_input_fields[n], x.partition_output_fields[n], x.partition_transforms[n]]
+  } END AS partitions
   RETURN collect([edge, f.job, f.first_seen.epochMillis * 1000 + f.first_seen.microsecond % 1000,
       f.last_seen.epochMillis * 1000 + f.last_seen.microsecond % 1000, coalesce(f.observed, false),
-      coalesce(f.declared, false), coalesce(f.possible, false)]) AS feeds,
+      coalesce(f.declared, false), coalesce(f.possible, false), partitions]) AS feeds,
     collect(DISTINCT f.job) AS keys
 }
 CALL (keys) {

@@ -1,0 +1,12 @@
+// Jobs that have runs with assertions, of those that read or write a dataset
+MATCH (d:Dataset)<-[:READS|WRITES]-(j:Job)
+USING INDEX SEEK d:Dataset(key)
+WHERE d.key IN $given.of
+WITH DISTINCT j
+WHERE COUNT {
+  MATCH (r:Run)
+  USING INDEX SEEK r:Run(_checked, last_seen)
+  WHERE r._checked = j.key AND r.last_seen <= $given.until
+  RETURN r LIMIT 1
+} > 0
+RETURN j.key AS key ORDER BY key

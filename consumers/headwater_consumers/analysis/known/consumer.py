@@ -1,0 +1,231 @@
+"""All that is known of one consumer: a dashboard, report, API, model, export, search index or team."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from headwater_consumers.analysis.assets import Asset, dataset_asset
+from headwater_consumers.analysis.declared import Declared, declared_together, owners_by_key
+from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.known.rows import JobUse, Tag, job_uses
+from headwater_consumers.analysis.owners import OwnerName, owners_of
+from headwater_consumers.analysis.quality import Check, quality_of
+from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.graph.keys import consumer_key
+
+MOST_DATASETS = 100
+MOST_COLUMNS = 100
+"""Of one dataset that it reads."""
+MOST_WRITERS = 5
+_MOST_CANDIDATES = 20
+_MOST_NAMES = 10_000
+"""That are looked at for the nearest to a name that nothing has."""
+_SHORT_KEY = re.compile(r"[0-9a-fA-F]{4,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerName:
+    """A consumer.
+
+    Attributes:
+        key: of the node.
+        name: of the consumer.
+        type: DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX or TEAM, where declared.
+    """
+
+    key: str
+    name: str
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumedDataset:
+    """A dataset that a consumer reads.
+
+    Attributes:
+        dataset: which.
+        gone: it was dropped.
+        columns: that it reads; empty: all. At most 100.
+        columns_total: how many there are.
+        owners: of the dataset: those that are declared, else those that events report.
+        last_written: when a job was last seen to write it; None: none was.
+        writers: jobs that write it, the one seen last first; at most 5.
+        writers_total: how many there are.
+        checks: what the latest run of each job, and micro-batch of each streaming query, that checked it found.
+    """
+
+    dataset: Asset
+    gone: bool
+    columns: tuple[str, ...]
+    columns_total: int
+    owners: tuple[OwnerName, ...]
+    last_written: datetime | None
+    writers: tuple[JobUse, ...]
+    writers_total: int
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerDetails:
+    """All that is known of one consumer. What sets that contradict each other declare is that of the first.
+
+    Attributes:
+        consumer: which.
+        withdrawn: no set declares it any more.
+        description: where there is one.
+        owners: who answers for it.
+        tags: its tags.
+        criticality: how much depends on it.
+        on_call: channel of whoever mends it.
+        contact: whom to write to.
+        notice_days: how long before a change its people have to know of it.
+        freshness_seconds: how old its data may be.
+        deadline: when its data has to be there.
+        url: where people find it.
+        declared: all that sets state of it, with the sets, and where these contradict each other.
+        reads: datasets that it reads, in order of name; at most 100.
+        reads_total: how many there are.
+    """
+
+    consumer: ConsumerName
+    withdrawn: bool
+    description: str | None
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    criticality: str | None
+    on_call: str | None
+    contact: str | None
+    notice_days: int | None
+    freshness_seconds: int | None
+    deadline: str | None
+    url: str | None
+    declared: Declared | None
+    reads: tuple[ConsumedDataset, ...]
+    reads_total: int
+
+
+_STATED = (
+    "description",
+    "criticality",
+    "on_call",
+    "contact",
+    "notice_days",
+    "freshness_seconds",
+    "deadline",
+    "url",
+)
+
+
+def consumer_details(reader: Reader, text: str) -> ConsumerDetails:
+    """All that is known of the consumer that `text` names.
+
+    Raises:
+        NotFoundError: none does; with the nearest names.
+        AmbiguousError: several keys begin so.
+    """
+    return reader.read(lambda tx: details_of(tx, resolve_consumer(tx, text)))
+
+
+def resolve_consumer(tx: Transaction, text: str) -> ConsumerName:
+    """The consumer that `text` names: its name, its key, or how the key of only one begins.
+
+    Raises:
+        NotFoundError: none does; with the nearest names.
+        AmbiguousError: several keys begin so.
+    """
+    if not tx.declarations:
+        raise NotFoundError(f"No consumer is called {text!r}: none is declared.")
+    if (row := tx.row("known/consumer", keys=[consumer_key(tx.tenant, text), text])) is not None:
+        return ConsumerName(row["key"], row["name"])
+    if _SHORT_KEY.fullmatch(text) is not None:
+        rows = tx.rows("known/consumers_by_prefix", prefix=text.lower(), limit=_MOST_CANDIDATES)
+        if len(rows) > 1:
+            raise AmbiguousError(
+                f"Several consumers have keys that begin with {text!r}: give more of it.",
+                candidates=[row["key"] for row in rows],
+            )
+        if rows:
+            return ConsumerName(rows[0]["key"], rows[0]["name"])
+    named = [row["name"] for row in tx.rows("known/consumer_names", limit=_MOST_NAMES)]
+    spelled: dict[str, list[str]] = {}
+    for name in named:
+        spelled.setdefault(name.casefold(), []).append(name)
+    near = difflib.get_close_matches(text.casefold(), spelled, n=5, cutoff=0.4)
+    raise NotFoundError(
+        f"No consumer is called {text!r}.", nearest=[name for each in near for name in spelled[each]][:5]
+    )
+
+
+def details_of(tx: Transaction, consumer: ConsumerName) -> ConsumerDetails:
+    """The same, of a consumer that was found."""
+    declared = declared_together(tx, [consumer.key])
+    stated = Declared() if declared is None else declared
+    reads, total = _reads(tx, consumer.key)
+    return ConsumerDetails(
+        consumer=ConsumerName(consumer.key, consumer.name, stated.values.get("type")),
+        withdrawn=declared is None,
+        **{name: stated.values.get(name) for name in _STATED},
+        owners=owners_of(stated.values),
+        tags=tuple(Tag(*tag) for tag in stated.tags()),
+        declared=declared,
+        reads=reads,
+        reads_total=total,
+    )
+
+
+def _reads(tx: Transaction, key: str) -> tuple[tuple[ConsumedDataset, ...], int]:
+    """Datasets that a consumer reads, each once whatever names it is declared by; and how many."""
+    rows = tx.rows("known/datasets_of_consumer", key=key, most=MOST_DATASETS, most_columns=MOST_COLUMNS)
+    if not rows:
+        return (), 0
+    identities = Identities.of(tx)
+    identities.look_at(row["dataset"]["key"] for row in rows)
+    grouped: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        grouped.setdefault(identities.shown(row["dataset"]["key"]), []).append(row)
+    members = [{"key": shown, "keys": identities.members(shown)} for shown in grouped]
+    writers = {row["key"]: row for row in tx.rows("known/writers", datasets=members, most=MOST_WRITERS)}
+    assets = {shown: _asset(identities, shown, named) for shown, named in grouped.items()}
+    checks = {each.dataset.key: each.checks for each in quality_of(tx, [asset for asset, _ in assets.values()])}
+    owners = owners_by_key(tx, [row["dataset"] for row in rows])
+    jobs = [(shown, row) for shown in grouped for row in writers[shown]["jobs"]]
+    uses: dict[str, list[JobUse]] = defaultdict(list)
+    for (shown, _), use in zip(jobs, job_uses(tx, [row for _, row in jobs]), strict=True):
+        uses[shown].append(use)
+    found = []
+    for shown, named in grouped.items():
+        asset, gone = assets[shown]
+        written = tuple(uses[shown])
+        columns = sorted({column for row in named for column in row["columns"]})
+        # Read as a whole by one of its names is read as a whole.
+        whole = any(not row["columns"] for row in named)
+        found.append(
+            ConsumedDataset(
+                dataset=asset,
+                gone=gone,
+                columns=() if whole else tuple(columns[:MOST_COLUMNS]),
+                columns_total=0 if whole else max(len(columns), *(row["columns_total"] for row in named)),
+                owners=next((own for row in named if (own := owners[row["dataset"]["key"]])), ()),
+                last_written=max((use.last_seen for use in written if use.last_seen), default=None),
+                writers=written,
+                writers_total=writers[shown]["total"],
+                checks=checks.get(asset.key, ()),
+            )
+        )
+    found.sort(key=lambda each: each.dataset.spelling)
+    return tuple(found), rows[0]["total"] - (len(rows) - len(found))
+
+
+def _asset(identities: Identities, shown: str, rows: list[Mapping[str, Any]]) -> tuple[Asset, bool]:
+    """How a dataset is shown, and whether it was dropped."""
+    if (named := identities.named(shown)) is not None:
+        return named.asset, named.dropped
+    own = rows[0]["dataset"]
+    return dataset_asset(own), bool(own.get("dropped"))

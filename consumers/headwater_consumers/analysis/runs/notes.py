@@ -1,0 +1,83 @@
+"""Facets of a run that Headwater's capture reports, in words: what is missing of it, and what it left behind.
+
+headwater_gaps              micro-batches that were never reported
+headwater_uncommitted       writes of a micro-batch that wasn't committed
+headwater_unknownOutputs    a write of which isn't known where to
+headwater_nothingWritten    a write that found nothing to write
+headwater_state             operators that keep state or dropped late rows
+headwater_capture           callbacks that became no events
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+Facet: TypeAlias = Mapping[str, Any]
+
+
+def notes(facets: Mapping[str, Any]) -> tuple[str, ...]:
+    """A sentence for each thing; a facet of another form than capture gives it is named."""
+    return tuple(_sentences(facets))
+
+
+def _sentences(facets: Mapping[str, Any]) -> Iterator[str]:
+    for name, describe in _NOTES.items():
+        if isinstance(facet := facets.get(name), dict):
+            try:
+                yield from describe(facet)
+            except (KeyError, TypeError, ValueError):
+                yield f"{name} has a form that isn't known"
+
+
+def _gaps(facet: Facet) -> Iterator[str]:
+    for gap in facet["gaps"]:
+        first, last = int(gap["first"]), int(gap["last"])
+        which = f"micro-batch {first} was" if first == last else f"micro-batches {first} to {last} were"
+        yield f"{which} not reported: {gap['emitted']}"
+
+
+def _uncommitted(facet: Facet) -> Iterator[str]:
+    for batch in facet["batches"]:
+        outputs = ", ".join(_left(each) for each in batch["outputs"]) or "nothing that is known"
+        yield f"micro-batch {int(batch['batchId'])} wasn't committed, and had written {outputs}"
+
+
+def _left(output: Facet) -> str:
+    rows = f" ({int(output['rows']):,} rows)" if output.get("rows") is not None else ""
+    version = f" version {output['version']}" if output.get("version") is not None else ""
+    return f"{output['name']}{version}{rows}"
+
+
+def _unknown_outputs(facet: Facet) -> Iterator[str]:
+    yield f"where {facet.get('command') or 'it'} wrote isn't known: {facet.get('reason') or 'no reason is known'}"
+
+
+def _nothing_written(facet: Facet) -> Iterator[str]:
+    by = f" (run {facet['runId']})" if facet.get("runId") else ""
+    yield f"nothing was written: {facet['reason']}{by}"
+
+
+def _state(facet: Facet) -> Iterator[str]:
+    for operator in facet["operators"]:
+        rows, size = operator.get("numRowsTotal"), operator.get("memoryUsedBytes")
+        kept = [f"{int(rows):,} rows"] if rows is not None else []
+        kept += [f"{int(size):,} bytes"] if size is not None else []
+        dropped = int(operator.get("numRowsDroppedByWatermark") or 0)
+        late = f"; {dropped:,} late rows were dropped" if dropped else ""
+        yield f"operator {operator['operatorName']} keeps {', '.join(kept) or 'state'}{late}"
+
+
+def _capture(facet: Facet) -> Iterator[str]:
+    dropped, failed = int(facet["dropped"]), int(facet["failed"])
+    yield f"lineage is missing: {dropped:,} callbacks were dropped, and {failed:,} couldn't be read"
+
+
+_NOTES: Final[Mapping[str, Callable[[Facet], Iterator[str]]]] = {
+    "headwater_capture": _capture,
+    "headwater_gaps": _gaps,
+    "headwater_uncommitted": _uncommitted,
+    "headwater_unknownOutputs": _unknown_outputs,
+    "headwater_nothingWritten": _nothing_written,
+    "headwater_state": _state,
+}

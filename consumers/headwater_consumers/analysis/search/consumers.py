@@ -1,0 +1,78 @@
+"""Declared consumers by words of their names: they aren't in the full-text index, which has what events report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headwater_consumers.analysis.declared import declared
+from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.graph.words import words
+
+MOST_FOUND = 20
+_MOST_NAMES = 10_000
+"""Consumers whose names are looked at."""
+_MOST_FILTERED = 1_000
+"""Consumers whose owners and tags are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundConsumer:
+    """A declared consumer that was found.
+
+    Attributes:
+        key: of the node.
+        name: of the consumer.
+        type: DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX or TEAM, where declared.
+        owners: who answers for it.
+    """
+
+    key: str
+    name: str
+    type: str | None
+    owners: tuple[str, ...]
+
+
+def consumers_called(
+    tx: Transaction,
+    text: str,
+    *,
+    is_owner: Callable[[str], bool] | None,
+    is_tag: Callable[[str, str], bool] | None,
+) -> tuple[FoundConsumer, ...]:
+    """Consumers that are declared now and whose names have words that begin with those of the text; at most 20.
+
+    Args:
+        tx: where.
+        text: '' for any name.
+        is_owner: which owners will do; None: it is of no matter.
+        is_tag: which tags will do, by key and value ('' for none); None: it is of no matter.
+    """
+    if not tx.declarations:
+        return ()
+    asked = words(text)
+    if text and not asked:
+        return ()
+    rows = tx.rows("search/consumers", limit=_MOST_NAMES)
+    named = [row for row in rows if _begins(row["name"], asked)]
+    named.sort(key=lambda row: (row["name"].casefold() != text.casefold(), row["name"]))
+    any_filter = is_owner is not None or is_tag is not None
+    looked_at = named[: _MOST_FILTERED if any_filter else MOST_FOUND]
+    about = declared(tx, [row["key"] for row in looked_at]) if looked_at else {}
+    found = []
+    for row in looked_at:
+        stated = about.get(row["key"])
+        if stated is None:
+            continue
+        owners = tuple(stated.values.get("owners") or ())
+        if is_owner is not None and not any(is_owner(owner) for owner in owners):
+            continue
+        if is_tag is not None and not any(is_tag(key, value) for key, value, _ in stated.tags()):
+            continue
+        found.append(FoundConsumer(row["key"], row["name"], stated.values.get("type"), owners))
+    return tuple(found[:MOST_FOUND])
+
+
+def _begins(name: str, asked: list[str]) -> bool:
+    of_name = words(name)
+    return all(any(word.startswith(each) for word in of_name) for each in asked)
