@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
+from support.analysis.declared_graph import declare
 from support.demo_graph import demo_events
 from support.graph.cases import load_case
 
@@ -152,6 +153,27 @@ def test_all_of_it_by_keyboard(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.press("Escape")
     expect(page.locator("#panel")).to_be_hidden()
+
+
+def test_what_breaks_the_rules(page: Page, demo_graph: Driver) -> None:
+    declared = (
+        "datasets: [{name: flights.departed, namespace: 'kafka://embedded', owners: ['team:departures'], "
+        "columns: {value.tailnum: {sensitivity: PII}}}]\nconsumers: [{name: board, reads: [x]}]"
+    )
+    declare(demo_graph, declared)
+    page.get_by_role("button", name="Checks").click()
+    expect(page.locator("#panel h3").first).to_be_visible()
+    expect(page.locator("#panel")).to_contain_text("consumers-without-owner")
+    expect(page.locator("#panel")).to_contain_text("Nobody is declared as its owner.")
+    page.locator("#panel .findings button", has_text="flights.enriched").first.click()
+    expect(page.locator("#panel h2")).to_have_text("flights.enriched")
+    drawn(page, 7)
+    # What is declared of a dataset is on its panel, and on the card that one begins with.
+    search(page, "flights.departed")
+    expect(page.locator("#panel")).to_contain_text("team:departures")
+    expect(page.locator("#panel")).to_contain_text("PII")
+    page.goto(page.url.partition("?")[0].partition("#")[0])
+    expect(page.locator(".card", has_text="flights.departed")).to_contain_text("PII, team:departures")
 
 
 def test_light_and_dark(page: Page) -> None:

@@ -1,6 +1,6 @@
 // The HTTP API, by relative address: the page works behind any prefix.
 
-import type { Checks, Graph, Hits, Impact, Known, Overview, Timeline } from "./types";
+import type { Checks, Graph, Hits, Impact, JobDetails, Known, Overview, RunDetails, Timeline } from "./types";
 import { written, type Span } from "./zoom";
 
 export class Problem extends Error {
@@ -51,6 +51,10 @@ export const graph = (
 ): Promise<Graph> => ask("graph", { asset, depth, direction, columns });
 
 export const known = (dataset: string): Promise<Known> => ask(`assets/${encodeURIComponent(dataset)}`);
+
+export const job = (key: string): Promise<JobDetails> => ask(`jobs/${encodeURIComponent(key)}`);
+
+export const run = (id: string): Promise<RunDetails> => ask(`runs/${encodeURIComponent(id)}`);
 
 export const checks = (): Promise<Checks> => ask("checks", { limit: 20 });
 

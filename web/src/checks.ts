@@ -39,7 +39,7 @@ function section(rule: CheckedRule, opened: Opened): HTMLElement {
 function item({ subject, message, since }: Finding, opened: Opened): HTMLElement {
   const open = subject.kind === "JOB" ? () => opened.timeline(subject.key, subject.name) : () => opened.go(subject.key);
   return h("li", {},
-    subject.kind === "CONSUMER" ? h("b", {}, subject.name) : h("button", { class: "link", onclick: open }, subject.name),
+    subject.kind === "CONSUMER" ? h("b", {}, subject.name) : h("button", { class: "link", onclick: open }, subject.table ? `${subject.name} (${subject.table})` : subject.name),
     h("span", {}, message),
     (since || subject.owners.length > 0) && h("small", {}, [since && `since ${time(since)}`, ...subject.owners].filter(Boolean).join(", ")));
 }

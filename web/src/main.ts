@@ -125,11 +125,13 @@ async function welcome(): Promise<void> {
     byId("welcome").replaceChildren(
       h("h1", {}, "Where does this data come from, and what comes of it?"),
       h("p", {}, found.total ? `${count(found.total, "dataset")} known. Search, or begin with one of these.` : "No dataset is known yet. Run a job with capture attached, and the materializer."),
-      h("div", { class: "cards" }, found.items.map(({ asset }, index) =>
+      h("div", { class: "cards" }, found.items.map(({ asset, owners = [], sensitivity }, index) =>
         h("button", { class: "card", title: visible(spelling(asset)), onclick: () => go(asset.key) },
           h("span", { class: `chip ${(asset.type ?? "other").toLowerCase()}` }, (asset.type ?? "dataset").toLowerCase()),
           h("b", {}, shortened(title(asset), 30)),
-          h("span", {}, under[index] ?? "")))),
+          h("span", {}, asset.table ? shortened(asset.table, 34) : (under[index] ?? "")),
+          (owners.length > 0 || sensitivity) &&
+            h("small", {}, shortened([sensitivity, ...owners].filter(Boolean).join(", "), 48))))),
     );
   });
 }
@@ -227,6 +229,8 @@ const asked: Asked = {
   timeline: (job, name) => void busy(() => drawer.open(job, name)),
   lastOf: (job) => api.timeline(job, 200),
   known: api.known,
+  run: api.run,
+  job: api.job,
   select: (kind, key) => select({ kind, key }),
 };
 

@@ -1,11 +1,11 @@
 // The side panel: what is selected, and what can be asked of it.
 
 import { h } from "./dom";
-import { count, number, offsets, shortened, time, title } from "./format";
+import { count, number, offsets, shortened, time, title, visible } from "./format";
 import { tone } from "./palette";
 import { facts, spoken } from "./timeline";
 import type { Store } from "./store";
-import type { Dataset, Flow, Known, Mapping, Timeline, Via } from "./types";
+import type { Asset, Dataset, Facet, Flow, JobDetails, Known, Mapping, RunDetails, Timeline, Via, Written } from "./types";
 
 export interface Asked {
   close(): void;
@@ -15,12 +15,19 @@ export interface Asked {
   clearImpact(): void;
   timeline(job: string, name: string): void;
   lastOf(job: string): Promise<Timeline>;
+  run(id: string): Promise<RunDetails>;
+  job(key: string): Promise<JobDetails>;
   known(dataset: string): Promise<Known>;
   select(kind: "dataset" | "column", key: string): void;
 }
 
 /** Columns of the latest schema's changes that are named. */
 const CHANGES_SHOWN = 5;
+const CONSUMERS_SHOWN = 20;
+/** Of a facet's content. */
+const FACET_LENGTH = 400;
+const MOST_NOTES = 20;
+const MOST_PARTITIONS = 5;
 const CHANGES: [string, string][] = [
   ["REMOVED", "is removed"],
   ["RETYPED", "gets another type"],
@@ -61,6 +68,7 @@ export function datasetPanel(store: Store, dataset: Dataset, column: string | nu
         ["owners", owners(dataset)],
         ["tags", dataset.tags.join(", ")],
         ["classification", dataset.classification],
+        ["sensitivity", dataset.sensitivity ?? null],
         ["criticality", dataset.criticality],
         ["status", dataset.gone ? "dropped" : null],
       ]),
@@ -77,9 +85,11 @@ export function datasetPanel(store: Store, dataset: Dataset, column: string | nu
 function known(key: string, asked: Asked): HTMLElement {
   const section = h("section", { class: "known", hidden: true });
   void asked.known(key).then((found) => {
-    const rows = knownRows(found);
-    section.hidden = !rows.some(([, value]) => value);
-    section.replaceChildren(facts("Known", rows));
+    const [rows, consumers, facets] = [knownRows(found), consumerRows(found), facetRows(found)];
+    section.hidden = !consumers.length && !facets.length && !rows.some(([, value]) => value);
+    section.replaceChildren(facts("Known", rows),
+      ...(consumers.length ? [facts("Whom to notify", consumers)] : []),
+      ...(facets.length ? [facts("Facets", facets)] : []));
   }, () => {
     section.hidden = false;
     section.replaceChildren(h("p", { class: "hint" }, "What else is known can't be had now."));
@@ -87,7 +97,7 @@ function known(key: string, asked: Asked): HTMLElement {
   return section;
 }
 
-export function knownRows(found: Known): [string, string | null][] {
+export function knownRows(found: Omit<Known, "declared_consumers">): [string, string | null][] {
   const [run, version] = [found.runs[0], found.versions[0]];
   const bad = found.quality.map((turn) => turn.first_bad).find((batch) => batch !== null);
   const good = found.quality.map((turn) => turn.last_good).find((batch) => batch !== null);
@@ -107,8 +117,39 @@ export function knownRows(found: Known): [string, string | null][] {
   ];
 }
 
+/** Declared consumers, each with what it is, how long before a change its people have to know of it, and how they are reached. */
+export function consumerRows({ declared_consumers: found }: Pick<Known, "declared_consumers">): [string, string][] {
+  const shown = found.slice(0, CONSUMERS_SHOWN).map((one): [string, string] => {
+    const notice = one.notice_days === null ? null : `${count(one.notice_days, "day")} before a change`;
+    const about = [one.type?.toLowerCase(), one.criticality, notice, ...one.owners.map(({ name }) => name), one.on_call, one.contact];
+    return [visible(one.name), visible(about.filter(Boolean).join(", ")) || "nobody is named"];
+  });
+  return found.length > shown.length ? [...shown, ["", `and ${number(found.length - shown.length)} more`]] : shown;
+}
+
+/** What clients sent besides, as JSON: each facet without what every facet has. One that was cleared is empty. */
+export function facetRows({ facets }: { facets: Facet[] }): [string, string][] {
+  return facets.filter(({ json }) => json).map(({ name, json }) => [visible(name), shortened(content(json), FACET_LENGTH)]);
+}
+
+/** Those of a run, and those of what it read and wrote. */
+export function runFacetRows({ facets, inputs, outputs }: Pick<RunDetails, "facets" | "inputs" | "outputs">): [string, string][] {
+  const used = (word: string, uses: { dataset: Asset; facets: Facet[] }[]): [string, string][] => uses.flatMap((use) =>
+    facetRows(use).map(([name, text]): [string, string] => [`${name}, ${word} ${shortened(title(use.dataset), 60)}`, text]));
+  return [...facetRows({ facets }), ...used("read from", inputs), ...used("wrote", outputs)];
+}
+
+function content(json: string): string {
+  try {
+    const { _producer, _schemaURL, ...members } = JSON.parse(json);
+    return JSON.stringify(members);
+  } catch {
+    return json;
+  }
+}
+
 /** What the latest schema changed: `since …: + tax, ~ id int → bigint`. */
-function schemaChange({ schemas: [schema] }: Known): string | null {
+function schemaChange({ schemas: [schema] }: Pick<Known, "schemas">): string | null {
   if (!schema?.changes?.length) return null;
   const shown = schema.changes.slice(0, CHANGES_SHOWN).map(({ change, column, before, after }) =>
     change === "ADDED" ? `+ ${column}` : change === "REMOVED" ? `- ${column}` : `~ ${column} ${before?.type ?? "?"} → ${after?.type ?? "?"}`);
@@ -214,7 +255,7 @@ export function flowPanel(store: Store, flow: Flow, asked: Asked): (HTMLElement 
 
 function job(flow: Flow, via: Via, asked: Asked): HTMLElement {
   const last = h("div", { class: "last" }, h("p", { class: "hint" }, "Looking for the last interval …"));
-  void asked.lastOf(via.job.key).then((found) => last.replaceChildren(latest(found)), () => last.replaceChildren(h("p", { class: "hint" }, "The last interval can't be had now.")));
+  void asked.lastOf(via.job.key).then((found) => last.replaceChildren(latest(found), ofRun(found, asked)), () => last.replaceChildren(h("p", { class: "hint" }, "The last interval can't be had now.")));
   const mappings = flow.columns.filter((mapping) => mapping.job === via.job.key);
   return h("section", { class: "job" },
     h("h3", {}, via.job.name, h("small", {}, (via.job.type ?? "job").toLowerCase())),
@@ -225,8 +266,60 @@ function job(flow: Flow, via: Via, asked: Asked): HTMLElement {
       ["incomplete", via.incomplete],
     ]),
     last,
+    facetsOf(via, asked),
     h("button", { onclick: () => asked.timeline(via.job.key, via.job.name) }, "Timeline of this job"),
     transformations(mappings, flow.columns_total));
+}
+
+/** What clients sent of a job besides; hidden where they sent nothing. */
+function facetsOf(via: Via, asked: Asked): HTMLElement {
+  const section = h("div", { class: "of-job", hidden: true });
+  void asked.job(via.job.key).then((details) => {
+    const rows = facetRows(details);
+    section.hidden = !rows.length;
+    section.replaceChildren(facts("Facets", rows));
+  }, () => {
+    section.hidden = false;
+    section.replaceChildren(h("p", { class: "hint" }, "Its facets can't be had now."));
+  });
+  return section;
+}
+
+/** Notes of the last run, which part of each dataset it wrote, and its facets; hidden where there is nothing of it. */
+function ofRun(found: Timeline, asked: Asked): HTMLElement {
+  const id = found.intervals[found.intervals.length - 1]?.run_id ?? found.runs[found.runs.length - 1]?.run_id;
+  const section = h("div", { class: "run", hidden: true });
+  if (!id) return section;
+  void asked.run(id).then((details) => {
+    const [rows, facets] = [runRows(details), runFacetRows(details)];
+    section.hidden = !rows.length && !facets.length;
+    section.replaceChildren(
+      ...(rows.length ? [facts(`Run ${id.slice(0, 8)}`, rows)] : []),
+      ...(facets.length ? [facts(`Facets of run ${id.slice(0, 8)}`, facets)] : []));
+  }, () => {
+    section.hidden = false;
+    section.replaceChildren(h("p", { class: "hint" }, "What else is known of its last run can't be had now."));
+  });
+  return section;
+}
+
+export function runRows({ notes, outputs }: Pick<RunDetails, "notes" | "outputs">): [string, string][] {
+  const parts = outputs.map((each): [string, string] => [`wrote ${shortened(title(each.dataset), 60)}`, part(each)]);
+  return [...notes.slice(0, MOST_NOTES).map((note): [string, string] => ["note", shortened(note, FACET_LENGTH)]),
+    ...(notes.length > MOST_NOTES ? [["note", `and ${number(notes.length - MOST_NOTES)} more`] as [string, string]] : []),
+    ...parts.filter(([, text]) => text)];
+}
+
+/** Branch and partitions of what was written, as the command line has them. */
+function part({ branch, partition_columns: by, partitions, partition_count: all, uncommitted }: Written): string {
+  const left = partitions.length - MOST_PARTITIONS;
+  const named = shortened(partitions.slice(0, MOST_PARTITIONS).join(", "), FACET_LENGTH) + (left > 0 ? ` and ${number(left)} more` : "");
+  return [
+    uncommitted ? "not committed" : "",
+    branch === null ? "" : `branch ${branch}`,
+    by.length ? `by ${by.join(", ")}` : "",
+    partitions.length ? named : all === null ? "" : `${number(all)} partitions`,
+  ].filter(Boolean).map(visible).join(", ");
 }
 
 function latest(found: Timeline): HTMLElement {

@@ -28,6 +28,8 @@ export interface Dataset {
   tags: string[];
   criticality: string | null;
   classification: string | null;
+  /** The greatest that is declared of it or of one of its columns. */
+  sensitivity?: string | null;
   more_upstream: number;
   more_downstream: number;
   columns: Column[];
@@ -79,6 +81,9 @@ export interface Graph {
 export interface Hit {
   asset: Asset;
   gone?: boolean;
+  owners?: string[];
+  /** The greatest that is declared of it. */
+  sensitivity?: string | null;
 }
 
 export interface Hits {
@@ -130,6 +135,36 @@ export interface Run {
   ended_at: string | null;
   code_version: string | null;
   error_message: string | null;
+}
+
+/** A dataset that a run wrote, as far as the panel shows it. */
+export interface Written {
+  dataset: Asset;
+  branch: string | null;
+  partition_columns: string[];
+  partitions: string[];
+  partition_count: number | null;
+  uncommitted: boolean;
+  facets: Facet[];
+}
+
+/** What clients sent besides of a dataset, a job, a run or a use; empty where one was cleared. */
+export interface Facet {
+  name: string;
+  json: string;
+}
+
+/** What is known of a job, as far as the panel shows it. */
+export interface JobDetails {
+  facets: Facet[];
+}
+
+/** What is known of one run, as far as the panel shows it. */
+export interface RunDetails {
+  facets: Facet[];
+  notes: string[];
+  inputs: { dataset: Asset; facets: Facet[] }[];
+  outputs: Written[];
 }
 
 export interface Query {
@@ -196,9 +231,19 @@ export interface Known {
   storage_format: string | null;
   source_uri: string | null;
   lifecycle: string | null;
+  facets: Facet[];
   runs: { run_id: string; state: string | null; began: string | null; job: Asset | null }[];
   versions: { format: string; version: string; produced_at: string | null }[];
   versions_total: number;
+  declared_consumers: {
+    name: string;
+    type: string | null;
+    owners: { name: string }[];
+    on_call: string | null;
+    contact: string | null;
+    criticality: string | null;
+    notice_days: number | null;
+  }[];
   schemas: {
     first_seen: string | null;
     changes: { change: "ADDED" | "REMOVED" | "CHANGED"; column: string; before: FieldType | null; after: FieldType | null }[] | null;
@@ -210,7 +255,7 @@ export interface Known {
 
 export interface Finding {
   id: string;
-  subject: { kind: string; key: string; name: string; owners: string[] };
+  subject: { kind: string; key: string; name: string; owners: string[]; table?: string | null };
   message: string;
   since: string | null;
 }

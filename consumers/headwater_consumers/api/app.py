@@ -66,10 +66,17 @@ def create_app(graph: Graph) -> FastAPI:
             Middleware(Unforeseen),
             Middleware(Hosts, names=limits.hosts()),
             Middleware(Sites),
+            Middleware(
+                Intake,
+                direct=intake.direct(),
+                below=BELOW,
+                limits=limits,
+                has_sink=graph.sink is not None,
+                metrics=metrics.intake,
+            ),
             Middleware(Codings),
             Middleware(GZipMiddleware, minimum_size=_GZIP_FROM_BYTES, compresslevel=_GZIP_LEVEL),
             Middleware(Head),
-            Middleware(Intake, below=BELOW, limits=limits, has_sink=graph.sink is not None, metrics=metrics.intake),
             Middleware(
                 Bodies,
                 most_bytes=limits.body_max_bytes,
@@ -83,8 +90,7 @@ def create_app(graph: Graph) -> FastAPI:
         ],
     )
     add_handlers(app)
-    # That of events first: routes are tried one by one, and it has the most requests.
-    for router in (intake.router, *(router for router in ROUTERS if router is not intake.router)):
+    for router in ROUTERS:
         # Their routes themselves, so that a request's scope has the route with its whole path.
         app.router.routes.extend(router.routes)
     app.state.graph = graph

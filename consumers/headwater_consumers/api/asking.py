@@ -57,12 +57,22 @@ def answered(request: Request, answer: Any, *, status: int = 200) -> Response:
     kind: Any = type(answer)
     content = _adapter(kind).dump_json(answer)
     if request.method != "GET":
-        return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
+        return _sent(content, status)
     tag = f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
     headers = {**_HEADERS, "ETag": tag}
     if _names(request.headers.get("if-none-match", ""), tag):
         return Response(status_code=304, headers=headers)
     return Response(content, media_type="application/json", headers=headers)
+
+
+def sent(answer: Any, *, status: int) -> Response:
+    """The response with `answer` to what was sent."""
+    kind: Any = type(answer)
+    return _sent(_adapter(kind).dump_json(answer), status)
+
+
+def _sent(content: bytes, status: int) -> Response:
+    return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
 @cache

@@ -74,6 +74,9 @@ JobId = Annotated[
     Path(alias="id", min_length=1, description="The key of the job, or its name, with its namespace or alone."),
     AfterValidator(unescaped),
 ]
+ConsumerId = Annotated[
+    str, Path(alias="id", min_length=1, description="The key of the consumer, or its name."), AfterValidator(unescaped)
+]
 RunId = Annotated[
     str, Path(alias="id", min_length=1, description="The run id, or the key of the run."), AfterValidator(unescaped)
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import socket
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,10 @@ import pytest
 
 from headwater_benchmarks.intake.serving import serving
 from headwater_consumers.analysis.impact import default_policy_text
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import JobEvent, JobRef
+from headwater_schemas.events.build import lineage_event
 from support.serve_process import environment
 from support.stack import StackUnderTest
 
@@ -101,3 +107,40 @@ def test_it_serves_while_neo4j_is_away(stack: StackUnderTest) -> None:
             assert "127.0.0.1:9" not in answer.text
         assert "Neo4j doesn't answer" in server.stderr
         assert server.stop() == 0
+
+
+def test_gauges_and_exemptions_of_the_rules(stack: StackUnderTest, clean_database: Driver, tmp_path: Path) -> None:
+    events = [
+        lineage_event(JobEvent(), job=JobRef("f", name), producer="p", event_time=datetime(2026, 1, 1, tzinfo=UTC))
+        for name in ("one", "two", "three")
+    ]
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(events))
+    exempt = tmp_path / "exempt.yaml"
+    exempt.write_text(
+        "exemptions:\n- {rule: orphan-jobs, subject: f/one, reason: a, owner: b, until: 2999-01-01}\n", encoding="utf-8"
+    )
+    settings = environment(stack, serve__exemptions=str(exempt), serve__check_every_seconds="1")
+    with (
+        serving(settings) as server,
+        httpx.Client(base_url=server.url(), trust_env=False, timeout=60) as client,
+    ):
+        (rule,) = client.get("/api/v1/checks?rule=orphan-jobs").json()["rules"]
+        assert (rule["total"], rule["exempted"]) == (2, 1)
+        gauges: dict[str, str] = {}
+        ends = time.monotonic() + 60
+        while time.monotonic() < ends:
+            lines = client.get("/metrics").text.splitlines()
+            gauges = dict(line.rsplit(" ", 1) for line in lines if line.startswith("headwater_check_"))
+            if float(gauges["headwater_check_last_success_timestamp_seconds"]):
+                break
+            time.sleep(0.5)
+        assert float(gauges['headwater_check_findings{rule="orphan-jobs"}']) == 2
+        assert float(gauges['headwater_check_exempted{rule="orphan-jobs"}']) == 1
+        assert float(gauges['headwater_check_findings{rule="orphan-datasets"}']) == 0
+        assert float(gauges["headwater_check_interval_seconds"]) == 1
+    exempt.write_text("exemptions:\n- {rule: orphan-job, subject: f/one}\n", encoding="utf-8")
+    with serving(settings) as server:
+        assert server.wait() == 2
+        assert "exempt.yaml" in server.stderr

@@ -46,8 +46,11 @@ CONTRACT = "kind: DataContract\napiVersion: v3.1.0\nid: x\nversion: '1'\nstatus:
 class _EmptyGraph:
     """A transaction of a graph that has nothing, or one set at a revision."""
 
+    several_names = False
+
     def __init__(self, revision: int | None) -> None:
         self._revision = revision
+        self.shared: dict[str, object] = {}
 
     def row(self, _statement: str, **_given: Any) -> dict[str, Any] | None:
         about: dict[str, Any] = {"items": [], "missing": [], "format": "headwater", "source": None, "document": None}
@@ -57,7 +60,8 @@ class _EmptyGraph:
         return []
 
     def one(self, statement: str, **_given: Any) -> dict[str, Any]:
-        return {"there": []} if statement == "declared/there" else {"there": 0, "revision": 0}
+        of: dict[str, dict[str, Any]] = {"declared/there": {"there": []}, "declared/feeds_elsewhere": {"pairs": []}}
+        return of.get(statement, {"there": 0, "revision": 0})
 
 
 @dataclass
@@ -262,7 +266,7 @@ def test_a_kafka_that_does_not_answer_is_503(failure: str) -> None:
     with door(intake_timeout_seconds=0.3) as (client, sink):
         sink.holding = failure == "holding"
         sink.room = 1 if failure == "full" else None
-        sink.failure = Undeliverable("broker-1 went", for_good=False) if failure == "undelivered" else None
+        sink.failure = Undeliverable("id", "broker-1 went", for_good=False) if failure == "undelivered" else None
         answer = post(client)
         assert (answer.status_code, answer.json()["type"]) == (503, "urn:headwater:kafka-unavailable")
         assert int(answer.headers["retry-after"]) > 0
@@ -275,7 +279,7 @@ def test_a_kafka_that_does_not_answer_is_503(failure: str) -> None:
 
 def test_a_declaration_that_kafka_finds_too_large_is_refused() -> None:
     with door() as (client, sink):
-        sink.failure = Undeliverable("MSG_SIZE_TOO_LARGE: it has 2,000,000 bytes", for_good=True)
+        sink.failure = Undeliverable("id", "MSG_SIZE_TOO_LARGE: it has 2,000,000 bytes", for_good=True)
         answer = post(client)
         assert (answer.status_code, answer.json()["type"]) == (400, "urn:headwater:declaration")
         assert "2,000,000 bytes" in answer.json()["detail"]

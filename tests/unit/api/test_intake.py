@@ -60,6 +60,19 @@ def test_an_event_is_answered_201_once_it_is_acknowledged() -> None:
         assert metric(client, "intake_duration_seconds_count") == 1
 
 
+def test_an_event_is_counted_for_its_route_and_takes_no_parameters() -> None:
+    with door() as (client, sink):
+        assert client.post(ONE, json=run_event()).status_code == 201
+        assert client.post(BATCH, json=[run_event(2)]).status_code == 201
+        refused = client.post(ONE, json=run_event(3), params={"x": "1"})
+        assert (refused.status_code, refused.json()["type"]) == (422, "urn:headwater:parameters")
+        assert client.post("/api/v1/line%61ge", json=run_event(4)).status_code == 404
+        assert ids(sink) == [run_id(1), run_id(2)]
+        text = client.get("/metrics").text
+        assert 'headwater_serve_requests_total{route="/api/v1/lineage",status="201"} 1.0' in text
+        assert 'headwater_serve_requests_total{route="/api/v1/lineage/batch",status="201"} 1.0' in text
+
+
 def test_events_are_of_the_servers_tenant() -> None:
     with door() as (client, sink):
         client.post(ONE, json=run_event())
@@ -146,7 +159,7 @@ def test_what_is_no_event_is_refused_with_its_pointer(body: bytes, pointer: str)
 
 def test_an_event_that_kafka_finds_too_large_is_refused() -> None:
     with door() as (client, sink):
-        sink.failure = Undeliverable("MSG_SIZE_TOO_LARGE: it has 2,000,000 bytes", for_good=True)
+        sink.failure = Undeliverable("id", "MSG_SIZE_TOO_LARGE: it has 2,000,000 bytes", for_good=True)
         answer = client.post(ONE, json=run_event())
         assert (answer.status_code, answer.json()["type"]) == (400, "urn:headwater:event")
         assert "2,000,000 bytes" in answer.json()["detail"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,6 +26,15 @@ _PAGE_POLICY = (
     "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+
+
+def _raw(policy: str) -> tuple[tuple[bytes, bytes], ...]:
+    headers = {**_ALWAYS, "Content-Security-Policy": policy}
+    return tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
+
+
+# No route sets any of these itself.
+_DATA_HEADERS, _PAGE_HEADERS = _raw(_DATA_POLICY), _raw(_PAGE_POLICY)
 _DATA_PATHS = ("/api/", "/openapi.json", "/livez", "/readyz", "/metrics")
 
 
@@ -40,13 +49,11 @@ class SecurityHeaders:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        policy = _DATA_POLICY if scope["path"].startswith(_DATA_PATHS) else _PAGE_POLICY
+        added = _DATA_HEADERS if scope["path"].startswith(_DATA_PATHS) else _PAGE_HEADERS
 
         async def adding(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(_ALWAYS)
-                headers["Content-Security-Policy"] = policy
+                message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
         await self._app(scope, receive, adding)

@@ -11,11 +11,14 @@ from __future__ import annotations
 import asyncio
 import hmac
 import zlib
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anyio import CapacityLimiter, to_thread
 from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.routing import BaseRoute
 
 from headwater_consumers.api.metrics import IntakeMetrics
 from headwater_consumers.api.middleware.bodies import CLOSE, READ, in_one_piece
@@ -23,7 +26,6 @@ from headwater_consumers.api.problems import ProblemType, problem
 from headwater_consumers.api.settings import ServeSettings
 
 if TYPE_CHECKING:
-    from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 ONE = "/lineage"
@@ -83,11 +85,25 @@ def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Doo
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """What answers a path's requests by their bodies alone.
+
+    Attributes:
+        route: of the path, for the metrics.
+        answer: to the app and a body.
+    """
+
+    route: BaseRoute
+    answer: Callable[[Any, bytes], Awaitable[Response]]
+
+
 class Intake:
     """Lets in what is written, or answers why not.
 
     Args:
         app: what follows; it gets the body in one piece, unpacked.
+        direct: by path, what is called instead of it; not for requests with parameters, which it refuses.
         below: the path of the API.
         limits: the settings.
         has_sink: whether there is something that takes events.
@@ -95,9 +111,17 @@ class Intake:
     """
 
     def __init__(
-        self, app: ASGIApp, *, below: str, limits: ServeSettings, has_sink: bool, metrics: IntakeMetrics
+        self,
+        app: ASGIApp,
+        *,
+        direct: Mapping[str, Direct],
+        below: str,
+        limits: ServeSettings,
+        has_sink: bool,
+        metrics: IntakeMetrics,
     ) -> None:
         self._app = app
+        self._direct = direct
         self._doors = doors(below, limits, has_sink=has_sink)
         self._limits = limits
         self._metrics = metrics
@@ -125,6 +149,12 @@ class Intake:
                 await refused.answer(scope, receive, send)
                 return
             except _GoneError:
+                return
+            direct = self._direct.get(scope["path"])
+            if direct is not None and _plain(scope):
+                scope["route"] = direct.route
+                answer = await direct.answer(scope["app"], whole)
+                await answer(scope, receive, send)
                 return
             scope[READ] = True
             await self._app(scope, in_one_piece(whole, receive), send)
@@ -297,6 +327,12 @@ class _RefusedError(Exception):
 
 class _GoneError(Exception):
     """The client went before its body was whole."""
+
+
+def _plain(scope: Scope) -> bool:
+    """Whether a request has no parameters, and nothing in its path is escaped, which routes see as it was sent."""
+    raw = scope.get("raw_path")
+    return not scope.get("query_string") and (raw is None or raw == scope["path"].encode())
 
 
 def _known(authorization: str, tokens: frozenset[bytes]) -> bool:

@@ -1,4 +1,4 @@
-"""What is known of one dataset, column or job, and the estate in lists."""
+"""What is known of one dataset, column, job or consumer, and the estate in lists."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from starlette.responses import Response
 from headwater_consumers.analysis.known import (
     BrokenChainPage,
     ColumnDetails,
+    ConsumerDetails,
+    ConsumerList,
     DatasetDetails,
     DatasetList,
     JobDetails,
@@ -17,6 +19,8 @@ from headwater_consumers.analysis.known import (
     RunList,
     broken_chains,
     column_details,
+    consumer_details,
+    consumers,
     dataset_details,
     datasets,
     estate_runs,
@@ -29,6 +33,7 @@ from headwater_consumers.api.parameters import (
     AnyCase,
     AssetId,
     ColumnId,
+    ConsumerId,
     Cursor,
     JobId,
     Limit,
@@ -92,6 +97,21 @@ def all_jobs(
     )
 
 
+@router.get("/consumers", response_model=ConsumerList, operation_id="consumers")
+def all_consumers(
+    ask: Ask,
+    *,
+    type: Annotated[Types, Query(max_length=100, description="Only `DASHBOARD`, `REPORT`, `API` …")] = [],  # noqa: A002, B006
+    owner: Owner = None,
+    tag: Tagged = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """All consumers that are declared, page by page in order of key, with their exact number."""
+    page = ask.page(limit)
+    return ask(lambda reader: consumers(reader, types=type, owner=owner, tag=tag, limit=page, cursor=cursor))
+
+
 @router.get("/runs", response_model=RunList, operation_id="runs")
 def runs(
     ask: Ask,
@@ -139,3 +159,9 @@ def column(ask: Ask, column: ColumnId) -> Response:
 def job(ask: Ask, job: JobId) -> Response:
     """All that is known of one job: inputs, outputs, owners, source, plan, queries, latest runs, quality, retention."""
     return ask(lambda reader: job_details(reader, job))
+
+
+@router.get("/consumers/{id:path}", response_model=ConsumerDetails, operation_id="consumer")
+def consumer(ask: Ask, consumer: ConsumerId) -> Response:
+    """All that is known of one declared consumer: whom to reach, what it reads, who writes that, latest checks."""
+    return ask(lambda reader: consumer_details(reader, consumer))

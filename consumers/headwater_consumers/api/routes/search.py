@@ -43,7 +43,7 @@ def search_assets(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """Datasets, jobs and columns by name, owner, tag and column, the best first."""
+    """Datasets, jobs, columns and declared consumers by name, owner, tag and column, the best first."""
     return ask(
         lambda reader: search(
             reader,
