@@ -110,6 +110,18 @@ def _usage_errors_visible() -> Iterator[None]:
         raise
 
 
+@contextlib.contextmanager
+def _broken_pipes_reported() -> Iterator[None]:
+    """Typer takes any broken pipe for that of `| head`, and ends without a word: that of a server is an error."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        for stream in (sys.stdout, sys.stderr):
+            # What couldn't be written is still to be written, and fails again.
+            stream.flush()
+        raise ConnectionAbortedError("a connection is broken") from error
+
+
 class Program(TyperGroup):
     """All commands, beneath which each word of the command line is parsed."""
 
@@ -120,7 +132,7 @@ class Program(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """For Typer: the command's options, and the command."""
-        with _usage_errors_visible():
+        with _usage_errors_visible(), _broken_pipes_reported():
             return super().invoke(ctx)
 
 

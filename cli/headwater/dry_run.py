@@ -16,17 +16,51 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import RawIOBase
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
+from headwater_schemas.redaction import redact
+
 MODULE: Final = "headwater_producers.spark.dry_run"
 _GRACE_SECONDS: Final = 10.0
+_LOG_BYTES: Final = 20_000
+_ENDED: Final = "The review needs its end: have the script leave by sys.exit, or by its last line."
+_FORKS: Final = "Does it start processes of its own? Put that behind an argument of the script."
 
 Declared: TypeAlias = Callable[[str, str], str | None]
 """Kind (`path`, `table`, `topic`, `jdbc`) and name of a source ⇒ its columns as DDL; None: not known."""
+
+
+class Stop:
+    """Ends dry runs that another thread waits for, at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._over = False
+
+    def now(self) -> None:
+        """End all that run, and those that begin later."""
+        with self._lock:
+            self._over = True
+            for process in self._running:
+                _kill(process)
+
+    @contextlib.contextmanager
+    def ends(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        """While within, the process is ended by `now`."""
+        with self._lock:
+            self._running.add(process)
+            if self._over:
+                _kill(process)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(process)
 
 
 @dataclass(slots=True)
@@ -38,16 +72,49 @@ class DryRun:
         outputs: what it would write, in order, as `output.py` of the dry run describes it.
         inputs: kind and name of what it reads.
         ddl: statements that change tables, in order.
+        looks: where it asks for rows.
+        unrun: lines that haven't run, as `lines.py` of the dry run describes them.
+        statements: all of its statements, as `lines.py` has them.
+        stopped: where it last got a made-up row before it ended by itself; None: it ran to its end, or failed.
         problems: text and fix of all that keeps it from being complete.
         network: whether the JVM could have reached the network.
+        ended: whether it has reported its end, well or badly.
     """
 
     script: str
     outputs: list[dict[str, Any]] = field(default_factory=list)
     inputs: list[tuple[str, str]] = field(default_factory=list)
     ddl: list[str] = field(default_factory=list)
+    looks: list[str] = field(default_factory=list)
+    unrun: list[dict[str, Any]] = field(default_factory=list)
+    statements: list[dict[str, Any]] = field(default_factory=list)
+    stopped: str | None = None
     problems: list[tuple[str, str]] = field(default_factory=list)
     network: bool = False
+    ended: bool = False
+
+    def collect(self, what: str, content: Mapping[str, Any]) -> None:
+        """Take in what the process reports."""
+        match what:
+            case "output":
+                self.outputs.append(dict(content))
+            case "input":
+                self.inputs.append((content["kind"], content["name"]))
+            case "ddl":
+                self.ddl.append(content["text"])
+            case "look":
+                self.looks.append(content["text"])
+            case "lines":
+                self.unrun += content["unrun"]
+                self.statements += content["all"]
+            case "stop":
+                self.stopped = content["look"]
+            case "problem":
+                self.problems.append((content["text"], content["fix"]))
+            case "begin":
+                self.network = content["network"]
+            case _:
+                raise ValueError(f"a dry run doesn't report {what}")
 
 
 def dry_run(
@@ -58,6 +125,8 @@ def dry_run(
     seconds: float,
     libraries: Sequence[Path] = (),
     named: str | None = None,
+    stop: Stop | None = None,
+    empty: Sequence[str] | None = None,
 ) -> DryRun:
     """Run a script against empty tables. Whatever the script does, an answer comes within the time.
 
@@ -68,12 +137,14 @@ def dry_run(
         seconds: after which it is ended.
         libraries: folders and archives that it imports from, besides its own folder.
         named: what to call it; None: its path.
+        stop: ends it before its time.
+        empty: it gets a made-up row wherever it asks for some, but at these places; None: it gets none.
     """
     found = DryRun(named or str(script))
     scratch = Path(tempfile.mkdtemp(prefix="headwater-review-"))
     try:
-        process, answers, reports = _started(script, arguments, scratch, libraries)
-        with answers, reports:
+        process, answers, reports = _started(script, arguments, scratch, libraries, empty)
+        with answers, reports, (stop or Stop()).ends(process):
             _follow(process, found, declared, answers, reports, seconds, scratch / ".log")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -81,7 +152,7 @@ def dry_run(
 
 
 def _started(
-    script: Path, arguments: Sequence[str], scratch: Path, libraries: Sequence[Path]
+    script: Path, arguments: Sequence[str], scratch: Path, libraries: Sequence[Path], empty: Sequence[str] | None
 ) -> tuple[subprocess.Popen[bytes], RawIOBase, IO[str]]:
     """The process, where to write answers, and where to read its reports.
 
@@ -92,7 +163,9 @@ def _started(
     # Unbuffered: nothing is left to be written to a process that has ended.
     answers, reports = os.fdopen(our_answers, "wb", buffering=0), os.fdopen(our_reports, "r", encoding="utf-8")
     command = [sys.executable, "-m", MODULE, "--channel", f"{their_answers},{their_reports}"]
-    command += ["--scratch", str(scratch), str(script.resolve()), *arguments]
+    command += ["--parent", str(os.getpid()), "--scratch", str(scratch)]
+    command += [] if empty is None else ["--empty", json.dumps(list(empty))]
+    command += [str(script.resolve()), *arguments]
     try:
         with (scratch / ".log").open("wb") as log:
             process = subprocess.Popen(
@@ -133,46 +206,37 @@ def _follow(
     timer = threading.Timer(seconds, end)
     timer.daemon = True
     timer.start()
-    ended = False
+    unreadable = False
     try:
         for line in reports:
-            ((what, content),) = json.loads(line).items()
+            try:
+                ((what, content),) = json.loads(line).items()
+            except ValueError:
+                # Of processes that the script has forked, which write at the same time.
+                unreadable = True
+                break
             if what == "ask":
                 columns = declared(content["kind"], content["name"])
                 with contextlib.suppress(BrokenPipeError):
                     answers.write(f"{json.dumps({'columns': columns})}\n".encode())
             elif what == "end":
-                ended = True
+                found.ended = True
                 break
             else:
-                _collect(found, what, content)
+                found.collect(what, content)
     finally:
         timer.cancel()
-        if ended:
+        if found.ended:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=_GRACE_SECONDS)
         _kill(process)
         process.wait()
     if over.is_set():
         found.problems.append((f"The script isn't done after {seconds:g} s.", "Give it more time with --time-limit."))
-    elif not ended:
-        found.problems.append((f"The script's process ended with status {process.returncode}: {_tail(log)}", ""))
-
-
-def _collect(found: DryRun, what: str, content: Mapping[str, Any]) -> None:
-    match what:
-        case "output":
-            found.outputs.append(dict(content))
-        case "input":
-            found.inputs.append((content["kind"], content["name"]))
-        case "ddl":
-            found.ddl.append(content["text"])
-        case "problem":
-            found.problems.append((content["text"], content["fix"]))
-        case "begin":
-            found.network = content["network"]
-        case _:
-            raise ValueError(f"a dry run doesn't report {what}")
+    elif unreadable:
+        found.problems.append(("What the script's process reports can't be read.", _FORKS))
+    elif not found.ended:
+        found.problems.append((f"The script's process ended with status {process.returncode}: {_tail(log)}", _ENDED))
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -182,8 +246,11 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _tail(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
-    return " ".join(line.strip() for line in lines if line.strip())[-400:] if lines else ""
+    with log.open("rb") as written:
+        written.seek(max(0, written.seek(0, os.SEEK_END) - _LOG_BYTES))
+        text = written.read().decode(errors="replace")
+    # Redacted before it is cut: half a secret may not look like one.
+    return " ".join(redact(text).split())[-400:]
 
 
 def _environment(scratch: Path, libraries: Sequence[Path]) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from headwater.connection import require_servers
@@ -19,6 +20,7 @@ from headwater_producers.publisher import (
     PublisherSettings,
 )
 from headwater_schemas.events import LineageEvent
+from headwater_schemas.record import record_of
 
 _SECONDS: Final = 60.0
 
@@ -58,17 +60,16 @@ class PublisherSink:
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
 
-    def send(self, event: LineageEvent, settled: Settled) -> None:
-        """Take an event.
+    def send(self, events: Sequence[LineageEvent], settled: Settled) -> None:
+        """Take the events of one document.
 
         Raises:
-            EncodeError: it breaks the contract.
+            EncodeError: one of them breaks the contract.
             SinkFullError: too many wait already, or the publisher is closed.
         """
+        records = [record_of(event) for event in events]
         try:
-            self._publisher.publish(
-                event, lambda failure: settled(None if failure is None else _undeliverable(failure))
-            )
+            self._publisher.publish_records(records, _Together(len(records), settled).settled)
         except (BufferFullError, PublisherClosedError) as error:
             raise SinkFullError(str(error)) from error
 
@@ -77,8 +78,35 @@ class PublisherSink:
         return self._publisher.problem
 
 
+class _Together:
+    """Events of one document, until the last of them is settled.
+
+    Args:
+        count: how many there are.
+        settled: called once with those that won't be delivered.
+    """
+
+    __slots__ = ("_failures", "_left", "_lock", "_settled")
+
+    def __init__(self, count: int, settled: Settled) -> None:
+        self._left = count
+        self._settled = settled
+        self._failures: list[Undeliverable] = []
+        self._lock = threading.Lock()
+
+    def settled(self, failure: FailedEvent | None) -> None:
+        """One of them is acknowledged, or never will be. Called from any thread."""
+        with self._lock:
+            if failure is not None:
+                self._failures.append(_undeliverable(failure))
+            self._left -= 1
+            if self._left:
+                return
+        self._settled(self._failures)
+
+
 def _undeliverable(failure: FailedEvent) -> Undeliverable:
-    return Undeliverable(failure.reason, for_good=failure.kind is FailureKind.TOO_LARGE)
+    return Undeliverable(failure.event_id, failure.reason, for_good=failure.kind is FailureKind.TOO_LARGE)
 
 
 def publisher_settings(settings: Settings, **others: Any) -> PublisherSettings:

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from headwater.dry_run import DryRun, dry_run
+from headwater.console import console
+from headwater.dry_run import DryRun, Stop, dry_run
 from headwater.errors import InputError
 from headwater.lean_imports import without
 from headwater_schemas.visible import visible
 
 with without("numpy", "pandas"):
     from headwater_consumers.declaring.problems import DeclarationError
-    from headwater_consumers.review.jobs.version import JobVersion, version_of
+    from headwater_consumers.review.jobs.version import JobVersion, Statement, Unrun, version_of
     from headwater_consumers.review.reading.files import read_schema
     from headwater_consumers.review.schema import Schema
 
 _GIT_SECONDS: Final = 60
+_MOST_RUNS: Final = 5
+_LINE: Final = re.compile(r" in line [\d,]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ def tables_of(file: Path) -> dict[str, Schema]:
         raise InputError(f"{visible(str(file))} can't be read: {error.strerror}.") from error
     except ValueError as error:
         raise InputError(f"{visible(str(file))} is no JSON: {error}.") from error
+    except RecursionError as error:
+        raise InputError(f"{visible(str(file))} is no JSON that is read: it is nested too deep.") from error
     if not isinstance(content, dict):
         raise InputError(f"{visible(str(file))}: an object of names and schemas is expected.")
     out: dict[str, Schema] = {}
@@ -103,17 +109,83 @@ def run_both(
     seconds: float,
     libraries: Sequence[Path],
 ) -> tuple[JobVersion, JobVersion]:
-    """Both versions, side by side."""
+    """Both versions, side by side. What interrupts the wait for them, such as Ctrl-C, ends them."""
+    stop = Stop()
 
-    def run(script: Script) -> JobVersion:
-        found: DryRun = dry_run(
-            script.path, arguments, declared, seconds=seconds, libraries=libraries, named=script.named
+    def run(script: Script, empty: Sequence[str] | None) -> DryRun:
+        return dry_run(
+            script.path,
+            arguments,
+            declared,
+            seconds=seconds,
+            libraries=libraries,
+            named=script.named,
+            stop=stop,
+            empty=empty,
         )
-        return version_of(found.script, found.outputs, found.inputs, found.ddl, found.problems)
 
     with ThreadPoolExecutor(2) as both:
-        before, after = both.submit(run, old), both.submit(run, new)
-        return before.result(), after.result()
+        try:
+            found = [*both.map(lambda script: run(script, None), (old, new))]
+            again: list[list[DryRun]] = [[], []]
+            if any(each.looks for each in found) and all(each.ended for each in found) and _fail_alike(*found):
+                again = [*both.map(lambda script: runs_with_rows(lambda empty: run(script, empty)), (old, new))]
+        except BaseException:
+            stop.now()
+            raise
+    if any(each.network for each in found):
+        console.warning(
+            "the system gives a dry run no network of its own: the scripts' Python was kept from connecting, their JVM "
+            "wasn't"
+        )
+    before, after = (version_of_runs(first, more) for first, more in zip(found, again, strict=True))
+    return before, after
+
+
+def _fail_alike(old: DryRun, new: DryRun) -> bool:
+    """Whether what keeps them from being complete, if anything, is the same in both, but for the line."""
+    before, after = ([_LINE.sub("", text) for text, _ in run.problems] for run in (old, new))
+    return before == after
+
+
+def runs_with_rows(run: Callable[[Sequence[str]], DryRun]) -> list[DryRun]:
+    """Runs in which a script gets a made-up row where it asks for one.
+
+    If it ends itself because of one, as where it looks for rows that shouldn't be there, it runs again and gets none
+    there.
+    """
+    runs: list[DryRun] = []
+    empty: list[str] = []
+    while len(runs) < _MOST_RUNS:
+        runs.append(run(empty))
+        place = runs[-1].stopped
+        if place is None or place in empty:
+            break
+        empty.append(place)
+    return runs
+
+
+def version_of_runs(first: DryRun, more: Sequence[DryRun]) -> JobVersion:
+    """What all runs of a version have found."""
+    left = [{(each["file"], each["line"]) for each in run.unrun} for run in more]
+    unrun = [each for each in first.unrun if all((each["file"], each["line"]) in lines for lines in left)]
+    looks = list(dict.fromkeys(place for run in (first, *more) for place in run.looks))
+    version = _version_of_run(first)
+    given = _version_of_run(more[-1]) if more else None
+    return replace(
+        version,
+        looks=tuple(looks),
+        unrun=tuple(Unrun(**each) for each in unrun),
+        statements=tuple(
+            Statement(each["text"], frozenset(each["sets"]), frozenset(each["uses"])) for each in first.statements
+        ),
+        with_rows=given,
+    )
+
+
+def _version_of_run(run: DryRun) -> JobVersion:
+    version = version_of(run.script, run.outputs, run.inputs, run.ddl, run.problems)
+    return replace(version, stopped=run.stopped is not None)
 
 
 def at_revision(script: Path, revision: str, folder: Path) -> Script:
@@ -133,16 +205,25 @@ def at_revision(script: Path, revision: str, folder: Path) -> Script:
     try:
         top = Path(_git([git, "-C", str(script.resolve().parent), "rev-parse", "--show-toplevel"]).decode().strip())
         inside = script.resolve().relative_to(top.resolve())
-        archive = _git([git, "-C", str(top), "archive", "--format=tar", revision])
-    except (subprocess.CalledProcessError, ValueError) as error:
+        # A revision is none of its options, whatever it is called.
+        archive = _git([git, "-C", str(top), "archive", "--format=tar", "--end-of-options", revision])
+    except (subprocess.SubprocessError, ValueError) as error:
         stderr = getattr(error, "stderr", b"") or b""
         reason = stderr.decode(errors="replace").strip() or str(error)
         raise InputError(f"--against {visible(revision)}: {visible(reason)}") from error
     import io
     import tarfile
 
+    def inside_alone(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+        # A link that leads out of the repository is left out; the job may do without.
+        try:
+            return tarfile.data_filter(member, path)
+        except tarfile.FilterError:
+            return None
+
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        files.extractall(folder, filter="data")
+        for member in files:
+            files.extract(member, folder, filter=inside_alone)
     found = folder / inside
     if not found.is_file():
         raise InputError(

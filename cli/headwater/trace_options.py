@@ -23,6 +23,7 @@ HorizonOption = Annotated[
     ),
 ]
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+_MOST_SECONDS = 365_250 * 86_400
 
 
 def parse_duration(text: str | None) -> timedelta | None:
@@ -36,7 +37,11 @@ def parse_duration(text: str | None) -> timedelta | None:
     found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h|d)", text.strip())
     if found is None:
         raise typer.BadParameter(f"{shortened(text)!r} is no duration; write 90s, 10m, 3h or 2d.")
-    return timedelta(seconds=float(found[1]) * _UNITS[found[2]])
+    seconds = float(found[1]) * _UNITS[found[2]]
+    if seconds > _MOST_SECONDS:
+        # A time that long ago may have no date.
+        raise typer.BadParameter(f"{shortened(text)!r} is longer than a thousand years.")
+    return timedelta(seconds=seconds)
 
 
 RANGES_HELP = "A range goes up to its end and without it: 120..130 is 120 to 129."

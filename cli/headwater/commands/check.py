@@ -85,8 +85,9 @@ def command(
     late = ", ".join(each.rule for each in found.unchecked)
     if found.total:
         broken = sum(1 for each in found.rules if each.total)
+        findings = "1 finding breaks" if found.total == 1 else f"{found.total:,} findings break"
         raise CheckFailedError(
-            f"{found.total:,} findings break {broken} of {len(found.rules)} rules{exempted}."
+            f"{findings} {broken} of {len(found.rules)} rules{exempted}."
             f"{f' Not checked, for they took too long: {late}.' if late else ''}",
             fix="Each rule above has what to do; exempt with --exemptions what you accept.",
         )

@@ -111,6 +111,12 @@ def command(
         if unchecked.unchecked:
             sets = _read(given, withdraw or [], namespace, catalog, found_in(reader))
         revisions = [_next(reader, declared) for declared in sets]
+        for one in revisions:
+            if one.declared.name in (withdraw or ()) and not one.number:
+                raise NotFoundError(
+                    f"There is no declaration set {one.declared.name!r} to withdraw; nothing was sent.",
+                    fix="The id of a set is `set` in its file; `headwater show` of what it declares has it, too.",
+                )
         if not diff:
             _publish(settings, reader, revisions, wait_seconds)
         results = [
@@ -188,13 +194,13 @@ def _report(problems: list[Problem]) -> None:
     if console.json_mode:
         shown = [{"file": one.file, "line": one.line, "field": one.field, "message": one.message} for one in problems]
         console.result({"problems": shown})
-    else:
+    elif len(problems) > 1:
         for problem in problems:
             console.warning(str(problem))
     first, count = problems[0], len(problems)
-    raise InputError(
-        f"{count:,} mistake{'s' * (count > 1)} in the files, the first: {first}.", fix="Correct them; nothing was sent."
-    )
+    if count == 1:
+        raise InputError(str(first), fix="Correct it; nothing was sent.")
+    raise InputError(f"{count:,} mistakes in the files, the first: {first}", fix="Correct them; nothing was sent.")
 
 
 def _contracts(sets: list[DeclaredSet], unchecked: list[str]) -> None:

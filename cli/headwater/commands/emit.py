@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from headwater.options import TenantOption
 from headwater.publishing import PublisherSink, publisher_settings
 from headwater.settings import Settings, connected_settings
 from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
-from headwater_consumers.intake.sink import EventSink, SinkFullError, Undeliverable
+from headwater_consumers.intake.sink import EventSink, Settled, SinkFullError, Undeliverable
 from headwater_consumers.intake.splitting import Document, Layout, NotAnArrayError, documents, layout
 from headwater_producers.publisher import Publisher
 from headwater_schemas.errors import EncodeError
@@ -104,18 +104,18 @@ class Emitted:
                 short = message if len(message) <= _LONGEST_REASON else f"{message[:_LONGEST_REASON]}…"
                 self.refusals.append(RefusedDocument(file, line, refusal.pointer, refusal.reason.value, short))
 
-    def settled(self, file: str, line: int, failure: Undeliverable | None) -> None:
-        """Count an event that is acknowledged, or won't be."""
-        if failure is not None and failure.for_good:
-            self.too_large += 1
-            self.refuse(file, line, Refusal(RefusalReason.TOO_LARGE, "", failure.reason))
-            return
+    def settled(self, file: str, line: int, count: int, failures: Sequence[Undeliverable]) -> None:
+        """Count a document's events, those that are acknowledged and those that won't be."""
+        for_good = [failure for failure in failures if failure.for_good]
+        passing = [failure for failure in failures if not failure.for_good]
         with self.lock:
-            if failure is None:
-                self.sent += 1
-            else:
-                self.failed += 1
-                self.failure = failure.reason
+            self.sent += count - len(failures)
+            self.too_large += len(for_good)
+            self.failed += len(passing)
+            if passing:
+                self.failure = passing[-1].reason
+        if for_good:
+            self.refuse(file, line, Refusal(RefusalReason.TOO_LARGE, "", for_good[0].reason))
 
     def document(self) -> dict[str, Any]:
         """For `--json`."""
@@ -170,8 +170,8 @@ def openlineage(
 class _Nowhere:
     """Takes every event and forgets it."""
 
-    def send(self, event: LineageEvent, settled: Any) -> None:
-        """Forget it."""
+    def send(self, events: Sequence[LineageEvent], settled: Settled) -> None:
+        """Forget them."""
 
     def problem(self) -> None:
         """There is none."""
@@ -221,20 +221,19 @@ def _send(document: Document, file: str, sink: EventSink, settings: Settings, do
     if isinstance(received, Refusal):
         done.refuse(file, document.line, received)
         return
-    for event in received:
-        try:
-            _send_when_there_is_room(event, sink, partial(done.settled, file, document.line), done)
-        except EncodeError as error:
-            done.refuse(file, document.line, Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error)))
-            return
-        done.taken += 1
+    try:
+        _send_when_there_is_room(received, sink, partial(done.settled, file, document.line, len(received)), done)
+    except EncodeError as error:
+        done.refuse(file, document.line, Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error)))
+        return
+    done.taken += len(received)
 
 
-def _send_when_there_is_room(event: LineageEvent, sink: EventSink, settled: Any, done: Emitted) -> None:
+def _send_when_there_is_room(events: Sequence[LineageEvent], sink: EventSink, settled: Settled, done: Emitted) -> None:
     sent, since = done.sent, time.monotonic()
     while True:
         try:
-            return sink.send(event, settled)
+            return sink.send(events, settled)
         except SinkFullError as error:
             if done.sent != sent:
                 sent, since = done.sent, time.monotonic()

@@ -42,10 +42,9 @@ def command(
 
     headwater may-delete delays --version 7
     """
-    span = parse_duration(within) or timedelta(days=30)
-    question = DeletionQuestion(
-        dataset, datetime.now(UTC) - span, version, HOLDING | frozenset(hold or ()), incomplete=accept_incomplete
-    )
+    span = parse_duration(within)
+    since = datetime.now(UTC) - (timedelta() if span is None else span)
+    question = DeletionQuestion(dataset, since, version, HOLDING | frozenset(hold or ()), incomplete=accept_incomplete)
     with asking(tenant=tenant, timeout_seconds=timeout) as reader:
         found = may_delete(reader, question)
     console.result(document(found), view(found))

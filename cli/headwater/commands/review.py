@@ -32,9 +32,11 @@ with without("numpy", "pandas"):
     from headwater_consumers.analysis.reader import Reader
     from headwater_consumers.declaring.problems import DeclarationError
     from headwater_consumers.review.answer import Review
-    from headwater_consumers.review.ask import Question, review
+    from headwater_consumers.review.ask import review
+    from headwater_consumers.review.by_kind import review_schemas
     from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
     from headwater_consumers.review.jobs.ask import declared_columns, review_job
+    from headwater_consumers.review.question import Question
     from headwater_consumers.review.reading.files import read_schema
     from headwater_consumers.review.schema import Schema
 
@@ -85,7 +87,10 @@ def command(
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Of scripts: seconds for each.", min=1)] = 120.0,
     no_graph: Annotated[
-        bool, typer.Option("--no-graph", help="Of scripts: don't ask the graph; judge as if somebody read everything.")
+        bool,
+        typer.Option(
+            "--no-graph", help="Don't ask the graph, and need no Neo4j: judge as if somebody read everything."
+        ),
     ] = False,
     at: Annotated[
         str | None,
@@ -128,6 +133,8 @@ def command(
 
     headwater review --dataset orders old.json new.json --fail-on BREAKING
 
+    headwater review old.avsc new.avsc --no-graph --fail-on BREAKING
+
     headwater review old_job.py new_job.py --fail-on BREAKING -- --date 2024-01-01
 
     Scripts run against empty tables, without network, and write nothing. Exit status 5: the verdict is that of
@@ -146,18 +153,20 @@ def command(
         _print(job, reports, show_job)
         _judge_job(job, fail_on)
         return
-    if against or tables or py_files or no_graph:
-        raise InputError("--against, --tables, --py-files and --no-graph are for scripts.")
-    if dataset is None:
-        raise InputError("Whose schema is it?", fix="Name it with --dataset.")
+    if against or tables or py_files:
+        raise InputError("--against, --tables and --py-files are for scripts.")
+    if dataset is None and not no_graph:
+        raise InputError("Whose schema is it?", fix="Name it with --dataset, or compare two files with --no-graph.")
     if len(files) > 2:
         raise InputError(f"{len(files)} files: review takes the old and the new schema, or the new one alone.")
+    if no_graph and len(files) < 2:
+        raise InputError("One schema alone, and the graph isn't asked.", fix="Name the old one before it.")
     *olds, new = [_schema(file, table) for file in files]
-    question = Question(dataset, new, olds[0] if olds else None, _renames(rename or []), at)
+    question = Question(dataset or files[-1], new, olds[0] if olds else None, _renames(rename or []), at)
     judged_by = _policy(policy)
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+    with contextlib.nullcontext() if no_graph else asking(tenant=tenant, timeout_seconds=timeout) as reader:
         try:
-            found = review(reader, question, judged_by)
+            found = review_schemas(question) if reader is None else review(reader, question, judged_by)
         except QuestionError as error:
             raise InputError(f"{_OPTIONS.get(error.field, error.field)}: {visible(str(error))}") from error
     _print(found, reports, show)

@@ -27,7 +27,7 @@ def command(
     namespace: Annotated[str | None, typer.Option(help="Only in this namespace.")] = None,
     fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Take words with a letter or two amiss, too.")] = False,
 ) -> Shown:
-    """Find datasets, jobs and columns by name, owner or tag. Words of TEXT may be beginnings: `fli dep`.
+    """Find datasets, jobs, columns and consumers by name, owner or tag. Words of TEXT may be beginnings: `fli dep`.
 
     Where nothing is found so, names that are almost so are shown.
     """
@@ -45,4 +45,4 @@ def command(
             cursor=ask.cursor,
         )
     )
-    return Shown(page, show.table(page) if page.items else "", show.summary(page))
+    return Shown(page, show.view(page), show.summary(page))

@@ -31,6 +31,7 @@ from headwater_consumers.api.middleware.intake import DECLARATIONS, ONE
 from headwater_consumers.api.server import Server
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_consumers.materializer.garbage import rare_collections
 from headwater_producers.publisher import Publisher
 
 _MINUTE_SECONDS = 60
@@ -124,7 +125,8 @@ def command(
                 extra=fields(url=url, neo4j=target.uri, database=target.database, tenant=settings.analysis.tenant),
             )
             _log_doors(settings, url)
-            server.run()
+            with rare_collections():
+                server.run()
     console.result({"stopped": True, "url": url}, "Stopped.")
 
 

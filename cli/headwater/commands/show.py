@@ -1,4 +1,4 @@
-"""`headwater show`: all that is known of one dataset, column, job or run."""
+"""`headwater show`: all that is known of one dataset, column, job, consumer or run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="DATASET|JOB|RUN|COLUMN",
+            metavar="DATASET|JOB|RUN|COLUMN|CONSUMER",
             help="A name where only one has it, or namespace/name; dataset#column; a key; how a run's id begins.",
         ),
     ],
@@ -31,7 +31,7 @@ def command(
         typer.Option("--kind", case_sensitive=False, help="What it is, where several are called so."),
     ] = None,
 ) -> Shown:
-    """Show all that is known of a dataset, a column, a job or a run.
+    """Show all that is known of a dataset, a column, a job, a run or a consumer.
 
     Of a dataset: owners, other names, storage, columns and when schemas had them, the jobs that write and read it, its
     last runs and versions, quality.
@@ -41,6 +41,9 @@ def command(
     Of a job: what it reads and writes, source, plan, queries, last runs, quality, retention.
 
     Of a run: how it ended, what it read and wrote.
+
+    Of a declared consumer (dashboard, report, team …): its owners and how they are reached, what it reads, which jobs
+    write that and when they last did, and what the latest checks found.
     """
 
     def question(reader: Reader) -> Known:

@@ -113,7 +113,12 @@ def judge(seen: SeenAccess, names: TopicNames) -> Iterator[Finding]:
             continue
         allowed = seen.own[topic]
         if allowed is None:
-            yield unseen("access", topic, "The brokers don't report what the user of these settings may do.")
+            yield unseen(
+                "access",
+                topic,
+                "The brokers don't report what the user of these settings may do.",
+                "Look with kafka-acls.sh --list, as a user who may.",
+            )
         elif missing := sorted(set() if "ALL" in allowed else operations - allowed):
             yield Finding(
                 "access",

@@ -93,4 +93,5 @@ def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool
         "backup",
         "Neo4j",
         "Backups of the database aren't seen from here; `headwater graph rebuild` makes the graph anew from the topic.",
+        "Archive the topic (spark_jobs/lineage/archive.py); a dump of Neo4j only saves the time of rebuilding.",
     )

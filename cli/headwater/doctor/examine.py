@@ -75,7 +75,7 @@ def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: st
     except (KafkaException, ConfigurationError) as error:
         yield from _away("Kafka", error, "HEADWATER_KAFKA_BOOTSTRAP_SERVERS")
         for check in ("topics", "ACLs", "dead letters", "lag", "backup"):
-            yield unseen(check, "Kafka", "Not looked at: Kafka doesn't answer.")
+            yield unseen(check, "Kafka", "Not looked at: Kafka doesn't answer.", "Run it again once Kafka answers.")
         return
     yield from topics.judge(seen, specs, brokers=brokers, budget_seconds=budget_seconds)
     names, group = settings.topic.names(), settings.materializer.group
@@ -97,7 +97,7 @@ def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: st
 def _producers(client: dict[str, str], topic: str, group: str, now: datetime) -> Iterator[Finding]:
     state = topic_state(client, topic, group)
     yield from clocks.judge_events(None if state is None else state.last_event, topic, now)
-    yield unseen("clocks", "Kafka", "Brokers don't report their clocks.")
+    yield unseen("clocks", "Kafka", "Brokers don't report their clocks.", "Run NTP or chrony on them.")
 
 
 def _backup(
@@ -116,7 +116,7 @@ def _neo4j(settings: Settings) -> Iterator[Finding]:
     except HeadwaterError as error:
         yield from _away("Neo4j", error, "HEADWATER_NEO4J_URI")
         for check in ("graph version", "constraints", "indexes"):
-            yield unseen(check, "Neo4j", "Not looked at: Neo4j doesn't answer.")
+            yield unseen(check, "Neo4j", "Not looked at: Neo4j doesn't answer.", "Run it again once Neo4j answers.")
 
 
 def _database(driver: Driver, database: str) -> list[Finding]:
@@ -136,7 +136,7 @@ def _tried(check: str, subject: str, judged: Callable[[], Iterable[Finding]]) ->
     except ArchiveError as error:
         return [Finding(check, Severity.FAIL, subject, str(error), "--archive is the --output of the archive job.")]
     except (KafkaException, LineageError, TimeoutError, ModuleNotFoundError) as error:
-        return [unseen(check, subject, f"Not looked at: {_text(error)}")]
+        return [unseen(check, subject, f"Not looked at: {_text(error)}", "Mend that, and run it again.")]
 
 
 def _text(error: Exception) -> str:

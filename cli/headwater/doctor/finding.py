@@ -43,8 +43,8 @@ def ok(check: str, subject: str, message: str) -> Finding:
     return Finding(check, Severity.OK, subject, message)
 
 
-def unseen(check: str, subject: str, message: str, fix: str = "") -> Finding:
-    """Not to be seen from here."""
+def unseen(check: str, subject: str, message: str, fix: str) -> Finding:
+    """Not to be seen from here; the fix is how to see it, or what to do without."""
     return Finding(check, Severity.UNKNOWN, subject, message, fix)
 
 

@@ -90,7 +90,12 @@ def judge(seen: SeenOutbox, now: datetime) -> Iterator[Finding]:
             "Set outbox_path of the jobs (HEADWATER_OUTBOX_PATH) to a folder that their user can write.",
         )
     if seen.filesystem is None:
-        yield unseen("outbox", subject, "This system doesn't list its mounts: whether the disk is durable isn't known.")
+        yield unseen(
+            "outbox",
+            subject,
+            "This system doesn't list its mounts: whether the disk is durable isn't known.",
+            "See to it that the folder outlives a restart of the machine or the container.",
+        )
     elif seen.filesystem in _IN_MEMORY:
         yield Finding(
             "outbox",

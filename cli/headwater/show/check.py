@@ -45,33 +45,41 @@ def _findings(rule: CheckedRule) -> Table:
     for each in rule.findings:
         owners = shortened(", ".join(each.subject.owners))
         since = "" if each.since is None else f"since {moment_text(each.since)}"
-        out.add_row(" ", shortened(each.subject.name), shortened(each.message, _LONGEST), since, owners)
+        out.add_row(" ", _subject(each), shortened(each.message, _LONGEST), since, owners)
     if len(rule.findings) < rule.total:
         out.add_row(" ", f"and {rule.total - len(rule.findings):,} more")
     return out
 
 
+def _subject(finding: Finding) -> str:
+    name, table = shortened(finding.subject.name), finding.subject.table
+    return name if table is None else f"{name} ({shortened(table)})"
+
+
 def junit(found: Checks) -> str:
     """The same as JUnit's XML: a suite for each rule, a case for each finding; one that passes where there is none.
 
-    The case of a rule that wasn't checked is an error.
+    Those beyond the limit are one case together. The case of a rule that wasn't checked is an error.
     """
+    more = {rule.rule: rule.total - len(rule.findings) for rule in found.rules}
+    failures = sum(len(rule.findings) + (more[rule.rule] > 0) for rule in found.rules)
     errors = str(len(found.unchecked))
-    root = ET.Element("testsuites", name="headwater check", failures=str(found.total), errors=errors)
+    root = ET.Element("testsuites", name="headwater check", failures=str(failures), errors=errors)
     for rule in found.rules:
         name = visible(rule.rule)
-        cases = max(1, len(rule.findings))
-        suite = ET.SubElement(root, "testsuite", name=name, tests=str(cases), failures=str(len(rule.findings)))
+        failed = len(rule.findings) + (more[rule.rule] > 0)
+        suite = ET.SubElement(root, "testsuite", name=name, tests=str(max(1, failed)), failures=str(failed))
         for each in rule.findings:
-            case = ET.SubElement(suite, "testcase", classname=name, name=visible(each.subject.name))
+            case = ET.SubElement(suite, "testcase", classname=name, name=_subject(each))
             failure = ET.SubElement(case, "failure", message=visible(each.message), type=name)
             failure.text = _failure(rule, each)
-        if not rule.findings:
+        if more[rule.rule] > 0:
+            case = ET.SubElement(suite, "testcase", classname=name, name=f"{more[rule.rule]:,} more")
+            ET.SubElement(case, "failure", message="Those beyond --limit.", type=name).text = visible(rule.fix)
+        if not failed:
             ET.SubElement(suite, "testcase", classname=name, name=visible(rule.title))
-        notes = [f"{rule.total:,} findings in all"] if len(rule.findings) < rule.total else []
-        notes += [f"{rule.exempted:,} exempted"] if rule.exempted else []
-        if notes:
-            ET.SubElement(suite, "system-out").text = ", ".join(notes)
+        if rule.exempted:
+            ET.SubElement(suite, "system-out").text = f"{rule.exempted:,} exempted"
     for late in found.unchecked:
         name = visible(late.rule)
         suite = ET.SubElement(root, "testsuite", name=name, tests="1", failures="0", errors="1")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from headwater.console import shortened
-from headwater.show.declared import contradiction_text, value_text
-from headwater_consumers.declaring.difference import ChangedDeclaration, SetResult
+from headwater.show.declared import BESIDE, contradiction_text, value_text
+from headwater_consumers.declaring.difference import ChangedDeclaration, ChangedValue, SetResult
 
 _MOST: Final = 50
 _MOST_NAMED: Final = 5
@@ -44,11 +44,23 @@ def _lines(result: SetResult) -> Iterator[str]:
     )
     for one in result.changes[:_MOST]:
         yield f"  {_SIGNS.get(one.change, '~')} {shortened(one.subject_type)} {_name(one)}"
-        for value in one.values[:_MOST]:
+        for value in [each for each in one.values if _is_shown(each)][:_MOST]:
             column = "" if value.column is None else f"{shortened(value.column)}: "
-            yield f"      {column}{shortened(value.property)}: {value_text(value.before)} → {value_text(value.after)}"
+            yield f"      {column}{_change(value)}"
     if len(result.changes) > _MOST:
         yield f"  … and {len(result.changes) - _MOST:,} more; --json lists all"
+
+
+def _is_shown(value: ChangedValue) -> bool:
+    """Not where what stands beside owners or tags is empty before and after: no owner has a type, no tag a value."""
+    return value.property not in BESIDE.values() or any(map(any, (value.before or (), value.after or ())))
+
+
+def _change(value: ChangedValue) -> str:
+    if value.property == "plan":
+        how = "none → declared" if value.before is None else "declared → none" if value.after is None else "changed"
+        return f"column lineage: {how}"
+    return f"{shortened(value.property)}: {value_text(value.before)} → {value_text(value.after)}"
 
 
 def _name(one: ChangedDeclaration) -> str:

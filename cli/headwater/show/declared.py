@@ -12,7 +12,7 @@ from headwater.console import shortened
 from headwater_consumers.analysis.declared import Contradiction, Declared
 
 _LONGEST: Final = 300
-_BESIDE: Final = {"owners": "owner_types", "tags": "tag_values"}
+BESIDE: Final = {"owners": "owner_types", "tags": "tag_values"}
 """Properties that are shown with what stands beside each of their values."""
 
 
@@ -37,12 +37,15 @@ def stated(values: Mapping[str, Any]) -> str:
 
 
 def _properties(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    beside = set(_BESIDE.values())
+    beside = set(BESIDE.values())
     out = []
     for name, value in values.items():
         if name in beside:
             continue
-        shown = _pairs(value, values.get(_BESIDE[name]) or []) if name in _BESIDE else value
+        if name == "plan":
+            out.append(("column lineage", "declared"))
+            continue
+        shown = _pairs(value, values.get(BESIDE[name]) or []) if name in BESIDE else value
         out.append((name.replace("_", " "), value_text(shown)))
     return out
 

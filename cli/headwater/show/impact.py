@@ -12,6 +12,7 @@ from rich.tree import Tree
 
 from headwater.console import shortened
 from headwater.show.consumers import consumers_table
+from headwater.show.names import asset_text, dataset_text
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.impact import Cause, Impact, ImpactItem, Owner, Severity
 from headwater_consumers.analysis.impact.wording import counted, headline, inputs_texts
@@ -78,14 +79,14 @@ def _jobs(impact: Impact) -> Table:
 
 
 def _tree(impact: Impact, *, why: bool) -> Tree:
-    tree = Tree(Text(shortened(impact.start.spelling)), guide_style="dim")
+    tree = Tree(Text(asset_text(impact.start).plain), guide_style="dim")
     by_dataset: dict[tuple[str, str], list[ImpactItem]] = {}
     for item in impact.items:
         by_dataset.setdefault((item.asset.namespace, item.asset.name), []).append(item)
     nearest_first = sorted(by_dataset.values(), key=lambda items: min(item.hops for item in items))
     for items in nearest_first:
         first = items[0].asset
-        name = Text(shortened(first.spelling.removesuffix(f"#{first.column}")), style="bold")
+        name = Text(dataset_text(first), style="bold")
         owners = _owners(owner for item in items for owner in item.owners)
         branch = tree.add(name.append(f"  {owners}", "dim not bold") if owners else name)
         for item in items:

@@ -107,8 +107,9 @@ def sarif(review: JobReview, version: str) -> dict[str, Any]:
     if review.problems:
         rules[_RULE] = {"id": _RULE, "shortDescription": {"text": "The change isn't known in full"}}
     for problem in review.problems:
+        # Of the old version, too: a revision's file is none that a finding can stand in.
         text = show.without_links(visible(f"UNKNOWN: {_problem(problem)} {problem.fix}".strip()))
-        location = {"artifactLocation": {"uri": show.uri(problem.script)}, "region": {"startLine": 1}}
+        location = {"artifactLocation": {"uri": show.uri(review.new)}, "region": {"startLine": 1}}
         results.append(
             {
                 "ruleId": _RULE,
@@ -136,7 +137,7 @@ def gitlab(review: JobReview) -> list[dict[str, Any]]:
             "check_name": _RULE,
             "fingerprint": _fingerprint(problem),
             "severity": "critical",
-            "location": {"path": visible(problem.script), "lines": {"begin": 1}},
+            "location": {"path": visible(review.new), "lines": {"begin": 1}},
         }
         for problem in review.problems
     ]

@@ -1,4 +1,4 @@
-"""All that is known of one dataset, column, job or run, for people."""
+"""All that is known of one dataset, column, job, consumer or run, for people."""
 
 from __future__ import annotations
 
@@ -12,24 +12,27 @@ from rich.text import Text
 from headwater.console import shortened
 from headwater.show import runs as show_runs
 from headwater.show.consumers import consumers_table
-from headwater.show.declared import declared_table, stated
+from headwater.show.declared import contradiction_text, declared_table, stated
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, span_text, transformation_text
 from headwater.show.pages import Fitted, pairs, part
 from headwater.show.quality import checks_table
 from headwater.show.schemas import schemas_table, types_table
 from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.known import ColumnDetails, DatasetDetails, JobDetails, Known
+from headwater_consumers.analysis.known import ColumnDetails, ConsumerDetails, DatasetDetails, JobDetails, Known
+from headwater_consumers.analysis.known.consumer import ConsumedDataset
 from headwater_consumers.analysis.known.dataset import KnownColumn
 from headwater_consumers.analysis.known.job import KnownPlan
 from headwater_consumers.analysis.known.rows import DatasetUse, JobUse, Tag
 from headwater_consumers.analysis.lineage import Lineage
 from headwater_consumers.analysis.owners import OwnerName
 from headwater_consumers.analysis.runs import RunDetails
+from headwater_consumers.durations import duration_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _LONGEST = 1_000
+_MOST_COLUMNS = 10
 Rows = list[tuple[str, str | Text | None]]
 
 
@@ -42,6 +45,8 @@ def view(found: Known) -> RenderableType:
             return Fitted(Group(*_column(found)))
         case JobDetails():
             return Fitted(Group(*_job(found)))
+        case ConsumerDetails():
+            return Fitted(Group(*_consumer(found)))
         case RunDetails():
             return Fitted(show_runs.details(found))
 
@@ -129,6 +134,58 @@ def _job(found: JobDetails) -> Iterator[RenderableType]:
     yield part("quality", show_runs.quality(found.quality), len(found.quality), len(found.quality))
 
 
+def _consumer(found: ConsumerDetails) -> Iterator[RenderableType]:
+    stated = found.declared
+    rows: Rows = [
+        ("consumer", _text(found.consumer.name)),
+        ("status", "withdrawn: no declaration set has it any more" if found.withdrawn else None),
+        ("type", _text(found.consumer.type)),
+        *_meaning(found.description, found.owners, found.tags, None, found.criticality),
+        ("on call", _text(found.on_call)),
+        ("contact", _text(found.contact)),
+        ("notice", None if found.notice_days is None else f"{found.notice_days:,} days"),
+        ("freshness", None if found.freshness_seconds is None else duration_text(found.freshness_seconds)),
+        ("deadline", _text(found.deadline)),
+        ("url", _text(found.url)),
+    ]
+    if stated is not None:
+        rows += [
+            ("glossary", _joined(stated.values.get("glossary") or ())),
+            ("in sets", _joined(stated.sets)),
+            *(("contradiction", shortened(contradiction_text(each), _LONGEST)) for each in stated.contradictions),
+        ]
+    yield pairs(rows)
+    yield part("reads", _consumed(found.reads), len(found.reads), found.reads_total)
+    shown, total = sum(len(each.writers) for each in found.reads), sum(each.writers_total for each in found.reads)
+    yield part("written by", _writers(found.reads), shown, total)
+    for each in found.reads:
+        if each.checks:
+            yield part(f"checks of {shortened(each.dataset.spelling, LONGEST_PATH)}", checks_table(each.checks), 1, 1)
+
+
+def _consumed(reads: Sequence[ConsumedDataset]) -> Table:
+    out = _table("dataset", "columns", "last written", "owners")
+    for each in reads:
+        left = each.columns_total - _MOST_COLUMNS
+        columns = ", ".join(map(shortened, each.columns[:_MOST_COLUMNS])) + (f" and {left:,} more" if left > 0 else "")
+        out.add_row(
+            _asset(each.dataset, gone=each.gone),
+            columns or "all",
+            "" if each.last_written is None else moment_text(each.last_written),
+            _joined(owner.name for owner in each.owners) or "",
+        )
+    return out
+
+
+def _writers(reads: Sequence[ConsumedDataset]) -> Table:
+    out = _table("dataset", "job", "seen", "owners")
+    for each in reads:
+        for use in each.writers:
+            owners = _joined(owner.name for owner in use.owners) or ""
+            out.add_row(asset_text(each.dataset), asset_text(use.job), _seen(use), owners)
+    return out
+
+
 def _meaning(
     description: str | None,
     owners: Sequence[OwnerName],
@@ -166,7 +223,7 @@ def _history(column: KnownColumn) -> str:
     """Since when the schema has it, or from when to when it had it."""
     if column.current or column.last_seen is not None:
         return span_text(column.first_seen, column.last_seen)
-    return "only in plans"
+    return "in none"
 
 
 def _jobs(uses: Sequence[JobUse]) -> Table:

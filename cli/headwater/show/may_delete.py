@@ -10,7 +10,7 @@ from rich.text import Text
 
 from headwater.console import shortened
 from headwater.show.consumers import consumers_table
-from headwater.show.names import moment_text
+from headwater.show.names import dataset_text, moment_text
 from headwater_consumers.analysis.deletion import MayDelete, Verdict
 from headwater_schemas.events import MarkSpread
 
@@ -30,7 +30,7 @@ _MOST = 50
 def view(found: MayDelete) -> RenderableType:
     """All that is shown."""
     text, style = _VERDICTS[found.verdict]
-    what = shortened(found.dataset.spelling)
+    what = dataset_text(found.dataset)
     if found.version is not None:
         what = f"Version {shortened(found.version)} of {what}"
     parts: list[RenderableType] = [Text.assemble((f"{what} ", "bold"), (f"{text}.", style))]
@@ -74,7 +74,7 @@ def _origin(mark: HeldMark) -> str:
     if mark.spread is MarkSpread.NONE:
         return f"its own{version}"
     hops = f"{mark.hops:,} hop{'' if mark.hops == 1 else 's'}"
-    return f"{shortened(mark.of.spelling)}{version}, {mark.spread.value}, {hops}"
+    return f"{dataset_text(mark.of)}{version}, {mark.spread.value}, {hops}"
 
 
 def _jobs(found: MayDelete) -> Table:

@@ -27,6 +27,12 @@ def asset_text(asset: Asset) -> Text:
     return text if asset.table is None else text.append(f" ({shortened(asset.table)})")
 
 
+def dataset_text(asset: Asset, longest: int = 160) -> str:
+    """A dataset, or that of a column, without emphasis: its spelling, and what a catalog calls it."""
+    name = shortened(asset.spelling.removesuffix(f"#{asset.column}"), longest)
+    return name if asset.table is None else f"{name} ({shortened(asset.table)})"
+
+
 def moment_text(time: datetime | None) -> str:
     """To the second, in UTC; a dash for none."""
     return "–" if time is None else f"{time:%Y-%m-%d %H:%M:%S}Z"
@@ -59,6 +65,10 @@ def via_text(via: Via) -> str:
         seen.append("possible")
     if via.observed or via.possible:
         seen.append(span_text(via.first_seen, via.last_seen))
+    seen += [
+        shortened(f"{each.input_field} → {each.output_field}: {each.transform}", _MOST_EXPRESSION)
+        for each in via.partitions
+    ]
     return f"{shortened(via.job.name)} ({', '.join(seen)})"
 
 

@@ -10,6 +10,7 @@ from rich.tree import Tree
 
 from headwater.console import shortened
 from headwater.show.consumers import consumers_table
+from headwater.show.names import dataset_text
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.lineage.question import Influence
 from headwater_consumers.analysis.privacy import Exposure, Privacy
@@ -112,7 +113,7 @@ def _tree(found: Privacy, *, why: bool) -> Tree:
         by_dataset.setdefault((item.asset.namespace, item.asset.name), []).append(item)
     for items in sorted(by_dataset.values(), key=lambda items: min(item.hops for item in items)):
         first = items[0].asset
-        branch = tree.add(Text(shortened(first.spelling.removesuffix(f"#{first.column}")), style="bold"))
+        branch = tree.add(Text(dataset_text(first), style="bold"))
         for item in items:
             leaf = branch.add(_line(item))
             if why:
@@ -177,7 +178,7 @@ def _way(item: PrivacyItem) -> str:
 def _exit(dataset: Asset, jobs: tuple[Asset, ...], columns: int) -> str:
     held = f"{columns:,} column{'' if columns == 1 else 's'}"
     by = ", ".join(shortened(job.name) for job in jobs)
-    return f"{shortened(dataset.spelling)}  {held}  " + (
+    return f"{dataset_text(dataset)}  {held}  " + (
         f"read by {by}, which writes nothing that is known" if by else "nobody is known to read it"
     )
 

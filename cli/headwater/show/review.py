@@ -112,6 +112,9 @@ def _counted(review: Review) -> str:
         return f"No difference in {review.columns:,} columns"
     by = ", ".join(f"{total.total:,} {total.severity}" for total in review.totals)
     count = len(review.differences)
+    if not review.dataset.key:
+        # The graph wasn't asked, or hasn't the dataset: what is downstream isn't known.
+        return f"{count:,} {_plural(count, 'difference')} ({by})"
     hit = f"{review.datasets_total:,} {_plural(review.datasets_total, 'dataset')} downstream"
     jobs = f"{review.jobs_total:,} {_plural(review.jobs_total, 'job')}"
     return f"{count:,} {_plural(count, 'difference')} ({by}); {hit} by {jobs}"

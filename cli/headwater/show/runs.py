@@ -13,10 +13,8 @@ from rich.text import Text
 from headwater.console import shortened
 from headwater.show import batches
 from headwater.show.batches import quality_text
-from headwater.show.names import LONGEST_PATH, SHORT_VERSION, moment_text, short_version
-from headwater.show.notes import notes
+from headwater.show.names import LONGEST_PATH, SHORT_VERSION, dataset_text, moment_text, short_version
 from headwater.show.pages import pairs, part
-from headwater_consumers.analysis.facets import contents
 from headwater_consumers.analysis.runs import (
     BusinessVersion,
     OpenRun,
@@ -130,7 +128,7 @@ def details(found: RunDetails) -> RenderableType:
         ("rejected", None if found.rows_rejected is None else f"{found.rows_rejected:,} rows"),
         ("quality", quality_text(found.quality)),
         ("error", shortened(_error(run), 1_000)),
-        ("notes", notes(contents(found.facets))),
+        ("notes", "\n".join(shortened(each, 1_000) for each in found.notes)),
     ]
     facets = [("facets", shortened(", ".join(facet.name for facet in found.facets), 1_000))]
     parts: list[RenderableType] = [pairs([*rows, *facets])]
@@ -149,7 +147,7 @@ def business_text(found: Sequence[BusinessVersion]) -> str | None:
         use = each.reference
         version = "a version that isn't known" if use.position is None else batches.part_text(use)
         outputs = ", ".join(shortened(output.name) for output in each.outputs)
-        lines.append(f"{shortened(use.dataset.spelling, LONGEST_PATH)}: {version}, in {outputs}")
+        lines.append(f"{dataset_text(use.dataset, LONGEST_PATH)}: {version}, in {outputs}")
     return "\n".join(lines) or None
 
 
@@ -176,7 +174,7 @@ def versions(items: Sequence[VersionItem]) -> Table:
 
 def turn(found: Turn) -> RenderableType:
     """The two runs by state; by assertions, the two micro-batches of each query."""
-    head = Text(shortened(found.of.spelling), style="bold")
+    head = Text(dataset_text(found.of), style="bold")
     out = Table(box=None, pad_edge=False)
     for heading in ("by", "", "at", "job", "run", "code", "what"):
         out.add_column(heading, overflow="fold")
@@ -190,7 +188,7 @@ def turn(found: Turn) -> RenderableType:
 
 
 def quality(turns: Sequence[QualityTurn]) -> Table:
-    """Of each streaming query, the last good micro-batch by assertions, and the first bad one after it."""
+    """Of each query and job, the last good micro-batch or run by assertions, and the first bad one after it."""
     out = Table(box=None, pad_edge=False)
     for heading in ("", "at", "job", "run", "code", "what"):
         out.add_column(heading, overflow="fold")
@@ -273,8 +271,13 @@ def _quality_rows(one: QualityTurn) -> list[tuple[str, ...]]:
         ("last good", one.last_good, one.last_good_run),
         ("first bad", one.first_bad, one.first_bad_run),
     ):
+        if one.query_id is None and run is not None:
+            what = quality_text(one.failed) if run is one.first_bad_run else ""
+            out.append((word, moment_text(run.began), *_who(run), what))
+            continue
         if batch is None:
-            out.append((word, "none" if one.looked_back is None else f"none in {one.looked_back:,} batches"))
+            of = "runs" if one.query_id is None else "batches"
+            out.append((word, "none" if one.looked_back is None else f"none in {one.looked_back:,} {of}"))
             continue
         who = _who(run) if run is not None else ("", shortened(batch.run_id or ""), short_version(batch.code_version))
         out.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.console import Group
 from rich.table import Table
 
 from headwater.console import shortened
@@ -12,6 +13,7 @@ from headwater.show.pages import counted
 from headwater_consumers.analysis.search import Hit, SearchPage
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.text import Text
 
 
@@ -34,10 +36,28 @@ def table(page: SearchPage) -> Table:
     return out
 
 
+def consumers(page: SearchPage) -> Table:
+    """A row for each declared consumer that was found."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("consumer", "type", "owners"):
+        out.add_column(heading, overflow="fold")
+    for each in page.consumers:
+        out.add_row(shortened(each.name), shortened(each.type or ""), shortened(", ".join(each.owners)))
+    return out
+
+
+def view(page: SearchPage) -> RenderableType:
+    """The hits, then the declared consumers; nothing where there are none."""
+    parts: list[RenderableType] = [table(page)] if page.items else []
+    if page.consumers:
+        parts += [*([""] if parts else []), consumers(page)]
+    return Group(*parts) if parts else ""
+
+
 def summary(page: SearchPage) -> str:
     """How many there are, and how to get the others."""
     if not page.total:
-        return "Nothing was found."
+        return "" if page.consumers else "Nothing was found."
     return counted(page.total, len(page.items), "hit", page.next_cursor, at_least=page.truncated)
 
 

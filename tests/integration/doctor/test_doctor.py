@@ -60,6 +60,7 @@ def doctor(
         for each in document["findings"]:
             found.setdefault(each["check"], []).append(each["severity"])
         assert sum(document["totals"].values()) == len(document["findings"])
+        assert [each for each in document["findings"] if each["severity"] != "OK" and not each["fix"]] == []
         return status, found
 
     return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import re
@@ -70,6 +71,39 @@ def test_an_error_is_a_message_on_stderr_and_its_status(
     assert cli.main(["probe", "--json"]) == status
     document = json.loads(capsys.readouterr().out)
     assert (document["error"]["message"], document["error"]["fix"]) == ("[what] is wrong", "do this")
+
+
+def test_a_broken_connection_is_no_end_without_a_word(
+    as_command: Callable[[Callable[..., None]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def probe() -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    as_command(probe)
+    assert cli.main(["probe"]) == 1
+    assert "a connection is broken" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_seen_enough_is_one(
+    as_command: Callable[[Callable[..., None]], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Left(io.StringIO):
+        def flush(self) -> None:
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    def probe() -> None:
+        sys.stdout.flush()
+
+    as_command(probe)
+    for stream in ("stdout", "stderr"):
+        # Typer puts others in their place.
+        monkeypatch.setattr(sys, stream, getattr(sys, stream))
+    monkeypatch.setattr(sys, "stdout", Left())
+    assert cli.main(["probe"]) == 1
+    monkeypatch.undo()
+    assert capsys.readouterr().err == ""
 
 
 def test_stdout_is_one_document_even_when_a_check_fails_after_it(
@@ -294,4 +328,4 @@ def test_benchmarks_print_such_lines() -> None:
         for path in Path(headwater_benchmarks.__file__).parent.glob("*/run.py")
         if "console.progress(" in (text := path.read_text(encoding="utf-8")) and "console.progress(lines=True)" in text
     ]
-    assert sorted(found) == ["capture", "codec", "ingest", "intake", "intervals", "query"]
+    assert sorted(found) == ["capture", "checks", "codec", "ingest", "intake", "intervals", "query", "rivals"]

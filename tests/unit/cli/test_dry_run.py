@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from headwater import dry_run as module
-from headwater.dry_run import DryRun, dry_run
+from headwater.dry_run import DryRun, Stop, dry_run
+from headwater.reviewing import DeclaredTables, Script, run_both
 
 HEAD = """
 import json, os, subprocess, sys, time
@@ -22,7 +26,7 @@ ASKING = """
 for number in range(20):
     report("ask", kind="table", name=f"t{number}")
     report("ddl", text=answers.readline())
-report("problem", text=" ".join(sys.argv[6:]), fix="fix")
+report("problem", text=" ".join(sys.argv[8:]), fix="fix")
 report("end")
 """
 
@@ -62,6 +66,147 @@ def test_a_process_that_crashes_is_a_problem(script: Path) -> None:
     assert found.network
 
 
+def test_what_is_left_of_its_output_has_no_secret(script: Path) -> None:
+    body = "print('x' * 30_000, 'token=hunter2', 'y' * 390)\nprint('password: hunter3', flush=True)\nos._exit(9)\n"
+    (problem,) = run(script, body).problems
+    assert "password: [redacted]" in problem[0]
+    assert "hunter" not in problem[0]
+
+
+def test_what_forked_processes_mixed_up_is_a_problem(script: Path) -> None:
+    found = run(script, "reports.write('{\"output\": {\"end\": {}}\\n')\nreports.flush()\nreport('end')\n")
+    (problem,) = found.problems
+    assert "can't be read" in problem[0]
+    assert "processes of its own" in problem[1]
+
+
+def test_an_interrupt_ends_both_at_once(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They aren't in the process group that a terminal's Ctrl-C goes to."""
+    body = "open(sys.argv[7] + '.' + str(os.getpid()), 'w').close()\ntime.sleep(300)\n"
+    (script.parent / "stand_in.py").write_text(HEAD + body, encoding="utf-8")
+
+    def started() -> list[int]:
+        return [int(path.suffix[1:]) for path in script.parent.glob("job.py.*")]
+
+    def interrupt(*_: object) -> None:
+        until = time.monotonic() + 30
+        while len(started()) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        raise KeyboardInterrupt
+
+    class Interrupted(ThreadPoolExecutor):
+        def submit(self, *given: Any, **named: Any) -> Any:
+            future = super().submit(*given, **named)
+            monkeypatch.setattr(future, "result", interrupt)
+            return future
+
+    monkeypatch.setattr("headwater.reviewing.ThreadPoolExecutor", Interrupted)
+    begun = time.monotonic()
+    both = Script(script, "job.py")
+    with pytest.raises(KeyboardInterrupt):
+        run_both(both, both, (), DeclaredTables({}, None), 120, [script.parent])
+    assert time.monotonic() - begun < 60
+    assert len(started()) == 2
+    assert all(_is_gone(Path("/proc", str(pid), "stat")) for pid in started())
+
+
+def test_what_begins_after_an_interrupt_ends_too(script: Path) -> None:
+    stop = Stop()
+    stop.now()
+    (script.parent / "stand_in.py").write_text(HEAD + "time.sleep(300)\n", encoding="utf-8")
+    begun = time.monotonic()
+    dry_run(script, (), lambda *_: None, seconds=120, libraries=[script.parent], stop=stop)
+    assert time.monotonic() - begun < 60
+
+
+FORKING = """
+import os, sys
+from headwater_producers.spark.dry_run.channel import Channel
+channel = Channel(*map(int, sys.argv[2].split(",")))
+channel.report("begin", {"network": False})
+if os.fork() == 0:
+    %s
+    os._exit(0)
+os.wait()
+channel.report("ddl", {"text": "after"})
+channel.report("end", {})
+"""
+
+
+@pytest.mark.parametrize(
+    "child",
+    ["channel.report('end', {})", "channel.report('output', {})", "channel.problem('x')", "channel.ask('table', 't')"],
+)
+def test_a_process_that_the_script_forks_ends_nothing_and_is_no_pass(script: Path, child: str) -> None:
+    (script.parent / "stand_in.py").write_text(FORKING % child, encoding="utf-8")
+    found = dry_run(script, (), lambda *_: "a INT", seconds=30, libraries=[script.parent])
+    assert found.ddl == ["after"]
+    (problem,) = found.problems
+    assert "a process that it has forked" in problem[0]
+
+
+WHOLE = """
+from types import SimpleNamespace
+from headwater_producers.spark.dry_run import __main__ as module
+class Session:
+    def stop(self):
+        pass
+def prepare(session, channel, scratch, empty):
+    sources.looked = lambda text: channel.report("ddl", {"text": text})
+    sources.asked = lambda: channel.ask("table", "orders")
+    return sources, SimpleNamespace(last=None)
+sources = SimpleNamespace(identities={}, missing={}, compared=set())
+import builtins
+builtins.sources = sources
+module.isolate, module.make_session, module.prepare = (lambda _: True), (lambda _: Session()), prepare
+module.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("child", "said"),
+    [
+        ("sys.exit(0)", []),
+        ("sys.exit('a text')", []),
+        ("pass", []),
+        ("1 / 0", ["a process that it has forked"]),
+        ("sources.looked('within')", ["a process that it has forked"]),
+        ("sources.asked()", ["a process that it has forked"]),
+    ],
+)
+def test_a_script_that_forks_is_followed_to_its_end(script: Path, child: str, said: list[str]) -> None:
+    script.write_text(
+        f"import os, sys\nchild = os.fork()\nif not child:\n    {child}\nelse:\n"
+        "    os.waitpid(child, 0)\n    sources.looked('after')\n",
+        encoding="utf-8",
+    )
+    (script.parent / "stand_in.py").write_text(WHOLE, encoding="utf-8")
+    found = dry_run(script, (), lambda *_: "a INT", seconds=60, libraries=[script.parent])
+    assert found.ddl == ["after"], found.problems
+    assert len(found.problems) == len(said), found.problems
+    assert all(text in problem[0] for text, problem in zip(said, found.problems, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("script_text", "found"),
+    [
+        ("threading.Thread(target=lambda: (time.sleep(0.5), sources.looked('late'))).start()", ["late"]),
+        ("ThreadPoolExecutor(1).submit(lambda: (time.sleep(0.5), sources.looked('late')))", ["late"]),
+        ("atexit.register(lambda: sources.looked('late'))", ["late"]),
+        ("threading.Thread(target=lambda: (sources.looked('early'), 1 / 0)).start()", ["early", "ZeroDivisionError"]),
+        ("threading.Thread(target=lambda: time.sleep(300), daemon=True).start()", []),
+    ],
+    ids=["a thread", "a pool", "what it registers", "a thread that fails", "a daemon"],
+)
+def test_what_the_script_does_after_its_last_line(script: Path, script_text: str, found: list[str]) -> None:
+    head = "import atexit, threading, time\nfrom concurrent.futures import ThreadPoolExecutor\n"
+    script.write_text(head + script_text, encoding="utf-8")
+    (script.parent / "stand_in.py").write_text(WHOLE, encoding="utf-8")
+    run = dry_run(script, (), lambda *_: "a INT", seconds=60, libraries=[script.parent])
+    assert [*run.ddl, *(text.split(": ")[1] for text, _ in run.problems)] == found
+    assert run.ended
+
+
 def test_what_takes_too_long_is_ended_with_its_children(script: Path) -> None:
     begun = time.monotonic()
     body = "child = subprocess.Popen(['sleep', '300'])\nreport('ddl', text=str(child.pid))\ntime.sleep(300)\n"
@@ -88,3 +233,45 @@ def test_no_descriptor_is_left_open(script: Path) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     run(script, ASKING)
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+STARTED = '''
+import os, subprocess, sys
+child = """
+import sys, time
+from headwater_producers.spark.dry_run.channel import end_with_parent
+end_with_parent(int(sys.argv[1]))
+print(flush=True)
+time.sleep(60)
+"""
+process = subprocess.Popen(
+    [sys.executable, "-c", child, *(sys.argv[1:] or [str(os.getpid())])],
+    stdin=subprocess.PIPE,
+    stdout=subprocess.PIPE,
+    start_new_session=True,
+)
+process.stdout.readline()
+print(process.pid, flush=True)
+input()
+'''
+
+
+def test_what_was_started_ends_with_a_command_that_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", STARTED]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        child = Path("/proc", owner.stdout.readline().strip(), "stat")
+        assert child.exists()
+        owner.kill()
+        assert _is_gone(child)
+
+
+def test_what_was_started_by_a_command_that_was_killed_before_it_looked_ends() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    command = [sys.executable, "-c", STARTED, str(gone.pid)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        child = Path("/proc", other.stdout.readline().strip(), "stat")
+        assert _is_gone(child), "the process that it is a child of hasn't started it"
+        other.kill()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.progress import Progress
 
 from headwater.cli import main
 from headwater.commands import emit
@@ -124,20 +125,20 @@ def test_a_full_buffer_is_waited_for_while_anything_arrives(monkeypatch: pytest.
 
     monkeypatch.setattr(time, "sleep", sleep)
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    _send_when_there_is_room(full_run_event(), sink, lambda _: None, done)
+    _send_when_there_is_room([full_run_event()], sink, lambda _: None, done)
     assert (len(waits), len(sink.taken)) == (4, 1)
     sink.room = 0
     monkeypatch.setattr(time, "sleep", lambda _: clock.__setitem__(0, clock[0] + 50))
     with pytest.raises(UnreachableError, match="3 events were sent, then none for 60 s"):
-        _send_when_there_is_room(full_run_event(), sink, lambda _: None, done)
+        _send_when_there_is_room([full_run_event()], sink, lambda _: None, done)
 
 
 def test_an_event_too_large_for_kafka_is_refused_by_its_line() -> None:
     done = Emitted()
-    done.settled("f", 7, Undeliverable("MSG_SIZE_TOO_LARGE", for_good=True))
-    done.settled("f", 8, None)
-    done.settled("f", 9, Undeliverable("NOT_AUTHORIZED", for_good=False))
-    assert (done.sent, done.refused, done.too_large, done.failed) == (1, 1, 1, 1)
+    done.settled("f", 7, 3, [Undeliverable(each, "MSG_SIZE_TOO_LARGE", for_good=True) for each in ("1", "2")])
+    done.settled("f", 8, 2, [])
+    done.settled("f", 9, 2, [Undeliverable("3", "NOT_AUTHORIZED", for_good=False)])
+    assert (done.sent, done.refused, done.too_large, done.failed) == (4, 1, 2, 1)
     assert (done.refusals[0].line, done.refusals[0].reason) == (7, "too_large")
 
 
@@ -151,3 +152,16 @@ def test_the_longest_document_is_a_setting(
     assert "at most 1,048,576" in document["refusals"][0]["message"]
     monkeypatch.setenv("HEADWATER_OPENLINEAGE_DOCUMENT_MAX_BYTES", str(2 << 20))
     assert check(capsys, str(file))[0] == 0
+
+
+def test_it_shows_how_far_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[dict[str, Any]] = []
+    monkeypatch.setattr(Progress, "update", lambda *_, **what: shown.append(what))
+    file = tmp_path / "events.jsonl"
+    lines = [run_data(1), b"nonsense", run_data(2)]
+    file.write_bytes(b"\n".join(lines))
+    check(capsys, str(file))
+    assert [each["advance"] for each in shown] == [len(line) for line in lines]
+    assert shown[-1]["description"].endswith("1 refused")

@@ -39,7 +39,6 @@ from headwater.show import diff as show_diff
 from headwater.show import dlq as show_dlq
 from headwater.show import job_review as show_job_review
 from headwater.show import names as show_names
-from headwater.show import notes as show_notes
 from headwater.show import pages as show_pages
 from headwater.show import reconciled as show_reconciled
 from headwater.show import review as show_review
@@ -153,7 +152,6 @@ MADE_BY_HAND: dict[Any, Any] = {
     show_trace.tree: lambda: {"found": traced()},
     show_pages.pairs: lambda: {"rows": [("name", visible(HOSTILE))]},
     show_pages.part: lambda: {"heading": "names", "view": visible(HOSTILE), "shown": 1, "total": 2},
-    show_notes.notes: lambda: {"facets": {"headwater_unknownOutputs": {"command": HOSTILE, "reason": HOSTILE}}},
     show_reconciled.table: lambda: {"documents": [checkpoint()]},
     show_reconciled.tables: lambda: {"documents": [reconciled_table()]},
     show_reconciled.gaps_text: lambda: {"gaps": [{"first": 0, "last": 0}]},

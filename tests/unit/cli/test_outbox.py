@@ -13,7 +13,7 @@ from headwater.cli import main
 from headwater.commands import outbox
 from headwater_producers.outbox.adoption import DAMAGED
 from headwater_producers.outbox.store import SUFFIX, Store
-from headwater_producers.publisher import Record
+from headwater_schemas.record import Record
 
 WRONG = "broker-1_9092-0123456789ab"
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from headwater.show import declare
 from headwater.show.declared import declared_table, stated
 from headwater_consumers.analysis.declared import Contradiction, Declared
+from headwater_consumers.declaring.difference import ChangedDeclaration, ChangedValue, SetResult
 
 FOUND = Declared(
     sets=["audit", "team"],
@@ -50,3 +52,23 @@ def test_a_row_for_each_property_and_column_and_each_contradiction() -> None:
 def test_a_column_in_one_line() -> None:
     assert stated(FOUND.columns["email"]) == "classification customers, sensitivity PII"
     assert stated({}) == ""
+
+
+def test_what_changes_is_named_and_what_is_empty_beside_it_is_not() -> None:
+    values = [
+        ChangedValue(None, "owner_types", None, ["", ""]),
+        ChangedValue(None, "owners", ["a"], ["a", "b"]),
+        ChangedValue(None, "plan", "123", "456"),
+        ChangedValue(None, "tag_values", [""], ["gold"]),
+        ChangedValue("c", "sensitivity", "PII", None),
+    ]
+    changed = ChangedDeclaration("changed", "job", "n", "j", values)
+    result = SetResult("s", 2, 1, 2, True, [changed], [], [], [])
+    assert declare.view([result]).splitlines() == [
+        "s: revision 2, 1 declaration, 1 changed",
+        "  ~ job n j",
+        "      owners: a → a, b",
+        "      column lineage: changed",
+        "      tag_values: none → gold",
+        "      c: sensitivity: PII → none",
+    ]

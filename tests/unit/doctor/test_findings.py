@@ -174,7 +174,10 @@ def test_version_constraints_and_indexes() -> None:
     seen = whole()
     assert {each.severity for each in graph.judge(seen, "neo4j")} == {OK}
     assert of("graph version", graph.judge(replace(seen, version=None), "neo4j")) == [WARN]
-    for version, fix in ((MIGRATES_FROM, "graph migrate"), (GRAPH_VERSION + 1, "graph rebuild")):
+    for version, fix in (
+        *((version, "graph migrate") for version in MIGRATES_FROM),
+        (GRAPH_VERSION + 1, "graph rebuild"),
+    ):
         (first, *_) = graph.judge(replace(seen, version=version), "neo4j")
         assert first.severity is FAIL
         assert fix in first.fix

@@ -1,4 +1,4 @@
-"""`headwater graph migrate`: a graph of the version before as one of this version."""
+"""`headwater graph migrate`: a graph of an earlier version as one of this version."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from headwater.settings import connected_settings
 from headwater_consumers.graph.schema import MIGRATES_FROM, GraphVersionMismatch
 from headwater_consumers.materializer.write.migration import migrate as migrate_graph
 
+_VERSIONS = " and ".join(map(str, MIGRATES_FROM))
+
 
 def migrate(
     group: Annotated[str | None, typer.Option(help="The consumer group that writes the graph.")] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Change a graph that the release before made into one that this release reads and writes, in place.
+    """Change a graph that an earlier release made into one that this release reads and writes, in place.
 
     Stop the group's consumers before. Interrupted, it is continued by running it again; until it is through, no release
     reads the graph or writes into it. A graph of this version stays as it is.
@@ -31,7 +33,7 @@ def migrate(
     with asking_kafka(require_servers(settings.kafka), doing=f"looking at group {group}"):
         require_stopped(client, group)
     with graph_driver(settings.neo4j) as driver, console.progress() as progress:
-        task = progress.add_task("Moving micro-batches into segments", total=None)
+        task = progress.add_task("Storing micro-batches anew", total=None)
         try:
             moved = migrate_graph(
                 driver,
@@ -40,10 +42,10 @@ def migrate(
             )
         except GraphVersionMismatch as error:
             raise ConfigurationError(
-                f"This release migrates graphs of version {MIGRATES_FROM}; that graph is of version {error.found}.",
+                f"This release migrates graphs of the versions {_VERSIONS}; that graph is of version {error.found}.",
                 fix="Make it anew with `headwater graph rebuild`, or use the release that made it.",
             ) from error
     console.result(
         {"micro_batches": moved},
-        f"{moved:,} micro-batches moved into segments." if moved else "The graph is of this version already.",
+        f"{moved:,} micro-batches were stored anew." if moved else "The graph is of this version.",
     )

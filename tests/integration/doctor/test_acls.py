@@ -1,0 +1,78 @@
+"""What the checklist finds on a broker that checks ACLs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from headwater.doctor import access
+from headwater.doctor.finding import Finding, Severity
+from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
+from support.sasl_broker import GUEST, client_of, sasl_broker
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
+
+NAMES = TopicNames("acls")
+TOPICS = (NAMES.events, NAMES.dead_letters, NAMES.schemas)
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[str]:
+    with sasl_broker(tmp_path, acls=True) as bootstrap:
+        ensure_topics(client_of(bootstrap), topic_specs(NAMES, partitions=1))
+        yield bootstrap
+
+
+def allow(bootstrap: str, topic: str, principal: str, *operations: AclOperation) -> None:
+    admin = AdminClient({**client_of(bootstrap)})
+    literal, allowed = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
+    rows = [
+        AclBinding(ResourceType.TOPIC, topic, literal, principal, "*", operation, allowed) for operation in operations
+    ]
+    for future in admin.create_acls(rows).values():
+        future.result(20)
+
+
+def found(bootstrap: str, user: str) -> dict[tuple[str, str], Finding]:
+    seen = access.look(client_of(bootstrap, user), list(TOPICS))
+    return {(each.check, each.subject): each for each in access.judge(seen, NAMES)}
+
+
+def test_acls(broker: str) -> None:
+    # A user that may do all, and a cluster that allows nothing to everybody.
+    of_admin = found(broker, "admin")
+    assert {each.severity for each in of_admin.values()} == {Severity.OK}
+    assert of_admin["ACLs", NAMES.events].message == "Nothing is allowed to everybody."
+
+    # A consumer's user that may read and not write: its dead letters fail. It may not see ACLs, and gets the fix.
+    principal = f"User:{GUEST}"
+    for topic in TOPICS:
+        allow(broker, topic, principal, AclOperation.READ, AclOperation.DESCRIBE)
+    of_guest = found(broker, GUEST)
+    assert of_guest["access", NAMES.events].severity is Severity.OK
+    dead_letters = of_guest["access", NAMES.dead_letters]
+    assert (dead_letters.severity, dead_letters.message) == (Severity.FAIL, "The user of these settings may not WRITE.")
+    assert f"--topic {NAMES.dead_letters} --operation Write" in dead_letters.fix
+    rules = of_guest["ACLs", NAMES.events]
+    assert rules.severity is Severity.UNKNOWN
+    assert "DESCRIBE on the cluster" in rules.fix
+    allow(broker, NAMES.dead_letters, principal, AclOperation.WRITE)
+    assert found(broker, GUEST)["access", NAMES.dead_letters].severity is Severity.OK
+
+    # What everybody may do to a topic, anybody may.
+    allow(broker, NAMES.events, "User:*", AclOperation.WRITE)
+    loose = found(broker, "admin")["ACLs", NAMES.events]
+    assert (loose.severity, loose.message) == (
+        Severity.FAIL,
+        "User:* may change it: anybody can write lineage, or delete it.",
+    )
