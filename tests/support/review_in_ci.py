@@ -14,6 +14,9 @@ ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "ops" / "github-action" / "action.yml"
 TEMPLATE = ROOT / "ops" / "gitlab" / "review.gitlab-ci.yml"
 FILE = "schemas/orders.sql"
+JOB = "jobs/orders.py"
+
+_OF_JOBS = {"JOB": "", "ARGUMENTS": "", "TABLES": "", "PY_FILES": "", "GRAPH": "true"}
 
 
 def action() -> Any:
@@ -21,9 +24,11 @@ def action() -> Any:
     return yaml.safe_load(ACTION.read_text(encoding="utf-8"))
 
 
-def template() -> Any:
-    """GitLab's job."""
-    return yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))[".headwater-review"]
+def template(name: str = ".headwater-review") -> Any:
+    """GitLab's job, with what it extends."""
+    jobs = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))
+    found = jobs[name]
+    return {**jobs[found.pop("extends")], **found} if "extends" in found else found
 
 
 def step(name: str) -> Any:
@@ -38,20 +43,20 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def pull_request(folder: Path, before: str | None, after: str) -> tuple[Path, str]:
-    """A clone whose branch changes the schema, and the commit that it began at."""
+def pull_request(folder: Path, before: str | None, after: str, file: str = FILE) -> tuple[Path, str]:
+    """A clone whose branch changes a file, and the commit that it began at."""
     origin, clone = folder / "origin", folder / "clone"
     origin.mkdir()
     git(origin, "init", "--quiet")
     (origin / "README").write_text("x")
     if before is not None:
-        (origin / FILE).parent.mkdir()
-        (origin / FILE).write_text(before)
+        (origin / file).parent.mkdir()
+        (origin / file).write_text(before)
     git(origin, "add", ".")
     git(origin, "commit", "--quiet", "-m", "before")
     git(folder, "clone", "--quiet", str(origin), str(clone))
-    (clone / FILE).parent.mkdir(exist_ok=True)
-    (clone / FILE).write_text(after)
+    (clone / file).parent.mkdir(exist_ok=True)
+    (clone / file).write_text(after)
     return clone, git(clone, "rev-parse", "HEAD")
 
 
@@ -72,6 +77,7 @@ def run_action(folder: Path, clone: Path, commands: Path, **inputs: str) -> tupl
         "DATASET": "orders",
         "SCHEMA": FILE,
         "RENAME": "",
+        **_OF_JOBS,
         "FAIL_ON": "BREAKING",
         "BASE": "main",
         "RUNNER_TEMP": str(temporary),
@@ -85,9 +91,11 @@ def run_action(folder: Path, clone: Path, commands: Path, **inputs: str) -> tupl
     return dict(line.split("=", 1) for line in lines), temporary, done.stdout + done.stderr
 
 
-def run_template(clone: Path, base: str, commands: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+def run_template(
+    clone: Path, base: str, commands: Path, name: str = ".headwater-review", **inputs: str
+) -> subprocess.CompletedProcess[str]:
     """GitLab's job."""
-    given = {"DATASET": "orders", "SCHEMA": FILE, "RENAME": "", "FAIL_ON": "BREAKING"}
+    given = {"DATASET": "orders", "SCHEMA": FILE, "RENAME": "", **_OF_JOBS, "FAIL_ON": "BREAKING"}
     variables = {**given, "CI_MERGE_REQUEST_DIFF_BASE_SHA": base, **inputs}
-    (script,) = template()["script"]
+    (script,) = template(name)["script"]
     return run_script(script, "sh", clone, variables, commands)
