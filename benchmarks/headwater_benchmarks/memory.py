@@ -24,9 +24,14 @@ def peak_mb(pid: int) -> float | None:
     return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")), None)
 
 
-def processor_seconds(pid: int) -> float:
-    """Of this process and another one together, so far; the other's in steps of 10 ms."""
+def processor_seconds(*pids: int) -> float:
+    """Of this process and others together, so far; the others' in steps of 10 ms."""
+    return time.process_time() + sum(map(processor_seconds_of, pids))
+
+
+def processor_seconds_of(pid: int) -> float:
+    """Of another process, so far, in steps of 10 ms."""
     import psutil
 
-    other = psutil.Process(pid).cpu_times()
-    return time.process_time() + other.user + other.system
+    used = psutil.Process(pid).cpu_times()
+    return float(used.user + used.system)

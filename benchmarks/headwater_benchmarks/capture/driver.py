@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_benchmarks.capture import jobs
 from headwater_benchmarks.capture.link import call
-from headwater_benchmarks.memory import own_peak_mb, peak_mb, processor_seconds
+from headwater_benchmarks.capture.round_trips import RoundTrips
+from headwater_benchmarks.memory import own_peak_mb, peak_mb, processor_seconds, processor_seconds_of
 from headwater_producers.spark import Capture
 
 if TYPE_CHECKING:
@@ -41,12 +42,18 @@ class Driver:
         """Has the query process all that there is; its micro-batches since the last time."""
         if self._query is None:
             raise RuntimeError("no query")
-        used = self._used()
-        self._query.processAllAvailable()
-        used = self._used() - used
+        python, jvm = time.process_time(), processor_seconds_of(self._jvm_pid)
+        with RoundTrips() as round_trips:
+            self._query.processAllAvailable()
+        python, jvm = time.process_time() - python, processor_seconds_of(self._jvm_pid) - jvm
         found = jobs.trigger_milliseconds(self._query, skip=self._reported)
         self._reported = found[-1]["batch"] + 1 if found else self._reported
-        return {"batches": found, "processor_seconds": used}
+        return {
+            "batches": found,
+            "python_seconds": python,
+            "jvm_seconds": jvm,
+            "round_trips": round_trips.total,
+        }
 
     def stop_query(self) -> dict[str, Any]:
         """Ends the query."""

@@ -24,7 +24,10 @@ def measurement(name: str, ours: Measured, base: Measured) -> dict[str, Any]:
         "trigger_p90_ms": _told([percentile(each, 0.9) for each in ours.triggers], 1),
         **_ratio("trigger_p50_ratio", ratios(ours.triggers, base.triggers, 0.5)),
         **_ratio("trigger_p90_ratio", ratios(ours.triggers, base.triggers, 0.9)),
-        "processor_ms_per_micro_batch": round(ours.stream_processor_seconds * 1_000 / counted, 1),
+        "processor_ms_per_micro_batch": round((ours.python_seconds + ours.jvm_seconds) * 1_000 / counted, 1),
+        "python_us_per_micro_batch": round(ours.python_seconds * 1_000_000 / counted),
+        "jvm_us_per_micro_batch": round(ours.jvm_seconds * 1_000_000 / counted),
+        "round_trips_per_micro_batch": round(ours.round_trips / counted, 2),
         "events": asdict(sent) if sent is not None else None,
         "events_per_micro_batch": round(sent.events / ours.micro_batches, 3) if sent is not None else None,
         "bytes_per_micro_batch": round(sent.bytes / ours.micro_batches) if sent is not None else None,
@@ -51,7 +54,12 @@ def goals(measurements: Sequence[Mapping[str, Any]]) -> list[Goal]:
     ours, coalescing = by_name[HEADWATER], by_name[COALESCING]
     one_by_one = ours["events_per_micro_batch"]
     return [
-        Goal(f"median trigger, {HEADWATER} / {WITHOUT}", ours["trigger_p50_ratio"]["median"], 1.02),
+        # The end of the interval: what the bare median of a small run shows is mostly the machine.
+        Goal(
+            f"median trigger, {HEADWATER} / {WITHOUT}, upper end of the 95 % interval",
+            ours["trigger_p50_ratio_interval"]["high"],
+            1.02,
+        ),
         Goal("events per micro-batch, one by one", one_by_one, 1.1),
         Goal("bytes per micro-batch, one by one", ours["bytes_per_micro_batch"], 1_024),
         Goal("events per micro-batch, coalescing", coalescing["events_per_micro_batch"], one_by_one),

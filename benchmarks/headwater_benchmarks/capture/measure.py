@@ -21,7 +21,8 @@ class Measured:
     Attributes:
         triggers: for each round, the duration of each micro-batch's trigger in ms.
         writes: for each round, the seconds of each batch write.
-        stream_processor_seconds: processor time of driver and JVM for all counted micro-batches.
+        python_seconds, jvm_seconds: processor time of the driver and its JVM for all counted micro-batches.
+        round_trips: between the two, for the same.
         write_processor_seconds: the same for all counted writes, capture included.
         micro_batches: micro-batches of the query, including those before the first round.
         sent: events and bytes that the query sent, from its start to its end.
@@ -31,7 +32,9 @@ class Measured:
 
     triggers: list[list[int]] = field(default_factory=list)
     writes: list[list[float]] = field(default_factory=list)
-    stream_processor_seconds: float = 0.0
+    python_seconds: float = 0.0
+    jvm_seconds: float = 0.0
+    round_trips: int = 0
     write_processor_seconds: float = 0.0
     micro_batches: int = 0
     sent: Sent | None = None
@@ -57,7 +60,9 @@ class Runner:
         self.measured.micro_batches = batches[-1]["batch"] + 1
         if counts:
             self.measured.triggers.append([batch["milliseconds"] for batch in batches])
-            self.measured.stream_processor_seconds += answer["processor_seconds"]
+            self.measured.python_seconds += answer["python_seconds"]
+            self.measured.jvm_seconds += answer["jvm_seconds"]
+            self.measured.round_trips += answer["round_trips"]
 
     def writes(self, rows: int, columns: int, times: int, *, counts: bool) -> None:
         """A few batch writes."""

@@ -145,7 +145,9 @@ class Template:
         by_text = {text: name for name, text in marks.texts.items()}
         self._changing = {at: by_text[text] for at, text in enumerate(slot.texts) if text in by_text}
         self._near = _near(slot)
-        self._summary, _ = summarize(self._place.tenant, incoming.intervals, None)
+        self._summary, _ = summarize(
+            self._place.tenant, {batch_id: one.facts() for batch_id, one in incoming.intervals.items()}, None
+        )
 
     def segments(self, columns: Callable[[int, int], Columns], batches: int) -> Iterator[Made]:
         """The query's segments.
@@ -158,7 +160,7 @@ class Template:
             last = min(first + CHUNK, batches)
             of = columns(first, last)
             numbers = self._matrix(of, last - first)
-            packed = _by_column(self._differences(numbers))
+            packed = _planes(self._differences(numbers))
             for at in range(0, last - first, SIZE):
                 yield self._segment(of, numbers, packed, at, first)
 
@@ -175,7 +177,7 @@ class Template:
         before[::PLACES] = 0
         return numbers - np.concatenate([before, numbers], axis=1)[:, self._near] if count else numbers
 
-    def _segment(self, columns: Columns, numbers: Ints, packed: Sequence[bytes], at: int, first: int) -> Made:
+    def _segment(self, columns: Columns, numbers: Ints, packed: Sequence[Sequence[bytes]], at: int, first: int) -> Made:
         count = min(SIZE, len(numbers) - at)
         place = replace(self._place, number=(first + at) // SIZE)
         stored = Stored()
@@ -185,7 +187,7 @@ class Template:
             base = self._texts_of(columns, begin)
             changed = [self._changed(columns, begin + place, base) for place in _PLACES]
             head = [(self._shapes, base)]
-            stored.closed[number] = blocks.closed(head, _PLACES, _FIRST, changed, [packed[begin // PLACES]])
+            stored.closed[number] = blocks.closed(head, _PLACES, _FIRST, changed, packed[begin // PLACES])
         properties: dict[str, Any] = {block_property(number): block for number, block in stored.closed.items()}
         if count % PLACES:
             rest = range(at + whole * PLACES, at + count)
@@ -290,10 +292,10 @@ def _near(slot: Slot) -> Ints:
     return np.array([number - difference for number, difference in zip(numbers, differences, strict=True)])
 
 
-def _by_column(differences: Ints) -> list[bytes]:
-    """Of each whole block the differences by column, and in that the lowest bytes of all first."""
+def _planes(differences: Ints) -> list[list[bytes]]:
+    """Of each whole block the lowest bytes of the differences by column, the second lowest ones and so on."""
     whole, count = len(differences) // PLACES, differences.shape[1]
     by_block = differences[: whole * PLACES].astype("<i8").reshape(whole, PLACES, count)
-    columns = np.ascontiguousarray(by_block.transpose(0, 2, 1)).view(np.uint8).reshape(whole, count, PLACES, 8)
-    each = np.ascontiguousarray(columns.transpose(0, 1, 3, 2))
-    return [block.tobytes() for block in each]
+    columns = np.ascontiguousarray(by_block.transpose(0, 2, 1)).view(np.uint8).reshape(whole, count * PLACES, 8)
+    each = np.ascontiguousarray(columns.transpose(0, 2, 1))
+    return [[plane.tobytes() for plane in block] for block in each]

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from headwater_benchmarks.ingest.servers import Database
+from headwater_benchmarks.memory import processor_seconds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,7 @@ class Stopwatch:
 
 def server_seconds(database: Database) -> float | None:
     """Processor time of the database's server so far, in steps of 10 ms."""
-    if database.pid is None:
-        return None
-    import psutil
-
-    used = psutil.Process(database.pid).cpu_times()
-    return float(used.user + used.system)
+    return None if database.pid is None else processor_seconds_of(database.pid)
 
 
 def since(database: Database, before: float | None) -> float | None:

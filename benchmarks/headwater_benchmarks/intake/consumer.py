@@ -17,6 +17,7 @@ from headwater_benchmarks.ingest.consumer import end_with_parent
 from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_consumers.materializer.records import Decoded
+from headwater_schemas.events import LineageEvent
 
 
 class CommitTimes(Metrics):
@@ -34,7 +35,7 @@ class CommitTimes(Metrics):
         """A transaction with these events was committed."""
         now = time.time() * 1_000
         for each in events:
-            if each.event.run_event is not None:
+            if isinstance(each.event, LineageEvent) and each.event.run_event is not None:
                 self.committed_ms.setdefault(each.event.event_id, now)
         super().wrote(events, seconds, summary)
 

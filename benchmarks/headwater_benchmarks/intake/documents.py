@@ -59,15 +59,27 @@ class Material:
         return sum(document.events for document in self.documents)
 
 
-def material(count: int, *, seed: int) -> Material:
-    """So many documents, and the events of the same runs; one seed, one material."""
+def material(count: int, *, seed: int, after: int = 0) -> Material:
+    """So many documents, and the events of the same runs; one seed, one material.
+
+    Args:
+        count: of documents.
+        seed: of all that is drawn.
+        after: how many documents were sent before. They are those of the same seed, so that most jobs are known.
+    """
     company, documents, own = _Company(seed), [], []
+    passed = 0
     for event in company:
-        own.append(event)
-        if event.run_event is not None:
-            documents.append(_sent(company.document(event)))
-            if len(documents) == count:
-                break
+        if passed == after:
+            own.append(event)
+        if event.run_event is None:
+            continue
+        if passed < after:
+            passed += 1
+            continue
+        documents.append(_sent(company.document(event)))
+        if len(documents) == count:
+            break
     return Material(documents, own)
 
 

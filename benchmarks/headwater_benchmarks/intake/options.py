@@ -15,7 +15,7 @@ class Options:
     Attributes:
         events: OpenLineage events in each turn.
         rounds: rounds that count.
-        warm_up: events of each turn before those that are measured.
+        warm_up: events of each turn before those that are measured, of the same jobs.
         batch: events in a request of the way in batches.
         latency_seconds: how long events are posted at half the rate; 0 leaves latency out.
         rentgen: Python of an environment with Data.Rentgen; None: where the docs install it.
@@ -27,7 +27,7 @@ class Options:
 
     events: int
     rounds: int = ROUNDS
-    warm_up: int = 100
+    warm_up: int = 500
     batch: int = 100
     latency_seconds: float = 20.0
     rentgen: Path | None = None

@@ -18,6 +18,8 @@ CLIENTS = 8
 ONE, BATCH = "/api/v1/lineage", "/api/v1/lineage/batch"
 _HEADERS = {"Content-Type": "application/json"}
 _TIMEOUT_SECONDS = 120.0
+# A server closes a connection that nothing comes by.
+_IDLE_SECONDS = 2.0
 
 
 @dataclass(slots=True)
@@ -53,8 +55,10 @@ def post(url: str, documents: Sequence[Sent], *, batch: int = 1, rate: float | N
         connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=_TIMEOUT_SECONDS)
         try:
             for number in _shared(turn, lock):
-                if rate is not None:
-                    time.sleep(max(0.0, begun + number * batch / rate - time.monotonic()))
+                if rate is not None and (idle := begun + number * batch / rate - time.monotonic()) > 0:
+                    time.sleep(idle)
+                    if idle > _IDLE_SECONDS:
+                        connection.close()  # it is opened again by the request
                 _send(connection, groups[number], posted, batched=batch > 1)
         finally:
             connection.close()

@@ -20,6 +20,7 @@ from headwater.stack import ports
 from headwater.stack.paths import cache_dir
 from headwater.stack.process import GuardedProcess
 from headwater_benchmarks.intake.postgres import Postgres, postgres_up, programs
+from headwater_benchmarks.memory import processor_seconds_of
 
 PACKAGE = "data-rentgen[server,consumer,postgres]"
 _GOT = re.compile(r"Got (\d+) messages")
@@ -102,10 +103,7 @@ class RentgenConsumer:
 
     def processor_seconds(self) -> float:
         """Of its process so far."""
-        import psutil
-
-        times = psutil.Process(self.process.pid).cpu_times()
-        return float(times.user + times.system)
+        return processor_seconds_of(self.process.pid)
 
     def _text(self) -> str:
         return self.process.log.read_text(encoding="utf-8", errors="replace")

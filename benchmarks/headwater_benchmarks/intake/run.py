@@ -123,10 +123,11 @@ class _Bench:
     document_bytes: int = 0
     events_per_document: float = 0.0
     bytes_per_event: float | None = None
+    _made: tuple[int, tuple[Material, Material]] | None = None
 
     def run(self) -> None:
         """All rounds, then latency."""
-        first = self._material(0)
+        _, first = self._material(0)
         self.document_bytes = round(statistics.mean(len(each.data) for each in first.documents))
         self.events_per_document = round(first.events / len(first.documents), 2)
         ways = [ONE, BATCHES, OWN, KAFKA, *([RENTGEN] if self.rentgen else [])]
@@ -153,7 +154,7 @@ class _Bench:
             with server_up(folder, **memory) as (_, target), writing_driver(target) as driver:
                 ensure_schema(driver, target.database)
             empty = disk_of(folder / "neo4j", target.database)
-            wanted = self._material(0)
+            _, wanted = self._material(0)
             with server_up(folder, **memory) as (server, target), writing_driver(target) as driver:
                 database = Database(target, driver, server.process.pid)
                 self._ways(database).bridged(f"{self._name(KAFKA)}-size", _NOTHING, wanted)
@@ -169,7 +170,7 @@ class _Bench:
         return [*found, measured(OWN, self.turns[OWN], {}), kafka]
 
     def _turn(self, way: str, ways: Ways, name: str, number: int) -> Turn:
-        wanted, before = self._material(number), self._warm_up()
+        before, wanted = self._material(number)
         if way == OWN:
             return ways.own(name, before, wanted)
         if way == KAFKA:
@@ -182,8 +183,8 @@ class _Bench:
         for way, batch in ((ONE, 1), (BATCHES, self.options.batch)):
             rate = statistics.median(turn.events / turn.seconds for turn in self.turns[way]) / 2
             self.say(f"latency at {rate:,.0f} events/s, {way}")
-            wanted = material(round(rate * self.options.latency_seconds), seed=self.options.seed + 1_000 + batch)
-            turn = ways.posted(f"{self._name(way)}-late", self._warm_up(), wanted, batch=batch, rate=rate)
+            before, wanted = self._material(1_000 + batch, count=round(rate * self.options.latency_seconds))
+            turn = ways.posted(f"{self._name(way)}-late", before, wanted, batch=batch, rate=rate)
             self.late.append(latency(way, rate, turn))
 
     def _ways(self, database: Database) -> Ways:
@@ -192,8 +193,10 @@ class _Bench:
     def _name(self, way: str) -> str:
         return f"{self.options.prefix}.{way.replace(' ', '-').replace(chr(39), '')}"
 
-    def _material(self, number: int) -> Material:
-        return material(self.options.events, seed=self.options.seed + number)
-
-    def _warm_up(self) -> Material:
-        return material(self.options.warm_up, seed=self.options.seed + 10_000)
+    def _material(self, number: int, *, count: int | None = None) -> tuple[Material, Material]:
+        """What comes before what is measured, and that; the same for all ways of a round."""
+        if self._made is None or self._made[0] != number:
+            seed, before = self.options.seed + number, self.options.warm_up
+            wanted = material(count or self.options.events, seed=seed, after=before)
+            self._made = number, (material(before, seed=seed), wanted)
+        return self._made[1]

@@ -36,7 +36,7 @@ def run(options: Options) -> dict[str, Any]:
             measurements.append(year(options, doing, lambda batches: progress.update(task, completed=batches)))
         if options.micro_batches:
             sizes = sorted({options.compared, options.micro_batches})
-            measurements += [scaled(batches, options, doing) for batches in sizes]
+            measurements += scaled(sizes, options, doing)
     return report(
         "intervals",
         options=asdict(options),

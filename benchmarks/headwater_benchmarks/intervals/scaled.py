@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,10 +20,10 @@ from headwater_benchmarks.estate.segments import CHUNK, Row, Template
 from headwater_benchmarks.estate.sheets import LIST, Sheets
 from headwater_benchmarks.estate.store import import_sheets, server_up
 from headwater_benchmarks.estate.write_segments import SegmentSheets
-from headwater_benchmarks.intervals.disk import disk_of
+from headwater_benchmarks.intervals.disk import Disk, disk_of
 from headwater_benchmarks.intervals.options import Options
 from headwater_benchmarks.intervals.stream import Record, Stream
-from headwater_benchmarks.intervals.traces import traced
+from headwater_benchmarks.intervals.traces import Graph, traced
 from headwater_benchmarks.intervals.year import counts, sizes
 from headwater_consumers.analysis.reader import reading_driver
 from headwater_consumers.facts.delta import GraphDelta
@@ -35,46 +37,89 @@ from headwater_consumers.materializer.write import GraphWriter
 _PROCESSES = 2
 
 
-def scaled(batches: int, options: Options, report: Callable[[str], None]) -> dict[str, Any]:
-    """Make the graph, and trace in it; its measurement.
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """A graph that is made.
+
+    Attributes:
+        folder: its server's.
+        asked: how many micro-batches were asked for.
+        batches: how many it has.
+        disk: how large it is.
+        records: of micro-batches that are sought.
+        seconds: that making it took.
+    """
+
+    folder: Path
+    asked: int
+    batches: int
+    disk: Disk
+    records: Sequence[Record]
+    seconds: Mapping[str, float]
+
+
+def scaled(sizes_: Sequence[int], options: Options, report: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Make graphs, and trace in them in turn, so that whatever else the machine does is the same for all of them.
 
     Args:
-        batches: of all queries together.
+        sizes_: of each graph, the micro-batches of all queries together.
         options: with the number of queries.
         report: called with what is being done.
 
+    Returns:
+        A measurement for each.
+
     Raises:
-        HeadwaterError: the import or the server failed, or a trace found something else.
+        HeadwaterError: an import or a server failed, or a trace found something else.
     """
-    each = max(batches // options.queries, 1)
+    memory = {"heap_mb": options.heap_mb, "page_cache_mb": options.page_cache_mb}
     with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        report(f"{batches:,} micro-batches: segments")
-        records, arguments = write(folder, each, options)
-        report(f"{batches:,} micro-batches: import")
-        import_sheets(arguments, folder)
-        for sheet in folder.glob("sheets-*/*.csv"):
-            sheet.unlink()
-        memory = {"heap_mb": options.heap_mb, "page_cache_mb": options.page_cache_mb}
-        report(f"{batches:,} micro-batches: constraints and indexes")
-        # A server that stops has written everything into the store's files.
-        with server_up(folder, **memory) as (_, target), writing_driver(target) as driver:
-            GraphWriter(driver, target.database).ensure_schema()
-        disk = disk_of(folder / "neo4j", target.database)
-        with server_up(folder, **memory) as (server, target), writing_driver(target) as driver:
-            nodes, relationships = counts(driver, target)
-            report(f"{batches:,} micro-batches: traces")
-            with reading_driver(target) as reading:
-                times = traced(reading, target, server.process.pid, records, options)
-            return {
-                "name": f"{batches:,} micro-batches",
-                "micro_batches": each * options.queries,
-                "queries": options.queries,
-                "nodes": nodes,
-                "relationships": relationships,
-                **sizes(disk, each * options.queries),
-                "trace": times,
-            }
+        stores = [_store(Path(name) / str(batches), batches, options, report) for batches in sizes_]
+        with ExitStack() as up:
+            graphs, counted = [], []
+            for store in stores:
+                server, target = up.enter_context(server_up(store.folder, **memory))
+                reading = up.enter_context(reading_driver(target))
+                graphs.append(Graph(reading, target, server.process.pid, store.records))
+                counted.append(counts(reading, target))
+            report("traces")
+            times = traced(graphs, options)
+    return [
+        {
+            "name": f"{store.asked:,} micro-batches",
+            "micro_batches": store.batches,
+            "queries": options.queries,
+            "nodes": nodes,
+            "relationships": relationships,
+            **sizes(store.disk, store.batches),
+            "seconds": store.seconds,
+            "trace": each,
+        }
+        for store, (nodes, relationships), each in zip(stores, counted, times, strict=True)
+    ]
+
+
+def _store(folder: Path, batches: int, options: Options, report: Callable[[str], None]) -> _Store:
+    each = max(batches // options.queries, 1)
+    folder.mkdir()
+    begun = time.monotonic()
+    report(f"{batches:,} micro-batches: segments")
+    records, arguments = write(folder, each, options)
+    written = time.monotonic()
+    report(f"{batches:,} micro-batches: import")
+    import_sheets(arguments, folder)
+    imported = time.monotonic()
+    for sheet in folder.glob("sheets-*/*.csv"):
+        sheet.unlink()
+    report(f"{batches:,} micro-batches: constraints and indexes")
+    # A server that stops has written everything into the store's files.
+    with (
+        server_up(folder, heap_mb=options.heap_mb, page_cache_mb=options.page_cache_mb) as (_, target),
+        writing_driver(target) as driver,
+    ):
+        GraphWriter(driver, target.database).ensure_schema()
+    seconds = {"segments": round(written - begun, 1), "import": round(imported - written, 1)}
+    return _Store(folder, batches, each * options.queries, disk_of(folder / "neo4j", target.database), records, seconds)
 
 
 def write(folder: Path, each: int, options: Options) -> tuple[list[Record], list[str]]:

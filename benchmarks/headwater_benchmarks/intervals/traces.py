@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from neo4j import Driver
 
 from headwater.errors import HeadwaterError
 from headwater_benchmarks.intervals.options import Options
@@ -18,35 +21,49 @@ from headwater_consumers.analysis.trace import Offsets, trace
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.keys import dataset_key
 
-if TYPE_CHECKING:
-    from neo4j import Driver
-
 _ALL_STEPS = 10_000
 
 
-def traced(
-    driver: Driver, target: Neo4jTarget, pid: int, records: Sequence[Record], options: Options
-) -> dict[str, Any]:
-    """Trace each record to its micro-batch, in rounds; the times.
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """One that is up.
+
+    Attributes:
+        driver: to it.
+        target: where it is.
+        pid: of its server.
+        records: of micro-batches that it has.
+    """
+
+    driver: Driver
+    target: Neo4jTarget
+    pid: int
+    records: Sequence[Record]
+
+
+def traced(graphs: Sequence[Graph], options: Options) -> list[dict[str, Any]]:
+    """Trace records to their micro-batches, in rounds and in all graphs in turn; the times of each graph.
 
     Raises:
         HeadwaterError: an answer isn't the one micro-batch that read the record.
     """
-    reader = Reader(driver, target)
-
-    def answer(record: Record) -> int:
-        key = dataset_key(TENANT, record.topic.namespace, record.topic.name)
-        start = Offsets(key, record.partition, record.offset, record.offset + 1)
-        found = [hop.step for hop in trace(reader, start, depth=1, limit=_ALL_STEPS).hops]
-        if [(step.first_batch, step.last_batch) for step in found] != [(record.batch_id, record.batch_id)]:
-            raise HeadwaterError(f"A trace of {record} found {found}.")
-        return 1
-
-    (result,) = interleave(
-        [Contestant("headwater", answer)],
-        records,
+    # Of every graph as many.
+    questions = range(min(len(graph.records) for graph in graphs))
+    results = interleave(
+        [Contestant("headwater", partial(_answer, Reader(graph.driver, graph.target), graph)) for graph in graphs],
+        questions,
         rounds=options.rounds,
-        warm_up=math.ceil(options.warm_up / len(records)),
-        processor=partial(processor_seconds, pid),
+        warm_up=math.ceil(options.warm_up / len(questions)),
+        processor=partial(processor_seconds, *(graph.pid for graph in graphs)),
     )
-    return measured(result)
+    return list(map(measured, results))
+
+
+def _answer(reader: Reader, graph: Graph, question: int) -> int:
+    record = graph.records[question]
+    key = dataset_key(TENANT, record.topic.namespace, record.topic.name)
+    start = Offsets(key, record.partition, record.offset, record.offset + 1)
+    found = [hop.step for hop in trace(reader, start, depth=1, limit=_ALL_STEPS).hops]
+    if [(step.first_batch, step.last_batch) for step in found] != [(record.batch_id, record.batch_id)]:
+        raise HeadwaterError(f"A trace of {record} found {found}.")
+    return 1

@@ -24,7 +24,7 @@ from headwater_benchmarks.intervals.disk import Disk, disk_of
 from headwater_benchmarks.intervals.options import YEAR, Options
 from headwater_benchmarks.intervals.source import GeneratedSource, generated
 from headwater_benchmarks.intervals.stream import Stream
-from headwater_benchmarks.intervals.traces import traced
+from headwater_benchmarks.intervals.traces import Graph, traced
 from headwater_benchmarks.memory import own_peak_mb
 from headwater_consumers.analysis.reader import reading_driver
 from headwater_consumers.cypher import load
@@ -33,7 +33,7 @@ from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
-from headwater_consumers.materializer.fold import fold, reject_decoded
+from headwater_consumers.materializer.fold import Filled, TemplateDecoder, fold, reject_decoded
 from headwater_consumers.materializer.garbage import rare_collections
 from headwater_consumers.materializer.graph import Neo4jGraph, WriteSummary, writing_driver
 from headwater_consumers.materializer.health import Health
@@ -95,7 +95,7 @@ def year(options: Options, report: Callable[[str], None], wrote: Callable[[int],
         with server_up(folder, **memory) as (server, target), writing_driver(target) as driver:
             report("traces in the year")
             with reading_driver(target) as reading:
-                times = traced(reading, target, server.process.pid, records, options)
+                [times] = traced([Graph(reading, target, server.process.pid, records)], options)
             return {
                 "name": "year",
                 "micro_batches": options.year,
@@ -158,7 +158,9 @@ def _consume(source: GeneratedSource, database: Database, count: int, wrote: Cal
                 observer=tally,
                 clock=clock,
             ),
-            preparation=Preparation(Decoder(), reject_decoded, _folded, timed=metrics.timed, clock=clock),
+            preparation=Preparation(
+                TemplateDecoder(Decoder()), reject_decoded, _folded, timed=metrics.timed, clock=clock
+            ),
             limit=BatchLimit(settings.batch_policy()),
             start=graph.prepare,
             finish=graph.close,
@@ -181,7 +183,7 @@ def _consume(source: GeneratedSource, database: Database, count: int, wrote: Cal
     return metrics.moments
 
 
-def _folded(events: Sequence[LineageEvent]) -> PreparedDelta:
+def _folded(events: Sequence[LineageEvent | Filled]) -> PreparedDelta:
     return prepare_delta(fold(events))
 
 

@@ -26,8 +26,9 @@ MEMORY_GOAL_MB = 250.0
 FAULTS_PER_MINUTE = 4
 """What a soak of some minutes comes to on a quiet machine: 480 in two hours."""
 _LONGEST = 2.0
-_TRIES = 3
 """Times the minutes that were asked for, until a soak with too few faults is given up."""
+_TRIES = 3
+"""Of a fault that leaves no trace, until it fails the soak."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,7 +52,8 @@ def test_each_way_brings_its_runs_to_the_graph(
     assert "Data.Rentgen wasn't measured" in captured.get()
     # The last turn's are in the graph: the events of the latency in batches, after its warm-up's.
     rate = by_name["latency, in batches"]["events_per_second"]
-    sent = material(round(rate * TINY.latency_seconds), seed=TINY.seed + 1_000 + TINY.batch)
+    count = round(rate * TINY.latency_seconds)
+    sent = material(count, seed=TINY.seed + 1_000 + TINY.batch, after=TINY.warm_up)
     runs = {each.run for each in sent.documents}
     with clean_database.session(database="neo4j") as session:
         found = {record[0] for record in session.run("MATCH (run:Run)-[:PRODUCED]->() RETURN run.run_id")}

@@ -20,6 +20,12 @@ def test_one_seed_is_one_material() -> None:
     assert material(40, seed=8) != MADE
 
 
+def test_what_comes_after_others_goes_on_where_they_end() -> None:
+    before, after = material(25, seed=7), material(15, seed=7, after=25)
+    assert [*before.documents, *after.documents] == MADE.documents
+    assert [*before.own, *after.own] == MADE.own
+
+
 def test_documents_and_headwaters_own_events_are_of_the_same_runs() -> None:
     own = {event.run.run_id for event in MADE.own if event.run is not None}
     assert {document.run for document in MADE.documents} == own
