@@ -3,22 +3,21 @@
     uv run scripts/mutation.py --list
     nice uv run scripts/mutation.py identity --output build/identity.json
     uv run scripts/mutation.py fold --module run.py
-    uv run scripts/mutation.py identity --again build/identity.json     only those that survived before
+    uv run scripts/mutation.py derive --tests tests/unit/fold --output build/derive.json    by quick tests first
+    uv run scripts/mutation.py derive --again build/derive.json         only those that survived before, by all tests
 
-A mutant is compiled from the changed text and put in the place of its module while that is imported, in a forked
-process with third-party packages already loaded: no file changes, and a mutant that is killed takes a second or two.
-A mutant that makes the tests take four times as long has been noticed, too. Tests are those named with the area, by
-way of pytest, which stops at the first failure. What a test starts as a process of its own sees the module unchanged.
+No file changes. Most mutants change a function, and are tried in one session of pytest, in a forked process each
+(mutated_session.py): a mutant that is killed takes a few hundredths of a second. The others are compiled from the
+changed text and put in the place of their module while that is imported, in a forked process with third-party packages
+already loaded, which takes some seconds. A mutant that makes the tests take four times as long has been noticed, too.
+Tests are those named with the area. What a test starts as a process of its own sees the module unchanged.
 
-Not changed: docstrings, annotations, decorators, imports, the options of classes, and the words of errors.
 docs/reliability/mutation.md has the scores and the reasons of those that survive.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import copy
 import importlib
 import importlib.machinery
 import importlib.util
@@ -28,14 +27,16 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn
 
-N = TypeVar("N", bound=ast.AST)
-V = TypeVar("V")
+from mutants import mutants
+from mutated_session import outcomes
+
 ROOT: Final = Path(__file__).resolve().parents[1]
 _SCHEMAS: Final = "schemas/headwater_schemas"
 _FOLD: Final = "consumers/headwater_consumers/materializer/fold"
@@ -45,6 +46,7 @@ _PRELOADED: Final = ("pytest", "hypothesis", "hypothesis.strategies", "msgspec",
 _SLOWER: Final = 4.0
 _LEAST_LIMIT_SECONDS: Final = 30.0
 _LOOK_SECONDS: Final = 0.01
+_PROGRESS: Final = 50
 _PYTEST: Final = ("-x", "-q", "--no-header", "-p", "no:cacheprovider", "--hypothesis-seed=0")
 _PLUGINS: Final = "pytest_timeout,_hypothesis_pytestplugin"
 
@@ -72,6 +74,7 @@ class Area:
 
 
 _CONTRACT: Final = ("tests/contract/schemas/test_pinned_identities.py", "tests/contract/schemas/test_golden_events.py")
+_REFERENCE: Final = "tests/property/fold/test_reference.py"
 _REDACTED: Final = "tests/unit/schemas/test_redaction.py"
 AREAS: Final[dict[str, Area]] = {
     "identity": Area(
@@ -97,7 +100,9 @@ AREAS: Final[dict[str, Area]] = {
         # How long a text takes is no matter of a changed word, and most of the tests' time.
         (_REDACTED, f"--deselect={_REDACTED}::test_no_text_takes_long"),
     ),
-    "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold")),
+    "fold": Area(
+        (_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold/test_templates.py", _REFERENCE, "tests/property/fold")
+    ),
     # One file of the fold, which is judged by tests of its own in a second.
     "rejection": Area((f"{_FOLD}/rejection.py",), ("tests/unit/fold/test_reject.py",)),
     "derive": Area(
@@ -105,6 +110,7 @@ AREAS: Final[dict[str, Area]] = {
         (
             "tests/unit/fold",
             "tests/property/fold/test_next_of_neighbours.py",
+            _REFERENCE,
             "tests/property/fold/test_fold_is_a_join.py",
         ),
     ),
@@ -113,187 +119,13 @@ AREAS: Final[dict[str, Area]] = {
         (
             "tests/unit/reconcile",
             "tests/unit/capture/test_backfill.py",
+            "tests/unit/capture/test_left_writes.py",
+            "tests/unit/capture/test_way_of_a_micro_batch.py",
             "tests/unit/capture/test_observed_and_not_emitted.py",
             "tests/unit/cli/test_reconcile.py",
         ),
     ),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One change of one module.
-
-    Attributes:
-        line: where it begins.
-        before, after: the text that is replaced, and what replaces it.
-        source: the whole module, changed.
-    """
-
-    line: int
-    before: str
-    after: str
-    source: str
-
-
-_COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-_COMPUTED: Final[dict[type[ast.operator], type[ast.operator]]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.FloorDiv,
-    ast.FloorDiv: ast.Mult,
-    ast.Div: ast.Mult,
-    ast.Mod: ast.Mult,
-    ast.BitOr: ast.BitAnd,
-    ast.BitAnd: ast.BitOr,
-    ast.LShift: ast.RShift,
-    ast.RShift: ast.LShift,
-}
-_UNTOUCHED_FIELDS: Final = {"annotation", "returns", "decorator_list", "type_params", "bases", "keywords"}
-_UNTOUCHED_TARGETS: Final = {"__all__", "__slots__"}
-_UNTOUCHED_CALLS: Final = {"cast", "TypeVar", "ParamSpec"}
-_UNTOUCHED_OPTIONS: Final = {"strict"}
-_MARK: Final = "XX"
-
-
-def mutants(source: str) -> list[Mutant]:
-    """Every mutant of a module, from its top to its end."""
-    lines = [0]
-    for line in source.encode().splitlines(keepends=True):
-        lines.append(lines[-1] + len(line))
-    found = []
-    for node, after in _changes(ast.parse(source)):
-        whole = source.encode()
-        begin = lines[node.lineno - 1] + node.col_offset
-        end = lines[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
-        changed = (whole[:begin] + after.encode() + whole[end:]).decode()
-        found.append(Mutant(node.lineno, whole[begin:end].decode(), after, changed))
-    return sorted(found, key=lambda mutant: mutant.line)
-
-
-def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
-    """Nodes and the text that takes their place, of this one and all below it."""
-    if isinstance(node, ast.expr):
-        yield from ((node, f"({ast.unparse(other)})") for other in _other_expressions(node))
-    if isinstance(node, ast.stmt):
-        yield from ((node, text) for text in _other_statements(node))
-    for child in _children(node):
-        yield from _changes(child)
-
-
-def _children(node: ast.AST) -> Iterator[ast.AST]:  # noqa: C901  a list of what is left alone
-    """Those that are of interest."""
-    if isinstance(node, ast.JoinedStr | ast.Raise | ast.Import | ast.ImportFrom | ast.Assert):
-        return
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-        return
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return
-    if isinstance(node, ast.Assign | ast.AnnAssign):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        if any(isinstance(target, ast.Name) and target.id in _UNTOUCHED_TARGETS for target in targets):
-            return
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _UNTOUCHED_CALLS:
-        return
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "Literal":
-        return
-    for name, value in ast.iter_fields(node):
-        if name in _UNTOUCHED_FIELDS and not (name == "keywords" and isinstance(node, ast.Call)):
-            continue
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, ast.keyword) and each.arg in _UNTOUCHED_OPTIONS:
-                continue
-            if isinstance(each, ast.AST):
-                yield each
-
-
-def _other_expressions(node: ast.expr) -> Iterator[ast.expr]:  # noqa: C901, PLR0912  a table
-    match node:
-        case ast.Compare():
-            for at, operator in enumerate(node.ops):
-                yield _with(node, ops=_put(node.ops, at, _COMPARED[type(operator)]()))
-        case ast.BoolOp():
-            yield _with(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
-        case ast.UnaryOp(op=ast.Not()):
-            yield node.operand
-        case ast.BinOp() if type(node.op) in _COMPUTED:
-            yield _with(node, op=_COMPUTED[type(node.op)]())
-        case ast.Constant():
-            yield from _other_constants(node.value)
-        case ast.JoinedStr():
-            for at, part in enumerate(node.values):
-                if isinstance(part, ast.Constant):
-                    yield _with(node, values=_put(node.values, at, ast.Constant(str(part.value) + _MARK)))
-        case ast.IfExp():
-            yield _with(node, test=_negated(node.test))
-        case ast.Tuple(ctx=ast.Load()) | ast.List(ctx=ast.Load()) | ast.Set() if len(node.elts) > 1:
-            for at in range(len(node.elts)):
-                yield _with(node, elts=[*node.elts[:at], *node.elts[at + 1 :]])
-        case ast.Dict() if len(node.keys) > 1:
-            for at in range(len(node.keys)):
-                keys, values = [*node.keys[:at], *node.keys[at + 1 :]], [*node.values[:at], *node.values[at + 1 :]]
-                yield _with(node, keys=keys, values=values)
-        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-            for at, generator in enumerate(node.generators):
-                for number, test in enumerate(generator.ifs):
-                    ifs = _put(generator.ifs, number, _negated(test))
-                    yield _with(node, generators=_put(node.generators, at, _with(generator, ifs=ifs)))
-        case _:
-            pass
-
-
-def _other_constants(value: object) -> Iterator[ast.expr]:
-    if isinstance(value, bool):
-        yield ast.Constant(not value)
-    elif isinstance(value, int | float):
-        yield ast.Constant(value + 1)
-    elif isinstance(value, str):
-        yield ast.Constant(f"{value}{_MARK}")
-    elif isinstance(value, bytes):
-        yield ast.Constant(value + _MARK.encode())
-
-
-def _other_statements(node: ast.stmt) -> Iterator[str]:
-    match node:
-        case ast.Expr(value=ast.Call() | ast.Yield() | ast.YieldFrom()) | ast.Raise() | ast.AugAssign():
-            yield "pass"
-        case ast.Assign(targets=[ast.Subscript() | ast.Attribute()]) | ast.Delete():
-            yield "pass"
-        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
-            yield "return None"
-        case ast.Continue():
-            yield "break"
-        case ast.Break():
-            yield "continue"
-        case _:
-            pass
-
-
-def _negated(test: ast.expr) -> ast.expr:
-    return ast.UnaryOp(ast.Not(), test)
-
-
-def _with(node: N, **fields: object) -> N:
-    """A copy with other fields."""
-    changed = copy.copy(node)
-    for name, value in fields.items():
-        setattr(changed, name, value)
-    return changed
-
-
-def _put(values: Sequence[V], at: int, value: V) -> list[V]:
-    return [*values[:at], value, *values[at + 1 :]]
 
 
 class _Changed(importlib.machinery.SourceFileLoader):
@@ -364,6 +196,11 @@ def preload() -> None:
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = tempfile.mkdtemp(prefix="mutation-")
     for name in _PRELOADED:
         importlib.import_module(name)
+    from hypothesis import Phase, settings
+
+    # Not the least example that fails: any does. Profiles of the tests are made from the one that is loaded.
+    settings.register_profile("mutation", phases=(Phase.explicit, Phase.generate))
+    settings.load_profile("mutation")
 
 
 def examine(area: Area, names: Sequence[str], sample: int | None, before: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -394,8 +231,13 @@ def examine(area: Area, names: Sequence[str], sample: int | None, before: Mappin
             survivors_before = {(one["before"], one["after"]) for one in before["modules"][name]["survivors"]}
             again = [mutant for mutant in made if (mutant.before, mutant.after) in survivors_before]
             counts["failed"], made = len(made) - len(again), again
-        for mutant in made:
-            outcome = run_tests(path, mutant.source, area.tests, limit)
+        quickly = []
+        for tried in outcomes([(path, mutant.source) for mutant in made], [*_PYTEST, *area.tests]):
+            quickly.append(tried)
+            if len(quickly) % _PROGRESS == 0:
+                print(f"{name}: {len(quickly)} of {len(made)}, {Counter(quickly)}", file=sys.stderr, flush=True)
+        for mutant, tried in zip(made, quickly, strict=True):
+            outcome = run_tests(path, mutant.source, area.tests, limit) if tried == "not tried" else tried
             counts[outcome] += 1
             if outcome == "passed":
                 survivors.append({"line": mutant.line, "before": mutant.before, "after": mutant.after})
@@ -412,6 +254,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("area", nargs="?", choices=sorted(AREAS))
     parser.add_argument("--module", action="append", default=[], help="only this file of the area; may be repeated")
+    parser.add_argument("--tests", action="append", default=[], help="these in place of the area's; may be repeated")
     parser.add_argument("--every", type=int, default=None, help="only every so-manieth mutant: a sample")
     parser.add_argument("--again", type=Path, default=None, help="only the survivors that this file has, an --output")
     parser.add_argument("--output", type=Path, default=None, help="write the counts and survivors, JSON, to this file")
@@ -425,7 +268,10 @@ def main() -> None:
     os.chdir(ROOT)
     preload()
     before = None if arguments.again is None else json.loads(arguments.again.read_text(encoding="utf-8"))
-    found = examine(AREAS[arguments.area], arguments.module, arguments.every, before)
+    area = AREAS[arguments.area]
+    if arguments.tests:
+        area = Area(area.modules, tuple(arguments.tests))
+    found = examine(area, arguments.module, arguments.every, before)
     if arguments.output is not None:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
         arguments.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

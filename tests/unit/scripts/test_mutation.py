@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from mutation import AREAS, ROOT, module_name, mutants
+from mutants import mutants
+from mutation import AREAS, ROOT, module_name
 
 SOURCE = '''"""Docstring."""
 from typing import TYPE_CHECKING
