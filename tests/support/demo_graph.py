@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from headwater_consumers.declaring.files import read_file
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import LineageEvent
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from neo4j import Driver
 
 RECORDING = Path(__file__).parents[1] / "recordings" / "demo" / "events.jsonl"
+DECLARED = Path(__file__).parents[2] / "docs" / "examples" / "declare" / "flights.yaml"
+_DECLARED_AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 _READ_SECONDS = 10.0
 
 
@@ -41,6 +45,12 @@ def load_demo(driver: Driver, database: str = "neo4j") -> None:
     writer = GraphWriter(driver, database)
     writer.ensure_schema()
     writer.apply(fold(demo_events()))
+
+
+def declare_demo(driver: Driver, file: Path = DECLARED, database: str = "neo4j") -> None:
+    """Write what a file declares of the demo's pipeline, beside the demo's graph."""
+    declared = read_file(file.name, file.read_text(encoding="utf-8"))
+    GraphWriter(driver, database).apply(fold(list(declared.events(1, tenant="default", event_time=_DECLARED_AT))))
 
 
 def record() -> int:

@@ -16,7 +16,7 @@ from headwater.stack.jars import ensure_jars
 from headwater.stack.java import java_runtime
 from headwater.stack.process import GuardedProcess
 
-USER, PASSWORD = "admin", "right-password"
+USER, GUEST, PASSWORD = "admin", "guest", "right-password"
 
 _PROPERTIES = """\
 process.roles=broker,controller
@@ -30,7 +30,7 @@ inter.broker.listener.name=SASL_PLAINTEXT
 sasl.enabled.mechanisms=PLAIN
 sasl.mechanism.inter.broker.protocol=PLAIN
 listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule \
-required username="{user}" password="{password}" user_{user}="{password}";
+required username="{user}" password="{password}" user_{user}="{password}" user_{guest}="{password}";
 log.dirs={logs}
 auto.create.topics.enable=false
 log.retention.ms=-1
@@ -38,16 +38,40 @@ offsets.topic.replication.factor=1
 """
 
 
+_ACLS = """\
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:{user};User:ANONYMOUS
+"""
+"""The controller's listener asks for no password."""
+
+
+def client_of(bootstrap: str, user: str = USER) -> dict[str, str]:
+    """Settings of librdkafka for a user of it."""
+    return {
+        "bootstrap.servers": bootstrap,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": user,
+        "sasl.password": PASSWORD,
+    }
+
+
 @contextlib.contextmanager
-def sasl_broker(folder: Path) -> Iterator[str]:
-    """Run one with its data in `folder`, and give its `host:port`."""
+def sasl_broker(folder: Path, *, acls: bool = False) -> Iterator[str]:
+    """Run one with its data in `folder`, and give its `host:port`; with `acls` it checks them, and `GUEST` has none."""
     chosen = ports.choose(ports.ANY)
     java = [str(java_runtime().executable), "-Xmx256m", "-cp", os.pathsep.join(map(str, ensure_jars("kafka")))]
     properties = folder / "server.properties"
     properties.write_text(
         _PROPERTIES.format(
-            kafka=chosen.kafka, controller=chosen.controller, logs=folder / "data", user=USER, password=PASSWORD
+            kafka=chosen.kafka,
+            controller=chosen.controller,
+            logs=folder / "data",
+            user=USER,
+            guest=GUEST,
+            password=PASSWORD,
         )
+        + (_ACLS.format(user=USER) if acls else "")
     )
     cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     arguments = ["format", f"--cluster-id={cluster_id}", "--config", str(properties)]
