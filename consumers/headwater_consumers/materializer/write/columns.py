@@ -2,12 +2,14 @@
 
 A dataset's schema is mostly reported again unchanged. Then nothing is read or written here: the dataset's own register
 has the new stamp, and it counts for every column that is in the schema. Only when a column leaves the schema, the stamp
-and time that it had by its dataset are written to the column itself.
+and time that it had by its dataset are written to the column itself. That holds for reports that come late, too, as
+jobs on several partitions have them: as long as they are no older than the schema's own node, no column is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from headwater_consumers.facts.delta import GraphDelta
@@ -23,9 +25,12 @@ from headwater_consumers.materializer.write.nodes import Joined
 from headwater_consumers.materializer.write.transaction import Index, WriteTransaction
 
 
-def write_columns(tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str, Joined]) -> None:
-    """Columns of the delta's datasets, which are locked, by what `write_datasets` found."""
+def write_columns(
+    tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str, Joined], schemas: Mapping[str, Joined]
+) -> None:
+    """Columns of the delta's datasets, which are locked, by what was found of them and of their schemas."""
     index = Index()
+    since = _since(delta, schemas)
     rows: list[dict[str, Any]] = []
     owners: dict[str, tuple[str, str]] = {}
     for dataset, facts in delta.datasets.items():
@@ -33,7 +38,7 @@ def write_columns(tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str
             continue
         tenant = str(facts.identity["tenant"])
         current, reported = schema_paths(datasets[dataset].after), _reports_schema(facts)
-        repeated = reported and _is_repeated(facts, datasets[dataset])
+        repeated = reported and _is_repeated(facts, datasets[dataset], since.get(dataset))
         paths = {path for path, column in facts.columns.items() if not (repeated and column.registers)}
         if reported and not repeated:
             paths |= schema_paths(datasets[dataset].before)
@@ -63,12 +68,31 @@ def _reports_schema(facts: DatasetFacts) -> bool:
     return "schema" in facts.registers
 
 
-def _is_repeated(facts: DatasetFacts, joined: Joined) -> bool:
-    """Whether the delta's schemas bring nothing new of any column: the newest is the stored one, none is older."""
-    before, after = joined.before.get("schema"), joined.after["schema"]
-    if before is None or before[1] != after[1] or before[0] > facts.registers["schema"][0]:
+def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, datetime | None]:
+    """Of datasets of which the delta has one schema, by key: since when that was stored before."""
+    since: dict[str, datetime | None] = {}
+    several: set[str] = set()
+    for key, schema in delta.schemas.items():
+        if schema.dataset in since:
+            several.add(schema.dataset)
+        since[schema.dataset] = schemas[key].since
+    return {dataset: first for dataset, first in since.items() if dataset not in several}
+
+
+def _is_repeated(facts: DatasetFacts, joined: Joined, since: datetime | None) -> bool:
+    """Whether the delta's schemas bring nothing new of any column: the newest is the stored one, none is older.
+
+    Args:
+        facts: of the dataset in the delta.
+        joined: its registers.
+        since: when the delta's only schema was first seen, as stored. Every column of it has been seen since then.
+    """
+    before = joined.before.get("schema")
+    if before is None or before[1] != facts.registers["schema"][1]:
         return False
-    current, since = schema_paths(joined.after), stamp_time(before[0])
+    current = schema_paths(joined.after)
+    # The report that has the register, which is no older than the first, had every column of it, too.
+    since = since or stamp_time(before[0])
     return all(
         path in current and column.seen.first is not None and column.seen.first >= since
         for path, column in facts.columns.items()

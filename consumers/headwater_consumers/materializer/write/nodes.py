@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from headwater_consumers.facts.delta import GraphDelta
@@ -21,10 +22,11 @@ _N = TypeVar("_N", bound=NodeFacts)
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Registers of one node before and after the transaction."""
+    """Registers of one node before and after the transaction, and since when it was stored before; None: it wasn't."""
 
     before: Registers
     after: Registers
+    since: datetime | None = None
 
 
 class NodeRows:
@@ -61,7 +63,7 @@ class NodeRows:
             before = read_node(self._label, stored)
             after = _joined(before, self._nodes[key])
             updates += _update(key, node_changes(stored, before, after))
-            joined[key] = Joined(before.registers, after.registers)
+            joined[key] = Joined(before.registers, after.registers, before.seen.first)
         tx.send_rows(f"update_{self._name}", updates)
         return joined
 

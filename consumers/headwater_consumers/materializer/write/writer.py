@@ -169,9 +169,9 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
 
     # Step 2: nodes that belong to datasets.
     write_aliases(run, delta, datasets)
-    write_columns(run, delta, datasets)
+    schemas = rows.schemas.write(run)
+    write_columns(run, delta, datasets, schemas)
     rows.versions.write(run)
-    rows.schemas.write(run)
 
     # Step 3: the other anchors, and nodes that belong to queries.
     run_links, job_names = write_runs(run, delta, rows.runs)
