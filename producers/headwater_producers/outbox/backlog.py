@@ -55,8 +55,12 @@ class Backlog:
         self.store = store
         self.limits = limits
         self.metrics = metrics
-        self.changed = threading.Condition()
-        # All below is guarded by `changed`.
+        # One lock, and a condition for each who waits: an event wakes nobody who has nothing to do with it.
+        self.lock = threading.RLock()
+        self.to_write = threading.Condition(self.lock)
+        self.to_relay = threading.Condition(self.lock)
+        self.settled = threading.Condition(self.lock)
+        # All below is guarded by the lock.
         self.closed = False
         self.disk_problem: str | None = None
         self.dropped = 0
@@ -78,7 +82,7 @@ class Backlog:
             OutboxFullError, OutboxClosedError: it wasn't taken.
         """
         size = size_of(record)
-        with self.changed:
+        with self.lock:
             if self.closed:
                 raise OutboxClosedError("the outbox is closed")
             if not self._has_room(size):
@@ -92,7 +96,7 @@ class Backlog:
             self._last += 1
             self._unwritten[self._last] = record
             self._unwritten_bytes += size
-            self.changed.notify_all()
+            self.to_write.notify_all()
         self.metrics.taken.inc()
 
     def _has_room(self, size: int) -> bool:
@@ -107,7 +111,7 @@ class Backlog:
 
     def unwritten(self, after: int = 0, *, max_events: int) -> list[Numbered]:
         """Events in memory, the oldest first."""
-        with self.changed:
+        with self.lock:
             return list(islice(((number, r) for number, r in self._unwritten.items() if number > after), max_events))
 
     @property
@@ -123,7 +127,7 @@ class Backlog:
     def written(self, records: Iterable[Numbered]) -> None:
         """They are durable."""
         records = list(records)
-        with self.changed:
+        with self.lock:
             self.store.admit(records)
             for number, _ in records:
                 if not self._forget_unwritten(number):
@@ -131,13 +135,14 @@ class Backlog:
                     self.store.forget([number])
                 self._last_durable = number
             self.disk_problem = None
-            self.changed.notify_all()
+            self.to_relay.notify_all()
+            self.settled.notify_all()
 
     def note_disk_problem(self, problem: str) -> None:
         """The disk doesn't take what is unwritten; it stays in memory."""
-        with self.changed:
+        with self.lock:
             self.disk_problem = problem
-            self.changed.notify_all()
+            self.to_relay.notify_all()
         self.metrics.disk_errors.inc()
 
     def begin_anew(self, store: Store) -> int:
@@ -155,7 +160,7 @@ class Backlog:
             store.admit(held)
             after = held[-1][0]
             moved += len(held)
-        with self.changed:
+        with self.lock:
             old, self.store = self.store, store
             store.forget(set(store.numbers()).difference(old.numbers()))  # settled meanwhile
             # Empty now, it is closed by the relay, which may be reading it.
@@ -165,7 +170,7 @@ class Backlog:
 
     def make_room(self) -> int:
         """Drops the oldest durable events while there are too many bytes; returns how many."""
-        with self.changed:
+        with self.lock:
             stores = [*self.adopted, self.store]
         dropped = lost = 0
         for store in stores:
@@ -175,10 +180,10 @@ class Backlog:
                 dropped += gone
                 lost += gone if store is self.store else 0
         if dropped:
-            with self.changed:
+            with self.lock:
                 self.dropped += dropped
                 self.lost += lost
-                self.changed.notify_all()
+                self.settled.notify_all()
             self.metrics.dropped[DropReason.FULL].inc(dropped)
         return dropped
 
@@ -187,7 +192,7 @@ class Backlog:
     def settle(self, store: Store, numbers: Iterable[int], *, delivered: bool) -> None:
         """Kafka has these events, or they never will be delivered: they needn't be held any more."""
         numbers = list(numbers)
-        with self.changed:
+        with self.lock:
             count = store.forget(numbers)
             if store is self.store:
                 count += sum(self._forget_unwritten(number) for number in numbers)
@@ -198,20 +203,20 @@ class Backlog:
                 self.lost += count if store is self.store else 0
             counter = self.metrics.relayed if delivered else self.metrics.dropped[DropReason.TOO_LARGE]
             counter.inc(count)
-            self.changed.notify_all()
+            self.settled.notify_all()
         # A query's events come and go one by one: their deletion can share the next one's transaction and its sync.
         if store is not self.store or store.owed >= _MAX_OWED:
             store.purge()
 
     def adopt(self, store: Store) -> None:
         """Holds a dead outbox's events too."""
-        with self.changed:
+        with self.lock:
             self.adopted.append(store)
         self.metrics.adopted.inc(store.count)
 
     def let_go(self, store: Store) -> None:
         """Closes an adopted file; what it still holds is for the next outbox."""
-        with self.changed:
+        with self.lock:
             self.adopted.remove(store)
         store.close()
 
@@ -241,16 +246,16 @@ class Backlog:
 
     def await_durable(self, timeout_seconds: float) -> int:
         """Waits until all that was taken so far is on disk or delivered; returns how many events are neither."""
-        with self.changed:
+        with self.lock:
             last = self._last
-            self.changed.wait_for(lambda: not self._unwritten_until(last), timeout_seconds)
+            self.settled.wait_for(lambda: not self._unwritten_until(last), timeout_seconds)
             return self._unwritten_until(last)
 
     def await_relayed(self, timeout_seconds: float) -> int:
         """Waits until Kafka has all that was taken so far; returns how many of this outbox's own events it hasn't."""
-        with self.changed:
+        with self.lock:
             last = self._last
-            self.changed.wait_for(lambda: not self._held_until(last), timeout_seconds)
+            self.settled.wait_for(lambda: not self._held_until(last), timeout_seconds)
             return len(self._unwritten) + self.store.count if self._held_until(last) else 0
 
     def _unwritten_until(self, last: int) -> int:

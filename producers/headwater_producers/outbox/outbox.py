@@ -130,7 +130,7 @@ class Outbox:
 
     def close(self) -> None:
         """Writes what is unwritten and closes the files. The next outbox sends what is left in them. Idempotent."""
-        with self._backlog.changed:
+        with self._backlog.lock:
             if self._backlog.closed:
                 return
             self._backlog.closed = True

@@ -73,8 +73,8 @@ class Relay:
     def stop(self) -> None:
         """Ends the thread; what isn't acknowledged by now stays in the outbox."""
         self._stopping.set()
-        with self._backlog.changed:
-            self._backlog.changed.notify_all()
+        with self._backlog.to_relay:
+            self._backlog.to_relay.notify_all()
         self._thread.join()
 
     def _run(self) -> None:
@@ -119,8 +119,8 @@ class Relay:
 
     def _await_change(self) -> None:
         own = self._progress_of(self._backlog.store)
-        with self._backlog.changed:
-            changed = self._backlog.changed.wait_for(
+        with self._backlog.to_relay:
+            changed = self._backlog.to_relay.wait_for(
                 lambda: self._stopping.is_set() or self._backlog.newest_relayable > own.after, _POLL_SECONDS * 4
             )
         if not changed:

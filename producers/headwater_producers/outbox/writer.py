@@ -36,14 +36,14 @@ class Writer:
     def stop(self) -> None:
         """Ends the thread, after one last attempt at what isn't written. The backlog must be closed already."""
         self._stopping.set()
-        with self._backlog.changed:
-            self._backlog.changed.notify_all()
+        with self._backlog.to_write:
+            self._backlog.to_write.notify_all()
         self._thread.join()
 
     def _run(self) -> None:
         while True:
-            with self._backlog.changed:
-                self._backlog.changed.wait_for(lambda: self._stopping.is_set() or self._backlog.any_unwritten)
+            with self._backlog.to_write:
+                self._backlog.to_write.wait_for(lambda: self._stopping.is_set() or self._backlog.any_unwritten)
             try:
                 written = self._write_group()
             except Exception:

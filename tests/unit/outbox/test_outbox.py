@@ -6,6 +6,7 @@ import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,31 @@ def test_what_was_relayed_is_deleted_when_nothing_more_comes(make: Make) -> None
     outbox.put(record("e1"))
     assert outbox.await_relayed(20) == 0
     until(lambda: outbox._backlog.store.owed == 0)
+
+
+def test_an_event_wakes_only_who_has_to_do_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each that is woken for nothing costs a micro-batch two switches of threads."""
+    backlog, woken = Backlog(Store.create_below(tmp_path), OutboxLimits(), metrics()), list[str]()
+    for name in ("to_write", "to_relay", "settled"):
+        monkeypatch.setattr(getattr(backlog, name), "notify_all", partial(woken.append, name))
+
+    def who() -> list[str]:
+        found = woken.copy()
+        woken.clear()
+        return found
+
+    backlog.put(record("e1"))
+    assert who() == ["to_write"]
+    group = backlog.unwritten(max_events=1)
+    backlog.store.append(group)
+    backlog.written(group)
+    assert who() == ["to_relay", "settled"]
+    backlog.settle(backlog.store, [number for number, _ in group], delivered=True)
+    assert who() == ["settled"]
+    backlog.put(record("e2"))
+    backlog.note_disk_problem("no space")  # the relay takes it from memory
+    assert who() == ["to_write", "to_relay"]
+    backlog.close()
 
 
 def test_outboxes_that_come_and_go_do_not_take_the_folder_from_each_other(tmp_path: Path) -> None:
