@@ -3,7 +3,7 @@
 So that questions about the demo's graph can be tested, and worked examples be shown, without running Spark for minutes.
 To record anew (the demo's own folder, because its paths are in the events):
 
-    HEADWATER_DATA_DIR=/tmp/headwater headwater demo --keep
+    HEADWATER_DATA_DIR=/tmp/headwater headwater demo --keep     (of a clean checkout of main: events name both)
     HEADWATER_DATA_DIR=/tmp/headwater/demo python -m support.demo_graph --record     (in tests/)
     HEADWATER_DATA_DIR=/tmp/headwater headwater down
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 RECORDING = Path(__file__).parents[1] / "recordings" / "demo" / "events.jsonl"
 DECLARED = Path(__file__).parents[2] / "docs" / "examples" / "declare" / "flights.yaml"
-_DECLARED_AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
+_DECLARED_AT = datetime(2026, 11, 26, 12, tzinfo=UTC)
 _READ_SECONDS = 10.0
 
 

@@ -93,13 +93,22 @@ def part_text(use: Use) -> str:
         left = len(some) - _MOST_SPANS
         return (", ".join(some[:_MOST_SPANS]) + (f" and {left} more" if left > 0 else "")) or "nothing new"
     if use.position == "files":
-        return shortened(", ".join(use.paths[:1]), LONGEST_PATH) + (" …" if len(use.paths) > 1 else "") or (
+        names = [shortened(_within(use.dataset.name, path), LONGEST_PATH) for path in use.paths[:1]]
+        return "".join(names) + (" …" if len(use.paths) > 1 else "") or (
             f"files {visible(use.version[:_SHORT_DIGEST])}" if use.version else "files"
         )
     if use.version is not None:
         upto = f"after {shortened(use.from_version)} up to " if use.from_version is not None else ""
         return f"{shortened(use.format or '')} {upto}{shortened(use.version)}".strip()
     return shortened(use.text) if use.text else "–"
+
+
+def _within(dataset: str, path: str) -> str:
+    """The path below the dataset, which is named beside it; of a file that is the dataset, its own name."""
+    name = f"/{dataset.strip('/')}"
+    if path.endswith(name):
+        return path.rpartition("/")[2]
+    return path.partition(f"{name}/")[2] or path
 
 
 def faults_text(batch: IntervalItem) -> str:

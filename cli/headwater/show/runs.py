@@ -89,6 +89,10 @@ def _heartbeat(run: OpenRun, now: datetime) -> str:
     return "stopped" if has_stopped else f"every {run.heartbeat_seconds:g} s"
 
 
+def _checkout(found: RunDetails) -> str:
+    return " at ".join(filter(None, (found.repository, found.branch)))
+
+
 def details(found: RunDetails) -> RenderableType:
     """A row for each thing that is known; below, what it read and wrote."""
     run = found.run
@@ -104,7 +108,7 @@ def details(found: RunDetails) -> RenderableType:
         ("for", _period(found)),
         ("code", _name(run.code_version)),
         ("script", _name(found.script)),
-        ("repository", _name(" at ".join(filter(None, (found.repository, found.branch))))),
+        ("repository" if found.repository else "branch", _name(_checkout(found))),
         ("package", _name(found.package)),
         ("image", _name(found.image)),
         ("configuration", _name(run.config_version)),

@@ -194,17 +194,21 @@ def _superseded(out: Table, each: Tainted, by: str) -> None:
         )
 
 
+def _some(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def blast_summary(found: Blast) -> str:
     """The last line."""
     totals = found.totals
     origin = found.hops[0].step if found.hops and not found.start else None
     by = f"By {step_name(origin)}: " if origin is not None and origin.first_batch is not None else ""
-    counts = [f"{by}{totals.datasets} dataset{'s' * (totals.datasets != 1)} tainted"]
-    counts += [f"{totals.offsets:,} records at most"] if totals.offsets else []
-    counts += [f"{totals.files:,} files"] if totals.files else []
-    counts += [f"{totals.versions:,} versions"] if totals.versions else []
+    counts = [f"{by}{_some(totals.datasets, 'dataset')} tainted"]
+    counts += [f"{_some(totals.offsets, 'record')} at most"] if totals.offsets else []
+    counts += [_some(totals.files, "file")] if totals.files else []
+    counts += [_some(totals.versions, "version")] if totals.versions else []
     counts += [f"{totals.unknown} of unknown extent"] if totals.unknown else []
     counts += [f"{totals.clean_again} clean again"] if totals.clean_again else []
     more = " There is more: a greater --limit." if found.truncated else ""
-    counted = f"{', '.join(counts)}, over {totals.steps} step{'s' * (totals.steps != 1)}.{more}"
+    counted = f"{', '.join(counts)}, over {_some(totals.steps, 'step')}.{more}"
     return "\n".join((counted, quality.lines(found.quality))) if found.quality else counted

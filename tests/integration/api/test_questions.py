@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.stack
 
-RUN = "c363d751-3648-49f9-a19e-83469e65182f"
+RUN = "ad9034e8-07a1-4fb1-9983-3216e9ebe03c"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -61,6 +62,10 @@ def test_parts() -> None:
     assert part_text(Use(dataset=TOPIC, position="kafka", offsets=spans[:1])) == "nothing new"
     assert part_text(Use(dataset=TOPIC, position="files", paths=("/a", "/b"))) == "/a …"
     assert part_text(Use(dataset=TOPIC, position="files", paths=(LONG_PATH,))) == LONG_PATH
+    folder, file = replace(TOPIC, name="/lake/delays"), replace(TOPIC, name="/lake/a.csv")
+    below = ("file:/lake/delays/day=1/part-0.parquet", "file:/lake/delays/day=2/part-0.parquet")
+    assert part_text(Use(dataset=folder, position="files", paths=below)) == "day=1/part-0.parquet …"
+    assert part_text(Use(dataset=file, position="files", paths=("file:/lake/a.csv",))) == "a.csv"
     assert (
         part_text(Use(dataset=TOPIC, position="table_range", format="delta", from_version="3", version="5"))
         == "delta after 3 up to 5"

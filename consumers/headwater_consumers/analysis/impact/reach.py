@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from headwater_consumers.analysis.assets import Asset
@@ -10,6 +10,7 @@ from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact.change import Extent
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace import Offsets, Part, Path, Times, trace_in
+from headwater_consumers.analysis.trace.answer import weakest
 from headwater_consumers.analysis.trace.question import Start
 from headwater_schemas.ranges import MOST_OFFSET
 
@@ -48,7 +49,9 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent) -> DataReach:
     parts: dict[str, dict[Part, None]] = {}
     for hop in traced.hops:
         for part in hop.outputs:
-            parts.setdefault(part.dataset.key, {})[part] = None
+            # No surer than the way to it: of what may have used the data, all that it wrote may be of it.
+            found = replace(part, certainty=weakest(hop.overall, part.certainty))
+            parts.setdefault(part.dataset.key, {})[found] = None
     notes = list(traced.notes)
     if traced.truncated:
         notes.append(f"It was followed for {_MOST_STEPS:,} steps and goes on: what lies beyond is listed as a whole.")
@@ -56,7 +59,7 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent) -> DataReach:
         notes.append("No job is known to have read that part.")
     row = tx.row("impact/dataset_ids", keys=list(parts))
     within = None if traced.truncated else frozenset(row["ids"] if row is not None else ())
-    return DataReach(within, {key: tuple(found)[:MOST_PARTS] for key, found in parts.items()}, tuple(notes))
+    return DataReach(within, {key: tuple(of)[:MOST_PARTS] for key, of in parts.items()}, tuple(notes))
 
 
 def _start(dataset: Asset, extent: Extent) -> Start | None:
