@@ -29,6 +29,7 @@ from headwater_consumers.analysis.runs import (
 from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import RunEventType
 from headwater_schemas.ranges import range_text
+from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -57,7 +58,7 @@ def table(runs: Sequence[RunItem]) -> Table:
             shortened(run.run_id),
             short_version(run.code_version),
             batches_text(run),
-            shortened(_error(run), _LONGEST_ERROR),
+            _short_error(run),
         )
     return out
 
@@ -248,6 +249,13 @@ def _error(run: RunItem) -> str:
     return ": ".join(filter(None, (run.error_type, run.error_message)))
 
 
+def _short_error(run: RunItem) -> str:
+    """The class without its package and how the message begins: what tells one error from another."""
+    kind = (run.error_type or "").rpartition(".")[2]
+    text = " ".join(": ".join(filter(None, (kind, run.error_message))).split())
+    return visible(text if len(text) <= _LONGEST_ERROR else f"{text[: _LONGEST_ERROR - 1]}…")
+
+
 def _period(found: RunDetails) -> str | None:
     if found.nominal_start is None and found.nominal_end is None:
         return None
@@ -266,7 +274,7 @@ def _who(run: RunItem) -> tuple[str, str, str]:
 
 
 def _why(run: RunItem) -> str:
-    return " ".join(filter(None, (run.state.value if run.state else "", shortened(_error(run), _LONGEST_ERROR))))
+    return " ".join(filter(None, (run.state.value if run.state else "", _short_error(run))))
 
 
 def _quality_rows(one: QualityTurn) -> list[tuple[str, ...]]:

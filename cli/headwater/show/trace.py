@@ -16,6 +16,7 @@ from headwater_consumers.analysis.blast import Blast, Tainted
 from headwater_consumers.analysis.trace import Hop, Part, PartKind, RunBrief, Step, StepKind, Trace, TraceDirection
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text, partition_text, range_text
+from headwater_schemas.visible import visible
 
 _STYLES = {
     Certainty.EXACT: "green",
@@ -71,7 +72,7 @@ def step_name(step: Step) -> str:
 
 
 def step_words(step: Step) -> str:
-    """`flights.enrich batch 12 (2025-01-31 12:00:00Z, code 1a2b3c)`."""
+    """`flights.enrich batch 12 (2025-01-31 12:00:00Z, code 1a2b3c)`; of a batch run that isn't complete its state."""
     details = [moment_text(step.started_at)] if step.started_at is not None else []
     codes = sorted({short_version(run.code_version) for run in step.runs if run.code_version is not None})
     details += [f"code {', '.join(codes)}"] if codes else []
@@ -79,6 +80,8 @@ def step_words(step: Step) -> str:
         details.insert(0, f"run {shortened(step.runs[0].run_id)}")
     elif step.runs:
         details.insert(0, f"runs {', '.join(map(_run_and_batches, step.runs))}")
+    if step.kind is StepKind.RUN and step.runs[0].state not in (None, "COMPLETE"):
+        details.append(visible(step.runs[0].state))
     return f"{step_name(step)} ({', '.join(details)})" if details else step_name(step)
 
 

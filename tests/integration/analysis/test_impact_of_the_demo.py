@@ -23,6 +23,7 @@ from headwater_consumers.analysis.impact import (
 )
 from headwater_consumers.analysis.lineage import Influence
 from headwater_consumers.analysis.reader import Reader
+from headwater_schemas.events import Certainty
 from support.demo_graph import demo_events
 from support.worked_examples import check_page
 
@@ -175,6 +176,11 @@ def test_a_part_hits_what_it_came_to(demo_reader: Reader) -> None:
     }  # fmt: skip
     assert all(part.dataset == item.asset for item in read.items for part in item.parts)
     assert all(item.parts for item in read.items)
+    # No part is surer than the way to it: what routes read of its own table isn't listed.
+    sure = {item.asset.title: {part.certainty for part in item.parts} for item in read.items}
+    assert sure["flights.enriched"] == {Certainty.EXACT}
+    assert sure["routes"] == {Certainty.EXACT, Certainty.UNKNOWN}
+    assert sure["daily_report"] == {Certainty.UPPER_BOUND}
     column = ImpactChange("flights.departed", "value.distance", wrong, extent=Extent("0", 100, 200))
     assert by_dataset(analyze(demo_reader, column).items) == {
         "flights.enriched": {"value", "value.distance"},

@@ -579,6 +579,24 @@ def test_versions_of_a_table(clean_database: Driver, reader: Reader) -> None:
         trace(reader, VersionOf("/lake/table", "99"))
 
 
+def test_what_several_ways_lead_to_is_counted_once(clean_database: Driver, reader: Reader) -> None:
+    """As after MERGE, UPDATE and DELETE: the report read the last version, which may hold what each of them wrote."""
+    merged, updated, deleted = (snapshot(version) for version in "123")
+    runs = [
+        batch_run("merge", (files_use("/lake/changes", ["part-0"]),), (merged,), at=10),
+        batch_run("update", (merged,), (updated,), at=20),
+        batch_run("delete", (updated,), (deleted,), at=30),
+        batch_run("report", (deleted,), (files_use("/lake/report", ["part-0"]),), at=40),
+    ]
+    write(clean_database, events=runs)
+    found = trace(reader, Path("/lake/changes/part-0"), depth=None)
+    reports = [each for each in found.hops if each.step.job and each.step.job.name == "report"]
+    assert max(len(each.after) for each in reports) == 2
+    for each in reports:
+        [written] = each.outputs
+        assert (written.files, written.file_count) == (("file:/lake/report/part-0",), 1)
+
+
 def test_what_was_read_at_a_time(clean_database: Driver, reader: Reader) -> None:
     write(clean_database, copying("copy", "in", "out"))
     at = BEGIN + timedelta(seconds=75)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from headwater.show.batches import faults_text, part_text, partitions_text, quality_text, uses
 from headwater.show.names import short_version
 from headwater.show.pages import counted
-from headwater.show.runs import duration_text
-from headwater.show.trace import part_words
+from headwater.show.runs import duration_text, table
+from headwater.show.trace import part_words, step_words
 from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.runs import IntervalItem, Joint, Quality, Use
+from headwater_consumers.analysis.runs import IntervalItem, Joint, Quality, RunItem, Use
 from headwater_consumers.analysis.runs.notes import notes
 from headwater_consumers.analysis.runs.one import joined
-from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind
+from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind, RunBrief, Step, StepKind
 from headwater_schemas.events import Certainty, Provenance
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -71,6 +73,31 @@ def test_parts() -> None:
         == "delta after 3 up to 5"
     )
     assert part_text(Use(dataset=TOPIC)) == "–"
+
+
+def test_a_run_that_is_not_complete_has_its_state_beside_it() -> None:
+    job = replace(TOPIC, kind=AssetKind.JOB, name="orders")
+    words = {
+        state: step_words(Step(kind=StepKind.RUN, job=job, runs=(RunBrief(run_id="r1", state=state),)))
+        for state in ("COMPLETE", "FAIL", "RUNNING", None)
+    }
+    assert words == {
+        "COMPLETE": "orders (run r1)",
+        "FAIL": "orders (run r1, FAIL)",
+        "RUNNING": "orders (run r1, RUNNING)",
+        None: "orders (run r1)",
+    }
+
+
+def test_an_error_in_a_table_begins_with_what_it_is() -> None:
+    message = "[DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE] Cannot\nperform Merge"
+    usual: dict[str, Any] = dict.fromkeys(RunItem.__dataclass_fields__)
+    kind = "org.apache.spark.sql.delta.DeltaUnsupportedOperationException"
+    failed = RunItem(**(usual | {"run_id": "r1", "error_type": kind, "error_message": message}))
+    console = Console(width=400, file=io.StringIO(), record=True)
+    console.print(table([failed]))
+    shown = console.export_text().splitlines()[1].strip()
+    assert shown.endswith("DeltaUnsupportedOperationException: [DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_…")
 
 
 def test_names_of_files_are_whole_but_on_arrows() -> None:

@@ -218,8 +218,9 @@ def merged(drafts: Iterable[Draft]) -> list[Draft]:
         surer = old if weakest(old.overall, draft.overall) == draft.overall else draft
         out[draft.key] = replace(
             surer,
-            inputs=join((*old.inputs, *draft.inputs)),
-            outputs=join((*old.outputs, *draft.outputs)),
+            # Each way has all that the step used of a dataset: counted once, not once for each way.
+            inputs=join(dict.fromkeys((*old.inputs, *draft.inputs))),
+            outputs=join(dict.fromkeys((*old.outputs, *draft.outputs))),
             pendings=tuple(dict.fromkeys((*old.pendings, *draft.pendings))),
         )
     return list(out.values())
