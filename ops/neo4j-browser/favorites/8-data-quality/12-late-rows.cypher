@@ -1,4 +1,5 @@
 // Rows that came too late for their watermark and were dropped
+// No rows is good news.
 // The watermarks: headwater runs intervals JOB --job --from BATCH --json
 MATCH (segment:Segment)-[:IN_QUERY]->(query:Query)
 WHERE segment.late IS NOT NULL
