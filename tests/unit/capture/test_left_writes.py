@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JError
 
-from headwater_producers.spark.backfill.left_tables import became_of, ends_of
+from headwater_producers.outbox.locked_file import create_locked
+from headwater_producers.spark.backfill.left_tables import KeptWrite, NothingKept, became_of, ends_of, location
 from headwater_producers.spark.backfill.open_writes import OpenWrites
 from headwater_producers.spark.events.batch import BatchRun, batch_started, plan_to_be
 from headwater_producers.spark.events.dedup_cache import DedupCache
@@ -40,6 +49,7 @@ from headwater_schemas.events import (
 from headwater_schemas.facets import WRITE_FACET
 from spark.plan.goldens import check_table
 from support.capture import DictFiles, body, event_context
+from support.events import full_job_event
 
 BEGAN = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 TABLE = "/lake/orders"
@@ -370,3 +380,202 @@ def test_a_disk_that_fails_costs_only_what_it_would_have_kept(tmp_path: Path, ca
     kept.remove("run-1")
     kept.close()
     assert "can't be saved" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("dataset", "expected"),
+    [
+        (DatasetRef("file", "/lake/orders"), "/lake/orders"),
+        (DatasetRef("s3://bucket", "lake/orders"), "s3a://bucket/lake/orders"),
+        (DatasetRef("s3://bucket", "/lake/orders"), "s3a://bucket/lake/orders"),
+        (DatasetRef("hdfs://nn:8020", "/lake/orders"), "hdfs://nn:8020/lake/orders"),
+    ],
+)
+def test_where_a_table_lies_is_written_as_hadoop_has_it(dataset: DatasetRef, expected: str) -> None:
+    assert location(dataset) == expected
+
+
+@pytest.mark.parametrize(
+    ("targets", "reason"),
+    [
+        ((), "where it was to write isn't known"),
+        (write().targets * 2, "it was to write several datasets"),
+        (write("parquet").targets, "what it was to write keeps no record of whose a file is"),
+    ],
+)
+def test_why_nothing_shows_what_became_of_a_write(targets: tuple[WriteTarget, ...], reason: str) -> None:
+    assert became_of(write(targets=targets), delta(CREATED)) == WriteOutcome(verdict=Verdict.UNKNOWN, reason=reason)
+
+
+class Unreadable(DictFiles):
+    """Files that can't be read, for a reason."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(delta(CREATED).texts)
+        self._reason = reason
+
+    def read(self, path: str) -> str | None:
+        raise self._reason
+
+
+@pytest.mark.parametrize("reason", [OSError("gone"), ValueError("gone"), KeyError("gone"), Py4JError("gone")])
+def test_a_log_that_cannot_be_read_is_a_reason_whatever_failed(
+    reason: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG, "headwater_producers.spark.backfill.left_tables"):
+        found = became_of(write(), Unreadable(reason))
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.reason.startswith("the log of what it was to write can't be read: ")
+    assert "gone" in found.reason
+    [record] = caplog.records
+    assert record.getMessage() == "lineage capture: the log of a table can't be read"
+    assert record.exc_info
+
+
+def test_of_a_write_that_committed_nothing_there_is_no_plan(caplog: pytest.LogCaptureFixture) -> None:
+    _, plan = started()
+    early = KeptWrite(write(run_id="early", seen_at=BEGAN), plan)
+    late = KeptWrite(write(run_id="late"), None)
+    with caplog.at_level(logging.INFO, "headwater_producers.spark.backfill.left_tables"):
+        ends = list(ends_of([late, early], delta(CREATED), producer="p"))
+    assert [event.run.run_id for event in ends if event.run is not None] == ["late", "early", "app-run"]
+    assert [body(event).plan_digest for event in ends] == [None, None, None]
+    assert ends[-1].event_time == write().seen_at, "when the last of them was seen"
+    text = "lineage capture: run late of a dead driver: NOTHING "
+    assert [record.getMessage().startswith(text) for record in caplog.records] == [True, False]
+
+
+def test_of_a_write_whose_plan_is_not_known_the_commit_is_reported_without_one() -> None:
+    files = delta(CREATED, (3, "WRITE", OURS))
+    [end, _] = ends_of([KeptWrite(write(), None)], files, producer="p")
+    assert (body(end).type, body(end).plan_digest) == (RunEventType.COMPLETE, None)
+    start, _ = started()
+    [end, _] = ends_of([KeptWrite(write(), start)], files, producer="p")
+    assert body(end).plan_digest is None, "an event that is no plan's"
+
+
+def test_only_an_application_with_a_run_ends() -> None:
+    assert len(list(ends_of([KeptWrite(write(parent=None), None)], delta(CREATED), producer="p"))) == 1
+    assert list(ends_of([], delta(CREATED), producer="p")) == []
+
+
+def test_an_application_without_an_outbox_keeps_nothing() -> None:
+    kept = NothingKept()
+    kept.add(*started())
+    assert list(kept.left()) == []
+
+
+def test_the_folder_is_the_owners_alone_and_has_a_file_of_each_application(tmp_path: Path) -> None:
+    folder = tmp_path / "destination" / "writes"
+    for app_run in ("first", "second"):
+        open_writes(folder, app_run).add(*started())
+    assert {path.name for path in folder.iterdir() if path.suffix == ".db"} == {"first.db", "second.db"}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("made_again", [False, True], ids=["gone", "gone and made again"])
+def test_a_folder_that_another_process_has_just_removed_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made_again: bool
+) -> None:
+    folder, tries = tmp_path / "destination" / "writes", 0
+
+    def removed_at_first(path: Path) -> sqlite3.Connection | None:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            shutil.rmtree(folder.parent)
+            if made_again:
+                folder.mkdir(mode=0o700, parents=True)
+            raise FileNotFoundError
+        return create_locked(path)
+
+    monkeypatch.setattr("headwater_producers.spark.backfill.open_writes.create_locked", removed_at_first)
+    kept = open_writes(folder, "first")
+    kept.add(*started())
+    kept.close()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert [[each.write.run_id for each in left] for left in open_writes(folder, "second").left()] == [["run-1"]]
+
+
+def test_what_is_no_write_is_not_kept(tmp_path: Path) -> None:
+    kept = open_writes(tmp_path, "first")
+    kept.add(full_job_event(), None)
+    kept.seen(BEGAN)
+    kept.claim("run-1", "4")
+    kept.remove("run-1")
+    kept.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_of_no_concern_do_not_keep_from_those_behind_them(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    own, living, others = open_writes(tmp_path, "a"), open_writes(tmp_path, "b"), open_writes(tmp_path, "d", "hourly")
+    for kept in (own, living, others):
+        kept.add(*started())
+    died(others)
+    (tmp_path / "c.db").write_bytes(b"no database" * 100)
+    for app_run in ("e", "f"):
+        dead = open_writes(tmp_path, app_run)
+        dead.add(*started(f"run of {app_run}"))
+        died(dead)
+    assert [[each.write.run_id for each in left] for left in own.left()] == [["run of e"], ["run of f"]]
+    assert sorted(path.name for path in tmp_path.glob("*.db")) == ["a.db", "b.db", "c.db", "d.db"]
+    text = f"lineage capture: the writes that a dead driver left in {tmp_path / 'c.db'} can't be read: "
+    assert [record.getMessage().startswith(text) for record in caplog.records] == [True]
+    assert [len(left) for left in open_writes(tmp_path, "g", "hourly").left()] == [1]
+
+
+def test_what_was_not_taken_to_the_end_is_left_for_the_next(tmp_path: Path) -> None:
+    dead = open_writes(tmp_path, "first")
+    dead.add(*started())
+    died(dead)
+    taken = iter(open_writes(tmp_path, "second").left())
+    assert len(next(taken)) == 1
+    assert isinstance(taken, Generator)
+    taken.close()
+    assert len(list(open_writes(tmp_path, "third").left())) == 1
+
+
+def test_of_a_driver_that_died_as_it_made_the_file_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "first.db").touch()
+    assert list(open_writes(tmp_path, "second").left()) == [[]]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("statement", ["UPDATE writes SET start = x'00'", "UPDATE writes SET claimed = 'no JSON'"])
+def test_a_write_that_can_not_be_read_is_left_out(tmp_path: Path, statement: str) -> None:
+    dead = open_writes(tmp_path, "first")
+    for run_id in ("run-1", "run-2"):
+        dead.add(*started(run_id))
+    assert dead._connection is not None
+    dead._connection.execute(f"{statement} WHERE run = 'run-1'")
+    died(dead)
+    [left] = open_writes(tmp_path, "second").left()
+    assert [each.write.run_id for each in left] == ["run-2"]
+
+
+@pytest.mark.parametrize("over", [0, 1], ids=["400 days", "a second more"])
+def test_what_nobody_has_taken_for_400_days_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: int
+) -> None:
+    dead = open_writes(tmp_path, "first", "hourly")
+    dead.add(*started())
+    died(dead)
+    left_at = 1_800_000_000
+    os.utime(tmp_path / "first.db", (left_at, left_at))
+    clock = SimpleNamespace(time=lambda: float(left_at + 34_560_000 + over))
+    monkeypatch.setattr("headwater_producers.spark.backfill.open_writes.time", clock)
+    assert list(open_writes(tmp_path, "second").left()) == [[]] * over
+    assert (tmp_path / "first.db").exists() == (not over)
+
+
+def test_a_disk_that_fails_is_reported_with_what_to_do(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "writes").touch()
+    kept = open_writes(tmp_path / "writes", "first")
+    kept.add(*started())
+    kept.add(*started("run-2"))
+    [record] = caplog.records
+    begin, end = record.getMessage().split("writes'")
+    assert begin.startswith("lineage capture: the batch writes that run can't be saved (")
+    assert end == "); after a crash, `headwater reconcile TABLE` is what recovers them"

@@ -109,3 +109,46 @@ def test_a_folder_is_found_by_the_newest_log_there_is(log: str) -> None:
     made.files.texts[f"file:/cp/sources/0/{log}"] = f"v1\n{line}"
     made.run(0, {"logOffset": 9})
     assert found(made, [FOLDER]) == {0: [FOLDER]}
+
+
+def test_sources_with_equal_ends_are_several_if_each_has_written_something() -> None:
+    made = HandWritten()
+    made.run(0, {"in": {"0": 5}}, {"in": {"0": 5}})
+    log = QueryLog(made.location, made.files)
+    assert origins(log, [HERE], {})[1] == 2
+    made.first(0, {"in": {"0": 0}})
+    inputs, count = origins(QueryLog(made.location, made.files), [HERE], {})
+    assert ([each.source_index for each in inputs], count) == ([0], 1), "one, which is logged twice"
+    made.first(1, {"in": {"0": 0}})
+    inputs, count = origins(QueryLog(made.location, made.files), [HERE], {})
+    assert ([each.source_index for each in inputs], count) == ([0, 1], 2)
+
+
+def test_the_latest_micro_batch_shows_what_is_read() -> None:
+    made = HandWritten()
+    made.run(0, {"out": {"0": 5}})
+    made.run(1, {"in": {"0": 5}})
+    assert found(made, [HERE]) == {0: [HERE]}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("memory://spark/app rate", RATE),
+        ("/data/in", FOLDER),
+        ("/data/in ", FOLDER),
+        ("s3://bucket/data", DatasetRef("s3://bucket", "data")),
+    ],
+)
+def test_a_person_states_namespace_and_name_or_a_path(given: str, expected: DatasetRef) -> None:
+    made = HandWritten()
+    made.run(0, 5)
+    assert found(made, [], {0: given}) == {0: [expected]}
+
+
+def test_what_neither_kafka_nor_a_folder_describes_is_named_as_that() -> None:
+    made = HandWritten()
+    made.run(0, 5)
+    with pytest.raises(UnknownOriginError) as error:
+        found(made, [])
+    assert str(error.value) == "source 0 (neither Kafka nor files): which dataset it is isn't known"

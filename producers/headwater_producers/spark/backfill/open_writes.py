@@ -57,7 +57,7 @@ class OpenWrites:
 
     def add(self, start: LineageEvent, plan: LineageEvent | None) -> None:
         """A write was announced."""
-        if self._path is None or start.run is None:
+        if start.run is None:
             return
         run_id = start.run.run_id
         self._open.add(run_id)

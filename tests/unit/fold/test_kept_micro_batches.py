@@ -1,0 +1,263 @@
+"""Which micro-batches are kept one by one, which reports of them are, and what their summaries have."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from headwater_consumers.facts.model import RelType, UseKey
+from headwater_consumers.facts.nodes import IntervalFacts, RetentionFacts, TimeSpan, Variant
+from headwater_consumers.facts.registers import Props, Registers
+from headwater_consumers.facts.reports import REPORTS, Report, Used, day_of, days, reports, shown
+from headwater_consumers.facts.spans import Spans, flat, has, ranges_of, union
+from headwater_consumers.facts.summaries import (
+    Horizon,
+    Of,
+    SummaryFacts,
+    bounds,
+    date_text,
+    offsets,
+    reports_of,
+    summarize,
+)
+
+THIRD = datetime(2013, 1, 3, tzinfo=UTC)
+DAY = 15_708
+"""Days from the epoch to that one."""
+TICK = timedelta(microseconds=1)
+READ, WROTE = UseKey(RelType.CONSUMED, "departed", 0), UseKey(RelType.PRODUCED, "enriched", 1)
+
+
+def registers(time: datetime | None = THIRD, run: str = "r1", stamp: str = "1") -> Registers:
+    """Of a micro-batch."""
+    out: Registers = {"provenance": (stamp, "OBSERVED")}
+    if time is not None:
+        out["processing_time"] = (stamp, time)
+    if run:
+        out["run"] = (stamp, {"run_id": run, "_run": f"key of {run}"})
+    return out
+
+
+def kafka(start: int = 0, end: int = 10, stamp: str = "1") -> Registers:
+    """Of a use of two partitions' offsets."""
+    cell: Props = {"position": "kafka", "partitions": [0, 3], "from": [start, 1], "to_exclusive": [end, 2]}
+    return {"position": (stamp, cell)}
+
+
+def variant(stamp: str = "1", *, uses: dict[UseKey, Registers] | None = None, **of: Any) -> Variant:
+    return Variant(registers(stamp=stamp, **of), {READ: kafka(stamp=stamp)} if uses is None else uses)
+
+
+def interval(*variants: Variant, batch_id: int = 0) -> IntervalFacts:
+    return IntervalFacts({}, "query", batch_id, {str(number): one for number, one in enumerate(variants)})
+
+
+SECOND_OF_JANUARY = RetentionFacts({}, drop_before=THIRD - TICK)
+THIRD_OF_JANUARY = RetentionFacts({}, summarize_before=THIRD)
+BOTH = RetentionFacts({}, summarize_before=THIRD + timedelta(days=2), drop_before=THIRD)
+
+
+@pytest.mark.parametrize(
+    ("scopes", "expected"),
+    [
+        ([], Horizon(None, None)),
+        ([RetentionFacts({})], Horizon(None, None)),
+        ([THIRD_OF_JANUARY], Horizon(DAY, None)),
+        ([SECOND_OF_JANUARY], Horizon(DAY - 1, DAY - 1)),
+        ([SECOND_OF_JANUARY, THIRD_OF_JANUARY], Horizon(DAY, DAY - 1)),
+        ([BOTH, THIRD_OF_JANUARY, SECOND_OF_JANUARY], Horizon(DAY + 2, DAY)),
+    ],
+)
+def test_of_several_scopes_the_latest_days_count(scopes: list[RetentionFacts], expected: Horizon) -> None:
+    assert Horizon.of(scopes) == expected
+
+
+def test_nothing_is_dropped_or_summarized_unless_it_is_asked_for() -> None:
+    assert Horizon() == Horizon(None, None)
+    assert RetentionFacts({}).properties() == {"summarize_before": None, "drop_before": None}
+
+
+OTHER_DAY = variant(time=THIRD - TICK)
+TWO_REPORTS = variant(stamp="2")
+TWO_REPORTS.join(OTHER_DAY)
+
+
+@pytest.mark.parametrize(
+    ("found", "kept"),
+    [
+        (interval(variant()), True),
+        (interval(variant(time=THIRD + timedelta(days=9))), True),
+        (interval(variant(time=None)), True),
+        (interval(OTHER_DAY), False),
+        (interval(variant(), OTHER_DAY), False),
+        (interval(TWO_REPORTS), False),
+    ],
+)
+def test_a_micro_batch_is_kept_if_no_report_of_it_is_of_an_earlier_day(found: IntervalFacts, kept: bool) -> None:
+    assert Horizon(DAY).keeps(found) is kept
+    assert Horizon().keeps(found) is True
+    assert Horizon(DAY).split([found, interval(variant())])[1] == ([] if kept else [found])
+
+
+@pytest.mark.parametrize(
+    ("horizon", "with_summary"),
+    [
+        (Horizon(), [None, 0, DAY - 1, DAY, DAY + 1]),
+        (Horizon(DAY), [None, 0, DAY - 1, DAY, DAY + 1]),
+        (Horizon(DAY + 1, DAY), [DAY, DAY + 1]),
+    ],
+)
+def test_a_day_has_a_summary_unless_it_is_dropped(horizon: Horizon, with_summary: list[int | None]) -> None:
+    assert [day for day in (None, 0, DAY - 1, DAY, DAY + 1) if horizon.has_summary(day)] == with_summary
+
+
+@pytest.mark.parametrize(
+    ("day", "text"), [(None, ""), (0, "1970-01-01"), (-1, "1969-12-31"), (DAY, "2013-01-03"), (DAY - 1, "2013-01-02")]
+)
+def test_days_count_from_the_epoch(day: int | None, text: str) -> None:
+    assert date_text(day) == text
+    if day is not None:
+        begin = datetime.fromisoformat(f"{text}T00:00:00+00:00")
+        assert [day_of(begin - TICK), day_of(begin), day_of(begin + timedelta(days=1) - TICK)] == [day - 1, day, day]
+
+
+def test_what_a_report_states() -> None:
+    found = shown(registers(), {WROTE: {}, READ: kafka(4, 9)})
+    used = (Used("CONSUMED", "departed", 0, (0, 4, 9, 3, 1, 2)), Used("PRODUCED", "enriched", 1, ()))
+    assert found == Report("r1", "key of r1", 1_357_171_200_000_000, used)
+    assert (found.day, list(used[0].pieces)) == (DAY, [(0, 4, 9), (3, 1, 2)])
+    files: Registers = {"position": ("1", {"position": "files", "file_count": 2})}
+    found = shown(registers(time=None, run=""), {READ: files})
+    assert found == Report("", "", None, (Used("CONSUMED", "departed", 0, ()),))
+    assert found.day is None
+
+
+PLAIN = '["r1","key of r1",1357171200000000,[["CONSUMED","departed",0,[0,0,10,3,1,2]]]]'
+
+
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        (variant("2", run="r2"), PLAIN.replace("r1", "r2")),
+        (variant("2", run=""), PLAIN.replace('"r1","key of r1"', '"",""')),
+        (variant("2", time=THIRD + TICK), PLAIN.replace("000000,", "000001,")),
+        (variant("2", time=None), PLAIN.replace("1357171200000000", "null")),
+        (variant("2", uses={READ: kafka(1, stamp="2")}), PLAIN.replace("[0,0,", "[0,1,")),
+        (variant("2", uses={READ: {}}), PLAIN.replace("[0,0,10,3,1,2]", "[]")),
+        (variant("2", uses={}), PLAIN.replace('["CONSUMED","departed",0,[0,0,10,3,1,2]]', "")),
+        (
+            variant("2", uses={WROTE: {}, READ: kafka(stamp="2")}),
+            PLAIN.replace("2]]]", '2]],["PRODUCED","enriched",1,[]]]'),
+        ),
+    ],
+)
+def test_reports_that_differ_in_run_time_or_offsets_are_all_kept(other: Variant, text: str) -> None:
+    """In the text that is stored, so that a summary can still be made of each; the greatest stamp is theirs."""
+    one, two, again = variant(), other.copy(), variant()
+    one.join(other)
+    two.join(variant())
+    assert one == two
+    assert one.registers[REPORTS] == ("2", sorted([PLAIN, text]))
+    one.join(again)
+    one.join(two)
+    assert one == two
+    assert len(reports(one.registers, one.uses)) == 2
+    assert days(one.registers) == {DAY, None if other.registers.get("processing_time") is None else DAY}
+    third = variant("3", run="r3")
+    one.join(third)
+    third.join(two)
+    assert one == third
+    assert one.registers[REPORTS] == ("3", sorted([PLAIN, text, PLAIN.replace("r1", "r3")]))
+
+
+def test_reports_that_state_the_same_are_one() -> None:
+    one, other = variant(), variant("2")
+    one.registers["rows_in"] = ("1", 3)
+    other.registers["rows_out"] = ("2", 4)
+    one.join(other)
+    assert REPORTS not in one.registers
+    assert reports(one.registers, one.uses) == {shown(registers(), {READ: kafka()})}
+    assert days(one.registers) == {DAY}
+
+
+def test_a_later_report_of_what_is_known_moves_the_stamp_of_all() -> None:
+    of = [variant("1"), variant("2", run="r2"), variant("3", run="r2")]
+    joined = []
+    for order in permutations(of):
+        first, *others = order
+        whole = first.copy()
+        for other in others:
+            whole.join(other)
+        joined.append(whole)
+    assert all(whole == joined[0] for whole in joined)
+    assert joined[0].registers[REPORTS][0] == "3"
+
+
+def test_a_summary_has_every_report_of_its_run_and_day() -> None:
+    found = [
+        interval(TWO_REPORTS, variant(run="r2"), batch_id=4),
+        interval(variant(time=THIRD + TICK, uses={READ: kafka(8, 20)}), batch_id=6),
+        interval(variant(time=None), batch_id=7),
+    ]
+    assert len(reports_of(found[0])) == 3
+    summaries = summarize(found, Horizon(DAY + 1))
+    first, second = Of("query", "key of r1", DAY), Of("query", "key of r2", DAY)
+    assert set(summaries) == {first, second, first._replace(day=DAY - 1), first._replace(day=None)}
+    assert summaries[first] == SummaryFacts(
+        "r1", [(4, 5), (6, 7)], TimeSpan(THIRD, THIRD + TICK), {READ: {0: [(0, 20)], 3: [(1, 2)]}}
+    )
+    assert summaries[second].run_id == "r2"
+    assert summaries[first._replace(day=None)].seen == TimeSpan()
+    assert set(summarize(found, Horizon(DAY + 1, DAY))) == {first, second}
+
+
+def test_summaries_join() -> None:
+    one = SummaryFacts("", [(4, 5)], TimeSpan(THIRD, THIRD), {READ: {0: [(0, 5)]}})
+    one.join(SummaryFacts("r1", [(5, 6)], TimeSpan(THIRD - TICK, THIRD), {READ: {0: [(5, 7)]}, WROTE: {1: [(1, 2)]}}))
+    joined = SummaryFacts("r1", [(4, 6)], TimeSpan(THIRD - TICK, THIRD), {READ: {0: [(0, 7)]}, WROTE: {1: [(1, 2)]}})
+    assert one == joined
+    one.join(SummaryFacts("", [], TimeSpan(), {}))
+    assert one == joined
+
+
+def test_a_summary_counts_what_it_has_and_what_it_lacks() -> None:
+    assert bounds([(2, 5), (7, 8)]) == {
+        "batches": 4,
+        "first_batch": 2,
+        "last_batch": 7,
+        "missing": 2,
+        "batch_starts": [2, 7],
+        "batch_ends": [5, 8],
+    }
+    assert offsets({}) == {}
+    assert offsets({2: [(1, 2)], 0: [(3, 5), (7, 10)]}) == {
+        "partitions": [0, 0, 2],
+        "from": [3, 7, 1],
+        "to_exclusive": [5, 10, 2],
+        "offsets": 6,
+        "missing": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        ([], {}),
+        ([(0, 3, 3), (0, 4, 3)], {}),
+        ([(1, 5, 7), (0, 5, 7), (1, 7, 9)], {0: [(5, 7)], 1: [(5, 9)]}),
+        ([(0, 0, 9), (0, 2, 3), (0, 9, 10), (0, 11, 12)], {0: [(0, 10), (11, 12)]}),
+    ],
+)
+def test_ranges_that_touch_are_one(pieces: list[tuple[int, int, int]], expected: Spans) -> None:
+    assert union(pieces) == expected
+    assert list(union(pieces)) == sorted(expected)
+    assert ranges_of((start, end) for partition, start, end in pieces if partition == 0) == expected.get(0, [])
+    assert union(flat(expected)) == expected
+
+
+def test_a_range_has_its_start_and_not_its_end() -> None:
+    assert [number for number in range(9) if has([(1, 3), (5, 6)], number)] == [1, 2, 5]
+    assert has([], 0) is False

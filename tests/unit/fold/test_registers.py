@@ -1,0 +1,167 @@
+"""Which of two values wins, which labels and properties there are, and what reading back requires."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import combinations
+
+import pytest
+
+from headwater_consumers.facts.delta import GraphDelta
+from headwater_consumers.facts.model import BY_QUERY, IN_SEGMENTS, STORED_LABELS, Label, RelType, UseKey
+from headwater_consumers.facts.nodes import (
+    MADE_FROM,
+    POSSIBLE,
+    UNCOMMITTED,
+    Batches,
+    Evidence,
+    Link,
+    TimeSpan,
+    join_uses,
+    made_from,
+)
+from headwater_consumers.facts.owners import settled
+from headwater_consumers.facts.properties import flatten, parse, stamped
+from headwater_consumers.facts.registers import PROVENANCE_RANKS, Cell, Registers, beats, canonical_value
+from headwater_consumers.materializer.fold import fold
+from headwater_schemas.events import Provenance
+from support.events import full_run_event
+
+NEW_YEAR = datetime(2013, 1, 1, tzinfo=UTC)
+
+
+def test_the_labels_that_nodes_in_the_database_have() -> None:
+    assert {"Interval", "Conflict"} == IN_SEGMENTS
+    assert {"Interval", "Conflict", "Summary"} == BY_QUERY
+    assert {label.value for label in Label} - IN_SEGMENTS | {"Segment"} == STORED_LABELS
+
+
+def test_a_state_gives_way_to_a_later_one_of_its_run_whatever_the_stamps_are() -> None:
+    ranks = (("UNKNOWN",), ("OTHER",), ("START",), ("RUNNING",), ("COMPLETE", "FAIL", "ABORT"))
+    for lower, higher in combinations(ranks, 2):
+        for state, later in ((one, other) for one in lower for other in higher):
+            assert beats("state", ("1", {"state": later}), ("2", {"state": state})), (state, later)
+            assert not beats("state", ("2", {"state": state}), ("1", {"state": later})), (state, later)
+    for one, other in combinations(ranks[-1], 2):
+        assert beats("state", ("2", {"state": one}), ("1", {"state": other}))
+        assert beats("state", ("2", {"state": other}), ("1", {"state": one}))
+    assert beats("other", ("2", {"state": "START"}), ("1", {"state": "RUNNING"})), "another register of that form"
+
+
+def test_how_certain_each_provenance_is() -> None:
+    assert [PROVENANCE_RANKS[one] for one in (Provenance.UNKNOWN, Provenance.RECONCILED, Provenance.OBSERVED)] == [
+        0,
+        1,
+        2,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lesser", "greater"),
+    [
+        ("a", "b"),
+        ("z", "é"),
+        ([1, 2], [1, 3]),
+        (["a"], ["b"]),
+        ({"b": "x", "a": "1"}, {"a": "2", "b": "x"}),
+        (NEW_YEAR, NEW_YEAR.replace(microsecond=1)),
+        ({"a": NEW_YEAR}, {"a": NEW_YEAR.replace(second=1)}),
+        (False, True),
+    ],
+)
+def test_of_two_values_with_one_stamp_the_greater_wins(lesser: Cell, greater: Cell) -> None:
+    assert beats("any", ("1", greater), ("1", lesser))
+    assert not beats("any", ("1", lesser), ("1", greater))
+    assert not beats("any", ("1", greater), ("1", greater))
+    assert beats("any", ("2", lesser), ("1", greater))
+
+
+def test_a_value_that_no_property_can_have_is_refused() -> None:
+    with pytest.raises(TypeError, match="object is no property value"):
+        canonical_value(object())  # type: ignore[arg-type]
+
+
+def test_facets_are_listed_by_name() -> None:
+    registers: Registers = {f"facet:{name}": ("1", f"of {name}") for name in ("b", "c", "a")}
+    assert flatten(registers) == {"facet_names": ["a", "b", "c"], "facets": ["of a", "of b", "of c"]}
+    assert flatten({}) == {}
+    assert stamped({}) == {}
+
+
+def test_what_has_no_stamp_was_not_written_by_a_materializer() -> None:
+    for stored in ({"rows": 3}, {"facet_names": ["a"], "facets": ["{}"]}):
+        with pytest.raises(ValueError, match="registers without a stamp"):
+            parse(stored, {"rows": "rows"})
+    assert parse({"rows": 3, "unknown": 4, "_stamps": ["2" * 53 + "rows"]}, {"rows": "rows"}) == {"rows": ("2" * 53, 3)}
+
+
+def test_locks_and_what_an_output_is_not_made_from_state_nothing() -> None:
+    assert settled({"key": "k", "_l": 1, "_not_from": ["a"], "_stamps": None}, {}) == {"key": "k"}
+
+
+DATASETS = ("a", "b", "c")
+USE = UseKey(RelType.PRODUCED, "out", 0)
+OBSERVED, POSSIBLY, EXCLUDED = Evidence.OBSERVED, Evidence.POSSIBLE, Evidence.EXCLUDED
+
+
+@pytest.mark.parametrize(
+    ("registers", "expected"),
+    [
+        ({}, dict.fromkeys("abc", OBSERVED)),
+        ({POSSIBLE: ("1", True)}, dict.fromkeys("abc", POSSIBLY)),
+        ({MADE_FROM: ("1", [])}, dict.fromkeys("abc", EXCLUDED)),
+        ({MADE_FROM: ("1", ["a", "d"])}, {"a": OBSERVED, "d": OBSERVED, "b": EXCLUDED, "c": EXCLUDED}),
+    ],
+)
+def test_what_an_output_was_made_from(registers: Registers, expected: dict[str, Evidence]) -> None:
+    assert dict(made_from(registers, set(DATASETS))) == expected
+    assert Link(RelType.FEEDS, "a", "b").evidence is OBSERVED
+
+
+ALL: Registers = {}
+LISTED: Registers = {MADE_FROM: ("1", ["b"])}
+POSSIBLE_: Registers = {POSSIBLE: ("1", True)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (ALL, LISTED, ALL),
+        (ALL, POSSIBLE_, ALL),
+        (LISTED, POSSIBLE_, LISTED),
+        (POSSIBLE_, POSSIBLE_, POSSIBLE_),
+        (LISTED, {MADE_FROM: ("2", ["c", "a"])}, {MADE_FROM: ("2", ["a", "b", "c"])}),
+        (LISTED, {MADE_FROM: ("0", ["a"])}, {MADE_FROM: ("1", ["a", "b"])}),
+        ({UNCOMMITTED: ("1", True)}, ALL, ALL),
+        ({UNCOMMITTED: ("1", True)}, {UNCOMMITTED: ("2", True)}, {UNCOMMITTED: ("2", True)}),
+        ({"rows": ("1", 3)}, {"rows": ("2", 4)}, {"rows": ("2", 4)}),
+    ],
+)
+def test_reports_of_one_output_add_up(one: Registers, other: Registers, expected: Registers) -> None:
+    for first, second in ((one, other), (other, one)):
+        joined = {USE: dict(first)}
+        join_uses(joined, {USE: second})
+        assert joined == {USE: expected}
+        join_uses(joined, {USE: first})
+        assert joined == {USE: expected}
+    alone: dict[UseKey, Registers] = {}
+    join_uses(alone, {USE: one})
+    assert alone == {USE: one}
+    assert alone[USE] is not one
+
+
+def test_spans_and_batches_grow_both_ways() -> None:
+    later = NEW_YEAR.replace(month=2)
+    span, batches = TimeSpan(), Batches()
+    assert batches.properties() == {}
+    for time, batch in ((None, None), (later, 7), (NEW_YEAR, 3), (None, None)):
+        span.see(time, time)
+        batches.see(batch, batch)
+    assert span == TimeSpan(NEW_YEAR, later)
+    assert batches.properties() == {"first_batch": 3, "last_batch": 7}
+
+
+def test_how_often_an_event_came_is_no_part_of_what_it_states() -> None:
+    once, twice = fold([full_run_event()]), fold([full_run_event(), full_run_event()])
+    assert once == twice
+    assert GraphDelta() == GraphDelta(events=1, duplicates=2, stale=3)
