@@ -103,7 +103,15 @@ AREAS: Final[dict[str, Area]] = {
     "fold": Area(
         (_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold/test_templates.py", _REFERENCE, "tests/property/fold")
     ),
-    # One file of the fold, which is judged by tests of its own in a second.
+    # Parts of the fold, which are judged by tests of their own in seconds.
+    "templates": Area(
+        (f"{_FOLD}/templates.py", f"{_FOLD}/filled.py", f"{_FACTS}/alike.py"),
+        (
+            "tests/unit/fold/test_template_decoder.py",
+            "tests/property/fold/test_templates.py",
+            "tests/property/test_following.py",
+        ),
+    ),
     "rejection": Area((f"{_FOLD}/rejection.py",), ("tests/unit/fold/test_reject.py",)),
     "derive": Area(
         ("consumers/headwater_consumers/graph/derive.py",),

@@ -18,7 +18,7 @@ class KafkaUse:
     """A use of Kafka offsets by micro-batches that are alike.
 
     Attributes:
-        properties: the position's, but for its offsets.
+        properties: the position's, with the offsets of any micro-batch.
         from_, to_exclusive: take the offsets from a micro-batch's numbers, in the order of the position's partitions.
     """
 

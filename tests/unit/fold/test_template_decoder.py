@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
+import msgspec
 import pytest
 
 from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.materializer.fold import TemplateDecoder, fold, templates
+from headwater_consumers.facts.model import RelType, UseKey
+from headwater_consumers.graph.keys import dataset_key, query_key, run_key
+from headwater_consumers.materializer.fold import Filled, TemplateDecoder, fold, templates
 from headwater_consumers.materializer.fold.templates import _NAMES, _names
-from headwater_schemas.codec import Decoder
+from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import DecodeError
-from headwater_schemas.events import LineageEvent
-from support.template_records import are_filled, run_of
+from headwater_schemas.events import LineageEvent, Provenance
+from headwater_schemas.identity import micros
+from support.template_records import START, are_filled, run_of
 
 
 def avro(text: str) -> bytes:
@@ -95,3 +102,70 @@ class Strict:
 
 def test_what_can_not_be_decoded_with_other_numbers_has_no_template() -> None:
     assert not any(are_filled(TemplateDecoder(Strict()), run_of(0, 9)))
+
+
+def records_with(count: int, provenance: Provenance = Provenance.OBSERVED, **fields: Any) -> list[bytes]:
+    """Reports of one run of a query, whose micro-batches have more fields."""
+    values = []
+    for value in run_of(0, count, partitions=2):
+        event = Decoder().decode(value)
+        body = event.interval_event
+        assert body is not None
+        entry = msgspec.structs.replace(body.entries[0], **fields)
+        body = msgspec.structs.replace(body, entries=(entry,), provenance=provenance)
+        values.append(encode(msgspec.structs.replace(event, interval_event=body)))
+    return values
+
+
+def last_of(values: list[bytes]) -> Filled:
+    decoder = TemplateDecoder(Decoder())
+    *_, last = [decoder.decode(value) for value in values]
+    assert isinstance(last, Filled)
+    return last
+
+
+def test_what_micro_batches_of_one_template_have_in_common() -> None:
+    """And where each has its own numbers."""
+    ran = START + timedelta(seconds=5)
+    report = last_of(records_with(4, processing_time=ran, duration_ms=412, rows_in=77, rows_dropped_late=9))
+    alike, numbers = report.alike, report.numbers
+    assert alike is not None
+    assert (alike.query, alike.run) == (query_key("t", "q0"), run_key("t", "r0"))
+    places = (alike.time, alike.duration_ms, alike.rows_in, alike.dropped)
+    assert [None if place is None else numbers[place] for place in places] == [micros(ran), 412, 77, 9]
+    [(use, of_use)] = alike.uses.items()
+    assert use == UseKey(RelType.CONSUMED, dataset_key("t", "kafka://b", "t"), 0)
+    assert of_use is not None
+    assert of_use.position(numbers) == {
+        "position": "kafka",
+        "certainty": "EXACT",
+        "topic": "t",
+        "partitions": [0, 1],
+        "from": [3, 3],
+        "to_exclusive": [12, 12],
+    }
+
+
+def test_what_reports_do_not_state_their_micro_batches_do_not_have_in_common() -> None:
+    alike = last_of(records_with(4)).alike
+    assert alike is not None
+    assert (alike.time, alike.duration_ms, alike.rows_in, alike.dropped) == (None, None, None, None)
+
+
+def test_reconciled_micro_batches_have_nothing_in_common_that_a_summary_counts() -> None:
+    assert last_of(records_with(4, Provenance.RECONCILED)).alike is None
+
+
+def test_a_template_shows_the_time_of_each_report_that_has_one() -> None:
+    for fields in ({}, {"processing_time": START + timedelta(hours=1)}):
+        report = last_of(records_with(4, **fields))
+        [job] = report.template.shared_facts([report]).jobs.values()
+        assert job.seen.first == job.seen.last == fields.get("processing_time", START)
+    report = last_of(records_with(4, Provenance.RECONCILED))
+    [job] = report.template.shared_facts([report]).jobs.values()
+    assert job.seen.first is None, "an event's time isn't that of what it reconciles"
+
+
+def test_a_name_whose_length_takes_three_bytes_is_too_long_whatever_it_ends_with() -> None:
+    [value] = run_of(0, 1, job="j" * 8_191 + "\2")
+    assert _names(value) == b""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
@@ -15,7 +17,16 @@ from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.interval import MicroBatchFacts, SinkCommits, interval_entry
 from headwater_producers.spark.streaming.progress import parse_progress
 from headwater_schemas.codec import encode
-from headwater_schemas.events import Certainty, DatasetRef, FileSet, IntervalEntry, JobRef, OffsetRange, Provenance
+from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
+    EmissionReason,
+    FileSet,
+    IntervalEntry,
+    JobRef,
+    OffsetRange,
+    Provenance,
+)
 from headwater_schemas.identity import interval_identity
 from support.capture import recorded
 from support.checkpoints import QUERY, HandWritten, kafka_checkpoint
@@ -203,3 +214,62 @@ def test_in_order_each_log_is_read_once() -> None:
         rebuilt.entry(batch)
     read = [path for path in made.files.asked if path.startswith("file:/cp/offsets/")]
     assert read == [f"file:/cp/offsets/{batch}" for batch in range(4)]
+
+
+def test_what_lost_its_beginning_is_an_upper_bound_where_offsets_are_known() -> None:
+    other = PlanInput(dataset=DatasetRef("memory://spark/app", "rate"), kind=SourceKind.GENERATED, source_index=1)
+    folder = PlanInput(dataset=DatasetRef("file", "/in"), kind=SourceKind.FILE, source_index=2)
+    made = HandWritten()
+    made.first(0, {"in": {"0": 0}})
+    made.files.texts["file:/cp/sources/2/0"] = 'v1\n{"path": "file:///in/0", "timestamp": 1, "batchId": 0}'
+    for batch in range(4):
+        made.run(batch, {"in": {"0": 4 + batch}}, None, {"logOffset": 0})
+    whole = rebuilder(made, IN, other, folder, sources=3).entry(3)
+    del made.files.texts["file:/cp/offsets/2"]
+    rest = rebuilder(made, IN, other, folder, sources=3).entry(3)
+    certainties = [{use.dataset: use.certainty for use in entry.inputs} for entry in (whole, rest)]
+    unknown = {other.dataset: Certainty.UNKNOWN, folder.dataset: Certainty.EXACT}
+    assert certainties == [unknown | {IN.dataset: Certainty.EXACT}, unknown | {IN.dataset: Certainty.UPPER_BOUND}]
+
+
+def test_an_event_has_the_time_of_its_last_micro_batch_if_that_is_known() -> None:
+    made = rebuilder(kafka_checkpoint(3), IN)
+    entries = [made.entry(batch) for batch in range(3)]
+    [together] = interval_events(WHOSE, entries, per_event=50, now=NOW)
+    assert together.event_time == entries[2].processing_time
+    [timeless] = interval_events(
+        WHOSE, [msgspec.structs.replace(entries[0], processing_time=None)], per_event=50, now=NOW
+    )
+    assert timeless.event_time == NOW
+    assert [event.event_time for event in interval_events(WHOSE, entries, per_event=2, now=NOW)] == [
+        entries[1].processing_time,
+        entries[2].processing_time,
+    ]
+
+
+def test_names_of_a_query_are_reported_without_secrets() -> None:
+    entry = rebuilder(kafka_checkpoint(1), IN).entry(0)
+    secret = "jdbc:postgresql://bob:hunter2@db/x"
+    named = replace(WHOSE, query_name=f"copy {secret}", checkpoint_location=secret)
+    shown = "jdbc:postgresql://[redacted]@db/x"
+    for query, names in ((named, (f"copy {shown}", shown)), (WHOSE, (None, None))):
+        [event] = interval_events(query, [entry], per_event=1, now=NOW)
+        body = event.interval_event
+        assert body is not None
+        assert (body.query_name, body.checkpoint_location) == names
+        assert (event.tenant, event.producer, event.job, body.query_id) == (
+            "default",
+            "urn:test",
+            JobRef("default", "app.copy"),
+            QUERY,
+        )
+        assert body.reason is EmissionReason.CHECKPOINT
+
+
+def test_a_micro_batch_of_other_sources_than_the_one_before_it_is_refused() -> None:
+    made = HandWritten()
+    made.run(0, {"in": {"0": 4}})
+    made.run(1, {"in": {"0": 4}}, 7)
+    message = "micro-batch 1 has another number of sources than the one before it"
+    with pytest.raises(CheckpointError, match=message):
+        rebuilder(made, IN, sources=None).entry(1)

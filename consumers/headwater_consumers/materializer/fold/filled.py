@@ -46,8 +46,8 @@ class Template:
         slot: takes the slot's numbers from those of the report followed by `constants`.
         shapes, texts: of the slot.
         shared: what the report states of all but its micro-batch, with stamps, times and batches of some report.
-        registers: of the micro-batch, those of `outline` that are the same in every report.
-        numbered, timed: of the others in `outline`, places of those that are numbers, and of those that are times.
+        registers: of the micro-batch, those of `outline`, with the values of some report.
+        numbered, timed: places of those whose values are numbers, and of those that are times.
         uses: of the micro-batch.
         alike: what its micro-batches have in common; None where that isn't enough for a segment's summary.
         event: decodes the record of a report.

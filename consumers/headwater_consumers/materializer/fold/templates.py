@@ -10,7 +10,7 @@ whatever else makes of a number more than that number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import le
@@ -20,7 +20,7 @@ import msgspec
 
 from headwater_consumers.facts.alike import Alike, KafkaUse
 from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.nodes import IntervalFacts, NodeFacts, TimeSpan, Variant
+from headwater_consumers.facts.nodes import IntervalFacts, Variant
 from headwater_consumers.facts.registers import PROVENANCE_RANKS
 from headwater_consumers.graph.segments.slots import Names, Owner, take_apart
 from headwater_consumers.materializer.fold.filled import Filled, Template, picker
@@ -173,9 +173,7 @@ def _template(value: bytes, event: LineageEvent, pattern: NumbersPattern, decode
             plans=made.plans,
             links=made.links,
         ),
-        registers={
-            name: cell for name, cell in registers.items() if type(cell) is not int and type(cell) is not datetime
-        },
+        registers=registers,
         numbered=numbered,
         timed=timed,
         uses=uses,
@@ -217,30 +215,14 @@ def _only(delta: GraphDelta) -> tuple[IntervalFacts, Variant]:
 
 
 def _time(delta: GraphDelta, at: Mapping[int, int]) -> int | None:
-    """The place of the one time that everything was seen at; None where nothing was."""
-    times = {micros(time) for span in _spans(delta) for time in (span.first, span.last) if time is not None}
-    if not times:
-        return None
-    (time,) = times
-    return at[time]
-
-
-def _spans(delta: GraphDelta) -> Iterator[TimeSpan]:
-    nodes: Iterable[NodeFacts] = (
-        *delta.jobs.values(),
-        *delta.queries.values(),
-        *delta.runs.values(),
-        *delta.plans.values(),
-    )
-    for node in nodes:
-        yield node.seen
-    yield from delta.links.values()
+    """The place of the time that everything was seen at, the job as well; None where nothing was."""
+    (job,) = delta.jobs.values()
+    return None if job.seen.first is None else at[micros(job.seen.first)]
 
 
 def _offsets(position: Any, at: Mapping[int, int]) -> KafkaUse:
     from_, to_exclusive = ([at[number] for number in position[name]] for name in ("from", "to_exclusive"))
-    rest = {name: cell for name, cell in position.items() if name not in ("from", "to_exclusive")}
-    return KafkaUse(rest, picker(from_), picker(to_exclusive))
+    return KafkaUse(position, picker(from_), picker(to_exclusive))
 
 
 @dataclass(slots=True)
@@ -330,8 +312,8 @@ class TemplateDecoder:
 def _names(value: bytes) -> bytes:
     """Tenant, producer, kind, job and run, as the record has them; empty where it has no run, or they are long."""
     at, size = _NAMES, len(value)
-    for before in (0, 0, 0, 1, 0, 1):
-        if before:
+    for is_optional in (False, False, False, True, False, True):
+        if is_optional:
             if at >= size or value[at] != 2:
                 return b""
             at += 1
