@@ -6,7 +6,7 @@ order, repeat, withdrawal and re-declaration gives one state.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from headwater_consumers.facts.registers import Props
 
@@ -42,7 +42,7 @@ class Revision:
     number: int
     stamp: str
     items: tuple[str, ...]
-    properties: Props = field(compare=False)
+    properties: Props
 
     @property
     def rank(self) -> tuple[int, str]:

@@ -80,6 +80,15 @@ def test_nothing_is_dropped_or_summarized_unless_it_is_asked_for() -> None:
     assert RetentionFacts({}).properties() == {"summarize_before": None, "drop_before": None}
 
 
+def test_a_later_day_replaces_an_earlier_one_in_either_order() -> None:
+    earlier = RetentionFacts({}, summarize_before=THIRD - TICK)
+    later = RetentionFacts({}, summarize_before=THIRD, drop_before=THIRD)
+    for one, other in ((earlier, later), (later, earlier), (later, RetentionFacts({}))):
+        joined = RetentionFacts({}, one.summarize_before, one.drop_before)
+        joined.join(other)
+        assert joined.properties() == {"summarize_before": THIRD, "drop_before": THIRD}
+
+
 OTHER_DAY = variant(time=THIRD - TICK)
 TWO_REPORTS = variant(stamp="2")
 TWO_REPORTS.join(OTHER_DAY)
@@ -153,6 +162,7 @@ PLAIN = '["r1","key of r1",1357171200000000,[["CONSUMED","departed",0,[0,0,10,3,
             PLAIN.replace("2]]]", '2]],["PRODUCED","enriched",1,[]]]'),
         ),
     ],
+    ids=["run", "no run", "time", "no time", "offsets", "no offsets", "no use", "another use"],
 )
 def test_reports_that_differ_in_run_time_or_offsets_are_all_kept(other: Variant, text: str) -> None:
     """In the text that is stored, so that a summary can still be made of each; the greatest stamp is theirs."""
@@ -194,6 +204,13 @@ def test_a_later_report_of_what_is_known_moves_the_stamp_of_all() -> None:
         joined.append(whole)
     assert all(whole == joined[0] for whole in joined)
     assert joined[0].registers[REPORTS][0] == "3"
+
+
+def test_a_micro_batch_whose_facts_are_made_is_its_own_outline() -> None:
+    found = interval(variant())
+    assert found.facts() is found
+    assert found.outline() is found
+    assert found.alike is None
 
 
 def test_a_summary_has_every_report_of_its_run_and_day() -> None:

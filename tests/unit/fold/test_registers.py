@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from itertools import combinations
 
+import msgspec
 import pytest
 
 from headwater_consumers.facts.delta import GraphDelta
@@ -25,7 +26,7 @@ from headwater_consumers.facts.properties import flatten, parse, stamped
 from headwater_consumers.facts.registers import PROVENANCE_RANKS, Cell, Registers, beats, canonical_value
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import Provenance
-from support.events import full_run_event
+from support.events import full_plan_event, full_run_event
 
 NEW_YEAR = datetime(2013, 1, 1, tzinfo=UTC)
 
@@ -159,6 +160,19 @@ def test_spans_and_batches_grow_both_ways() -> None:
         batches.see(batch, batch)
     assert span == TimeSpan(NEW_YEAR, later)
     assert batches.properties() == {"first_batch": 3, "last_batch": 7}
+
+
+def test_a_plan_has_the_lineage_of_whichever_event_brought_it() -> None:
+    lineage = full_plan_event().plan_event
+    assert lineage is not None
+    body = full_run_event().run_event
+    assert body is not None
+    run = msgspec.structs.replace(full_run_event(), run_event=msgspec.structs.replace(body, plan_digest=lineage.digest))
+    mention, brought = fold([run]), fold([full_plan_event()])
+    for joined in (mention.join(brought), brought.join(mention)):
+        [plan] = joined.plans.values()
+        assert plan.lineage == lineage.lineage
+        assert plan.job in joined.jobs
 
 
 def test_how_often_an_event_came_is_no_part_of_what_it_states() -> None:
