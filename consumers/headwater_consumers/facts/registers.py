@@ -69,8 +69,8 @@ def _state_rank(cell: Cell) -> int:
 
 
 def canonical_value(cell: Cell | None) -> str:
-    """A value as text, the same for equal values: JSON with times as integer microseconds."""
-    return json.dumps(cell, sort_keys=True, default=_microseconds, ensure_ascii=False, separators=(",", ":"))
+    """A value as text, the same for equal values: JSON with times as integer microseconds. Nothing stores it."""
+    return json.dumps(cell, sort_keys=True, default=_microseconds, ensure_ascii=False)
 
 
 def _microseconds(value: object) -> int:
