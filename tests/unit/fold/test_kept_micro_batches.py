@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.nodes import IntervalFacts, RetentionFacts, TimeSpan, Variant
 from headwater_consumers.facts.registers import Props, Registers
-from headwater_consumers.facts.reports import REPORTS, Report, Used, day_of, days, reports, shown
+from headwater_consumers.facts.reports import Report, Used, day_of, days, reports, shown
 from headwater_consumers.facts.spans import Spans, flat, has, ranges_of, union
 from headwater_consumers.facts.summaries import (
     Horizon,
@@ -89,23 +90,32 @@ def test_a_later_day_replaces_an_earlier_one_in_either_order() -> None:
         assert joined.properties() == {"summarize_before": THIRD, "drop_before": THIRD}
 
 
-OTHER_DAY = variant(time=THIRD - TICK)
-TWO_REPORTS = variant(stamp="2")
-TWO_REPORTS.join(OTHER_DAY)
+def other_day() -> Variant:
+    return variant(time=THIRD - TICK)
+
+
+def two_reports() -> Variant:
+    """Of one day each."""
+    found = variant(stamp="2")
+    found.join(other_day())
+    return found
 
 
 @pytest.mark.parametrize(
-    ("found", "kept"),
+    ("variants", "kept"),
     [
-        (interval(variant()), True),
-        (interval(variant(time=THIRD + timedelta(days=9))), True),
-        (interval(variant(time=None)), True),
-        (interval(OTHER_DAY), False),
-        (interval(variant(), OTHER_DAY), False),
-        (interval(TWO_REPORTS), False),
+        (lambda: [variant()], True),
+        (lambda: [variant(time=THIRD + timedelta(days=9))], True),
+        (lambda: [variant(time=None)], True),
+        (lambda: [other_day()], False),
+        (lambda: [variant(), other_day()], False),
+        (lambda: [two_reports()], False),
     ],
 )
-def test_a_micro_batch_is_kept_if_no_report_of_it_is_of_an_earlier_day(found: IntervalFacts, kept: bool) -> None:
+def test_a_micro_batch_is_kept_if_no_report_of_it_is_of_an_earlier_day(
+    variants: Callable[[], list[Variant]], kept: bool
+) -> None:
+    found = interval(*variants())
     assert Horizon(DAY).keeps(found) is kept
     assert Horizon().keeps(found) is True
     assert Horizon(DAY).split([found, interval(variant())])[1] == ([] if kept else [found])
@@ -170,7 +180,7 @@ def test_reports_that_differ_in_run_time_or_offsets_are_all_kept(other: Variant,
     one.join(other)
     two.join(variant())
     assert one == two
-    assert one.registers[REPORTS] == ("2", sorted([PLAIN, text]))
+    assert one.registers["_reports"] == ("2", sorted([PLAIN, text]))
     one.join(again)
     one.join(two)
     assert one == two
@@ -180,7 +190,7 @@ def test_reports_that_differ_in_run_time_or_offsets_are_all_kept(other: Variant,
     one.join(third)
     third.join(two)
     assert one == third
-    assert one.registers[REPORTS] == ("3", sorted([PLAIN, text, PLAIN.replace("r1", "r3")]))
+    assert one.registers["_reports"] == ("3", sorted([PLAIN, text, PLAIN.replace("r1", "r3")]))
 
 
 def test_reports_that_state_the_same_are_one() -> None:
@@ -188,7 +198,7 @@ def test_reports_that_state_the_same_are_one() -> None:
     one.registers["rows_in"] = ("1", 3)
     other.registers["rows_out"] = ("2", 4)
     one.join(other)
-    assert REPORTS not in one.registers
+    assert "_reports" not in one.registers
     assert reports(one.registers, one.uses) == {shown(registers(), {READ: kafka()})}
     assert days(one.registers) == {DAY}
 
@@ -203,7 +213,7 @@ def test_a_later_report_of_what_is_known_moves_the_stamp_of_all() -> None:
             whole.join(other)
         joined.append(whole)
     assert all(whole == joined[0] for whole in joined)
-    assert joined[0].registers[REPORTS][0] == "3"
+    assert joined[0].registers["_reports"][0] == "3"
 
 
 def test_a_micro_batch_whose_facts_are_made_is_its_own_outline() -> None:
@@ -215,7 +225,7 @@ def test_a_micro_batch_whose_facts_are_made_is_its_own_outline() -> None:
 
 def test_a_summary_has_every_report_of_its_run_and_day() -> None:
     found = [
-        interval(TWO_REPORTS, variant(run="r2"), batch_id=4),
+        interval(two_reports(), variant(run="r2"), batch_id=4),
         interval(variant(time=THIRD + TICK, uses={READ: kafka(8, 20)}), batch_id=6),
         interval(variant(time=None), batch_id=7),
     ]
