@@ -204,16 +204,15 @@ def test_reports_that_state_the_same_are_one() -> None:
 
 
 def test_a_later_report_of_what_is_known_moves_the_stamp_of_all() -> None:
-    of = [variant("1"), variant("2", run="r2"), variant("3", run="r2")]
-    joined = []
-    for order in permutations(of):
-        first, *others = order
-        whole = first.copy()
-        for other in others:
-            whole.join(other)
-        joined.append(whole)
-    assert all(whole == joined[0] for whole in joined)
-    assert joined[0].registers["_reports"][0] == "3"
+    for order in permutations([variant("1"), variant("2", run="r2"), variant("3", run="r2")]):
+        first, second, third = (one.copy() for one in order)
+        second.join(third)
+        first.join(second)
+        assert first.registers["_reports"] == ("3", sorted([PLAIN, PLAIN.replace("r1", "r2")]))
+        one_by_one, second, third = (one.copy() for one in order)
+        one_by_one.join(second)
+        one_by_one.join(third)
+        assert one_by_one == first
 
 
 def test_a_micro_batch_whose_facts_are_made_is_its_own_outline() -> None:
