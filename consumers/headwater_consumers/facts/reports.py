@@ -111,9 +111,7 @@ def days(registers: Registers) -> set[int | None]:
 
 def keep_reports(registers: Registers, uses: Mapping[UseKey, Registers], found: set[Report]) -> None:
     """Keep reports in the registers, if these don't show the one there is."""
-    if found == {shown(registers, uses)}:
-        registers.pop(REPORTS, None)
-    else:
+    if found != {shown(registers, uses)}:
         stamp, _ = registers["provenance"]
         registers[REPORTS] = (stamp, sorted(json.dumps(report, separators=(",", ":")) for report in found))
 
