@@ -13,7 +13,7 @@ from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.nodes import IntervalFacts, RetentionFacts, TimeSpan, Variant
 from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.facts.reports import Report, Used, day_of, days, reports, shown
-from headwater_consumers.facts.spans import Spans, flat, has, ranges_of, union
+from headwater_consumers.facts.spans import Spans, difference, flat, has, intersection, ranges_of, union
 from headwater_consumers.facts.summaries import (
     Horizon,
     Of,
@@ -273,6 +273,7 @@ def test_a_summary_counts_what_it_has_and_what_it_lacks() -> None:
     [
         ([], {}),
         ([(0, 3, 3), (0, 4, 3)], {}),
+        ([(0, 3, 3), (0, 4, 6), (1, 0, 0), (2, 0, 1)], {0: [(4, 6)], 2: [(0, 1)]}),
         ([(1, 5, 7), (0, 5, 7), (1, 7, 9)], {0: [(5, 7)], 1: [(5, 9)]}),
         ([(0, 0, 9), (0, 2, 3), (0, 9, 10), (0, 11, 12)], {0: [(0, 10), (11, 12)]}),
     ],
@@ -282,6 +283,26 @@ def test_ranges_that_touch_are_one(pieces: list[tuple[int, int, int]], expected:
     assert list(union(pieces)) == sorted(expected)
     assert ranges_of((start, end) for partition, start, end in pieces if partition == 0) == expected.get(0, [])
     assert union(flat(expected)) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both", "alone"),
+    [
+        ({}, {0: [(0, 1)]}, {}, {}),
+        ({0: [(0, 10)]}, {0: [(0, 10)]}, {0: [(0, 10)]}, {}),
+        ({0: [(0, 10)]}, {0: [(0, 4)]}, {0: [(0, 4)]}, {0: [(4, 10)]}),
+        ({0: [(0, 3), (5, 9)]}, {0: [(3, 5)]}, {}, {0: [(0, 3), (5, 9)]}),
+        (
+            {0: [(0, 10)], 1: [(0, 5)]},
+            {0: [(2, 4), (8, 12)], 2: [(0, 5)]},
+            {0: [(2, 4), (8, 10)]},
+            {0: [(0, 2), (4, 8)], 1: [(0, 5)]},
+        ),
+    ],
+)
+def test_ranges_of_both_and_of_the_first_alone(one: Spans, other: Spans, both: Spans, alone: Spans) -> None:
+    assert intersection(one, other) == intersection(other, one) == both
+    assert difference(one, other) == alone
 
 
 def test_a_range_has_its_start_and_not_its_end() -> None:
