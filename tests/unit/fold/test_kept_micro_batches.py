@@ -245,8 +245,11 @@ def test_summaries_join() -> None:
     one.join(SummaryFacts("r1", [(5, 6)], TimeSpan(THIRD - TICK, THIRD), {READ: {0: [(5, 7)]}, WROTE: {1: [(1, 2)]}}))
     joined = SummaryFacts("r1", [(4, 6)], TimeSpan(THIRD - TICK, THIRD), {READ: {0: [(0, 7)]}, WROTE: {1: [(1, 2)]}})
     assert one == joined
-    one.join(SummaryFacts("", [], TimeSpan(), {}))
+    one.join(SummaryFacts())
     assert one == joined
+    empty = SummaryFacts()
+    empty.join(one)
+    assert empty == joined
 
 
 def test_a_summary_counts_what_it_has_and_what_it_lacks() -> None:
