@@ -157,7 +157,8 @@ def test_reconciled_micro_batches_have_nothing_in_common_that_a_summary_counts()
 
 
 def test_a_template_shows_the_time_of_each_report_that_has_one() -> None:
-    for fields in ({}, {"processing_time": START + timedelta(hours=1)}):
+    given: tuple[dict[str, Any], ...] = ({}, {"processing_time": START + timedelta(hours=1)})
+    for fields in given:
         report = last_of(records_with(4, **fields))
         [job] = report.template.shared_facts([report]).jobs.values()
         assert job.seen.first == job.seen.last == fields.get("processing_time", START)
