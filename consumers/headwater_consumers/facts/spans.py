@@ -34,12 +34,12 @@ def flat(spans: Spans) -> list[tuple[int, int, int]]:
 
 def intersection(one: Spans, other: Spans) -> Spans:
     """What is in both."""
-    return union(
-        (partition, max(a, c), min(b, d))
-        for partition in one.keys() & other.keys()
-        for a, b in one[partition]
-        for c, d in other[partition]
-    )
+    out: Spans = {}
+    for partition in sorted(one.keys() & other.keys()):
+        both = [(max(a, c), min(b, d)) for a, b in one[partition] for c, d in other[partition] if a < d and c < b]
+        if both:
+            out[partition] = both
+    return out
 
 
 def difference(one: Spans, other: Spans) -> Spans:

@@ -158,7 +158,11 @@ def union_of_known(sets: Collection[frozenset[str] | None]) -> frozenset[str] | 
 
 def kafka_spans(properties: Mapping[str, Any]) -> Spans:
     """The ranges of a Kafka position, empty ones left out."""
-    return union(zip(properties["partitions"], properties["from"], properties["to_exclusive"], strict=True))
+    partitions = properties["partitions"]
+    if len(set(partitions)) < len(partitions):
+        return union(zip(partitions, properties["from"], properties["to_exclusive"], strict=True))
+    ranges = zip(partitions, properties["from"], properties["to_exclusive"], strict=True)
+    return {partition: [(start, end)] for partition, start, end in ranges if start < end}
 
 
 def version_range(stored: Mapping[str, Any]) -> tuple[int, int] | None:

@@ -271,7 +271,7 @@ class _Rows:
         """All numbers of a slot."""
         self._read += 1
         if self._all is None and self._read <= _FEW:
-            return self._of.row(at, self._given)
+            return self._of.row(at, self._first, self._alike)
         if self._all is None:
             self._all = self._of.rows(self._end - self._begin, self._given)
         return self._all[at]
@@ -286,15 +286,16 @@ class _Rows:
 
     def numbers(self, at: int, places: range) -> list[int]:
         """Some numbers of a slot."""
-        if (
-            self._begin == 0
-            and self._all is None
-            and all(map(self._of.goes_on, places))
-            and (alike := self._differences.first_if_alike(places)) is not None
-        ):
-            # Partitions, say, which are the same in each micro-batch.
+        if self._all is None and all(map(self._of.goes_on, places)) and (alike := self._alike(places)) is not None:
             return list(alike)
         return [self.number(at, place) for place in places]
+
+    def _alike(self, places: range) -> Sequence[int] | None:
+        """Numbers that are the same in each slot, as partitions are; None where they aren't."""
+        return self._differences.first_if_alike(places) if self._begin == 0 else None
+
+    def _first(self, place: int, count: int) -> Sequence[int]:
+        return self._differences.column(place, self._begin, self._begin + count)
 
     def _given(self, place: int) -> Sequence[int]:
         return self._differences.column(place, self._begin, self._end)

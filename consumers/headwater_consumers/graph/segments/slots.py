@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from operator import add
 from typing import Any, NamedTuple, TypeAlias, overload
 
@@ -39,6 +39,8 @@ _COMPUTED, _STORED = "c", "s"
 _INTEGERS = {int}
 _OFFSET = 1 << 63
 _SPAN = 1 << 64
+_LONG = 4
+"""Numbers of a list that are looked at together."""
 
 
 class Names(NamedTuple):
@@ -284,7 +286,7 @@ def _cell(shape: Shape, numbers: Any, texts: Any) -> Any:
     if shape == _JSON:
         return msgspec.json.decode(next(texts))
     if isinstance(shape, int):
-        return numbers.take(shape) if isinstance(numbers, _Cursor) else [next(numbers) for _ in range(shape)]
+        return numbers.take(shape) if isinstance(numbers, _Cursor) else list(islice(numbers, shape))
     assert isinstance(shape, tuple)  # noqa: S101 - for the type checker
     return {name: _cell(of, numbers, texts) for name, of in shape}
 
@@ -363,6 +365,19 @@ class Predictor:
             elif name == "stamp" and time is not None and time < place:
                 near = count + time
             self._near.append(near)
+        self._ranges = [
+            (start, end)
+            for start, end in enumerate(self._near)
+            if end < count and end != start and self._near[end] == count + start
+        ]
+        """Places of the start and the end of each range that goes on where it ended in the slot before."""
+        of_ranges = {place for pair in self._ranges for place in pair}
+        sums = [place for place, near in enumerate(self._near) if near == place]
+        self._lists = [each for each in _runs(sums, marks) if len(each) >= _LONG]
+        """Places of long lists, of which each number is near the one before."""
+        of_lists = {place for each in self._lists for place in each}
+        self._sums = [place for place in sums if place not in of_lists]
+        self._others = sorted({*range(count)} - of_ranges - {*sums})
         self.count = count
         """How many numbers a slot has."""
         self.time = time if len(shapes) == 1 else None
@@ -397,22 +412,40 @@ class Predictor:
         columns: dict[int, list[int]] = {}
         return [list(row) for row in zip(*(self.column(n, given, columns) for n in range(self.count)), strict=True)]
 
-    def row(self, at: int, given: Callable[[int], Sequence[int]]) -> list[int]:
+    def row(
+        self,
+        at: int,
+        given: Callable[[int, int], Sequence[int]],
+        alike: Callable[[range], Sequence[int] | None] = lambda _: None,
+    ) -> list[int]:
         """One of `rows`: all numbers of a slot.
 
         Args:
             at: which of the slots.
-            given: the differences at a place, of all these slots.
+            given: the differences at a place, of the first so many of these slots.
+            alike: the numbers at some places, where they are the same in all of these slots; None: they aren't.
         """
-        return [_wrap(self._number(place, at, given)) for place in range(self.count)]
+        out, count = [0] * self.count, at + 1
+        for places in self._lists:
+            known = alike(places)
+            out[places.start : places.stop] = known or [sum(given(place, count)) for place in places]
+        for place in self._sums:
+            out[place] = sum(given(place, count))
+        for start, end in self._ranges:
+            differences = given(end, count)
+            out[end] = sum(differences) + sum(given(start, count))
+            out[start] = out[end] - differences[at]
+        for place in self._others:
+            out[place] = self._number(place, at, given)
+        return _wrapped(out) if out else out
 
-    def _number(self, place: int, at: int, given: Callable[[int], Sequence[int]]) -> int:
-        own, near = [given(place)], self._near[place]
+    def _number(self, place: int, at: int, given: Callable[[int, int], Sequence[int]]) -> int:
+        own, near = [given(place, at + 1)], self._near[place]
         while near >= self.count:
-            own.append(given(near - self.count))
+            own.append(given(near - self.count, at + 1))
             near = self._near[near - self.count]
         if near == place:
-            return sum(sum(each[: at + 1]) for each in own)
+            return sum(map(sum, own))
         return sum(each[at] for each in own) + (self._number(near, at - 1, given) if at else 0)
 
     def column(self, place: int, given: Callable[[int], Sequence[int]], columns: dict[int, list[int]]) -> list[int]:
@@ -446,6 +479,15 @@ def _wrapped(column: list[int]) -> list[int]:
 
 def _wrap(number: int) -> int:
     return (number + _OFFSET) % _SPAN - _OFFSET
+
+
+def _runs(places: Sequence[int], marks: Sequence[tuple[str, int]]) -> Iterator[range]:
+    """Places, ascending, as ranges that are of one list each."""
+    begin = 0
+    for n in range(1, len(places) + 1):
+        if n == len(places) or places[n] != places[n - 1] + 1 or marks[places[n]][1] == 0:
+            yield range(places[begin], places[n - 1] + 1)
+            begin = n
 
 
 def _mark(name: str, shape: Shape, marks: list[tuple[str, int]]) -> None:
