@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.lineage.search import Edges, Mark, Reached, search
+from headwater_consumers.analysis.lineage.search import Beyond, Edges, Mark, Reached, search
 
 NODES = st.integers(0, 9)
 # Source, target, whether DIRECT. Nodes from 7 on stand for others, their members: no hop.
@@ -31,6 +31,9 @@ class ListedSteps:
         self.asked += nodes
         rows = [(a, b, number, direct) for number, (a, b, direct) in enumerate(self.hops) if a in nodes]
         return Edges(*zip(*rows, strict=True)) if rows else Edges((), (), (), ())
+
+    def beyond(self, _nodes: Sequence[int], _found: Sequence[int], /) -> Beyond | None:
+        return None
 
     def members(self, nodes: Sequence[int], /) -> Edges:
         rows = [(a, b, 100 + number) for number, (a, b) in enumerate(self.memberships) if a in nodes]
@@ -138,3 +141,22 @@ def test_loops_are_those_of_the_start_and_of_all_that_is_found(graph: Graph, dep
     looped = {a: [n for n, (x, y, _) in enumerate(graph[0]) if x == y == a] for a in there}
     found = {node: sorted(set(edges)) for node, edges in reached.loops.items()}
     assert found == {node: edges for node, edges in looped.items() if edges}
+
+
+class LeanSteps(ListedSteps):
+    """Of the last hop's edges it has only loops and where they lead, as that of datasets."""
+
+    def beyond(self, nodes: Sequence[int], found: Sequence[int], /) -> Beyond | None:
+        rows = [(a, b, number) for number, (a, b, _) in enumerate(self.hops) if a in nodes]
+        loops = [row for row in rows if row[0] == row[1]]
+        edges = Edges(*zip(*loops, strict=True)) if loops else Edges((), (), ())
+        return Beyond(edges, {b for _, b, _ in rows})
+
+
+@given(st.lists(st.tuples(NODES, NODES), max_size=30), st.integers(1, 4))
+def test_the_last_hop_needs_no_edges(hops: list[tuple[int, int]], depth: int) -> None:
+    graph: Graph = [(a, b, True) for a, b in hops], []
+    whole, lean = (search(0, "9", steps(graph), depth=depth) for steps in (ListedSteps, LeanSteps))
+    assert lean.found == whole.found
+    assert lean.loops == whole.loops
+    assert lean.truncated == whole.truncated

@@ -203,7 +203,8 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
     question.check_of(columns=of_columns)
     plans = Plans(tx, as_of=question.as_of, since=question.since)
     if not of_columns:
-        steps, details = DatasetSteps(tx, scope), DatasetPageDetails(tx, scope, plans if question.columns else None)
+        steps = DatasetSteps(tx, scope, edges=question.edges)
+        details = DatasetPageDetails(tx, scope, plans if question.columns else None)
     else:
         steps = ColumnSteps(tx, scope, plans, direct_only=question.influence is Influence.DIRECT)
         details = ColumnPageDetails(tx, plans)

@@ -10,7 +10,7 @@ the node, and one more for INDIRECT. Nothing here asks a database: `Steps` does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -40,11 +40,31 @@ class Mark(NamedTuple):
     shown: bool
 
 
+class Beyond(NamedTuple):
+    """What leaves the nodes of the last hop.
+
+    Attributes:
+        loops: edges from a node to itself.
+        targets: where the edges lead.
+    """
+
+    loops: Edges
+    targets: Collection[int]
+
+
 class Steps(Protocol):
     """A graph to search."""
 
     def leaving(self, nodes: Sequence[int], /) -> Edges:
         """Edges that leave these nodes: one hop."""
+
+    def beyond(self, nodes: Sequence[int], found: Sequence[int], /) -> Beyond | None:
+        """What leaves the nodes of the last hop; None where all edges are needed.
+
+        Args:
+            nodes: of the last hop.
+            found: all nodes that were found: their marks will be asked for.
+        """
 
     def members(self, nodes: Sequence[int], /) -> Edges:
         """Edges from those of these nodes that stand for others, as a dataset for its columns: no hop."""
@@ -78,7 +98,7 @@ class Reached:
         marks: of every node in it.
         loops: edges from a node to itself, of the start and of every node in it that has some.
         leaving: every edge that was met, as it was met: all that leave the start and the nodes in it, also to what lies
-            beyond the depth.
+            beyond the depth; of the last hop's nodes only loops, where the steps don't need more.
         truncated: whether there is more beyond the depth.
     """
 
@@ -144,6 +164,12 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
     loops: dict[int, list[int]] = {}
     met: list[Edges] = []
     while frontier:
+        if hops == depth and (beyond := steps.beyond(_nodes(frontier), _nodes(found))) is not None:
+            met.append(beyond.loops)
+            for source, edge in zip(beyond.loops.sources, beyond.loops.edges, strict=True):
+                loops.setdefault(source, []).append(edge)
+            truncated = not {start, *(place >> 1 for place in found)}.issuperset(beyond.targets)
+            break
         leaving = steps.leaving(_nodes(frontier))
         met.append(leaving)
         for source, target, edge in zip(leaving.sources, leaving.targets, leaving.edges, strict=True):
@@ -168,6 +194,8 @@ def _fresh(
     edges: Edges, frontier: Sequence[int], begin: set[int], known: Mapping[int, ReachedPlace], hops: int
 ) -> dict[int, ReachedPlace]:
     """Places that these edges lead to and that weren't reached before."""
+    if edges.direct is None and not any(place & 1 for place in frontier):
+        return _fresh_direct(edges, begin, known, hops)
     places: dict[int, list[int]] = {}
     for place in frontier:
         places.setdefault(place >> 1, []).append(place)
@@ -182,6 +210,21 @@ def _fresh(
             elif not (place in known or place in begin or (place & 1 and place - 1 in known)):
                 fresh[place] = ReachedPlace(hops, [parent], [edge])
     return {place: reached for place, reached in fresh.items() if not (place & 1 and place - 1 in fresh)}
+
+
+def _fresh_direct(
+    edges: Edges, begin: set[int], known: Mapping[int, ReachedPlace], hops: int
+) -> dict[int, ReachedPlace]:
+    """The same where everything is DIRECT, as among datasets."""
+    fresh: dict[int, ReachedPlace] = {}
+    for source, target, edge in zip(edges.sources, edges.targets, edges.edges, strict=True):
+        place = target << 1
+        if (found := fresh.get(place)) is not None:
+            found.parents.append(source << 1)
+            found.edges.append(edge)
+        elif place not in known and place not in begin:
+            fresh[place] = ReachedPlace(hops, [source << 1], [edge])
+    return fresh
 
 
 def _nodes(places: Iterable[int]) -> list[int]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from headwater_consumers.analysis.identity import Identities, Place
 from headwater_consumers.analysis.lineage.plans import Plans
 from headwater_consumers.analysis.lineage.question import LineageDirection, Scope
-from headwater_consumers.analysis.lineage.search import Edges, Mark
+from headwater_consumers.analysis.lineage.search import Beyond, Edges, Mark
 from headwater_consumers.analysis.reader import Transaction
 
 _NOTHING = Edges((), (), ())
@@ -28,12 +28,15 @@ class DatasetSteps:
     Args:
         tx: to read in.
         scope: of the question.
+        edges: whether the edges between all that is found are asked for.
     """
 
-    def __init__(self, tx: Transaction, scope: Scope) -> None:
+    def __init__(self, tx: Transaction, scope: Scope, *, edges: bool = True) -> None:
         self._tx = tx
         self._scope = scope
+        self._edges = edges
         self._identities = Identities.of(tx)
+        self._keys: dict[int, str] = {}
 
     def leaving(self, nodes: Sequence[int], /) -> Edges:
         """FEEDS of these under all their names, in the direction of the question."""
@@ -52,12 +55,30 @@ class DatasetSteps:
         edges = row["edges"]
         return Edges([source for _, source, _ in hops], [to for _, _, to in hops], [edges[n] for n, *_ in hops])
 
+    def beyond(self, nodes: Sequence[int], found: Sequence[int], /) -> Beyond | None:
+        """Loops of these, and where their FEEDS lead; with it come the keys of all that was found."""
+        scope = self._scope
+        if self._edges or self._identities.any:
+            return None
+        row = self._tx.one(
+            f"lineage/beyond_{scope.direction.lower()}",
+            nodes=nodes,
+            found=found,
+            jobs=scope.jobs,
+            as_of=scope.as_of,
+            since=scope.since,
+        )
+        self._keys = dict(zip(row["found"], row["keys"], strict=True))
+        return Beyond(Edges(row["looped"], row["looped"], row["loops"]), row["targets"])
+
     def members(self, _nodes: Sequence[int], /) -> Edges:
         """None: a dataset stands for itself."""
         return _NOTHING
 
     def marks(self, nodes: Sequence[int], /) -> Mapping[int, Mark]:
         """Keys, and what the filters leave."""
+        if self._keys and not self._scope.filters_nodes:
+            return {node: Mark(self._keys[node], shown=True) for node in nodes}
         return marks(self._tx, self._scope, nodes, keys="lineage/dataset_keys", shown="lineage/datasets_shown")
 
 
@@ -130,6 +151,10 @@ class ColumnSteps:
         written = [each.source for each in own]
         written += [each.source for each in of_owners for _ in columns[each.source]]
         return self._held([*own, *spread], written)
+
+    def beyond(self, _nodes: Sequence[int], _found: Sequence[int], /) -> Beyond | None:
+        """None: what lies beyond is found by the edges."""
+        return None
 
     def members(self, nodes: Sequence[int], /) -> Edges:
         """Columns of those of these that are datasets, downstream."""
