@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.facts.model import RelType
@@ -37,6 +37,8 @@ from headwater_consumers.graph.segments.segment import (
 from headwater_consumers.graph.segments.slots import Slot, positions, predictor
 from headwater_consumers.graph.summaries import retired_of
 from headwater_schemas.identity import from_micros
+
+T = TypeVar("T")
 
 NO_LIMIT = 2**63 - 1
 """Batch ids are below this."""
@@ -82,12 +84,19 @@ class Found:
         batch_id: of it.
     """
 
-    __slots__ = ("_interval", "_place", "_slot", "batch_id", "query")
+    __slots__ = ("_interval", "_place", "_read", "_slot", "batch_id", "query")
 
     def __init__(self, place: Place, batch_id: int, slot: Slot) -> None:
         self._place, self.batch_id, self._slot = place, batch_id, slot
         self.query = place.query
         self._interval: IntervalFacts | None = None
+        self._read: Any = None
+
+    def read(self, how: Callable[[IntervalFacts], T]) -> T:
+        """What is made of it, once: a micro-batch is found by each part that it used. Always in the same way."""
+        if self._read is None:
+            self._read = how(self.interval())
+        return self._read  # type: ignore[no-any-return]
 
     def interval(self) -> IntervalFacts:
         """All that is known of it."""
@@ -167,6 +176,11 @@ def load(tx: Transaction, stretches: Sequence[Stretch]) -> None:
     for of in missing:
         for number in _numbers(of):
             known.setdefault((of.query, number), None)
+
+
+def keep(tx: Transaction, properties: Mapping[str, Any]) -> None:
+    """Take note of a segment that was read whole otherwise, with the properties that `micro_batches/whole` returns."""
+    _loaded(tx).setdefault((properties["query"], at(properties["start"]).segment), _Whole(properties))
 
 
 def count(tx: Transaction, stretches: Sequence[Stretch]) -> int:
@@ -268,7 +282,14 @@ def preceding(
     tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
 ) -> list[list[IntervalFacts]]:
     """The last micro-batches of each stretch, the latest first; as `following`."""
-    return [[each.interval() for each in found] for found in _read(tx, stretches, limit, wanted, backwards=True)]
+    return [[each.interval() for each in found] for found in found_before(tx, stretches, limit, wanted=wanted)]
+
+
+def found_before(
+    tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
+) -> list[list[Found]]:
+    """As `preceding`, not put together yet."""
+    return _read(tx, stretches, limit, wanted, backwards=True)
 
 
 def _read(

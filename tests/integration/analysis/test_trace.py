@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec import structs
 
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
-from headwater_consumers.analysis.reader import Reader, statement
+from headwater_consumers.analysis.reader import Reader, Transaction, statement
 from headwater_consumers.analysis.trace import (
     Hop,
     Offsets,
@@ -685,8 +686,13 @@ def test_micro_batches_that_say_no_time_may_have_run_at_any(
 
 
 PARAMETERS: dict[str, Any] = {
-    **{name: [] for name in ("probes", "stretches", "wants", "queries", "datasets", "keys", "versions", "plans")},
+    **{
+        name: []
+        for name in ("probes", "stretches", "wants", "queries", "datasets", "keys", "versions", "plans", "users")
+    },
     "kinds": [],
+    "used": "CONSUMED",
+    **dict.fromkeys(("size", "blocks", "most_batches", "most_segments"), 8),
     "limit": 1,
     "window": 1,
     "marks": "a",
@@ -710,5 +716,24 @@ def test_the_index_orders_batches(clean_database: Driver, name: str) -> None:
 
 def test_rewinds_are_found_by_index(clean_database: Driver) -> None:
     write(clean_database, copying("copy", "in", "out"))
-    # Beside it, that of contested micro-batches.
-    assert planned(clean_database, "users").count("NodeIndexSeek") == 2
+    # Beside it, those of contested micro-batches and of a query's segments.
+    assert planned(clean_database, "ahead").count("NodeIndexSeek") == 3
+
+
+def test_a_hop_is_one_statement(reader: Reader, clean_database: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["in", "one", "two", "three", "four"]
+    write(clean_database, *(copying(f"to-{sink}", source, sink) for source, sink in pairwise(names)))
+    asked: list[str] = []
+    rows = Transaction.rows
+
+    def noted(tx: Transaction, name: str, /, **parameters: Any) -> Any:
+        asked.append(name)
+        return rows(tx, name, **parameters)
+
+    monkeypatch.setattr(Transaction, "rows", noted)
+    for direction, topic in ((TraceDirection.FORWARD, "in"), (BACK, "four")):
+        asked.clear()
+        found = trace(reader, Offsets(topic, 0, 55, 56), direction=direction, depth=None)
+        assert [each.depth for each in found.hops] == [1, 2, 3, 4]
+        assert asked.count("trace/ahead") == 5, "before the first hop, and after each"
+        assert {name for name in asked if name.startswith("trace/")} <= {"trace/ahead", "trace/runs"}

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from headwater_consumers.analysis.blast.answer import Superseded
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import Part, PartKind, Step
 from headwater_consumers.analysis.trace.batches import read_run, same_topic
 from headwater_consumers.analysis.trace.context import Context
@@ -58,8 +59,7 @@ class Replacements:
                 since |= {key: min(time, since.get(key, time)) for key in names}
         self._runs(since)
         self._queries(sorted(keys))
-        for row in context.tx.rows("trace/datasets", keys=sorted(keys)):
-            stored = row["properties"]
+        for stored, _, _ in ahead(context.tx, datasets=sorted(keys)).datasets:
             # A name that a dataset has no more, by a RENAME say, isn't its end.
             if (
                 stored["key"] == self._shown[stored["key"]]

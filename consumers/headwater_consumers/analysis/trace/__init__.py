@@ -4,6 +4,7 @@ answer      parts of datasets, steps, hops
 question    the forms of the question
 spans       offset ranges: intersections, unions, differences
 uses        stored CONSUMED and PRODUCED relationships ⇒ parts
+ahead       what the next hops will ask, asked at once
 batches     reads micro-batches and runs, by id or in order
 search      the 32-ary search by batch id, without a scan of a query's intervals
 locate      finds the micro-batches that used given offsets
@@ -11,6 +12,7 @@ indexed     finds the micro-batches and runs that used given files or versions, 
 by_time     hops that only time bounds
 match       whether a CONSUMED or PRODUCED concerns a part
 parts       the parts that a batch read or wrote
+plans       plans that keep state
 state       which micro-batches a record can reach through a query's state
 steps       micro-batches ⇒ hops
 summarized  micro-batches that are no longer kept one by one

@@ -13,6 +13,7 @@ from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.answer import RunBrief
 from headwater_consumers.analysis.trace.uses import VERSIONS, StoredUse, read_use, version_range
+from headwater_consumers.facts.nodes import IntervalFacts
 
 if TYPE_CHECKING:
     from neo4j import Record
@@ -186,7 +187,7 @@ def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse
     return tuple(read_use(*row) for row in ordered)
 
 
-class _Listed(Mapping[int, tuple[int, int]]):
+class Listed(Mapping[int, tuple[int, int]]):
     """Ranges by partition; those that nobody asks for aren't read."""
 
     def __init__(self, position: Mapping[str, Any]) -> None:
@@ -196,6 +197,11 @@ class _Listed(Mapping[int, tuple[int, int]]):
     def __getitem__(self, partition: int) -> tuple[int, int]:
         place = self._places[partition]
         return self._from[place], self._to[place]
+
+    def end(self, partition: int) -> int:
+        """The end of a partition's range: mostly nothing else is asked for, and it takes half the time."""
+        end: int = self._to[self._places[partition]]
+        return end
 
     def __contains__(self, partition: object) -> bool:
         return partition in self._places
@@ -210,7 +216,7 @@ class _Listed(Mapping[int, tuple[int, int]]):
 def listed(position: Any) -> Mapping[int, tuple[int, int]]:
     """Range of each listed partition, empty ones too, of a Kafka position; of a table's, under `VERSIONS`."""
     if position.get("position") == "kafka":
-        return _Listed(position)
+        return Listed(position)
     if position.get("position") == "table_range" and (bounds := version_range(position)) is not None:
         return {VERSIONS: bounds}
     return {}
@@ -228,7 +234,11 @@ def stretches(tx: Transaction, wanted: Sequence[tuple[str, int, int]], limit: in
 
 def batches_of(found: Iterable[Found]) -> list[Batch]:
     """Intervals of what was found."""
-    return [read_batch(row(each.interval())) for each in found]
+    return [each.read(_read_found) for each in found]
+
+
+def _read_found(interval: IntervalFacts) -> Batch:
+    return read_batch(row(interval))
 
 
 def before(tx: Transaction, wanted: Sequence[tuple[str, int]], limit: int = 1) -> list[list[Batch]]:

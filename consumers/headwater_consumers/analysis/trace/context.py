@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeAlias
 
 from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.trace.ahead import Ahead, ahead
 from headwater_consumers.analysis.trace.batches import Batch, Query, Run, before, read_query, read_run
 from headwater_consumers.analysis.trace.parts import Datasets
+from headwater_consumers.analysis.trace.plans import WritingPlan, learn_plans, unknown_plans
 from headwater_consumers.facts.nodes import IntervalFacts
+from headwater_consumers.facts.spans import Spans
 
 Archived: TypeAlias = Callable[[Query, Mapping[str, Any]], Sequence[IntervalFacts]]
 """Of a query and the properties of a summary, its micro-batches in an archive."""
@@ -29,6 +32,7 @@ class Context:
         archive: where micro-batches are found that are no longer kept one by one; None: nowhere.
         notes: what else is worth knowing.
         cut: whether something was left out.
+        goes_on: whether there may be a hop after the one that is being looked for.
     """
 
     tx: Transaction
@@ -39,6 +43,7 @@ class Context:
     archive: Archived | None = None
     notes: dict[str, None] = field(default_factory=dict)
     cut: bool = False
+    goes_on: bool = True
     _queries: dict[str, Query | None] = field(default_factory=dict)
     _users: dict[str, list[str]] = field(default_factory=dict)
     _of_runs: dict[str, bool] = field(default_factory=dict)
@@ -50,14 +55,40 @@ class Context:
         wanted = sorted(set(datasets))
         missing = [key for key in wanted if key not in self._users]
         if missing:
-            self._users |= {key: [] for key in missing}
-            for row in self.tx.rows("trace/users", datasets=missing, type="WRITES" if self.backward else "READS"):
-                self._of_runs[row["dataset"]] = row["of_runs"]
-                for stored in row["queries"]:
-                    query = self._queries[stored["key"]] = read_query(stored)
-                    if query is not None:
-                        self._users[row["dataset"]].append(query.key)
+            self._learn(missing, ahead(self.tx, users=missing, backward=self.backward))
         return {key: [query for each in self._users[key] if (query := self._queries[each])] for key in wanted}
+
+    def look_ahead(
+        self,
+        datasets: Collection[str],
+        wants: Iterable[tuple[str, Spans]] = (),
+        plans: Iterable[WritingPlan] = (),
+    ) -> None:
+        """Look up at once what the next steps would ask for one by one.
+
+        Args:
+            datasets: keys of datasets of which the next parts are.
+            wants: offsets of these.
+            plans: of which the state of their queries is asked.
+        """
+        names, unknown = self.datasets.unknown(datasets), unknown_plans(self.tx, plans)
+        users = sorted({key for key in datasets if key not in self._users}) if self.goes_on else []
+        if names or unknown or users:
+            offsets = wants if self.goes_on else ()
+            found = ahead(self.tx, datasets=names, plans=unknown, users=users, wants=offsets, backward=self.backward)
+            self.datasets.learn(found.datasets)
+            learn_plans(self.tx, unknown, found.plans)
+            self._learn(users, found)
+
+    def _learn(self, keys: Iterable[str], found: Ahead) -> None:
+        """Take note of the queries that read datasets (backwards: write them)."""
+        self._users |= {key: [] for key in keys}
+        for dataset, of_runs, queries in found.users:
+            self._of_runs[dataset] = of_runs
+            for stored in queries:
+                query = self._queries[stored["key"]] = read_query(stored)
+                if query is not None:
+                    self._users[dataset].append(query.key)
 
     def is_of_runs(self, dataset: str) -> bool:
         """Whether batch runs read a dataset (backwards: write it)."""

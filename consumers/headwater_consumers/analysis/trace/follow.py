@@ -104,8 +104,12 @@ def follow(
     waiting = [(part, 0, Certainty.EXACT) for part in start]
     waiting += [(part, hop.number, hop.overall) for hop in first for part in _onward(context, hop)]
     pendings, alike = _pendings(context, followed, waiting)
+    parts = [pending.part for pending in pendings]
+    wants = ((part.dataset.key, spans_of_part(part)) for part in parts if part.kind is PartKind.OFFSETS)
+    context.look_ahead({part.dataset.key for part in parts}, wants)
     while pendings and len(hops) < limit and (depth is None or level < depth):
         level += 1
+        context.goes_on = depth is None or level < depth
         drafts = expand(context, pendings)
         # A part counts as used if a step used it under any name of its dataset.
         used = {number for draft in drafts for pending in draft.pendings for number in alike[pending.number]}

@@ -19,6 +19,7 @@ from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.answer import PartKind
 from headwater_consumers.analysis.trace.batches import (
     Batch,
+    Listed,
     Query,
     batches_of,
     before,
@@ -26,7 +27,8 @@ from headwater_consumers.analysis.trace.batches import (
     same_topic,
     stretches,
 )
-from headwater_consumers.analysis.trace.search import Row, Search, narrow, run
+from headwater_consumers.analysis.trace.search import Row, Search, look_near, narrow, run
+from headwater_consumers.analysis.trace.uses import StoredUse
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.spans import Ranges, Spans, difference, intersection, union
 from headwater_schemas.events import Certainty
@@ -165,8 +167,7 @@ def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
     for limit in (FEW, STRETCH):
         found = found_from(tx, [Stretch(job[0].want.query.key, first, last) for job, first, last in starts], limit)
         ended = [
-            _collect(job, batches_of(_up_to_past(job, each))) or len(each) < limit
-            for (job, _, _), each in zip(starts, found, strict=True)
+            _collect_until_past(job, each) or len(each) < limit for (job, _, _), each in zip(starts, found, strict=True)
         ]
         starts = [start for start, end in zip(starts, ended, strict=True) if not end]
     _find_long(tx, starts, window)
@@ -362,7 +363,11 @@ def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) 
         # Two sources may read one topic at their own pace: one that reaches is enough, but both must be past.
         return all(reached_each) if test is _is_past else any(reached_each)
 
-    return Search(want.query.key, *piece, reached, want.dataset)
+    near = None
+    if test is _reaches and spans:
+        partition = min(spans)
+        near = partition, spans[partition][0][0]
+    return Search(want.query.key, *piece, reached, want.dataset, near=near)
 
 
 def _has_any(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
@@ -372,6 +377,8 @@ def _has_any(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
 
 def _reaches(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
     """Whether a range ends behind the first wanted offset, of any partition."""
+    if isinstance(ranges, Listed):
+        return any(ranges.end(partition) > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
     return any(ranges[partition][1] > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
 
 
@@ -387,15 +394,12 @@ def _collect(job: Job, batches: Sequence[Batch]) -> bool:
     located.earlier |= {later.first: earlier for earlier, later in pairwise(batches)}
     known = {(hit.batch.first): at for at, hit in enumerate(located.hits)}
     for batch in batches:
-        ranges: dict[int, tuple[int, int]] = {}
-        taken: list[tuple[Spans, Certainty]] = []
         uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
-        for use in uses:
-            if not same_topic(located.want.topic_id, use.topic_id):
-                continue
-            ranges |= listed(use.properties)
-            if both := intersection(use.spans, spans):
-                taken.append((both, use.certainty))
+        taken = [
+            (both, use.certainty)
+            for use in uses
+            if same_topic(located.want.topic_id, use.topic_id) and (both := intersection(use.spans, spans))
+        ]
         for both, certainty in taken:
             located.left = difference(located.left, both)
             if batch.first in known:
@@ -404,13 +408,33 @@ def _collect(job: Job, batches: Sequence[Batch]) -> bool:
             else:
                 known[batch.first] = len(located.hits)
                 located.hits.append(OffsetHit(batch, both, certainty))
-        if not taken and _has_any(ranges, spans) and _is_past(ranges, spans):
+        if not taken and _all_past(job, uses):
             return True
     return False
 
 
-def _up_to_past(job: Job, found: Sequence[Found]) -> Sequence[Found]:
-    """These, up to the first that is past all wanted offsets: what follows needn't be put together."""
+def _all_past(job: Job, uses: Sequence[StoredUse]) -> bool:
+    """Whether what a batch used of the dataset begins behind all wanted offsets."""
+    located, _, spans = job
+    ranges: dict[int, tuple[int, int]] = {}
+    for use in uses:
+        if same_topic(located.want.topic_id, use.topic_id):
+            ranges |= listed(use.properties)
+    return _has_any(ranges, spans) and _is_past(ranges, spans)
+
+
+def _collect_until_past(job: Job, found: Sequence[Found]) -> bool:
+    """As `_collect`. The batch that is past all wanted offsets is put together only if some of these are left."""
+    before, past = _up_to_past(job, found)
+    if _collect(job, batches_of(before)):
+        return True
+    if past and job[0].left:
+        _collect(job, batches_of((*before[-1:], *past)))
+    return bool(past)
+
+
+def _up_to_past(job: Job, found: Sequence[Found]) -> tuple[Sequence[Found], Sequence[Found]]:
+    """Those before the first that is past all wanted offsets, and that one: what follows needn't be put together."""
     located, _, spans = job
     want = located.want
     type_ = RelType.PRODUCED if want.produced else RelType.CONSUMED
@@ -422,8 +446,8 @@ def _up_to_past(job: Job, found: Sequence[Found]) -> Sequence[Found]:
         ]
         ranges = [of for of in ranges if _has_any(of, spans)]
         if ranges and all(_is_past(of, spans) for of in ranges):
-            return found[:n]
-    return found
+            return found[: n - 1], found[n - 1 : n]
+    return found, ()
 
 
 def _join(one: Spans, other: Spans) -> Spans:
@@ -437,5 +461,7 @@ def _run(tx: Transaction, searches: Sequence[tuple[Located, Search]], window: in
             return {"batch": found.batch_id, "uses": found.positions(type_, search.dataset)}
 
         of_kind = [search for located, search in searches if located.want.produced is (type_ is RelType.PRODUCED)]
+        if window == 1:
+            look_near(tx, of_kind, type_.value, read)
         narrow(tx, of_kind, type_.value)
         run(tx, of_kind, read, window=window)

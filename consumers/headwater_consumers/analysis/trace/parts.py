@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, dataset_asset
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import Part, PartKind, weakest
 from headwater_consumers.analysis.trace.batches import Batch, Run
 from headwater_consumers.analysis.trace.spans import offsets, spans_of
@@ -35,13 +37,20 @@ class Datasets:
 
     def know(self, keys: Iterable[str]) -> None:
         """Look several up at once."""
+        if missing := self.unknown(keys):
+            self.learn(ahead(self._tx, datasets=missing).datasets)
+
+    def unknown(self, keys: Iterable[str]) -> list[str]:
+        """Keys of those of these that are still to be looked up."""
         missing = sorted(set(keys) - self._known.keys())
-        if missing:
-            self._identities.look_at(missing)
-            for row in self._tx.rows("trace/datasets", keys=missing):
-                key = row["properties"]["key"]
-                self._known[key] = dataset_asset(row["properties"])
-                self._used[key] = row["read"], row["written"]
+        self._identities.look_at(missing)
+        return missing
+
+    def learn(self, found: Iterable[tuple[Mapping[str, Any], bool, bool]]) -> None:
+        """Take note of datasets that were looked up: properties, and whether anything reads and writes it, of each."""
+        for properties, read, written in found:
+            self._known[properties["key"]] = dataset_asset(properties)
+            self._used[properties["key"]] = read, written
 
     def __getitem__(self, key: str) -> Asset:
         self.know([key])

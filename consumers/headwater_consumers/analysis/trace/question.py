@@ -10,6 +10,7 @@ from headwater_consumers.analysis.errors import NotFoundError, QuestionError
 from headwater_consumers.analysis.identity import notice
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
+from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind, Trace, TraceDirection
 from headwater_consumers.analysis.trace.batches import Batch, Run, read_run
 from headwater_consumers.analysis.trace.by_time import ends, first_after, running_at
@@ -230,7 +231,7 @@ def _path_parts(context: Context, path: str) -> list[Part]:
     # As a writer takes it, else as a reader does: with globs.
     named = dict.fromkeys((naming.path(path), naming.path_pattern(path)))
     keys = [dataset_key(context.tx.tenant, ref.namespace, ref.name) for ref in named]
-    known = [key for key in keys if context.tx.rows("trace/datasets", keys=[key])]
+    known = [key for key in keys if ahead(context.tx, datasets=[key]).datasets]
     key = known[0] if known else resolve_dataset(context.tx, path).asset.key
     used = "wrote" if context.backward else "read"
     context.notes[

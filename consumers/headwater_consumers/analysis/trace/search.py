@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis.micro_batches import Found, Stretch, found_from, load
+from headwater_consumers.analysis.micro_batches import Found, Stretch, found_before, found_from, load
 from headwater_consumers.analysis.moments import moment_of
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.graph.segments import segment
@@ -38,6 +38,7 @@ class Search:
         reached: the condition on an interval's row; None if the row doesn't have the value, which counts as false.
         dataset: key of the dataset whose positions the rows have.
         by: the property that the rows have, when the search is by time or watermark.
+        near: a partition and an offset: mostly the search ends near the interval that has it; None: it isn't known.
         found: the first batch of the first interval that meets the condition; None if none does.
         met_unknown: whether some row didn't have the value.
     """
@@ -48,6 +49,7 @@ class Search:
     reached: Callable[[Row], bool | None]
     dataset: str = ""
     by: str = "processing_time"
+    near: tuple[int, int] | None = None
     found: int | None = None
     met_unknown: bool = False
     _low: int = 0
@@ -105,6 +107,13 @@ class Search:
                 return
             self._low = max(self._low, batch)
 
+    def see(self, batch: int, row: Row) -> None:
+        """Draw a conclusion from one interval; none where it doesn't have the value."""
+        if holds := self.reached(row):
+            self.found = self._high = batch
+        elif holds is not None:
+            self._low = batch
+
     def _first_known(self, rows: Sequence[Row]) -> tuple[int, bool | None]:
         for row in rows:
             holds = self.reached(row)
@@ -158,6 +167,67 @@ def _is_near(search: Search) -> bool:
     return segment.at(last).segment - segment.at(first).segment < _NEAR
 
 
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """Where in a segment offsets of a dataset are.
+
+    Attributes:
+        start: the segment's first batch id.
+        partition: of the topic.
+        first, end: lowest and highest offset (half-open) in it.
+        begins: the first offset of each block; None, or -1, where that isn't known.
+    """
+
+    start: int
+    partition: int
+    first: int
+    end: int
+    begins: Sequence[int | None]
+
+    def has(self, near: tuple[int, int] | None) -> bool:
+        """Whether an offset is within."""
+        return near is not None and near[0] == self.partition and self.first <= near[1] < self.end
+
+    def block(self, offset: int) -> int:
+        """The number of the block that may have an offset."""
+        return max((n for n, begin in enumerate(self.begins) if begin is not None and 0 <= begin <= offset), default=0)
+
+
+def add_guide(tx: Transaction, query: str, dataset: str, type_: str, found: Guide) -> None:
+    """Take note of where offsets are that a query read (CONSUMED) or wrote (PRODUCED)."""
+    _guides(tx).setdefault((query, dataset, type_), []).append(found)
+
+
+def _guides(tx: Transaction) -> dict[tuple[str, str, str], list[Guide]]:
+    found: Any = tx.shared.setdefault("guides", {})
+    return found  # type: ignore[no-any-return]
+
+
+def look_near(tx: Transaction, searches: Sequence[Search], type_: str, read: Read) -> None:
+    """Look first where the search will end by what segments have in common: mostly one block is left to search.
+
+    That is no more than a choice of what to look at. The search goes on wherever it didn't end.
+    """
+    guides = _guides(tx)
+    for search in searches:
+        for guide in guides.get((search.query, search.dataset, type_), ()):
+            first, last = guide.start, guide.start + segment.SIZE - 1
+            if guide.has(search.near) and search.first <= last and first <= search.last:
+                begin = first + guide.block(search.near[1]) * segment.PLACES if search.near is not None else first
+                _look_between(tx, search, read, begin, min(begin + segment.PLACES - 1, last))
+                if search.left[0] < first or last < search.left[1]:
+                    _look_between(tx, search, read, first, last)
+                break
+
+
+def _look_between(tx: Transaction, search: Search, read: Read, first: int, last: int) -> None:
+    """Look at the first and the last micro-batch between two batch ids, both in one segment that was read whole."""
+    for from_ in (found_from, found_before):
+        for found in from_(tx, [Stretch(search.query, first, last)], 1)[0]:
+            if search.left[0] <= found.batch_id <= search.left[1]:
+                search.see(found.batch_id, read(search, found))
+
+
 def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
     """Search by the offsets of whole segments first, so that two segments are left to look into.
 
@@ -194,7 +264,10 @@ def _narrow(
             micro-batch of the segment, and where it doesn't, of none but the last ones.
     """
     open_ = {
-        n: [segment.at(search.first).segment, segment.at(search.last).segment] for n, search in enumerate(searches)
+        n: [segment.at(first).segment, segment.at(last).segment]
+        for n, search in enumerate(searches)
+        for first, last in [search.left]
+        if not search.done
     }
     while open_ := {n: bounds for n, bounds in open_.items() if bounds[1] - bounds[0] >= _NEAR}:
         probes = [

@@ -17,11 +17,12 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.batches import Batch, Query, before, stretches
+from headwater_consumers.analysis.trace.plans import WritingPlan, plan_steps
 from headwater_consumers.analysis.trace.search import Search, run_by_time
 from headwater_consumers.graph.keys import plan_key
 from headwater_schemas.events import Certainty
@@ -51,7 +52,6 @@ LOOK_FOR_EMPTY = 256
 # Spark cuts event times to milliseconds before it takes the greatest.
 _ROUNDED = timedelta(milliseconds=1)
 _NOTHING_KNOWN = "Nothing shows that the query keeps state."
-_KINDS = ("AGGREGATE", "GROUP_DEPENDENCY", "WINDOW_DEPENDENCY", "JOIN_DEPENDENCY")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,10 +190,9 @@ def _is_ours(batch: Batch) -> bool:
     return stored.get("provenance") == "OBSERVED" and stored.get("capture_version") is not None
 
 
-def look_at_plans(tx: Transaction, groups: Iterable[tuple[Query, Sequence[Batch]]]) -> None:
-    """Look up at once what `state_of` asks of the plans of several queries' batches."""
-    wanted = [group for group in groups if not _shows_state(group[1])]
-    _look_up(tx, [asked for query, batches in wanted for asked in _asked(query, batches)])
+def plans_to_ask(groups: Iterable[tuple[Query, Sequence[Batch]]]) -> list[WritingPlan]:
+    """What `state_of` will ask of the plans of several queries' batches."""
+    return [asked for query, batches in groups if not _shows_state(batches) for asked in _asked(query, batches)]
 
 
 def _shows_state(batches: Sequence[Batch]) -> bool:
@@ -201,11 +200,7 @@ def _shows_state(batches: Sequence[Batch]) -> bool:
     return all(map(_is_ours, batches)) or any(batch.properties.get("state_rows") is not None for batch in batches)
 
 
-_Asked: TypeAlias = tuple[str, tuple[str, ...]]
-"""Key of a plan, and keys of datasets that it wrote."""
-
-
-def _asked(query: Query, batches: Sequence[Batch]) -> list[_Asked]:
+def _asked(query: Query, batches: Sequence[Batch]) -> list[WritingPlan]:
     digests = sorted({b.properties["plan_digest"] for b in batches if b.properties.get("plan_digest")})
     if query.job is None:
         return []
@@ -214,21 +209,9 @@ def _asked(query: Query, batches: Sequence[Batch]) -> list[_Asked]:
     return [(plan_key(tenant, query.job.key, digest), written) for digest in digests]
 
 
-def _look_up(tx: Transaction, asked: Sequence[_Asked]) -> dict[_Asked, Record | None]:
-    """Of each plan that is known: whether it is complete, and the kinds of steps that keep state."""
-    known: Any = tx.shared.setdefault("plans that keep state", {})
-    missing = list(dict.fromkeys(each for each in asked if each not in known))
-    if missing:
-        known |= dict.fromkeys(missing)
-        plans = [{"n": n, "key": plan, "datasets": list(datasets)} for n, (plan, datasets) in enumerate(missing)]
-        for row in tx.rows("trace/plan_kinds", plans=plans, kinds=list(_KINDS)):
-            known[missing[row["n"]]] = row
-    return {each: known[each] for each in asked}
-
-
 def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None) -> State:
-    rows = [row for row in _look_up(tx, _asked(query, batches)).values() if row is not None]
-    kinds = {kind for row in rows for kind in row["kinds"]}
+    plans = plan_steps(tx, _asked(query, batches))
+    kinds = {kind for plan in plans for kind in plan.kinds}
     if len({use.dataset for batch in batches for use in batch.reads()}) < 2:
         # A stream joined with a table at rest is looked up anew in each batch.
         kinds.discard("JOIN_DEPENDENCY")
@@ -241,7 +224,7 @@ def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon
             why=f"Its columns show that it keeps state ({words}).",
             horizon=reported_horizon(tx, query) if horizon is None else horizon,
         )
-    if rows and all(row["complete"] for row in rows):
+    if plans and all(plan.complete for plan in plans):
         return State(
             keeps=False, spreads=False, certainty=Certainty.EXACT, why="Its plan has no step that keeps state."
         )

@@ -17,7 +17,7 @@ from headwater_consumers.analysis.trace.spans import offsets
 from headwater_consumers.analysis.trace.state import (
     State,
     StateSpread,
-    look_at_plans,
+    plans_to_ask,
     spread_backward,
     spread_forward,
     state_of,
@@ -41,11 +41,13 @@ from headwater_schemas.ranges import batches_text
 def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
     """The hops that these micro-batches are."""
     found = groups(taken)
-    others = (each.batch.reads() if context.backward else each.batch.writes() for each in taken)
-    context.datasets.know({use.dataset for uses in others for use in uses})
-    look_at_plans(
-        context.tx, [(group[0].query, [each.batch for each in group]) for group in found if not group[0].batch.conflict]
+    batches = {id(each.batch): each.batch for each in taken}.values()
+    others = [use for each in batches for use in (each.reads() if context.backward else each.writes())]
+    plans = plans_to_ask(
+        (group[0].query, [each.batch for each in group]) for group in found if not group[0].batch.conflict
     )
+    wants = ((use.dataset, use.spans) for use in others if use.kind is PartKind.OFFSETS)
+    context.look_ahead({use.dataset for use in others}, wants, plans)
     certain = [{} if group[0].batch.conflict else certainly_used(group) for group in found]
     return [_draft(context, group, _again(context, n, found, certain)) for n, group in enumerate(found)]
 

@@ -1,0 +1,93 @@
+"""What the next hops will ask, asked at once: a statement takes a millisecond or two, whatever is in it.
+
+What is found is kept where the parts of a trace look for it: datasets, queries and plans by those who asked, segments
+among those that were read whole (`micro_batches.load`), and where in them to look as guides of searches.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from headwater_consumers.analysis.micro_batches import keep
+from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.trace.search import Guide, add_guide
+from headwater_consumers.facts.model import RelType
+from headwater_consumers.facts.spans import Spans
+from headwater_consumers.graph.segments import segment
+
+KINDS: Final = ("AGGREGATE", "GROUP_DEPENDENCY", "WINDOW_DEPENDENCY", "JOIN_DEPENDENCY")
+"""Steps of plans that keep state."""
+_MOST_LOOKED_AT: Final = 32
+"""Segments of a query; of one with more, they are searched instead."""
+_MOST_SEGMENTS: Final = 64
+_MOST_OFFSETS: Final = 16
+
+
+class Ahead(NamedTuple):
+    """What was found.
+
+    Attributes:
+        datasets: properties, and whether anything reads and writes it, of each.
+        plans: number, whether it is complete, and which of `KINDS` it has, of each.
+        users: key of the dataset, whether batch runs read it (backwards: write it), and the queries that do, of each.
+    """
+
+    datasets: Sequence[tuple[Mapping[str, Any], bool, bool]]
+    plans: Sequence[tuple[int, bool | None, Sequence[str]]]
+    users: Sequence[tuple[str, bool, Sequence[Mapping[str, Any]]]]
+
+
+def ahead(
+    tx: Transaction,
+    *,
+    datasets: Iterable[str] = (),
+    plans: Iterable[tuple[str, Iterable[str]]] = (),
+    users: Iterable[str] = (),
+    wants: Iterable[tuple[str, Spans]] = (),
+    backward: bool = False,
+) -> Ahead:
+    """Ask.
+
+    Args:
+        tx: the transaction.
+        datasets: keys of those whose names are wanted.
+        plans: keys, and keys of the datasets that they write.
+        users: keys of the datasets whose readers (backwards: writers) are wanted.
+        wants: offsets that will be looked for in micro-batches: key of the dataset, and spans.
+        backward: which way the trace goes.
+    """
+    used = RelType.PRODUCED if backward else RelType.CONSUMED
+    row = tx.one(
+        "trace/ahead",
+        datasets=list(datasets),
+        plans=[{"n": n, "key": key, "datasets": list(written)} for n, (key, written) in enumerate(plans)],
+        users=list(users),
+        wants=_wants(wants),
+        kinds=list(KINDS),
+        type="WRITES" if backward else "READS",
+        used=used.value,
+        size=segment.SIZE,
+        blocks=segment.BLOCKS,
+        most_batches=_MOST_LOOKED_AT * segment.SIZE,
+        most_segments=_MOST_SEGMENTS,
+    )
+    for properties, dataset, partition, first, end, begins in row["segments"]:
+        keep(tx, properties)
+        start = properties["start"]
+        add_guide(tx, properties["query"], dataset, used.value, Guide(start, partition, first, end, begins))
+    return Ahead(row["datasets"], row["plans"], row["users"])
+
+
+def _wants(wants: Iterable[tuple[str, Spans]]) -> list[dict[str, Any]]:
+    """One partition of each will do: mostly the same micro-batches have them all."""
+    offsets: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for dataset, spans in wants:
+        if spans:
+            partition = min(spans)
+            offsets[dataset, partition].add(spans[partition][0][0])
+    return [
+        {"dataset": dataset, "partition": partition, "offsets": sorted(found)[:_MOST_OFFSETS]}
+        for (dataset, partition), found in offsets.items()
+    ]
