@@ -14,6 +14,7 @@ with without("numpy", "pandas"):
     from headwater_consumers.analysis import errors
     from headwater_consumers.analysis.reader import Reader, reading_driver
     from headwater_consumers.graph.connection import Neo4jTarget
+    from headwater_consumers.materializer.garbage import rare_collections
 
 
 @contextlib.contextmanager
@@ -36,7 +37,7 @@ def asking(
     neo4j, analysis = settings.neo4j, settings.analysis
     target = Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
     try:
-        with reading_driver(target) as driver, console.status("Asking the graph"):
+        with reading_driver(target) as driver, rare_collections(), console.status("Asking the graph"):
             yield Reader(driver, target, tenant=analysis.tenant, timeout_seconds=analysis.timeout_seconds)
     except errors.AnalysisError as error:
         raise translated(error) from error

@@ -17,6 +17,7 @@ from headwater_benchmarks.query.statements import Statements
 from headwater_benchmarks.report import Goal, measured, report
 from headwater_benchmarks.rounds import interleave
 from headwater_consumers.analysis.reader import Reader, reading_driver
+from headwater_consumers.materializer.garbage import rare_collections
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ def run(options: Options) -> dict[str, Any]:
         page_cache_mb=options.page_cache_mb,
         report=console.message,
     )
-    with store as at, reading_driver(at.target) as driver:
+    # As `serve` and the commands have it.
+    with store as at, reading_driver(at.target) as driver, rare_collections():
         reader = Reader(driver, at.target, timeout_seconds=options.timeout_seconds)
         statements = Statements(driver, options.timeout_seconds)
         before = own_peak_mb()

@@ -1,4 +1,4 @@
-"""How often Python looks for garbage in cycles while events are consumed."""
+"""How often Python looks for garbage in cycles while events are consumed, or questions answered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def rare_collections() -> Iterator[None]:
 
     A batch is some 100,000 of them, events and rows, that live until it is written, and hardly any is in a cycle. To
     walk over them again and again takes a quarter of the processor time of decoding and folding
-    (docs/benchmarks/ingest-tried.md).
+    (docs/benchmarks/ingest-tried.md). So it is with an answer of a thousand items (docs/benchmarks/query.md).
     """
     before = gc.get_threshold()
     gc.freeze()  # modules and settings stay; no need to look at them again
