@@ -316,6 +316,7 @@ def full_declaration_event() -> LineageEvent:
                     until="2027-06-30",
                 ),
                 smallest_group=20,
+                type="varchar(6)",
             ),
         ),
         marks=(

@@ -95,6 +95,8 @@ class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
         glossary: terms, or addresses of terms.
         approval: of its sensitivity, where it is made from more sensitive columns.
         smallest_group: of an aggregate: from how many rows each value is made at least.
+        type: the data type that it is to have, e.g. `decimal(10,2)`, `array<string>`; `integer` and `number` are of any
+            width.
     """
 
     path: Text
@@ -105,6 +107,7 @@ class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
     glossary: tuple[str, ...] | None = None
     approval: Approval | None = None
     smallest_group: Natural | None = None
+    type: str | None = None
 
 
 class DatasetRead(msgspec.Struct, frozen=True, order=True):

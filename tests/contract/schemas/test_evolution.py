@@ -93,12 +93,20 @@ def uses(datum: dict[str, Any]) -> list[dict[str, Any]]:
     return [use for body in (*runs, *entries) for use in (*body["inputs"], *body["outputs"])]
 
 
+def forget_types(datum: dict[str, Any], version: int) -> None:
+    """Remove what version 5 has added, for versions before."""
+    columns = (datum["declaration_event"] or {}).get("columns") or ()
+    for column in columns if version < 5 else ():
+        del column["type"]
+
+
 def known_by(event: LineageEvent, version: int) -> LineageEvent:
     """An event without the fields that versions after `version` have added."""
     datum = datum_of(event)
     runs = [datum["run_event"]] if datum["run_event"] else []
     entries = datum["interval_event"]["entries"] if datum["interval_event"] else []
     outputs = [use for body in (*runs, *entries) for use in body["outputs"]]
+    forget_types(datum, version)
     if version < 3:
         for use in outputs:
             del use["inputs"]

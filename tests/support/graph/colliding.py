@@ -430,6 +430,7 @@ class _Maker:
                         tags=self._maybe((Tag(key="t"),)),
                         approval=self._maybe(self._approval(), 0.3),
                         smallest_group=self._maybe(self.random.randrange(30), 0.3),
+                        type=self._maybe(self.random.choice(["int", "string"]), 0.3),
                     )
                     for path in self._some(["c0", "c1"])
                 )

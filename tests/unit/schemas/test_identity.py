@@ -31,10 +31,10 @@ IDS = {
     "dataset": "5a265cac-64bd-5b7f-abac-db356cf9795c",
     "job": "8f692609-a3bc-5195-a560-55d88f43c8bd",
     "retention": "a5a2e96c-2fa2-5d26-8507-1d9741a5902e",
-    "declaration": "374343f2-f118-5312-956e-167a4ebfb4d2",
+    "declaration": "cb414699-039d-5e09-be46-32d6376b0762",
     "declaration_of_a_job": "bba3550c-fef4-5e6e-83b4-17a7b9e1803b",
     "declaration_of_a_consumer": "2449990a-a9fd-53b0-8abb-f17d388faf14",
-    "declaration_set": "04514cb5-c941-5825-9676-055dc6da96f8",
+    "declaration_set": "d241528f-7b59-59a8-86e9-b8752ce50b0f",
 }
 KEYS = {
     "run": '["default","flights","enrich"]',

@@ -95,7 +95,7 @@ def _dataset(into: Builder, tenant: str, dataset: DatasetRef, columns: Iterable[
 
 def _column(column: DeclaredColumn) -> Props:
     out: Props = {}
-    for field in ("description", "classification", "smallest_group"):
+    for field in ("description", "classification", "smallest_group", "type"):
         if (value := getattr(column, field)) is not None:
             out[field] = value
     if (sensitivity := known(column.sensitivity)) is not None:

@@ -80,6 +80,7 @@ class Declared(Retained):
                     "classification": column.classification,
                     "sensitivity": symbol(column.sensitivity),
                     "smallest_group": column.smallest_group,
+                    "type": column.type,
                     **approval_of(column),
                     **words(column.tags, column.glossary),
                 }
