@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from headwater_consumers.review.types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, type_text
+from headwater_consumers.data_types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, type_text
 
 _STEP = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
 ELEMENT = "[]"

@@ -6,6 +6,7 @@ from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.data_types import parse_type, type_text
 from headwater_consumers.review.schema import (
     DESCRIPTION,
     NULLABLE,
@@ -16,7 +17,6 @@ from headwater_consumers.review.schema import (
     shape_of,
     steps_of,
 )
-from headwater_consumers.review.types import parse_type, type_text
 
 SOURCE = "the graph"
 _MOST = 200_000

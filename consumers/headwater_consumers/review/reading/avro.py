@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from headwater_consumers.data_types import ArrayOf, Atom, DataType, Field, MapOf, StructOf
 from headwater_consumers.declaring.problems import Path
 from headwater_consumers.review.reading.document import Document
-from headwater_consumers.review.types import ArrayOf, Atom, DataType, Field, MapOf, StructOf
 
 _PRIMITIVE = {
     "boolean": "boolean",

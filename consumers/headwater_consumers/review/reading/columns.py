@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from headwater_consumers.data_types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, parse_type
 from headwater_consumers.declaring.problems import Path
 from headwater_consumers.review.reading.document import Document
-from headwater_consumers.review.types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, parse_type
 
 _ELEMENT, _VALUE = "_element", "value"
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from headwater_consumers.data_types import ArrayOf, Atom, DataType, Field, StructOf, parse_type
 from headwater_consumers.declaring.problems import DeclarationError, Path
 from headwater_consumers.review.reading.document import Document, shown
-from headwater_consumers.review.types import ArrayOf, Atom, DataType, Field, StructOf, parse_type
 
 _LOGICAL = {"integer": "bigint", "number": "double", "boolean": "boolean", "string": "string", "date": "date"}
 

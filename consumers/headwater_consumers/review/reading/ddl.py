@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from headwater_consumers.data_types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, atom
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
-from headwater_consumers.review.types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, atom
 
 if TYPE_CHECKING:
     from sqlglot import exp

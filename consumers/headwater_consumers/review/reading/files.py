@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from headwater_consumers.data_types import Field
 from headwater_consumers.declaring.problems import DeclarationError, Problem
 from headwater_consumers.review.reading.avro import read_avro
 from headwater_consumers.review.reading.columns import read_columns
@@ -22,7 +23,6 @@ from headwater_consumers.review.schema import (
     Schema,
     schema_of,
 )
-from headwater_consumers.review.types import Field
 
 MOST_COLUMNS = 100_000
 _ALL = (NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from headwater_consumers.data_types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, type_text
 from headwater_consumers.declaring.problems import Path
 from headwater_consumers.review.reading.document import Document, shown
-from headwater_consumers.review.types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, type_text
 
 _PLAIN = {"string": "string", "integer": "bigint", "number": "double", "boolean": "boolean", "null": "void"}
 _FORMATS = {"date": "date", "date-time": "timestamp"}

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from headwater_consumers.data_types import ArrayOf, DataType, Field, MapOf, StructOf, atom
 from headwater_consumers.declaring.problems import Path
 from headwater_consumers.review.reading.document import Document
-from headwater_consumers.review.types import ArrayOf, DataType, Field, MapOf, StructOf, atom
 
 
 def read_spark(document: Document) -> tuple[Field, ...]:
