@@ -24,7 +24,7 @@ datasets:
     keep: 400d
     columns:
       value.tailnum: {sensitivity: PII, tags: {mask: hash}}
-      value.origin: {smallest_group: 20}
+      value.origin: {smallest_group: 20, type: "varchar(3)"}
       value.plane:
         approval: {covers: PII, sensitivity: INTERNAL, by: jo@example.com, reason: Public anyway, until: "2027-06-30"}
     marks: [critical, {mark: legal-hold, version: "7", spread: UPSTREAM, reason: Case 11}]

@@ -219,7 +219,8 @@ def _contracts(sets: list[DeclaredSet], unchecked: list[str]) -> None:
 
 def _checked(sets: list[DeclaredSet], unchecked: list[str]) -> None:
     documents = [{"set": one.name, "declarations": len(one.declarations)} for one in sets]
-    text = "\n".join(f"{one.name}: {len(one.declarations):,} declarations, no mistakes." for one in sets)
+    counts = [(one.name, len(one.declarations)) for one in sets]
+    text = "\n".join(f"{name}: {count:,} declaration{'s' * (count != 1)}, no mistakes." for name, count in counts)
     console.result({"sets": documents, "unchecked_names": unchecked}, text)
     if unchecked:
         console.warning(show.not_looked_up(unchecked))

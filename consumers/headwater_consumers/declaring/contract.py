@@ -1,4 +1,4 @@
-"""A declaration set → an ODCS 3.1 data contract, which loses nothing of it; with types where a schema was observed.
+"""A declaration set → an ODCS 3.1 data contract, which loses nothing of it; observed types where none are declared.
 
 What the standard has a place for is there: descriptions, tags, definitions, team, support, service levels, columns with
 classification and tags. Then the contract is read as any other. Whatever comes back otherwise than it was declared, or
@@ -89,15 +89,18 @@ def _state(property_: dict[str, Any], observed: ObservedType) -> None:
     """Add what the schema states, before what the property consists of."""
     names = ("customProperties", "items", "properties")
     inner: dict[str, Any] = {name: property_.pop(name) for name in names if name in property_}
-    if observed.type is not None:
-        logical = _LOGICAL_TYPES.get((re.match(r"\w*", observed.type.strip()) or [""])[0].lower())
-        if logical is not None:
+    if observed.type is not None and "physicalType" not in property_:
+        for name, value in _type_fields(observed.type).items():
             # What it is made of decides: JSON in a string has properties.
-            property_.setdefault("logicalType", logical)
-        property_["physicalType"] = observed.type
+            property_.setdefault(name, value)
     if observed.nullable is not None:
         property_["required"] = not observed.nullable
     property_ |= inner
+
+
+def _type_fields(type_: str) -> dict[str, str]:
+    logical = _LOGICAL_TYPES.get((re.match(r"\w*", type_.strip()) or [""])[0].lower())
+    return {**({} if logical is None else {"logicalType": logical}), "physicalType": type_}
 
 
 def _document(declared: DeclaredSet, bodies: Sequence[DeclarationEvent]) -> dict[str, Any]:
@@ -178,6 +181,7 @@ def _tree(columns: Iterable[DeclaredColumn]) -> list[dict[str, Any]]:
                 "authoritativeDefinitions": _definitions(column.glossary),
             }
             here.update({name: value for name, value in found.items() if value})
+            here.update({} if column.type is None else _type_fields(column.type))
     return _lists(top)
 
 

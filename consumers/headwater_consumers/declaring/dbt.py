@@ -5,6 +5,7 @@
 | the project                   | the set `dbt:<project>`                                                    |
 | models, seeds, snapshots, sources | datasets `database.schema.table` in the namespace that is given        |
 | `description`, `tags`, `meta.owner`, groups' owners, columns | of these datasets; columns of the catalog, too |
+| a column's type in the catalog, else its `data_type` | its type                                              |
 | tests                         | tags `test` of the columns and datasets that they test                     |
 | what a model depends on       | the inputs of the job `dbt`, `<unique id>`, whose output is the model      |
 | exposures                     | consumers that read what they depend on, through metrics and semantic models |
@@ -115,6 +116,10 @@ class _Documented(Form):
     tags: list[_Text] | None = None
 
 
+class _Column(_Documented):
+    data_type: str | None = None
+
+
 class _Dependencies(Form):
     nodes: list[str] | None = None
 
@@ -122,7 +127,7 @@ class _Dependencies(Form):
 class _Node(_Documented):
     resource_type: str | None = None
     name: _Text | None = None
-    columns: dict[_Text, _Documented] | None = None
+    columns: dict[_Text, _Column] | None = None
     depends_on: _Dependencies | None = None
     group: str | None = None
     attached_node: str | None = None
@@ -152,8 +157,12 @@ class _ManifestForm(Form):
     groups: dict[str, Form] = Field(default_factory=dict)
 
 
+class _CatalogColumn(Form):
+    type: str | None = None
+
+
 class _CatalogNode(Form):
-    columns: dict[str, Form] | None = None
+    columns: dict[str, _CatalogColumn] | None = None
 
 
 class _CatalogForm(Form):
@@ -231,14 +240,16 @@ class _Manifest:
 
     def _columns(self, unique_id: str, node: Mapping[str, Any]) -> tuple[DeclaredColumn, ...]:
         documented = {name.lower(): (name, column) for name, column in _of(node, "columns").items()}
-        known = {name.lower(): name for name in _of(_of(self._catalog, unique_id), "columns") if name}
+        stored = _of(_of(self._catalog, unique_id), "columns")
+        known = {name.lower(): name for name in stored if name}
         # The catalog's spelling is the database's.
         spelled = {low: name for low, (name, _) in documented.items()} | known
         out = []
         for low, path in sorted(spelled.items(), key=lambda item: item[1]):
             name, column = documented.get(low, (path, {}))
             tags = self._tags(unique_id, name, column)
-            out.append(DeclaredColumn(path=path, description=column.get("description") or None, tags=tags))
+            type_ = _of(stored, path).get("type") or column.get("data_type") or None
+            out.append(DeclaredColumn(path=path, description=column.get("description") or None, tags=tags, type=type_))
         return tuple(out)
 
     def _tags(self, unique_id: str, column: str | None, node: Mapping[str, Any]) -> tuple[Tag, ...] | None:

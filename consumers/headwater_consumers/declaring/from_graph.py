@@ -185,6 +185,7 @@ def _column(path: str, values: Mapping[str, Any]) -> DeclaredColumn:
         glossary=_glossary(values),
         approval=approval,
         smallest_group=values.get("smallest_group"),
+        type=values.get("type"),
     )
 
 

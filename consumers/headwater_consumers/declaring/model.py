@@ -194,6 +194,8 @@ class Mark(_Part):
 class Column(_Part):
     """A column of a dataset."""
 
+    type: Name | None = None
+    """Its data type, e.g. `decimal(10,2)`, `array<string>`; `integer` and `number` are of any width."""
     description: str | None = None
     """For people."""
     classification: Name | None = None

@@ -13,6 +13,7 @@ place in declarations. What has one, is declared as well:
 | `slaProperties` latency, frequency, freshness; retention; timeOfAvailability | freshness, keep, deadline             |
 | `support`                                           | on call, contact, url                                          |
 | properties: `classification`, `tags`, `criticalDataElement` | of columns: classification, sensitivity, tags          |
+| properties: `physicalType`, else `logicalType`      | their types                                                    |
 | `transformSourceObjects`, `transformLogic`          | column lineage of the job `odcs`, `<id>`                       |
 
 https://bitol-io.github.io/open-data-contract-standard/v3.1.0/
@@ -72,9 +73,10 @@ _SECONDS: Final = {
 _FRESHNESS: Final = frozenset({"latency", "ly", "frequency", "fy", "freshness"})
 _RETENTION: Final = frozenset({"retention", "re"})
 _AVAILABLE: Final = frozenset({"timeofavailability", "ta"})
+_MINUTES_OF_A_DAY: Final = 1_440
+_TIME_OF_DAY: Final = re.compile(r"((?:[01]\d|2[0-3]):[0-5]\d)(?::00)?(Z|[+-]\d\d:\d\d)?")
 _SENSITIVITY: Final = {one.value: one for one in Sensitivity if one is not Sensitivity.UNKNOWN}
 _DEFAULT_PORTS: Final = {"postgres": 5432, "postgresql": 5432, "mysql": 3306, "redshift": 5439, "sqlserver": 1433}
-_SCHEMES: Final = {"postgresql": "postgres", "sqlserver": "mssql", "denodo": "denodo"}
 
 
 def read_contract(file: str, text: str, namespace: str | None = None, names: Names | None = None) -> DeclaredSet:
@@ -113,6 +115,8 @@ class _Property(_Defined):
     properties: list[_Property] | None = None
     items: _Items | None = None
     sources: list[_Text] | None = Field(None, alias="transformSourceObjects")
+    logical_type: str | None = Field(None, alias="logicalType")
+    physical_type: str | None = Field(None, alias="physicalType")
 
 
 class _Object(_Defined):
@@ -286,7 +290,7 @@ class _Contract:
             elif kind in _RETENTION and seconds is not None and seconds >= 86_400:
                 keep = seconds // 86_400
             elif kind in _AVAILABLE and level.get("value") is not None:
-                deadline = str(level["value"])
+                deadline = _time_of_day(level["value"])
         return freshness, keep, deadline
 
     def _columns(self, properties: Any, path: Path, prefix: str) -> Iterator[tuple[str, DeclaredColumn]]:
@@ -345,7 +349,14 @@ def _column(path: str, one: Mapping[str, Any]) -> DeclaredColumn:
         sensitivity=_SENSITIVITY.get((classification or "").upper()),
         tags=_tags(_words(one), tags),
         glossary=_definitions(one),
+        type=_type(one),
     )
+
+
+def _type(one: Mapping[str, Any]) -> str | None:
+    """The type of a property. Without a physical one, an object or an array may be stored as anything, e.g. as JSON."""
+    logical = _text(one.get("logicalType"))
+    return _text(one.get("physicalType")) or (None if logical in {"object", "array"} else logical)
 
 
 def _transformed(properties: Any, prefix: str) -> Iterator[tuple[str, list[str], str | None]]:
@@ -373,10 +384,9 @@ def _on_server(server: Mapping[str, Any], name: str) -> DatasetRef | None:
     if type_ == "snowflake" and (account := _text(server.get("account"))):
         return DatasetRef(f"snowflake://{account}", f"{server.get('database')}.{server.get('schema')}.{name}")
     if type_ in _DEFAULT_PORTS and host:
-        scheme = _SCHEMES.get(type_, type_)
         parts = (_text(server.get("database")), _text(server.get("schema")), name)
         port = server.get("port") or _DEFAULT_PORTS[type_]
-        return DatasetRef(f"{scheme}://{host}:{port}", ".".join(part for part in parts if part))
+        return naming.normal(f"{type_}://{host}:{port}", ".".join(part for part in parts if part))
     return None
 
 
@@ -413,6 +423,15 @@ def _seconds(value: Any, unit: Any) -> int | None:
     if scale is None or not math.isfinite(number) or not 0 <= number * scale < _MOST_SECONDS:
         return None
     return int(number * scale)
+
+
+def _time_of_day(value: Any) -> str:
+    """`09:00-08:00` of the standard as files of Headwater's own write it: `09:00 -08:00`. Other texts stay."""
+    if type(value) is int and 0 <= value < _MINUTES_OF_A_DAY:
+        # To YAML, 10:00 without quotes is a number in base 60.
+        value = f"{value // 60:02}:{value % 60:02}"
+    found = _TIME_OF_DAY.fullmatch(str(value))
+    return str(value) if found is None else " ".join(filter(None, found.groups()))
 
 
 def _step(name: str) -> str:

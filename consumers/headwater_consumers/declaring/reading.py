@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -39,6 +40,8 @@ _FORMS_READ: Final = frozenset({model.Read.__name__, model.Named.__name__})
 _INDIRECT: Final = frozenset(
     kind for kind in TransformationKind if kind.value.endswith("_DEPENDENCY") or kind is TransformationKind.CONDITIONAL
 )
+_REST: Final = re.compile(r"[^(<]*[)>]+")
+"""What YAML takes for a key behind the comma of `{type: decimal(10,2)}`."""
 _COPIED: Final = ("description", "classification", "sensitivity", "criticality", "certified", "deadline")
 _MESSAGES: Final = {
     "string_type": "is a text",
@@ -284,6 +287,7 @@ def _columns(columns: dict[str, model.Column | None] | None) -> tuple[DeclaredCo
             glossary=_sorted(column.glossary),
             approval=None if column.approval is None else Approval(**column.approval.model_dump()),
             smallest_group=column.smallest_group,
+            type=column.type,
         )
         for path, column in rows
     )
@@ -374,6 +378,8 @@ def _hint(error: Any) -> str:
 
 
 def _unknown(loc: tuple[str | int, ...]) -> str:
+    if _REST.fullmatch(str(loc[-1])):
+        return "belongs to the value before it, which has a comma: put that into quotes"
     known = _keys_at(loc)
     near = difflib.get_close_matches(str(loc[-1]), known, n=1)
     meant = f"; did you mean `{near[0]}`?" if near else f"; known are {', '.join(known)}" if known else ""

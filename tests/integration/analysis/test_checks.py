@@ -202,10 +202,11 @@ def test_drift_of_datasets(estate: Estate) -> None:
     # Another that declares nothing drifts from nothing.
     estate.ran(READ, reads=[ORDERS], writes=[REPORT])
     assert estate.check("drift-of-datasets").total == 1
-    estate.declared(DeclarationEvent(set="t", job=READ, inputs=(ORDERS, OTHER)))
-    messages = [each.message for each in estate.check("drift-of-datasets").findings]
-    assert "It is declared to read n/other, and was never observed to." in messages
-    assert len(messages) == 2
+    estate.declared(DeclarationEvent(set="t", job=READ, inputs=(ORDERS, OTHER)), day=7)
+    since = {each.message: each.since for each in estate.check("drift-of-datasets").findings}
+    assert len(since) == 2
+    # The job ran before: it differs since the declaration.
+    assert since["It is declared to read n/other, and was never observed to."] == DAY + timedelta(days=7)
 
 
 def test_drift_of_columns(estate: Estate) -> None:
@@ -221,6 +222,14 @@ def test_drift_of_columns(estate: Estate) -> None:
     )
     # Since it differs, and not since the first plan, which didn't.
     assert finding.since == DAY + timedelta(days=1)
+    estate.ran(READ, reads=[ORDERS], writes=[OTHER], plan=lineage(("a", "x"), target=OTHER))
+    stated = lineage(("a", "x"), ("b", "x"), target=OTHER)
+    estate.declared(DeclarationEvent(set="r", job=READ, inputs=(ORDERS,), outputs=(OTHER,), lineage=stated), day=6)
+    (late,) = [each for each in estate.check("drift-of-columns").findings if each.id != finding.id]
+    assert (
+        late.message == "n/other#x is made from other columns than declared (declared and never observed: n/orders#b)."
+    )
+    assert late.since == DAY + timedelta(days=6)
 
 
 @pytest.mark.parametrize("format_", ["dbt", "odcs"])
@@ -277,6 +286,43 @@ def test_drift_of_a_schema(estate: Estate) -> None:
     (finding,) = estate.check("drift-of-schemas").findings
     assert (finding.subject.owners, finding.since) == (("team:x",), DAY)
     assert finding.message == "Its column b is declared by c, and left its schema."
+    # What was declared only after it had left differs since then.
+    estate.declared(DeclarationEvent(set="d", dataset=REPORT, columns=columns), day=5)
+    estate.add(DatasetEvent(dataset=REPORT, schema=left), DAY + timedelta(days=4))
+    since = {each.subject.name: each.since for each in estate.check("drift-of-schemas").findings}
+    assert since == {"n/orders": DAY, "n/report": DAY + timedelta(days=5)}
+
+
+def test_drift_of_a_type(estate: Estate) -> None:
+    columns = (DeclaredColumn(path="a", type="varchar(9)"), DeclaredColumn(path="B", type="bigint"))
+    estate.declared(DeclarationEvent(set="c", dataset=ORDERS, owners=(Owner("team:x"),), columns=columns))
+
+    def reported(day: int, *types: str) -> None:
+        fields = tuple(SchemaField(path=path, type=type_) for path, type_ in zip("ab", types, strict=True))
+        estate.add(DatasetEvent(dataset=ORDERS, schema=SchemaDefinition(fields=fields)), DAY + timedelta(days=day))
+
+    reported(0, "string", "bigint")
+    assert estate.subjects("drift-of-schemas") == []
+    reported(3, "string", "string")
+    reported(4, "int", "string")
+    found = estate.check("drift-of-schemas")
+    assert [(each.message, each.since) for each in found.findings] == [
+        ("Its column B is declared by c as bigint, and is string.", DAY + timedelta(days=3)),
+        ("Its column a is declared by c as varchar(9), and is int.", DAY + timedelta(days=4)),
+    ]
+    assert (found.total, found.findings[0].subject.owners) == (2, ("team:x",))
+    # Two sets that declare one type are one finding; of another type it is another.
+    more = (DeclaredColumn(path="B", type="bigint"), DeclaredColumn(path="a", type="string"))
+    estate.declared(DeclarationEvent(set="d", dataset=estate.called(ORDERS, "shop.orders"), columns=more), day=9)
+    (first, *others) = estate.check("drift-of-schemas").findings
+    assert first.message == "Its column B is declared by c, d as bigint, and is string."
+    assert [(each.message, each.since) for each in others] == [
+        ("Its column a is declared by d as string, and is int.", DAY + timedelta(days=9)),
+        ("Its column a is declared by c as varchar(9), and is int.", DAY + timedelta(days=4)),
+    ]
+    assert estate.check("drift-of-schemas", limit=1, cursor=None).total == 3
+    reported(10, "string", "bigint")
+    assert estate.subjects("drift-of-schemas") == []
 
 
 def test_orphans(estate: Estate) -> None:

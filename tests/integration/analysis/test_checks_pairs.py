@@ -272,10 +272,21 @@ def drift_of_schemas(cases: Cases) -> set[str]:
         else:
             cases.ran(cases.job(name), writes=[cases.dataset(name)])
         cases.declare(dataset=cases.dataset(name), columns=(DeclaredColumn(path=declared),))
+    for name, type_ in (
+        ("fires: another type", "int"),
+        ("nearly: a type of another system", "varchar(9)"),
+        ("nearly: a type that nobody knows", "geography"),
+    ):
+        schema(cases.estate, cases.dataset(name), "a")
+        cases.declare(dataset=cases.dataset(name), columns=(DeclaredColumn(path="a", type=type_),))
+    for name, type_ in (("fires: another type by another name", "int"), ("nearly: its type by another name", "string")):
+        schema(cases.estate, cases.dataset(name), "a")
+        cases.declare(dataset=cases.other_name(cases.dataset(name)), columns=(DeclaredColumn(path="A", type=type_),))
     for name, declared in (("fires: by another name", "b"), ("nearly: by another name", "a")):
         schema(cases.estate, cases.dataset(name), "a")
         cases.declare(dataset=cases.other_name(cases.dataset(name)), columns=(DeclaredColumn(path=declared),))
-    return {"fires: no such column", "fires: no such field", "fires: by another name"}
+    types = {"fires: another type", "fires: another type by another name"}
+    return {"fires: no such column", "fires: no such field", "fires: by another name", *types}
 
 
 def orphan_datasets(cases: Cases) -> set[str]:

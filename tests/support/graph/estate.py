@@ -128,13 +128,14 @@ class Estate:
         body = IntervalEvent(query_id=query, query_name="enrich", entries=(entry,), provenance=Provenance.OBSERVED)
         self.add(body, DAY, job, run)
 
-    def declared(self, *declarations: DeclarationEvent, format_: str | None = None) -> None:
+    def declared(self, *declarations: DeclarationEvent, format_: str | None = None, day: int = 0) -> None:
         """Declarations of one set, which are all that it has."""
+        at = DAY + timedelta(days=day)
         (name,) = {each.set for each in declarations}
         for each in declarations:
-            self.add(each)
+            self.add(each, at)
         digests = tuple(sorted(declaration_digest(each) for each in declarations))
-        self.add(DeclarationSetEvent(set=name, revision=1, items=digests, format=format_))
+        self.add(DeclarationSetEvent(set=name, revision=1, items=digests, format=format_), at)
 
     def called(self, dataset: DatasetRef, table: str) -> DatasetRef:
         """What a catalog calls a dataset, as somebody may declare it."""

@@ -29,7 +29,9 @@ datasets:
 - {name: c/b, owners: [{name: v, type: T}], on_call: "#x"}
 - name: "d,e"
   freshness: 90s
-  columns: {"`p.q`.r": {sensitivity: PII}, "`p.q`": , "legs.[].x": {classification: pii}, "m.[].[].y": , s: }
+  columns: {"`p.q`.r": {sensitivity: PII}, "`p.q`": , "legs.[].x": {classification: pii}, "m.[].[].y": ,
+    s: {type: array}, t: {type: "struct<u:decimal(10,2)>"}, "t.u": {type: "decimal(10,2)"}, v: {type: integer},
+    w: {type: geography}}
 - {name: empty}
 """
 PLAIN = """\
@@ -101,6 +103,35 @@ def test_what_the_standard_has_a_place_for_is_there() -> None:
     assert custom(contract) == {"headwater.declarations": []}
 
 
+def test_types_are_the_standard_s_where_it_has_them() -> None:
+    contract = yaml.safe_load(contract_of(set_of(ODD)))
+    (one,) = [each for each in contract["schema"] if each["physicalName"] == "d,e"]
+    names = {each["name"]: each for each in one["properties"]}
+    inner = names["t"]["properties"][0]
+    types = {name: (each.get("logicalType"), each.get("physicalType")) for name, each in {**names, "u": inner}.items()}
+    assert types == {
+        "legs": ("array", None),
+        "m": ("array", None),
+        "p.q": ("object", None),
+        "s": ("array", "array"),
+        "t": ("object", "struct<u:decimal(10,2)>"),
+        "u": ("number", "decimal(10,2)"),
+        "v": ("integer", "integer"),
+        "w": (None, "geography"),
+    }
+
+
+def test_a_declared_type_is_a_promise_that_the_observed_one_does_not_change() -> None:
+    declared = set_of("set: x\nnamespace: n\ndatasets: [{name: d, columns: {a: {type: bigint}, b: }}]\n")
+    observed = {name: ObservedType("string", nullable=False) for name in ("a", "b")}
+    contract = yaml.safe_load(contract_of(declared, {DatasetRef("n", "d"): observed}))
+    found = [
+        (each["name"], each["logicalType"], each["physicalType"], each["required"])
+        for each in contract["schema"][0]["properties"]
+    ]
+    assert found == [("a", "integer", "bigint", True), ("b", "string", "string", True)]
+
+
 def test_columns_are_nested_as_their_paths_are() -> None:
     contract = yaml.safe_load(contract_of(set_of(ODD)))
     (one,) = [each for each in contract["schema"] if each["physicalName"] == "d,e"]
@@ -154,7 +185,7 @@ def test_a_check_says_what_it_did_not_check(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_types_of_the_schema_are_in_it() -> None:
-    columns = '{a: {sensitivity: PII}, "s.x": , "l.[].y": , "m.[]": , u: }'
+    columns = '{a: {sensitivity: PII}, "s.x": , "l.[].y": , u: }'
     text = f"set: t\nnamespace: n\ndatasets: [{{name: d, columns: {columns}}}]\n"
     declared = set_of(text)
     types = {
@@ -164,7 +195,10 @@ def test_types_of_the_schema_are_in_it() -> None:
         "u": ObservedType("interval day to second", nullable=None),
     }
     contract = contract_of(declared, {DatasetRef("n", "d"): types})
-    assert bodies(read_file("c.yaml", contract)) == bodies(declared), "types declare nothing"
+    (back,) = read_file("c.yaml", contract).declarations.values()
+    assert {column.path: column.type for column in back.columns or ()} == {
+        name: each.type for name, each in types.items()
+    }
     schema = next((found for parent in ROOT.parents if (found := parent / SCHEMA).is_file()), None)
     if schema is not None:
         jsonschema.Draft201909Validator(json.loads(schema.read_text(encoding="utf-8"))).validate(
@@ -181,3 +215,10 @@ def test_types_of_the_schema_are_in_it() -> None:
     (y,) = properties["l"]["items"]["properties"]
     assert y == {"name": "y", "logicalType": "timestamp", "physicalType": "timestamp_ntz"}
     assert properties["u"] == {"name": "u", "physicalType": "interval day to second"}
+
+
+def test_one_declaration_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text("set: x\ndatasets: [{name: shop.orders, namespace: n}]\n")
+    assert main(["declare", "--check", str(file)]) == 0
+    assert capsys.readouterr().out == "x: 1 declaration, no mistakes.\n"

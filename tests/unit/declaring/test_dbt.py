@@ -43,7 +43,10 @@ MANIFEST: dict[str, Any] = {
             description="Delays by day",
             group="ops",
             tags=["gold"],
-            columns={"carrier": {"description": "Two letters", "tags": ["key"]}, "mean": {}},
+            columns={
+                "carrier": {"description": "Two letters", "tags": ["key"], "data_type": "char(2)"},
+                "mean": {"data_type": "double"},
+            },
         ),
         "model.flights.cleaned": model("cleaned", "source.flights.raw.departed", config={"materialized": "ephemeral"}),
         "seed.flights.airlines": {**model("airlines"), "resource_type": "seed", "config": {"meta": {"owner": "jo"}}},
@@ -113,10 +116,13 @@ def test_models_seeds_and_sources_are_datasets(declared: DeclaredSet) -> None:
     assert delays.tags == (Tag(key="gold"), Tag(key="test", value="rows"))
     assert delays.columns == (
         DeclaredColumn(
-            path="CARRIER", description="Two letters", tags=(Tag(key="key"), Tag(key="test", value="not_null"))
+            path="CARRIER",
+            description="Two letters",
+            tags=(Tag(key="key"), Tag(key="test", value="not_null")),
+            type="text",
         ),
-        DeclaredColumn(path="DAY"),
-        DeclaredColumn(path="mean"),
+        DeclaredColumn(path="DAY", type="date"),
+        DeclaredColumn(path="mean", type="double"),
     )
     assert found[AIRLINES].owners == (Owner("jo"),)
     assert (found[DEPARTED].freshness_seconds, found[AIRLINES].freshness_seconds) == (86_400, None)

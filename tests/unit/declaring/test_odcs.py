@@ -51,6 +51,8 @@ schema:
         classification: public
         transformSourceObjects: [departed.carrier]
       - name: tailnum
+        logicalType: string
+        physicalType: varchar(6)
         classification: PII
         criticalDataElement: true
         tags: [masked]
@@ -127,14 +129,31 @@ def test_a_dataset() -> None:
         Tag(key="layer", value="gold"),
     )
     assert body.glossary == ("https://glossary.example/delay",)
-    assert (body.freshness_seconds, body.keep_days, body.deadline) == (4 * 3600, 3 * 365, "06:00-08:00")
+    assert (body.freshness_seconds, body.keep_days, body.deadline) == (4 * 3600, 3 * 365, "06:00 -08:00")
     assert (body.on_call, body.contact) == ("#delays", "https://slack.example/delays")
+
+
+@pytest.mark.parametrize(
+    ("value", "deadline"),
+    [
+        ("09:00-08:00", "09:00 -08:00"),
+        ("'09:00:00Z'", "09:00 Z"),
+        ("'18:30'", "18:30"),
+        ("18:30", "18:30"),
+        ("Mon-Fri 06:00 UTC", "Mon-Fri 06:00 UTC"),
+        ("by nine", "by nine"),
+    ],
+)
+def test_a_time_of_availability_is_a_deadline(value: str, deadline: str) -> None:
+    levels = f"slaProperties: [{{property: timeOfAvailability, value: {value}}}]"
+    (body,) = read(f"{HEAD}\n{levels}\nschema: [{{name: d}}]\n", namespace="n").declarations.values()
+    assert body.deadline == deadline
 
 
 def test_columns() -> None:
     assert of(read(), DELAYS).columns == (
         DeclaredColumn(path="`odd.name`", classification="top secret"),
-        DeclaredColumn(path="carrier", classification="public", sensitivity=Sensitivity.PUBLIC),
+        DeclaredColumn(path="carrier", classification="public", sensitivity=Sensitivity.PUBLIC, type="string"),
         DeclaredColumn(path="legs"),
         DeclaredColumn(path="legs.[].mean"),
         DeclaredColumn(
@@ -143,6 +162,7 @@ def test_columns() -> None:
             classification="PII",
             sensitivity=Sensitivity.PII,
             tags=(Tag(key="critical_data_element", value="true"), Tag(key="masked")),
+            type="varchar(6)",
         ),
     )
 
@@ -178,6 +198,8 @@ def test_a_team_as_a_list_is_taken_too() -> None:
     [
         ("{type: kafka, host: 'broker:9092'}", DatasetRef("kafka://broker:9092", "d")),
         ("{type: postgres, host: db, port: 5433, database: a, schema: b}", DatasetRef("postgres://db:5433", "a.b.d")),
+        ("{type: postgresql, host: DB, database: a, schema: b}", DatasetRef("postgres://db:5432", "a.b.d")),
+        ("{type: sqlserver, host: db, database: a, schema: b}", DatasetRef("sqlserver://db:1433", "a.b.d")),
         ("{type: snowflake, account: x, database: a, schema: b}", DatasetRef("snowflake://x", "a.b.d")),
         ("{type: bigquery, project: p, dataset: q}", DatasetRef("bigquery", "p.q.d")),
         ("{type: local, path: /lake/d}", DatasetRef("file", "/lake/d")),

@@ -77,6 +77,7 @@ def test_every_field_of_a_dataset() -> None:
         ("value.tailnum", Sensitivity.PII),
     ]
     assert [column.smallest_group for column in body.columns or ()] == [20, None, None]
+    assert [column.type for column in body.columns or ()] == ["varchar(3)", None, None]
     assert [column.approval for column in body.columns or ()] == [
         None,
         Approval(
@@ -247,6 +248,24 @@ def test_what_is_there_needs_no_event() -> None:
         (
             "set: x\nnamespace: n\nconsumers:\n- name: a\n  contact:  # nobody yet\n  on_call: #flights",
             ["line 6: consumers[0].on_call: #flights is a comment in YAML, so there is no value: put it into quotes"],
+        ),
+        (
+            (
+                "set: x\nnamespace: n\ndatasets:\n- name: a\n  columns:\n"
+                "    b: {type: decimal(10,2)}\n    c: {type: map<string,int>}\n    d: {type: 5, tpe: x}"
+            ),
+            [
+                (
+                    'line 6: datasets[0].columns.b["2)"]: belongs to the value before it, which has a comma: '
+                    "put that into quotes"
+                ),
+                (
+                    'line 7: datasets[0].columns.c["int>"]: belongs to the value before it, which has a comma: '
+                    "put that into quotes"
+                ),
+                "line 8: datasets[0].columns.d.type: is a text: put it into quotes",
+                "line 8: datasets[0].columns.d.tpe: no such key; did you mean `type`?",
+            ],
         ),
         ("set: x\ndatasets:\n\t- name: a", ["line 3: not YAML: a tab before the text; YAML is indented by spaces"]),
         ("set: x\n---\nset: y", ["line 2: a file is one YAML document, and here a second one begins"]),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from headwater_consumers.analysis.assets import dataset_asset
 from headwater_consumers.analysis.checks.rule import Rule, named, of_dataset
+from headwater_consumers.analysis.declared.types import agree
+from headwater_consumers.analysis.reader import Transaction
 
 _MOST_NAMED = 3
 _FIX = "Correct the declaration, or the job."
@@ -41,9 +44,20 @@ def _column(row: Mapping[str, Any]) -> str:
     return f"{of_dataset(row)}#{row['column']} is made from other columns than declared ({columns})."
 
 
+def _differing(tx: Transaction, _: date, names: Mapping[str, list[str]]) -> Mapping[str, Any]:
+    """Declared types, each with those observed of its columns that it doesn't agree with."""
+    found = {}
+    for row in tx.rows("checks/declared_types", names=names):
+        if others := [each for each in row["observed"] if not agree(row["declared"], each)]:
+            found[row["declared"]] = others
+    return {"differing": found}
+
+
 def _schema(row: Mapping[str, Any]) -> str:
-    how = "left its schema" if row["gone"] else "its schema has none of that name"
-    return f"Its column {row['column']} is declared by {', '.join(row['sets'])}, and {how}."
+    declared = f"Its column {row['column']} is declared by {', '.join(row['sets'])}"
+    if row["type"] is not None:
+        return f"{declared} as {row['type']}, and is {row['observed']}."
+    return f"{declared}, and {'left its schema' if row['gone'] else 'its schema has none of that name'}."
 
 
 DATASETS = Rule(
@@ -62,7 +76,8 @@ COLUMNS = Rule(
 
 SCHEMAS = Rule(
     "drift-of-schemas",
-    "The schema of a dataset has the columns that are declared of it.",
+    "The schema of a dataset has the columns that are declared of it, with their types.",
     "Correct the declaration, or the dataset.",
     _schema,
+    _differing,
 )

@@ -121,7 +121,14 @@ CALL (total, exempted) {
     MATCH (x:Dataset {key: key})
     RETURN collect(x {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}) AS datasets
   }
-  WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: coalesce(since, first), column: column, missing: missing, more: more,
+  CALL (j, more) {
+    WITH j, more WHERE size(more) = 0
+    MATCH (j)<-[:DECLARES]-(x:Declaration {current: true})-[:IN_SET]->(s:DeclarationSet) WHERE x.plan IS NOT NULL
+    RETURN min(s.declared_at) AS declared_at
+  }
+  WITH *, coalesce(since, first) AS seen
+  WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners},
+    since: CASE WHEN declared_at > seen THEN declared_at ELSE seen END, column: column, missing: missing, more: more,
     datasets: datasets, dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
   ORDER BY row.id
   RETURN collect(row) AS found

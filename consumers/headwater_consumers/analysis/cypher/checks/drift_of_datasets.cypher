@@ -87,7 +87,15 @@ CALL (total, exempted) {
   WITH * ORDER BY id LIMIT $given.limit
   MATCH (d:Dataset {key: use.dataset})
   OPTIONAL MATCH (o:Dataset {key: output})
-  WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: coalesce(use.since, j.first_seen), verb: verb, declared: use.declared,
+  CALL (j, verb, use) {
+    WITH j, verb, use WHERE use.declared
+    MATCH (j)<-[:DECLARES]-(x:Declaration {current: true})-[:IN_SET]->(s:DeclarationSet)
+    WHERE any(name IN coalesce($given.names[use.dataset], [use.dataset]) WHERE name IN CASE verb WHEN 'READS' THEN x.inputs ELSE x.outputs END)
+    RETURN min(s.declared_at) AS declared_at
+  }
+  WITH *, coalesce(use.since, j.first_seen) AS seen
+  WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners},
+    since: CASE WHEN declared_at > seen THEN declared_at ELSE seen END, verb: verb, declared: use.declared,
     dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type},
     output: o {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
   ORDER BY row.id
