@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -137,7 +137,13 @@ def decode_moment(cursor: str | None, *, question: object) -> tuple[datetime | N
 
 
 def page_by_key(
-    reader: Reader, folder: str, name: str, filters: Mapping[str, Any], limit: int, cursor: str | None
+    reader: Reader,
+    folder: str,
+    name: str,
+    filters: Mapping[str, Any],
+    limit: int,
+    cursor: str | None,
+    more: Callable[[Transaction], Mapping[str, Any]] | None = None,
 ) -> tuple[list[Any], int, str | None]:
     """A page of nodes in order of key: their properties, how many pass the filters, and the next page's cursor.
 
@@ -148,6 +154,7 @@ def page_by_key(
         filters: parameters of both.
         limit: most on a page.
         cursor: of the page; None: the first.
+        more: parameters of both that follow from the graph.
 
     Raises:
         QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
@@ -157,8 +164,9 @@ def page_by_key(
     after = decode(cursor, question=asked, kinds=(str,))[0] if cursor is not None else ""
 
     def question(tx: Transaction) -> tuple[list[Any], int]:
-        total = tx.one(f"{folder}/count_{name}", **filters)["total"]
-        rows = tx.rows(f"{folder}/{name}", **filters, after=after, limit=limit + 1)
+        given = {**filters, **(more(tx) if more is not None else {})}
+        total = tx.one(f"{folder}/count_{name}", **given)["total"]
+        rows = tx.rows(f"{folder}/{name}", **given, after=after, limit=limit + 1)
         return [row["properties"] for row in rows], total
 
     rows, total = reader.read(question)

@@ -5,17 +5,19 @@ Each page is read from an index and costs what it shows and what its filters pas
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from heapq import merge
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from headwater_consumers.analysis import micro_batches, paging
 from headwater_consumers.analysis.assets import Asset, dataset_asset, job_asset
-from headwater_consumers.analysis.declared import Declared, declared
+from headwater_consumers.analysis.declared import Declared, declared, declared_of_datasets
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.identity import Identities, several_names
 from headwater_consumers.analysis.known.consumer import ConsumerName
 from headwater_consumers.analysis.known.rows import Tag, tags_of
 from headwater_consumers.analysis.micro_batches import Stretch
@@ -29,6 +31,7 @@ from headwater_consumers.analysis.runs.rows import job_of, joints, run_item
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_schemas.events import RunEventType
 
+_T = TypeVar("_T")
 _FAR = datetime(9999, 1, 1, tzinfo=UTC)
 _OPEN = frozenset(state.value for state in RunEventType if not state.is_terminal)
 
@@ -39,9 +42,9 @@ class ListedDataset:
 
     Attributes:
         asset: which.
-        owners: its own, behind those that events report those that are declared.
+        owners: its own, behind those that events report those that are declared; under any of its names.
         tags: of it and its columns, likewise.
-        classification, criticality: as events report them; else as declared.
+        classification, criticality: as events report them; else as declared. Likewise.
         gone: it was dropped.
     """
 
@@ -213,8 +216,8 @@ def datasets(
         reader: of the graph.
         namespaces: in one of them.
         types: of one of them: TOPIC, FILE, TABLE …
-        owner: exactly this one among those that events report, or that are declared.
-        tag: exactly `key`, or `key=value`, of it or one of its columns.
+        owner: exactly this one among those that events report, or that are declared, under any of its names.
+        tag: exactly `key`, or `key=value`, of it or one of its columns, likewise.
         gone: only dropped ones, or only those that are there.
         limit: most on a page.
         cursor: `next_cursor` of the page before.
@@ -223,20 +226,7 @@ def datasets(
         QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
     """
     filters = {**_among(namespaces, types), **_tagged(owner, tag), "gone": gone}
-    rows, total, following = paging.page_by_key(reader, "known", "datasets", filters, limit, cursor)
-    found = _declared(reader, rows)
-    items = tuple(
-        ListedDataset(
-            dataset_asset(row),
-            _owners(row, stated := found.get(row["key"], Declared())),
-            _tags(row, stated),
-            row["classification"] or stated.values.get("classification"),
-            row["criticality"] or stated.values.get("criticality"),
-            bool(row["dropped"]),
-        )
-        for row in rows
-    )
-    return DatasetList(items, total, following)
+    return DatasetList(*_page(reader, "datasets", filters, limit, cursor, _dataset))
 
 
 def jobs(
@@ -264,20 +254,7 @@ def jobs(
         QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
     """
     filters = {**_among(namespaces, types), **_tagged(owner, tag)}
-    rows, total, following = paging.page_by_key(reader, "known", "jobs", filters, limit, cursor)
-    found = _declared(reader, rows)
-    items = tuple(
-        ListedJob(
-            job_asset(row),
-            _owners(row, stated := found.get(row["key"], Declared())),
-            _tags(row, stated),
-            row["criticality"] or stated.values.get("criticality"),
-            moment(row["first_seen"]),
-            moment(row["last_seen"]),
-        )
-        for row in rows
-    )
-    return JobList(items, total, following)
+    return JobList(*_page(reader, "jobs", filters, limit, cursor, _job))
 
 
 def consumers(
@@ -303,23 +280,7 @@ def consumers(
         QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
     """
     filters = {"types": list(types) or None, **_tagged(owner, tag)}
-    rows, total, following = paging.page_by_key(reader, "known", "consumers", filters, limit, cursor)
-    found = _declared(reader, rows)
-    items = []
-    for row in rows:
-        stated = found.get(row["key"], Declared())
-        own = stated.values
-        items.append(
-            ListedConsumer(
-                ConsumerName(row["key"], row["name"], own.get("type")),
-                owners_of(own),
-                _tags({}, stated),
-                own.get("criticality"),
-                own.get("on_call"),
-                own.get("contact"),
-            )
-        )
-    return ConsumerList(tuple(items), total, following)
+    return ConsumerList(*_page(reader, "consumers", filters, limit, cursor, _consumer))
 
 
 def estate_runs(
@@ -414,18 +375,95 @@ def _among(namespaces: Sequence[str], types: Sequence[str]) -> dict[str, Any]:
     return {"namespaces": list(namespaces) or None, "types": list(types) or None}
 
 
-def _declared(reader: Reader, rows: Sequence[Mapping[str, Any]]) -> dict[str, Declared]:
-    """What is declared of the listed ones, by key."""
+class _Listed(NamedTuple):
+    """One of a page.
+
+    Attributes:
+        own: its properties.
+        others: of a dataset: those of the same dataset under its other names.
+        declared: of it; of a dataset under any of its names.
+    """
+
+    own: Mapping[str, Any]
+    others: Sequence[Mapping[str, Any]]
+    declared: Declared
+
+    @property
+    def owners(self) -> tuple[OwnerName, ...]:
+        """Those that events report, then those that are declared."""
+        rows = (self.own, *self.others, self.declared.values)
+        return tuple(dict.fromkeys(owner for row in rows for owner in owners_of(row)))
+
+    @property
+    def tags(self) -> tuple[Tag, ...]:
+        """Likewise."""
+        reported = [tag for row in (self.own, *self.others) for tag in tags_of(row)]
+        return tuple(dict.fromkeys((*reported, *(Tag(*tag) for tag in self.declared.tags()))))
+
+    def stated(self, name: str) -> Any:
+        """A property, as events report it, else as it is declared."""
+        reported = (row.get(name) for row in (self.own, *self.others))
+        return next(filter(None, reported), None) or self.declared.values.get(name)
+
+
+def _page(
+    reader: Reader,
+    name: str,
+    filters: Mapping[str, Any],
+    limit: int,
+    cursor: str | None,
+    item: Callable[[_Listed], _T],
+) -> tuple[tuple[_T, ...], int, str | None]:
+    """A page of datasets, jobs or consumers."""
+    of_datasets = name == "datasets"
+    labelled = partial(_labelled_otherwise, filters=filters) if of_datasets else None
+    rows, total, following = paging.page_by_key(reader, "known", name, filters, limit, cursor, labelled)
     keys = [row["key"] for row in rows]
-    return reader.read(lambda tx: declared(tx, keys) if tx.declarations else {}) if keys else {}
+
+    def question(tx: Transaction) -> tuple[Mapping[str, Declared], Mapping[str, Sequence[Mapping[str, Any]]]]:
+        if of_datasets:
+            return declared_of_datasets(tx, keys), _under_other_names(tx, keys)
+        return declared(tx, keys) if tx.declarations else {}, {}
+
+    stated, others = reader.read(question) if keys else ({}, {})
+    listed = (_Listed(row, others.get(row["key"], ()), stated.get(row["key"]) or Declared()) for row in rows)
+    return tuple(item(each) for each in listed), total, following
 
 
-def _owners(row: Mapping[str, Any], stated: Declared) -> tuple[OwnerName, ...]:
-    return tuple(dict.fromkeys((*owners_of(row), *owners_of(stated.values))))
+def _dataset(listed: _Listed) -> ListedDataset:
+    classification, criticality = listed.stated("classification"), listed.stated("criticality")
+    asset, gone = dataset_asset(listed.own), bool(listed.own["dropped"])
+    return ListedDataset(asset, listed.owners, listed.tags, classification, criticality, gone)
 
 
-def _tags(row: Mapping[str, Any], stated: Declared) -> tuple[Tag, ...]:
-    return tuple(dict.fromkeys((*tags_of(row), *(Tag(*tag) for tag in stated.tags()))))
+def _job(listed: _Listed) -> ListedJob:
+    seen = (moment(listed.own[name]) for name in ("first_seen", "last_seen"))
+    return ListedJob(job_asset(listed.own), listed.owners, listed.tags, listed.stated("criticality"), *seen)
+
+
+def _consumer(listed: _Listed) -> ListedConsumer:
+    own = listed.declared.values
+    reached = (own.get(name) for name in ("criticality", "on_call", "contact"))
+    consumer = ConsumerName(listed.own["key"], listed.own["name"], own.get("type"))
+    return ListedConsumer(consumer, listed.owners, listed.tags, *reached)
+
+
+def _labelled_otherwise(tx: Transaction, filters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Keys of datasets that have the owner, or the tag, of the filters under any of several names."""
+    wanted = {name: filters[name] for name in ("owner", "tag", "value")}
+    names = several_names(tx) if any(wanted.values()) else {}
+    found = tx.one("known/labelled", keys=sorted(names), **wanted) if names else {"owned": (), "tagged": ()}
+    return {name: sorted({each for key in found[name] for each in names[key]}) for name in ("owned", "tagged")}
+
+
+def _under_other_names(tx: Transaction, keys: Sequence[str]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    """What events report of datasets under their other names, by key."""
+    identities = Identities.of(tx)
+    identities.look_at(keys)
+    others = {key: [each for each in identities.members(key) if each != key] for key in keys}
+    asked = sorted({each for some in others.values() for each in some})
+    found = {row["key"]: row for row in (tx.rows("known/labels", keys=asked) if asked else ())}
+    return {key: [found[each] for each in some if each in found] for key, some in others.items()}
 
 
 def _tagged(owner: str | None, tag: str | None) -> dict[str, str | None]:
