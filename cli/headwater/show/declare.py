@@ -11,6 +11,7 @@ from headwater_consumers.declaring.difference import ChangedDeclaration, Changed
 
 _MOST: Final = 50
 _MOST_NAMED: Final = 5
+_LONGEST: Final = 300
 _SIGNS: Final = {"added": "+", "withdrawn": "-", "changed": "~"}
 
 
@@ -46,7 +47,7 @@ def _lines(result: SetResult) -> Iterator[str]:
         yield f"  {_SIGNS.get(one.change, '~')} {shortened(one.subject_type)} {_name(one)}"
         for value in [each for each in one.values if _is_shown(each)][:_MOST]:
             column = "" if value.column is None else f"{shortened(value.column)}: "
-            yield f"      {column}{_change(value)}"
+            yield from (f"      {column}{line}" for line in _change(value))
     if len(result.changes) > _MOST:
         yield f"  … and {len(result.changes) - _MOST:,} more; --json lists all"
 
@@ -56,11 +57,16 @@ def _is_shown(value: ChangedValue) -> bool:
     return value.property not in BESIDE.values() or any(map(any, (value.before or (), value.after or ())))
 
 
-def _change(value: ChangedValue) -> str:
+def _change(value: ChangedValue) -> Iterator[str]:
     if value.property == "plan":
-        how = "none → declared" if value.before is None else "declared → none" if value.after is None else "changed"
-        return f"column lineage: {how}"
-    return f"{shortened(value.property)}: {value_text(value.before)} → {value_text(value.after)}"
+        yield "column lineage: changed"
+    elif value.property == "column_lineage":
+        edges = [*(f"- {edge}" for edge in value.before), *(f"+ {edge}" for edge in value.after)]
+        yield from (f"column lineage {shortened(edge, _LONGEST)}" for edge in edges[:_MOST])
+        if len(edges) > _MOST:
+            yield f"column lineage: … and {len(edges) - _MOST:,} more edges; --json lists all"
+    else:
+        yield f"{shortened(value.property)}: {value_text(value.before)} → {value_text(value.after)}"
 
 
 def _name(one: ChangedDeclaration) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from headwater_consumers.analysis.assets import spelling
 from headwater_consumers.analysis.declared import Contradiction, Declaration
-from headwater_consumers.analysis.declared.ask import stated
+from headwater_consumers.analysis.declared.ask import edge_text, stated, with_column
 from headwater_consumers.declaring.sets import PRODUCER
 from headwater_consumers.graph import keys
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import DatasetRef, DeclarationEvent
 from headwater_schemas.events.build import lineage_event
+from headwater_schemas.identity import plan_digest
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -26,7 +27,7 @@ class ChangedValue:
     Attributes:
         column: path of the column; None: the subject itself.
         property: name of the property; `declared` of a column that is in one alone and has no others.
-        before: its value; None: none is declared.
+        before: its value; None: none is declared. Of `column_lineage` only the edges that are withdrawn, or added.
         after: likewise.
     """
 
@@ -84,8 +85,16 @@ class SetResult:
     unchecked_names: list[str] = field(default_factory=list)
 
 
+Edges: TypeAlias = Mapping[tuple[str, str], Collection[str]]
+"""Edges of column lineage, as `edge_text`, by key of the job and digest of the plan."""
+
+
 def difference(
-    after: Iterable[Declaration], before: Iterable[Declaration], *, added: Iterable[DeclarationEvent] = ()
+    after: Iterable[Declaration],
+    before: Iterable[Declaration],
+    *,
+    added: Iterable[DeclarationEvent] = (),
+    edges: Edges | None = None,
 ) -> list[ChangedDeclaration]:
     """What changes of a set, in order of type, namespace and name.
 
@@ -93,6 +102,7 @@ def difference(
         after: what will hold of it (`made`).
         before: what holds of it now.
         added: what will hold besides, of subjects that nothing holds of now.
+        edges: of the column lineages of both.
     """
     old = {one.subject: one for one in before}
     new = {one.subject: one for one in after}
@@ -107,12 +117,20 @@ def difference(
         elif other is None:
             out.append(ChangedDeclaration("withdrawn", *about))
         elif one.key != other.key:
-            out.append(ChangedDeclaration("changed", *about, _changed(one, other)))
+            out.append(ChangedDeclaration("changed", *about, _changed(one, other, edges or {})))
     return sorted(out, key=lambda change: (change.subject_type, change.namespace or "", change.name))
 
 
-def made(bodies: Mapping[str, DeclarationEvent], *, tenant: str) -> list[Declaration]:
-    """Declarations, by key, as they will be in the graph."""
+def made(
+    bodies: Mapping[str, DeclarationEvent], *, tenant: str, shown: Mapping[str, str] | None = None
+) -> list[Declaration]:
+    """Declarations as they will be in the graph.
+
+    Args:
+        bodies: by key of the declaration.
+        tenant: whose graph.
+        shown: names of datasets that answers show by another name than their own, by key.
+    """
     out = []
     events = [lineage_event(body, producer=PRODUCER, event_time=_EPOCH, tenant=tenant) for body in bodies.values()]
     for key, facts in fold(events).declarations.items():
@@ -127,21 +145,19 @@ def made(bodies: Mapping[str, DeclarationEvent], *, tenant: str) -> list[Declara
                 str(facts.properties["subject_type"]),
                 None if subject is None else subject.namespace,
                 body.consumer or "" if subject is None else subject.name,
-                stated(facts.properties, _names(body, tenant)),
+                stated(facts.properties, _names(body, tenant, shown or {})),
                 {path: stated(values) for path, (_, values) in zip(paths, facts.columns, strict=True)},
             )
         )
     return out
 
 
-def _names(body: DeclarationEvent, tenant: str) -> dict[str, tuple[str, str | None]]:
+def _names(body: DeclarationEvent, tenant: str, shown: Mapping[str, str]) -> dict[str, tuple[str, str | None]]:
     """Names of the datasets that a declaration names, and of the columns that it reads, by key."""
     out: dict[str, tuple[str, str | None]] = {}
     for dataset in named_datasets([body]):
-        out[keys.dataset_key(tenant, dataset.namespace, dataset.name)] = (
-            spelling(dataset.namespace, dataset.name),
-            None,
-        )
+        key = keys.dataset_key(tenant, dataset.namespace, dataset.name)
+        out[key] = (shown.get(key, spelling(dataset.namespace, dataset.name)), None)
     for read in body.reads or ():
         key = keys.dataset_key(tenant, read.dataset.namespace, read.dataset.name)
         out |= {keys.column_key(tenant, key, column): (out[key][0], column) for column in read.columns}
@@ -176,18 +192,49 @@ def named_datasets(declarations: Iterable[DeclarationEvent]) -> set[DatasetRef]:
     return out
 
 
-def _changed(one: Declaration, other: Declaration) -> list[ChangedValue]:
+def edges_of(bodies: Mapping[str, DeclarationEvent], *, tenant: str) -> dict[tuple[str, str], set[str]]:
+    """Edges of the column lineage of declarations."""
+    out = {}
+    for body in bodies.values():
+        if (lineage := body.lineage) is None:
+            continue
+        names = [spelling(dataset.namespace, dataset.name) for dataset in lineage.datasets]
+        texts = {expression.id: expression.text for expression in lineage.expressions}
+        out[subject_key(body, tenant=tenant), plan_digest(lineage)] = {
+            edge_text(
+                with_column(names[edge.output], edge.output_field),
+                with_column(names[edge.input], edge.input_field),
+                edge.kind,
+                texts.get(edge.expression or ""),
+                masking=bool(edge.masking),
+            )
+            for edge in lineage.edges
+            if edge.input is not None
+        }
+    return out
+
+
+def _changed(one: Declaration, other: Declaration, edges: Edges) -> list[ChangedValue]:
     pairs: list[tuple[str | None, dict[str, Any], dict[str, Any]]] = [(None, one.values, other.values)]
     pairs += [
         (path, _of_column(one, path), _of_column(other, path))
         for path in sorted(one.columns.keys() | other.columns.keys())
     ]
-    return [
+    values = [
         ChangedValue(column, name, before.get(name), after.get(name))
         for column, before, after in pairs
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name)
     ]
+    return [_by_edges(value, one.subject, edges) if value.property == "plan" else value for value in values]
+
+
+def _by_edges(value: ChangedValue, job: str, edges: Edges) -> ChangedValue:
+    """The edges that a change of the column lineage withdraws and adds, where they are known."""
+    before, after = (set(edges.get((job, digest or ""), ())) for digest in (value.before, value.after))
+    if before == after:
+        return value
+    return ChangedValue(None, "column_lineage", sorted(before - after), sorted(after - before))
 
 
 def _of_column(declaration: Declaration, path: str) -> dict[str, Any]:

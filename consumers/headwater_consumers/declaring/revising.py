@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from headwater_consumers.analysis.assets import spelling
 from headwater_consumers.analysis.declared import (
     Contradiction,
     Declaration,
@@ -14,6 +16,7 @@ from headwater_consumers.analysis.declared import (
     contradictions,
     dataset_names,
     declarations,
+    declared_edges,
     feeds_elsewhere,
     holding_elsewhere,
     merged,
@@ -27,15 +30,18 @@ from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.declaring.cycles import cycles, declared_pairs
 from headwater_consumers.declaring.difference import (
     ChangedDeclaration,
+    Edges,
     SetResult,
     difference,
+    edges_of,
     made,
     named_datasets,
     subject_key,
 )
 from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_consumers.declaring.spelling import spelled_as_observed
 from headwater_consumers.graph.keys import dataset_key
-from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import DeclarationEvent, LineageEvent
 
 _SAMPLES: Final = 100
 """Declarations that are looked for while a revision is waited for."""
@@ -91,6 +97,7 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
         OlderRevisionError: the file has an older number than the graph, and other content.
     """
     tenant = reader.tenant
+    declared = spelled_as_observed(reader, declared)
     bodies = declared.by_key(tenant)
     state = set_state(reader, declared.name)
     is_same = _is_same(declared, state, bodies)
@@ -104,7 +111,10 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
     # To make what the graph will have takes a third of the time of a large set, and is for what changes alone.
     changed = {key: body for key, body in added.items() if subjects and subject_key(body, tenant=tenant) in subjects}
     changes = difference(
-        made(changed, tenant=tenant), before, added=(body for key, body in added.items() if key not in changed)
+        made(changed, tenant=tenant),
+        before,
+        added=(body for key, body in added.items() if key not in changed),
+        edges=_edges(reader, changed, before),
     )
     # What is declared in the graph has made the datasets that it names.
     unknown = unknown_datasets(reader, named_datasets(added.values()))
@@ -148,12 +158,20 @@ def result(reader: Reader, revision: NextRevision, *, published: bool, in_graph:
     )
 
 
+def _edges(reader: Reader, changed: Mapping[str, DeclarationEvent], before: Iterable[Declaration]) -> Edges:
+    """Edges of the column lineages of jobs that change."""
+    subjects = {subject_key(body, tenant=reader.tenant) for body in changed.values() if body.job is not None}
+    plans = [(one.subject, one.values["plan"]) for one in before if one.subject in subjects and "plan" in one.values]
+    return {**declared_edges(reader, plans), **edges_of(changed, tenant=reader.tenant)}
+
+
 def _contradictions(reader: Reader, declared: DeclaredSet) -> list[Contradiction]:
-    """Where other sets give other values, whatever name of a dataset they give them to."""
+    """Where other sets, or this one by another name of a dataset, give other values, by whatever name."""
     tenant = reader.tenant
     bodies = declared.by_key(tenant)
     subjects = {key: subject_key(body, tenant=tenant) for key, body in bodies.items()}
-    names = reader.read(lambda tx: _names(tx, subjects.values()))
+    named = {dataset_key(tenant, one.namespace, one.name) for one in named_datasets(bodies.values())}
+    names, spelled = reader.read(lambda tx: _shown_names(tx, {*subjects.values(), *named}))
     every = {name for subject in subjects.values() for name in names.get(subject, [subject])}
     shown = {name: members[0] for members in names.values() for name in members}
 
@@ -161,9 +179,17 @@ def _contradictions(reader: Reader, declared: DeclaredSet) -> list[Contradiction
         return [replace(one, subject=shown.get(one.subject, one.subject)) for one in declarations]
 
     others = of_one(holding_elsewhere(reader, every, declared.name))
-    shared = {one.subject for one in others}
-    own = {key: bodies[key] for key, subject in subjects.items() if shown.get(subject, subject) in shared}
-    return contradictions(merged([*of_one(made(own, tenant=tenant)), *others]).values())
+    times = Counter([*{one.subject for one in others}, *(shown.get(each, each) for each in subjects.values())])
+    own = {key: bodies[key] for key, subject in subjects.items() if times[shown.get(subject, subject)] > 1}
+    return contradictions(merged([*of_one(made(own, tenant=tenant, shown=spelled)), *others]).values())
+
+
+def _shown_names(tx: Transaction, keys: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """`_names`, and how those are spelled that answers show by another name than their own, by key."""
+    names = _names(tx, keys)
+    found = dataset_names(tx, {members[0] for members in names.values()}) if names else {}
+    spelled = {key: spelling(*found[members[0]]) for key, members in names.items() if members[0] in found}
+    return names, spelled
 
 
 def _cycles(tx: Transaction, declared: DeclaredSet) -> list[list[str]]:

@@ -58,7 +58,7 @@ def test_what_changes_is_named_and_what_is_empty_beside_it_is_not() -> None:
     values = [
         ChangedValue(None, "owner_types", None, ["", ""]),
         ChangedValue(None, "owners", ["a"], ["a", "b"]),
-        ChangedValue(None, "plan", "123", "456"),
+        ChangedValue(None, "column_lineage", ["n/a#x ← n/b#y (COPY)"], [f"n/a#{i} ← n/b (DERIVE)" for i in range(51)]),
         ChangedValue(None, "tag_values", [""], ["gold"]),
         ChangedValue("c", "sensitivity", "PII", None),
     ]
@@ -68,7 +68,9 @@ def test_what_changes_is_named_and_what_is_empty_beside_it_is_not() -> None:
         "s: revision 2, 1 declaration, 1 changed",
         "  ~ job n j",
         "      owners: a → a, b",
-        "      column lineage: changed",
+        "      column lineage - n/a#x ← n/b#y (COPY)",
+        *(f"      column lineage + n/a#{i} ← n/b (DERIVE)" for i in range(49)),
+        "      column lineage: … and 2 more edges; --json lists all",
         "      tag_values: none → gold",
         "      c: sensitivity: PII → none",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headwater_consumers.analysis.declared import Declaration, contradictions, merge, merged
 from headwater_consumers.declaring.cycles import cycles, declared_pairs
-from headwater_consumers.declaring.difference import ChangedValue, difference, made, named_datasets
+from headwater_consumers.declaring.difference import ChangedValue, difference, edges_of, made, named_datasets
 from headwater_consumers.declaring.reading import read_set
 from headwater_consumers.declaring.sets import DeclaredSet
 
@@ -14,9 +14,10 @@ def read(text: str, name: str = "s") -> DeclaredSet:
 
 
 def differences(before: str, after: str) -> list[tuple[str, str, str, list[ChangedValue]]]:
-    now = made(read(before).by_key("default"), tenant="default")
-    then = made(read(after).by_key("default"), tenant="default")
-    return [(one.change, one.subject_type, one.name, one.values) for one in difference(then, now)]
+    bodies = [read(text).by_key("default") for text in (before, after)]
+    now, then = (made(each, tenant="default") for each in bodies)
+    edges = {of: edge for each in bodies for of, edge in edges_of(each, tenant="default").items()}
+    return [(one.change, one.subject_type, one.name, one.values) for one in difference(then, now, edges=edges)]
 
 
 def test_nothing() -> None:
@@ -84,6 +85,19 @@ def test_datasets_of_a_job_are_named() -> None:
             ],
         )
     ]
+
+
+def test_edges_of_column_lineage_that_come_and_go() -> None:
+    def job(*inputs: str) -> str:
+        return f"jobs: [{{name: j, columns: [{{dataset: a, column: x, inputs: [{', '.join(inputs)}]}}]}}]"
+
+    kept, gone, come = "{dataset: b, column: y}", "{dataset: b, kind: COPY}", "{dataset: /c, column: z, masking: true"
+    come += ", kind: AGGREGATE, expression: max(z)}"
+    edges = ["n/a#x ← n/b (COPY)"], ["n/a#x ← n:/c#z (AGGREGATE, masked: max(z))"]
+    (_, _, _, values) = differences(job(kept, gone), job(kept, come))[0]
+    assert ChangedValue(None, "column_lineage", *edges) in values
+    (_, _, _, values) = differences("jobs: [{name: j, inputs: [b]}]", job(kept))[0]
+    assert ChangedValue(None, "column_lineage", [], ["n/a#x ← n/b#y (DERIVE)"]) in values
 
 
 def test_what_two_sets_say_that_a_consumer_reads_adds_up() -> None:

@@ -10,7 +10,7 @@ from headwater_consumers.analysis.declared.answer import Declaration, Declared, 
 from headwater_consumers.analysis.declared.merge import merge, merged
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.reader import Reader, Transaction
-from headwater_consumers.graph.keys import dataset_key, declaration_set_key
+from headwater_consumers.graph.keys import dataset_key, declaration_set_key, plan_key
 from headwater_schemas.events import DatasetRef
 
 _NAMED: Final = ("inputs", "outputs", "partition_inputs", "partition_outputs", "_consumes")
@@ -77,12 +77,41 @@ def holding_elsewhere(reader: Reader, subjects: Iterable[str], name: str) -> lis
         name: id of the set that is left out.
     """
     asked = sorted(subjects)
-    return reader.read(lambda tx: _read(tx, "declared/holding_elsewhere", asked, set=name))
+    return reader.read(lambda tx: _read(tx, "declared/holding_elsewhere", asked, shown=True, set=name))
 
 
 def feeds_elsewhere(tx: Transaction, name: str) -> set[tuple[str, str]]:
     """Which dataset feeds which, by key, by what the jobs of other sets than `name` declare."""
     return {(pair[:_KEY], pair[_KEY:]) for pair in tx.one("declared/feeds_elsewhere", set=name)["pairs"]}
+
+
+def edge_text(output: str, source: str, kind: str | None, expression: str | None, *, masking: bool) -> str:
+    """An edge of declared column lineage, for people: `n/report#total ← n/orders#price (AGGREGATE: sum(price))`."""
+    how = ", masked" if masking else ""
+    return f"{output} ← {source} ({kind or 'DERIVE'}{how}{'' if expression is None else f': {expression}'})"
+
+
+def declared_edges(reader: Reader, plans: Iterable[tuple[str, str]]) -> dict[tuple[str, str], set[str]]:
+    """The edges of plans that jobs declare, as `edge_text`, by key of the job and digest of the plan."""
+    keys = {plan_key(reader.tenant, job, digest): (job, digest) for job, digest in plans}
+    out: dict[tuple[str, str], set[str]] = {of: set() for of in keys.values()}
+    rows = reader.read(lambda tx: tx.rows("declared/edges", plans=sorted(keys))) if keys else ()
+    for row in rows:
+        into, of = spelling(row["namespace"], row["name"]), spelling(row["source_namespace"], row["source_name"])
+        text = edge_text(
+            with_column(into, row["column"]),
+            with_column(of, row["source_column"]),
+            row["kind"],
+            row["expression"],
+            masking=bool(row["masking"]),
+        )
+        out[keys[row["plan"]]].add(text)
+    return out
+
+
+def with_column(dataset: str, column: str | None) -> str:
+    """A dataset, or a column of it: `n/orders#price`."""
+    return dataset if column is None else f"{dataset}#{column}"
 
 
 def dataset_names(tx: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, str]]:
@@ -93,12 +122,12 @@ def dataset_names(tx: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, 
 
 def declared(tx: Transaction, subjects: Iterable[str]) -> dict[str, Declared]:
     """What is declared of datasets, jobs and consumers, by key; those of which nothing is are left out."""
-    return merged(_read(tx, "declared/holding", subjects))
+    return merged(_read(tx, "declared/holding", subjects, shown=True))
 
 
 def declared_together(tx: Transaction, names: Iterable[str]) -> Declared | None:
     """What is declared of one dataset, job or consumer under any of its names, by key; None where nothing is."""
-    found = merge(_read(tx, "declared/holding", names))
+    found = merge(_read(tx, "declared/holding", names, shown=True))
     return found if found.sets else None
 
 
@@ -110,7 +139,7 @@ def declared_of_datasets(tx: Transaction, keys: Iterable[str]) -> dict[str, Decl
     identities.look_at(asked)
     names = {key: identities.members(key) for key in asked}
     found: dict[str, list[Declaration]] = {}
-    for one in _read(tx, "declared/holding", {name for each in names.values() for name in each}):
+    for one in _read(tx, "declared/holding", {name for each in names.values() for name in each}, shown=True):
         found.setdefault(one.subject, []).append(one)
     together = {key: [one for name in each for one in found.get(name, ())] for key, each in names.items()}
     return {key: merge(each) for key, each in together.items() if each}
@@ -126,11 +155,21 @@ def unknown_datasets(reader: Reader, datasets: Iterable[DatasetRef]) -> list[Dat
     return [DatasetRef(row["namespace"], row["name"]) for row in found]
 
 
-def _read(tx: Transaction, statement: str, keys: Iterable[str], **more: Any) -> list[Declaration]:
+def _read(
+    tx: Transaction, statement: str, keys: Iterable[str], *, shown: bool = False, **more: Any
+) -> list[Declaration]:
+    """Declarations; with `shown`, datasets that they name by the names that answers show, so that these compare."""
     rows = tx.rows(statement, keys=sorted(keys), **more)
     named = {key for row in rows for name in _NAMED for key in row["declaration"].get(name) or ()}
     found = tx.one("declared/names", keys=sorted(named))["names"] if named else ()
     names = {key: (spelling(namespace, name), column) for key, namespace, name, column in found}
+    if shown and tx.several_names:
+        identities = Identities.of(tx)
+        datasets = {key: dataset_key(tx.tenant, namespace, name) for key, namespace, name, _ in found}
+        identities.look_at(datasets.values())
+        for key, dataset in datasets.items():
+            if (other := identities.named(identities.shown(dataset))) is not None:
+                names[key] = (other.asset.spelling, names[key][1])
     return sorted((_declaration(row, names) for row in rows), key=lambda one: one.key)
 
 
@@ -166,20 +205,21 @@ def stated(properties: Any, names: Mapping[str, tuple[str, str | None]] | None =
 
     def spelled(key: str, column: str | None = None) -> str:
         dataset, of = names.get(key, (key, None))
-        column = column or of
-        return dataset if column is None else f"{dataset}#{column}"
+        return with_column(dataset, column or of)
 
     for name in ("inputs", "outputs"):
         if name in out:
-            out[name] = sorted(map(spelled, out[name]))
+            out[name] = sorted({spelled(key) for key in out[name]})
     if (consumed := properties.get("_consumes")) is not None:
         with_columns = {names[key][0] for key in consumed if key in names and names[key][1] is not None}
         whole = {key for key in consumed if key in names and names[key] in {(name, None) for name in with_columns}}
-        out["reads"] = sorted(spelled(key) for key in consumed if key not in whole)
+        out["reads"] = sorted({spelled(key) for key in consumed if key not in whole})
     mappings = [out.pop(f"partition_{name}", ()) for name in _OF_A_MAPPING]
     if any(mappings):
         out["partitions"] = sorted(
-            f"{spelled(input_, field)} → {spelled(output, made)} ({transform})"
-            for input_, field, output, made, transform in zip(*mappings, strict=True)
+            {
+                f"{spelled(input_, field)} → {spelled(output, made)} ({transform})"
+                for input_, field, output, made, transform in zip(*mappings, strict=True)
+            }
         )
     return dict(sorted(out.items()))

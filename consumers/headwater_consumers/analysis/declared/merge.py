@@ -7,10 +7,14 @@ do tags: two sets contradict each other only if they give one key different valu
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, Final
 
+from headwater_consumers.analysis.assets import spelling
 from headwater_consumers.analysis.declared.answer import Contradiction, Declaration, Declared
+from headwater_consumers.analysis.declared.types import agree
 
 PARALLEL: Final = {
     "owners": ("owner_types",),
@@ -19,6 +23,8 @@ PARALLEL: Final = {
 """Properties that others beside them belong to."""
 MARKS: Final = ("marks", "mark_versions", "mark_spreads", "mark_reasons")
 """Lists that are one: a mark, and what belongs to it."""
+_TYPE: Final = "type"
+"""Of a column: two spellings of one type are no contradiction."""
 _TAGS: Final = "tags"
 _TAG_VALUES: Final = "tag_values"
 _ADDING_UP: Final = frozenset({"glossary", "reads"})
@@ -34,9 +40,14 @@ def merge(declarations: Iterable[Declaration]) -> Declared:
     if not ordered:
         return out
     first = ordered[0]
-    out.values.update(_merged(first, None, [(one.set, one.values) for one in ordered], out.contradictions))
+    times = Counter(one.set for one in ordered)
+    # A set that declares one dataset by two names may contradict itself.
+    by = [one.set if times[one.set] == 1 else f"{one.set} ({_spelled(one)})" for one in ordered]
+    out.values.update(
+        _merged(first, None, [(set_, one.values) for set_, one in zip(by, ordered, strict=True)], out.contradictions)
+    )
     for path in sorted({path for one in ordered for path in one.columns}):
-        rows = [(one.set, one.columns[path]) for one in ordered if path in one.columns]
+        rows = [(set_, one.columns[path]) for set_, one in zip(by, ordered, strict=True) if path in one.columns]
         out.columns[path] = _merged(first, path, rows, out.contradictions)
     return out
 
@@ -66,7 +77,8 @@ def _merged(
     out: dict[str, Any] = {}
 
     def differ(property_: str, values: dict[str, Any]) -> None:
-        if len({repr(value) for value in values.values()}) > 1:
+        of_types = column is not None and property_ == _TYPE
+        if not (_are_one_type(values.values()) if of_types else len({repr(value) for value in values.values()}) == 1):
             contradictions.append(
                 Contradiction(subject.subject, subject.subject_type, subject.name, column, property_, values)
             )
@@ -93,6 +105,14 @@ def _merged(
         for key in sorted(tags):
             differ(f"tags.{key}", dict(tags[key]))
     return out
+
+
+def _spelled(declaration: Declaration) -> str:
+    return declaration.name if declaration.namespace is None else spelling(declaration.namespace, declaration.name)
+
+
+def _are_one_type(types: Iterable[str]) -> bool:
+    return all(agree(one, other) or agree(other, one) for one, other in combinations(types, 2))
 
 
 def _marks(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
