@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
@@ -133,11 +133,17 @@ def test_names_that_others_spell_otherwise(estate: Estate) -> None:
 def test_lists_have_what_is_declared_by_any_name(estate: Estate) -> None:
     table = estate.called(ORDERS, "shop.orders")
     columns = (DeclaredColumn(path="a", tags=(Tag(key="pii", value="yes"),)),)
-    tier = {"criticality": "tier-1", "classification": "sales"}
+    tier: dict[str, Any] = {"criticality": "tier-1", "classification": "sales"}
     estate.declared(DeclarationEvent(set="s", dataset=table, owners=(Owner("team:x"),), columns=columns, **tier))
     estate.add(DatasetEvent(dataset=OTHER, owners=(Owner("team:y"),), tags=(Tag(key="gold"),)))
     write(estate)
-    for filters in ({"owner": "team:x"}, {"tag": "pii"}, {"tag": "pii=yes"}, {"owner": "team:x", "tag": "pii"}):
+    wanted: list[dict[str, Any]] = [
+        {"owner": "team:x"},
+        {"tag": "pii"},
+        {"tag": "pii=yes"},
+        {"owner": "team:x", "tag": "pii"},
+    ]
+    for filters in wanted:
         found = datasets(estate.reader, **filters)
         assert (found.total, {each.asset.spelling for each in found.items}) == (
             2,
