@@ -252,7 +252,7 @@ def _error(run: RunItem) -> str:
 def _short_error(run: RunItem) -> str:
     """The class without its package and how the message begins: what tells one error from another."""
     kind = (run.error_type or "").rpartition(".")[2]
-    text = " ".join(": ".join(filter(None, (kind, run.error_message))).split())
+    text = ": ".join(filter(None, (kind, run.error_message)))
     return visible(text if len(text) <= _LONGEST_ERROR else f"{text[: _LONGEST_ERROR - 1]}…")
 
 

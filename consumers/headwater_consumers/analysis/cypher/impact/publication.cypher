@@ -10,4 +10,4 @@ CALL (d, j) {
   WITH r, u WHERE EXISTS { (r)-[:PRODUCED]->(d) }
   RETURN r.publication AS publication, u.first_seen AS at, r.key AS run ORDER BY u.first_seen DESC, r.key LIMIT 1
 }
-RETURN key AS dataset, publication, at, run
+RETURN collect([key, at.epochMillis * 1000 + at.microsecond % 1000, run, publication]) AS written
