@@ -148,6 +148,20 @@ def test_out_to_all_of_it_and_in_to_micro_batches(page: Page, served: str) -> No
     for _ in range(3):
         page.mouse.wheel(0, 100)
     expect(drawer).to_contain_text("bars, no gaps")
+
+    # Steps that are faster than their answers add up.
+    bar = drawer.get_by_role("button", name="batches 1920 to 1983")
+    page.keyboard.press("0")
+    expect(drawer).to_contain_text("32 bars")
+    bar.focus()
+    page.keyboard.press("Enter")
+    expect(drawer).to_contain_text("64 micro-batches, no gaps")
+    # Until then nothing is answered.
+    page.route("**/timeline**", lambda _: None)
+    for _ in range(3):
+        page.keyboard.press("-")
+    page.unroute("**/timeline**")
+    expect(drawer).to_contain_text("1,999 micro-batches in 32 bars")
     page.keyboard.press("l")
     expect(drawer).to_contain_text("200 micro-batches, no gaps")
     page.keyboard.press("Escape")

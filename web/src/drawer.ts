@@ -23,6 +23,8 @@ export class Drawer {
   private span: Span | null = null;
   /** What is on the screen, also of the latest micro-batches. */
   private shown: Span | null = null;
+  /** What was asked for and isn't there yet: the next step goes on from it. */
+  private wanted: Span | null = null;
   private whole: Span | null = null;
   private questions = 0;
   private readonly title = h("h2");
@@ -113,24 +115,34 @@ export class Drawer {
   }
 
   /** Show another span. Of several in a row, the last one is shown, whichever answer comes first. */
-  private go(to: () => Span | null | Promise<Span | null>): void {
-    void this.around.busy(async () => this.load(await to()));
+  private go(to: () => Span | null | Promise<Span | null>, wanted: Span | null = null): void {
+    this.wanted = wanted;
+    void this.around.busy(async () => {
+      try {
+        await this.load(await to());
+      } finally {
+        if (this.wanted === wanted) this.wanted = null;
+      }
+    });
   }
 
   private zoom(factor: number, at?: number): void {
-    const { shown, span } = this;
-    if (!shown) return this.all();
+    const from = this.wanted ?? this.shown;
+    if (!from) return this.all();
     // Of the latest micro-batches, the latest stay.
-    const next = scaled(shown, at ?? (span || factor < 1 ? middle(shown) : shown.to), factor);
+    const next = scaled(from, at ?? (this.span || factor < 1 ? middle(from) : from.to), factor);
     this.go(async () => {
       if (factor < 1) return next;
       const all = await this.history();
       return all ? within(next, all) : null;
-    });
+    }, next);
   }
 
   private move(share: number): void {
-    if (this.shown) this.go(() => this.shown && moved(this.shown, share));
+    const from = this.wanted ?? this.shown;
+    if (!from) return;
+    const next = moved(from, share);
+    this.go(() => next, next);
   }
 
   private into(bar: Bar, at: number): void {
