@@ -84,7 +84,7 @@ def test_each_output_has_those_that_it_was_made_from(clean_database: Driver, rea
     ]
     assert found == [("airports", "ab" * 32, ["traffic"]), ("rates", "41", ["revenue", "traffic"])]
     assert show_runs.business_text(run(reader, "r1").business_versions) == (
-        "lake/airports: /airports/2025.csv, in traffic\nlake/rates: delta 41, in revenue, traffic"
+        "lake/airports: 2025.csv, in traffic\nlake/rates: delta 41, in revenue, traffic"
     )
     # Of a dataset, as the latest run left it.
     [last] = dataset_details(reader, "revenue").business_versions
