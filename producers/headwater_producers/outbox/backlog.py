@@ -97,6 +97,9 @@ class Backlog:
             self._unwritten[self._last] = record
             self._unwritten_bytes += size
             self.to_write.notify_all()
+            if self.disk_problem is not None:
+                # The relay takes it from memory.
+                self.to_relay.notify_all()
         self.metrics.taken.inc()
 
     def _has_room(self, size: int) -> bool:

@@ -94,6 +94,8 @@ def test_an_event_wakes_only_who_has_to_do_with_it(tmp_path: Path, monkeypatch: 
     backlog.put(record("e2"))
     backlog.note_disk_problem("no space")  # the relay takes it from memory
     assert who() == ["to_write", "to_relay"]
+    backlog.put(record("e3"))
+    assert who() == ["to_write", "to_relay"]
     backlog.close()
 
 
