@@ -8,7 +8,10 @@ The driver takes 100 µs and more for each time that it reads. Where there may b
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
+
+EVER: Final = datetime.max.replace(tzinfo=UTC)
+"""Later than everything: for questions that have no end."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from headwater_consumers.analysis import micro_batches
 from headwater_consumers.analysis.assets import Asset, AssetKind, job_asset
 from headwater_consumers.analysis.identity import Identities
-from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.moments import EVER, moment
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.runs.answer import Quality
 from headwater_consumers.analysis.runs.rows import quality
@@ -27,8 +27,6 @@ LOOKED_AT = 20
 """Latest runs of a job with assertions, of which the latest about the dataset is taken."""
 AT_ONCE = 100
 """Streaming queries whose micro-batches are read together; of all that there are."""
-
-_EVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +101,7 @@ def checks_of(tx: Transaction, datasets: Iterable[str], *, as_of: datetime | Non
     """
     asked = sorted(set(datasets))
     found: dict[str, list[Check]] = defaultdict(list)
-    until = _EVER if as_of is None else as_of
+    until = EVER if as_of is None else as_of
     for row in tx.rows("quality/runs", datasets=asked, until=until, looked_at=LOOKED_AT):
         found[row["dataset"]].append(_of_run(row))
     if as_of is None:

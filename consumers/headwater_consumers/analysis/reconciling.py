@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
 
 from headwater_consumers.analysis import micro_batches
 from headwater_consumers.analysis.micro_batches import Stretch
+from headwater_consumers.analysis.moments import EVER
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.runs.rows import heartbeat
 from headwater_consumers.graph.keys import dataset_key, query_key
 from headwater_schemas.events import DatasetRef, JobRef, ParentRun, Provenance
 from headwater_schemas.facets import SINK_FACET, WRITE_FACET
-
-_EVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ def open_writes(reader: Reader) -> tuple[OpenWrite, ...]:
 
     def ask(tx: Transaction) -> tuple[OpenWrite, ...]:
         return tuple(
-            _open_write(row["run"], row) for row in tx.rows("reconciling/open_writes", before=_EVER, facet=WRITE_FACET)
+            _open_write(row["run"], row) for row in tx.rows("reconciling/open_writes", before=EVER, facet=WRITE_FACET)
         )
 
     return reader.read(ask)

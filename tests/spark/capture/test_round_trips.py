@@ -51,7 +51,7 @@ def test_of_a_micro_batch(
     questions = {method: count for method, count in (many.calls - few.calls).items() if count >= between / 2}
     assert list(questions) == ["json"]
     assert questions["json"] / between <= 1.2
-    # A call of each listener: one is told of the progress, one of the micro-batch's own query, where Spark reports it.
+    # A call of each listener: one gets the progress, one the micro-batch's own query, where Spark reports it.
     # The session may have others.
     asked = {listener: count - few.callbacks[listener] for listener, count in many.callbacks.items()}
     assert sum(count >= between for count in asked.values()) >= listeners

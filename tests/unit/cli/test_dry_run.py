@@ -164,7 +164,7 @@ module.main()
 
 
 @pytest.mark.parametrize(
-    ("child", "said"),
+    ("child", "expected"),
     [
         ("sys.exit(0)", []),
         ("sys.exit('a text')", []),
@@ -174,7 +174,7 @@ module.main()
         ("sources.asked()", ["a process that it has forked"]),
     ],
 )
-def test_a_script_that_forks_is_followed_to_its_end(script: Path, child: str, said: list[str]) -> None:
+def test_a_script_that_forks_is_followed_to_its_end(script: Path, child: str, expected: list[str]) -> None:
     script.write_text(
         f"import os, sys\nchild = os.fork()\nif not child:\n    {child}\nelse:\n"
         "    os.waitpid(child, 0)\n    sources.looked('after')\n",
@@ -183,8 +183,8 @@ def test_a_script_that_forks_is_followed_to_its_end(script: Path, child: str, sa
     (script.parent / "stand_in.py").write_text(WHOLE, encoding="utf-8")
     found = dry_run(script, (), lambda *_: "a INT", seconds=60, libraries=[script.parent])
     assert found.ddl == ["after"], found.problems
-    assert len(found.problems) == len(said), found.problems
-    assert all(text in problem[0] for text, problem in zip(said, found.problems, strict=True))
+    assert len(found.problems) == len(expected), found.problems
+    assert all(text in problem[0] for text, problem in zip(expected, found.problems, strict=True))
 
 
 @pytest.mark.parametrize(

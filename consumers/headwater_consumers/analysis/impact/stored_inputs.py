@@ -78,8 +78,8 @@ class StoredInputs:
         asked = list(dict.fromkeys(jobs))
         if new := sorted(job for job in asked if job not in self._jobs):
             self._jobs |= dict.fromkeys(new, None)
-            found_of = self._tx.one("impact/job_criticalities", keys=new, declarations=self._tx.declarations)
-            self._jobs |= {key: JobInput(name, criticality) for key, name, criticality in found_of["jobs"]}
+            row = self._tx.one("impact/job_criticalities", keys=new, declarations=self._tx.declarations)
+            self._jobs |= {key: JobInput(name, criticality) for key, name, criticality in row["jobs"]}
         return {job: found for job in asked if (found := self._jobs[job]) is not None}
 
     def look_up(
@@ -164,8 +164,8 @@ class StoredInputs:
     def _look_up_publication(self, datasets: list[int]) -> dict[int, str | None]:
         members = self._members(datasets)
         latest: dict[str, tuple[int, str, str | None]] = {}
-        found_of = self._tx.one("impact/publication", datasets=_all(members), until=_END, looked_at=LOOKED_AT)
-        for dataset, *written in found_of["written"]:
+        row = self._tx.one("impact/publication", datasets=_all(members), until=_END, looked_at=LOOKED_AT)
+        for dataset, *written in row["written"]:
             one = tuple(written)
             latest[dataset] = max(one, latest.get(dataset, one), key=lambda each: each[:2])
         out: dict[int, str | None] = {}

@@ -7,13 +7,14 @@ dataset, which may have a million micro-batches.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.moments import EVER
 from headwater_consumers.analysis.paging import EPOCH
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_job
@@ -26,7 +27,6 @@ from headwater_schemas.events import RunEventType
 PROBED = 100
 """Micro-batches of a streaming run that are looked at for a dataset, before the run is reported not to have used it."""
 
-_EVER = datetime.max.replace(tzinfo=UTC)
 _LINKS = {Role.WROTE: ("WRITES", "PRODUCED"), Role.READ: ("READS", "CONSUMED")}
 
 
@@ -113,7 +113,7 @@ def open_runs(
         of = None if job is None else resolve_job(tx, job).asset.key
         asked = ("open runs", tx.tenant, of)
         after, key = paging.decode_moment(cursor, question=asked)
-        common = {"of": of, "before": _EVER if before is None else before}
+        common = {"of": of, "before": EVER if before is None else before}
         rows = tx.rows("runs/open", seen=after, key=key, limit=limit + 1, **common)
         found = [
             OpenRun(run_item(tx.tenant, row["run"]), row["seen"].to_native(), heartbeat(row["heartbeat"]))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis import micro_batches
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.micro_batches import Stretch
+from headwater_consumers.analysis.moments import EVER
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.runs.answer import IntervalItem, QualityTurn, Role, RunItem, Turn
 from headwater_consumers.analysis.runs.listed import ask_runs, begins_at, of_names
@@ -26,7 +26,6 @@ LOOKED_BACK = 100_000
 LOOKED_BACK_RUNS = 1_000
 """Latest runs of a job with assertions that are looked at for a good one."""
 
-_EVER = datetime.max.replace(tzinfo=UTC)
 _GOOD = [RunEventType.COMPLETE.value]
 _BAD = [RunEventType.FAIL.value, RunEventType.ABORT.value]
 
@@ -67,7 +66,7 @@ def quality_turns(tx: Transaction, of: Asset, *, most: int | None = None) -> tup
         turns.append(_of_batch_runs(tx, of.key, None))
     else:
         names = of_names(tx, of)
-        jobs = tx.rows("runs/checking_jobs", of=names, until=_EVER)
+        jobs = tx.rows("runs/checking_jobs", of=names, until=EVER)
         turns += [_of_batch_runs(tx, row["key"], names) for row in jobs[:most]]
     return tuple(turn for turn in turns if turn.last_good_run or turn.first_bad_run or turn.last_good or turn.first_bad)
 
@@ -91,7 +90,7 @@ def _quality(tx: Transaction, query: Record) -> QualityTurn:
 
 def _of_batch_runs(tx: Transaction, job: str, datasets: str | list[str] | None) -> QualityTurn:
     """Of a job's runs with assertions; of datasets, only those about one of them."""
-    row = tx.one("runs/judged", job=job, of=datasets, until=_EVER, looked_at=LOOKED_BACK_RUNS)
+    row = tx.one("runs/judged", job=job, of=datasets, until=EVER, looked_at=LOOKED_BACK_RUNS)
     keys = [key for key in (row["good"], row["bad"]) if key is not None]
     found = {each["run"]["key"]: run_item(tx.tenant, each["run"]) for each in tx.rows("runs/by_key", keys=keys)}
     outcomes = quality(row["outcomes"] or {})

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from headwater_consumers.analysis.assets import job_asset
 from headwater_consumers.analysis.checks.rule import Rule, query_text
+from headwater_consumers.analysis.moments import EVER
 from headwater_consumers.analysis.quality import LOOKED_AT
-
-_EVER = datetime.max.replace(tzinfo=UTC)
 
 
 def _message(row: Mapping[str, Any]) -> str:
@@ -27,5 +25,5 @@ FAILED = Rule(
     "What others read passed its assertions last.",
     "`headwater runs last-good` shows since when, `headwater blast` what the bad data reached.",
     _message,
-    lambda _tx, _today, _names: {"looked_at": LOOKED_AT, "until": _EVER},
+    lambda _tx, _today, _names: {"looked_at": LOOKED_AT, "until": EVER},
 )
