@@ -142,7 +142,8 @@ def test_nothing_is_changed(
     doctor()
     assert list(dump(clean_database, "neo4j")) == graph
     assert ends(stack, names) == offsets
-    groups = AdminClient({"bootstrap.servers": stack.bootstrap_servers}).list_consumer_groups().result(20)
+    admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers})
+    groups = admin.list_consumer_groups().result(20)
     assert names.prefix not in {group.group_id for group in groups.valid}
     assert list(tmp_path.iterdir()) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
 
@@ -20,6 +20,9 @@ from headwater_producers.spark.streaming.run import WATERMARK_POLICY
 
 logger = logging.getLogger(__name__)
 
+# What `StreamExecution` of Spark 3.5 to 4.1 says of itself until its plan is made; for a moment afterwards, too.
+_BEFORE_PLANNING: Final = frozenset({"Initializing StreamExecution", "Initializing sources"})
+
 
 class JvmQuery:
     """One start of a streaming query."""
@@ -31,6 +34,9 @@ class JvmQuery:
 
     def is_planned(self) -> bool:
         """Whether its plan can be read. Spark makes it on the query's thread, shortly after `start()` returns."""
+        # A plan that isn't there yet is an exception, of which PySpark asks a dozen times what class it has.
+        if self._query.status().message() in _BEFORE_PLANNING:
+            return False
         try:
             self._query.streamingQuery().logicalPlan()
         except Py4JJavaError:
