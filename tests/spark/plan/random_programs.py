@@ -163,6 +163,8 @@ class ProgramWriter:
                 "F.rank()",
             )
         )
+        if self._sorted_by_a_window and ("row_number" in value or "lag" in value):
+            value = "F.rank()"
         made = f"{frame}.withColumn({new.text!r}, {value}.over({window}))"
         return self._line(made + (f".where(F.col({new.text!r}) <= 1)" if "()" in value else ""), [*columns, new])
 

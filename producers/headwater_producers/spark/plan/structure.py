@@ -67,9 +67,16 @@ def one_of_all(container: Column, step: str) -> Column:
         return value
     if KEY in container.parts:
         value = influenced(value, influences([key_of(container)], Kind.CONDITIONAL))
-    length, known = part(container, LENGTH), value.direct | value.indirect
+    return _one_of_so_many(value, part(container, LENGTH), f"size({inline(container)})")
+
+
+def _one_of_so_many(value: Column, length: Column, text: str) -> Column:
+    # Part by part: of `arrays_zip(a, b)` one array may be longer, and then both fields are picked by its length.
+    known = value.direct | value.indirect
     new = frozenset(d for d in length.direct if not has_part_of(known, d))
-    return influenced(value, influences([replace(length, direct=new)], Kind.CONDITIONAL, f"size({inline(container)})"))
+    by = influences([replace(length, direct=new)], Kind.CONDITIONAL, text)
+    parts = {name: _one_of_so_many(item, length, text) for name, item in value.parts.items()}
+    return replace(value, indirect=value.indirect | by, parts=parts)
 
 
 def _part_of(direct: Direct, step: str) -> Direct:

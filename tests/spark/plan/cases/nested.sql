@@ -128,3 +128,5 @@ SELECT transform(tags, t -> id)[0] AS t, array_repeat(payload, id)[1] AS r, flat
 SELECT transform(array_remove(tags, payload), t -> id) AS r, transform(array_compact(tags), t -> 1) AS c, transform(slice(tags, 1, id), t -> 1) AS s, transform(filter(tags, t -> t > payload), t -> 1) AS f, array_repeat(1, id) AS a, zip_with(array_distinct(tags), array(1), (a, b) -> b) AS z, transform_values(map_filter(marks, (k, v) -> v > id), (k, v) -> 1) AS v FROM trips;
 -- a field of each of as many structs as there are elements
 SELECT transform(tags, t -> address).street AS a, sort_array(transform(tags, t -> address)).street AS s, legs.dest AS l FROM trips;
+-- a field of one of as many structs as the longest array has elements
+SELECT element_at(CAST(arrays_zip(tags, array(payload)) AS ARRAY<STRUCT<x: STRING, y: STRING>>), -1).y AS e, reverse(CAST(arrays_zip(tags, array(payload, address.street)) AS ARRAY<STRUCT<x: STRING, y: STRING>>))[0].y AS r, transform(tags, t -> struct(t, id AS n))[0].n AS n, legs[0].dest AS d FROM trips;
