@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from headwater_consumers.graph.connection import Neo4jTarget
@@ -13,7 +14,7 @@ from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
-from headwater_consumers.materializer.fold import Filled, TemplateDecoder, fold, reject_decoded
+from headwater_consumers.materializer.fold import Filled, TemplateDecoder, disjoint, fold, reject_decoded
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.health import Beside, Health, HealthServer
 from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
@@ -24,7 +25,7 @@ from headwater_consumers.materializer.metrics import Metrics
 from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Tally
 from headwater_consumers.materializer.settings import MaterializerSettings
 from headwater_consumers.materializer.source import RecordSource
-from headwater_consumers.materializer.write import GraphWriter, PreparedDelta, prepare_delta
+from headwater_consumers.materializer.write import GraphWriter, PartsWriter, PreparedDelta, prepare_delta
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.kafka.client import quiet
@@ -141,18 +142,19 @@ def assemble(
     schemas = SchemaStore(kafka, target.topics.schemas)
     registry = RegistryClient(target.registry) if target.registry.url else None
     decoder = TemplateDecoder(Decoder(schemas, registry))
-    preparation = Preparation(decoder, reject_decoded, _folded, timed=metrics.timed, clock=clock)
-    driver = writing_driver(target.neo4j)
-    graph = Neo4jGraph(
-        target.neo4j,
-        driver,
-        GraphWriter(driver, target.neo4j.database, timeout_seconds=settings.write_timeout_seconds),
-    )
+    folded = partial(_folded, sessions=settings.write_sessions)
+    preparation = Preparation(decoder, reject_decoded, folded, timed=metrics.timed, clock=clock)
+    driver = writing_driver(target.neo4j, sessions=settings.write_sessions)
+    writers = [
+        GraphWriter(driver, target.neo4j.database, timeout_seconds=settings.write_timeout_seconds)
+        for _ in range(settings.write_sessions)
+    ]
+    graph = Neo4jGraph(target.neo4j, driver, PartsWriter(writers))
     dead_letters = KafkaDeadLetters(kafka, topic=target.topics.dead_letters, group=settings.group)
     checkpoint_context = CheckpointContext(
         graph=graph,
         dead_letters=dead_letters,
-        fold=_folded,
+        fold=folded,
         limit=DeadLetterLimit(settings.dead_letter_policy()),
         observer=tally,
         clock=clock,
@@ -191,8 +193,8 @@ def assemble(
     return Materializer(loop, server, totals, schemas.close)
 
 
-def _folded(events: Sequence[LineageEvent | Filled]) -> PreparedDelta:
-    return prepare_delta(fold(events))
+def _folded(events: Sequence[LineageEvent | Filled], *, sessions: int) -> list[PreparedDelta]:
+    return [prepare_delta(fold(part)) for part in disjoint(events, sessions)]
 
 
 def _ensure_topics(kafka: Mapping[str, Any], specs: Sequence[TopicSpec], warn: Log) -> None:

@@ -18,7 +18,7 @@ from headwater_consumers.graph.schema import GraphVersionMismatch
 from headwater_consumers.materializer.errors import FoldFailedError, GraphUnusableError
 from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.neo4j_errors import classify
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_consumers.materializer.write import GraphWriter, PartsWriter
 from headwater_schemas.errors import LineageError
 from headwater_schemas.events import LineageEvent
 
@@ -65,10 +65,13 @@ class GraphStore(Protocol):
         """
 
     def apply(self, folded: Folded) -> WriteSummary:
-        """Write it in one transaction, committed on return. Applying it again changes nothing.
+        """Write it, committed on return. Applying it again changes nothing.
+
+        It is one transaction, or one for each of its parts.
 
         Raises:
-            LineageError: nothing was written; or, where the connection broke during the commit, maybe all of it.
+            LineageError: nothing was written; or some of the parts; or, where the connection broke during the commit,
+                maybe all of it.
         """
 
     def ping(self) -> None:
@@ -102,14 +105,18 @@ def checked_fold(fold: Fold, events: Sequence[LineageEvent | Filled]) -> Folded:
         raise FoldFailedError(f"Folding failed with {name}.", code=name) from error
 
 
-def writing_driver(target: Neo4jTarget) -> Driver:
+def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:
     """A driver for `Neo4jGraph`, without retries of its own.
+
+    Args:
+        target: where the database is.
+        sessions: that write at once.
 
     Raises:
         GraphUnusableError: the address is none.
     """
     try:
-        return connect(target, user_agent="headwater-materializer", retry_seconds=0.0, pool_size=4)
+        return connect(target, user_agent="headwater-materializer", retry_seconds=0.0, pool_size=sessions + 3)
     except Exception as error:
         raise GraphUnusableError(
             f"{target.uri!r} is no address of a Neo4j: {error}", setting="HEADWATER_NEO4J_URI"
@@ -122,10 +129,10 @@ class Neo4jGraph:
     Args:
         target: where it is.
         driver: to it; closed with this object.
-        writer: knows the statements.
+        writer: knows the statements, and takes what folding makes.
     """
 
-    def __init__(self, target: Neo4jTarget, driver: Driver, writer: GraphWriter) -> None:
+    def __init__(self, target: Neo4jTarget, driver: Driver, writer: GraphWriter | PartsWriter) -> None:
         self._target = target
         self._driver = driver
         self._writer = writer
@@ -144,7 +151,7 @@ class Neo4jGraph:
             raise self._meaning(error) from error
 
     def apply(self, folded: Folded) -> WriteSummary:
-        """Write it in one transaction.
+        """Write it.
 
         Raises:
             LineageError: by the tree of `errors`.

@@ -52,6 +52,10 @@ class MaterializerSettings(BaseModel):
     queued_max_kilobytes: Annotated[int, Field(ge=1_024, le=2_097_151)] = 4_096
     """How much the Kafka client fetches ahead at most."""
 
+    write_sessions: Annotated[int, Field(ge=1, le=8)] = 2
+    """How many sessions with Neo4j write a batch at once: each the part of it that has no job or dataset in common with
+    the other parts, in a transaction of its own."""
+
     write_timeout_seconds: Annotated[float, Field(ge=1, le=3_600)] = 60.0
     """After this time Neo4j ends a transaction, so that a suspended consumer can't block the others by its locks."""
 

@@ -11,8 +11,8 @@ import pytest
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import Filled, TemplateDecoder, fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_consumers.materializer.fold import Filled, TemplateDecoder, disjoint, fold
+from headwater_consumers.materializer.write import GraphWriter, PartsWriter, prepare_delta
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import LineageEvent
 from support.graph.cases import Case, load_cases
@@ -92,6 +92,25 @@ def test_two_writers_at_once(graph: Driver, writer: GraphWriter, seed: int) -> N
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(consume, range(2)))
+    assert list(dump(graph, internal=True)) == expected
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_batches_in_parts(graph: Driver, writer: GraphWriter, seed: int) -> None:
+    """As the consumer writes them, but for the size: here a part is worth it however small it is."""
+    dice = random.Random(seed)
+    events = colliding_events(
+        dice, 2 * EVENTS, Pools(jobs=6, datasets=12, retentions=seed % 2, declarations=seed % 2 * 15)
+    )
+    expected = list(oracle(fold(events), internal=True))
+    dice.shuffle(events)
+    parts_writer, sizes = PartsWriter([writer, GraphWriter(graph, "neo4j")]), set()
+    while events:
+        parts = disjoint(events[:20], 2, least=1)
+        sizes.add(len(parts))
+        parts_writer.apply([prepare_delta(fold(part)) for part in parts])
+        events = events[20:]
+    assert 2 in sizes
     assert list(dump(graph, internal=True)) == expected
 
 
