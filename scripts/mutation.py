@@ -89,6 +89,7 @@ AREAS: Final[dict[str, Area]] = {
         (f"{_SCHEMAS}/codec.py",),
         (
             "tests/unit/schemas/test_codec.py",
+            "tests/unit/schemas/test_repeated_bodies.py",
             *_CONTRACT,
             "tests/contract/schemas/test_evolution.py",
             "tests/unit/schemas/test_schema_store.py",

@@ -91,6 +91,18 @@ def test_a_part_that_the_new_value_lacks_is_removed() -> None:
     assert changes(before, after) == {"error_type": None}
 
 
+def test_a_part_of_a_register_is_none_without_the_first_part() -> None:
+    stored = {"_stamp": OLD, "dropped_at": datetime(2013, 1, 1, tzinfo=UTC), "owner_types": [""], "type": "TABLE"}
+    assert parse(stored, REGISTERS[Label.DATASET]) == {"type": (OLD, "TABLE")}
+
+
+def test_what_is_the_same_is_not_set_again() -> None:
+    before: Registers = {"type": (OLD, "TABLE"), "error": (OLD, {"error_message": "m", "error_type": "T"})}
+    after: Registers = {"type": (NEW, "TABLE"), "error": (NEW, {"error_message": "n", "error_type": "T"})}
+    assert changes(before, after) == {"error_message": "n"}
+    assert changes({}, after) == {"type": "TABLE", "error_message": "n", "error_type": "T"}
+
+
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
 def test_stamps_have_one_length_and_keep_their_time(event: LineageEvent) -> None:
     mark = stamp(event.event_time, event.event_id)
@@ -112,12 +124,6 @@ def test_a_tie_goes_to_one_value_from_either_side() -> None:
     join(right, one)
     assert left == right
     assert not beats("description", one["description"], one["description"])
-
-
-def test_every_label_with_registers_is_read_back() -> None:
-    labels = {"Job", "Dataset", "Column", "Version", "Query", "Run", "Plan", "Interval", "Conflict"}
-    assert set(REGISTERS) == labels
-    assert REGISTERS[Label.CONFLICT] == REGISTERS[Label.INTERVAL]
 
 
 def test_types_with_a_key_of_their_own() -> None:
@@ -165,12 +171,3 @@ def _of(stamp: str, provenance: str) -> Variant:
 )
 def test_one_variant_is_the_interval(first: tuple[str, Variant], second: tuple[str, Variant], winner: str) -> None:
     assert IntervalFacts({}, "query", 3, dict([first, second])).winner == winner
-
-
-def test_the_times() -> None:
-    assert {"processing_time", "watermark_before", "watermark_after"} == ENTRY_TIMES
-    assert {
-        *("first_seen", "last_seen", "started_at", "ended_at", "nominal_start", "nominal_end", "dropped_at"),
-        *("emptied_at", "inferred_ended_at", "_inferred_before", "from_time", "to_time_exclusive"),
-        *("first_time", "last_time", "summarize_before", "drop_before"),
-    } == TIMES - ENTRY_TIMES

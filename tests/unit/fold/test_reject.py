@@ -8,13 +8,14 @@ import msgspec
 import pytest
 
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.fold import reject
+from headwater_consumers.materializer.fold import reject, reject_decoded, rejection
 from headwater_consumers.materializer.fold.rejection import Rejected, Rejection, _reject_range
 from headwater_schemas import identity
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
     DatasetEvent,
+    DatasetRead,
     DatasetRef,
     DatasetUse,
     FileSet,
@@ -25,17 +26,21 @@ from headwater_schemas.events import (
     OffsetRange,
     OpaqueRange,
     ParentRun,
+    PartitionMapping,
     PlanEvent,
     Position,
     QualityResult,
+    RetentionMode,
     RunRef,
     SchemaDefinition,
     SchemaField,
     TableSnapshot,
     TimeRange,
 )
+from headwater_schemas.latest import LatestOf
 from support.events import (
     DEPARTED,
+    FULL_EVENTS,
     LATER,
     LINEAGE,
     TIME,
@@ -46,8 +51,8 @@ from support.events import (
     full_run_event,
 )
 
-NAMELESS = (DatasetUse(dataset=DatasetRef("n", "")),)
-FULL = (full_run_event(), full_interval_event(), full_plan_event(), full_dataset_event(), full_job_event())
+NO_NAME = DatasetRef("n", "")
+NAMELESS = (DatasetUse(dataset=NO_NAME),)
 
 
 def with_id(event: LineageEvent) -> LineageEvent:
@@ -104,13 +109,25 @@ def planned(edge: ColumnEdge) -> LineageEvent:
     return of(event, job_event=msgspec.structs.replace(event.job_event, lineage=lineage))
 
 
+def mapping(source: DatasetRef, output: DatasetRef) -> PartitionMapping:
+    return PartitionMapping(input=source, output=output, input_field="day", output_field="day", transform="identity")
+
+
 def dataset(body: DatasetEvent) -> LineageEvent:
     return with_id(of(full_dataset_event(), dataset_event=body))
 
 
-@pytest.mark.parametrize("event", FULL, ids=lambda event: event.kind)
-def test_full_events_are_fine(event: LineageEvent) -> None:
-    assert reject(event) is None
+def with_body(name: str, **fields: Any) -> LineageEvent:
+    """A full event with fields of its body changed."""
+    event = FULL_EVENTS[name]()
+    field = f"{event.kind.lower()}_event"
+    return with_id(of(event, **{field: msgspec.structs.replace(getattr(event, field), **fields)}))
+
+
+@pytest.mark.parametrize("name", FULL_EVENTS)
+def test_full_events_are_fine(name: str) -> None:
+    assert reject(FULL_EVENTS[name]()) is None
+    assert reject_decoded(FULL_EVENTS[name]()) is None
 
 
 HOLE = IntervalEntry(batch_id=1), IntervalEntry(batch_id=3)
@@ -274,15 +291,101 @@ INVALID: dict[str, tuple[LineageEvent, str, str]] = {
         "dataset_event.schema.fields",
         "a path is there twice",
     ),
+    "retention of a newer version": (
+        with_body("retention", mode=RetentionMode.UNKNOWN),
+        "retention_event.mode",
+        "not one of this version's",
+    ),
+    "retention of a job without its namespace": (
+        with_body("retention", namespace=None),
+        "retention_event.namespace",
+        "missing, with a job",
+    ),
+    "retention of a job without name": (with_body("retention", job=""), "retention_event.job", "empty"),
+    "declaration of no set": (with_body("declaration", set=""), "declaration_event.set", "empty"),
+    "declaration of nothing": (
+        with_body("declaration_of_a_consumer", consumer=None),
+        "declaration_event",
+        "declares exactly one of dataset, job and consumer",
+    ),
+    "declaration with a field of another kind": (
+        with_body("declaration_of_a_consumer", keep_days=3),
+        "declaration_event.keep_days",
+        "only a dataset has it",
+    ),
+    "consumer without name": (
+        with_body("declaration_of_a_consumer", consumer=""),
+        "declaration_event.consumer",
+        "empty",
+    ),
+    "declared job without name": (
+        with_body("declaration_of_a_job", job=JobRef("n", "")),
+        "declaration_event.job.name",
+        "empty",
+    ),
+    "declared dataset without name": (
+        with_body("declaration", dataset=NO_NAME),
+        "declaration_event.dataset.name",
+        "empty",
+    ),
+    "input of a declared job": (
+        with_body("declaration_of_a_job", inputs=(DEPARTED, NO_NAME)),
+        "declaration_event.inputs[1].name",
+        "empty",
+    ),
+    "output of a declared job": (
+        with_body("declaration_of_a_job", outputs=(DEPARTED, NO_NAME)),
+        "declaration_event.outputs[1].name",
+        "empty",
+    ),
+    "what a declared consumer reads": (
+        with_body("declaration_of_a_consumer", reads=(DatasetRead(DEPARTED), DatasetRead(NO_NAME))),
+        "declaration_event.reads[1].name",
+        "empty",
+    ),
+    "input of a partition mapping": (
+        with_body("declaration_of_a_job", partitions=(mapping(NO_NAME, DEPARTED),)),
+        "declaration_event.partitions[0].name",
+        "empty",
+    ),
+    "output of a partition mapping": (
+        with_body("declaration_of_a_job", partitions=(mapping(DEPARTED, NO_NAME),)),
+        "declaration_event.partitions[1].name",
+        "empty",
+    ),
+    "dataset of a declared lineage without name": (
+        with_body("declaration_of_a_job", lineage=ColumnLineage(datasets=(NO_NAME,))),
+        "declaration_event.lineage.datasets[0].name",
+        "empty",
+    ),
+    "field of no input, declared": (
+        with_body(
+            "declaration_of_a_job",
+            lineage=ColumnLineage(datasets=(DEPARTED,), edges=(ColumnEdge(output=0, input_field="x"),)),
+        ),
+        "declaration_event.lineage.edges[0].input_field",
+        "set without an input",
+    ),
+    "revision of no set": (with_body("declaration_set", set=""), "declaration_set_event.set", "empty"),
+    "revision 0": (
+        with_body("declaration_set", revision=0),
+        "declaration_set_event.revision",
+        "revisions begin with 1",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", INVALID)
 def test_what_the_algebra_cannot_place_is_invalid(name: str) -> None:
     event, field, detail = INVALID[name]
-    rejection = reject(event)
-    assert rejection == Rejection(DeadLetterReason.INVALID_EVENT, field, detail)
-    assert rejection.message == f"{field}: {detail}"
+    rejected = reject(event)
+    assert rejected == Rejection(DeadLetterReason.INVALID_EVENT, field, detail)
+    assert rejected.message == f"{field}: {detail}"
+    assert reject_decoded(event) == rejected
+
+
+def quality(value: float | None) -> QualityResult:
+    return QualityResult(assertion="a", passed=True, value=value)
 
 
 UNSTORABLE: dict[str, tuple[LineageEvent, str, str]] = {
@@ -313,8 +416,13 @@ UNSTORABLE: dict[str, tuple[LineageEvent, str, str]] = {
     ),
     "129 bits": (using(bytes=1 << 128), "run_event.inputs[0].bytes", "an integer over 64 bits"),
     "no number": (
-        interval(IntervalEntry(batch_id=1, quality=(QualityResult(assertion="a", passed=True, value=float("nan")),))),
+        interval(IntervalEntry(batch_id=1, quality=(quality(1.5), quality(float("nan"))))),
         "interval_event.entries[0].quality.value",
+        "not a finite number",
+    ),
+    "no number of a run": (
+        run(quality=(quality(None), quality(float("-inf")))),
+        "run_event.quality.value",
         "not a finite number",
     ),
 }
@@ -340,9 +448,9 @@ def test_what_cannot_be_encoded_is_not_accepted_where_the_fault_is_not_found() -
 def test_a_message_holds_no_text_of_the_event() -> None:
     secret = "hunter2"
     event = of(full_run_event(), producer=f"{secret}\ud800", tenant=secret)
-    rejection = reject(event)
-    assert rejection is not None
-    assert secret not in rejection.message
+    rejected = reject(event)
+    assert rejected is not None
+    assert secret not in rejected.message
 
 
 TOLERATED: dict[str, LineageEvent] = {
@@ -360,12 +468,57 @@ TOLERATED: dict[str, LineageEvent] = {
     "a job without lineage": job(lineage=None, inputs=None, outputs=None),
     "a schema without fields": dataset(DatasetEvent(dataset=DEPARTED, schema=SchemaDefinition(()))),
     "no datasets": of_plan(ColumnLineage()),
+    "retention of a namespace": with_body("retention", job=None),
+    "retention of all": with_body("retention", job=None, namespace=None),
+    "a dataset that is only named": with_body("declaration", columns=None, marks=None),
+    "a job that is only named": with_body(
+        "declaration_of_a_job", inputs=None, outputs=None, lineage=None, partitions=None
+    ),
+    "a consumer that reads nothing": with_body("declaration_of_a_consumer", reads=None),
+    "a set of nothing": with_body("declaration_set", items=()),
 }
 
 
 @pytest.mark.parametrize("name", TOLERATED)
 def test_what_only_makes_the_graph_poorer_is_tolerated(name: str) -> None:
     assert reject(TOLERATED[name]) is None
+
+
+def test_numbers_that_are_none_are_looked_for_in_what_was_decoded() -> None:
+    for name in ("no number", "no number of a run"):
+        event, field, detail = UNSTORABLE[name]
+        assert reject_decoded(event) == Rejection(DeadLetterReason.UNSTORABLE_VALUE, field, detail)
+
+
+class Sizes(LatestOf[bool]):
+    """Knows the size of each value that was kept."""
+
+    def __init__(self) -> None:
+        super().__init__(1_000)
+        self.sizes: list[int] = []
+
+    def put(self, source: object, value: bool, size: int = 1) -> None:
+        self.sizes.append(size)
+        super().put(source, value, size)
+
+
+def test_a_plan_that_a_decoder_gives_again_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its size is its edges and one, so that there is an end to plans without edges as well."""
+    kept = Sizes()
+    monkeypatch.setattr(rejection, "_good_plans", kept)
+    good, empty, bad = of_plan(LINEAGE), of_plan(ColumnLineage()), of_plan(LINEAGE, digest="0" * 32)
+    assert [reject(event) is None for event in (good, empty, bad)] == [True, True, False]
+    assert kept.sizes == [len(LINEAGE.edges) + 1, 1]
+
+    digests: list[ColumnLineage] = []
+
+    def digest(lineage: ColumnLineage) -> str:
+        digests.append(lineage)
+        return identity.plan_digest(lineage)
+
+    monkeypatch.setattr(rejection, "plan_digest", digest)
+    assert [reject(event) is None for event in (good, empty, bad)] == [True, True, False]
+    assert digests == [LINEAGE], "of the bad one alone"
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from fastavro import schemaless_writer
 
 from headwater_schemas import codec
 from headwater_schemas.avro_schema import AvroSchema, current_schema
 from headwater_schemas.avro_writer import Field
-from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, Decoder, encode, with_registry_id
+from headwater_schemas.codec import Decoder, encode, with_registry_id
 from headwater_schemas.errors import (
     DecodeError,
     DecodeReason,
@@ -41,6 +40,7 @@ from headwater_schemas.events import (
     TimeRange,
 )
 from support.events import FULL_EVENTS, LATER, TIME
+from support.raw_records import raw
 
 NAIVE = datetime(2013, 1, 1)  # noqa: DTZ001 - the mistake under test
 
@@ -133,14 +133,6 @@ def test_a_broken_event_is_not_written_and_its_field_is_named(name: str) -> None
         encode(event)
     assert field in str(caught.value.field)
     assert "flights" not in str(caught.value)
-
-
-def raw(event: LineageEvent) -> bytes:
-    """Bytes of an event that `encode` would refuse."""
-    datum = msgspec.to_builtins(event, builtin_types=(datetime,))
-    out = BytesIO()
-    schemaless_writer(out, current_schema().parsed, datum, disable_tuple_notation=True)
-    return SINGLE_OBJECT_MAGIC + current_schema().fingerprint + out.getvalue()
 
 
 NOT_WRITABLE = {

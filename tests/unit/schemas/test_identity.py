@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import random
+import uuid
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,12 +19,16 @@ from headwater_schemas.events import (
     DatasetUse,
     DeclarationEvent,
     EventKind,
+    IntervalEntry,
+    IntervalEvent,
     JobRef,
     KafkaRanges,
     OffsetRange,
     Position,
+    Provenance,
+    build,
 )
-from support.events import FULL_EVENTS, LINEAGE, TIME
+from support.events import FULL_EVENTS, JOB, LINEAGE, PRODUCER, TIME
 
 IDS = {
     "run": "7b6103c3-e35b-5ee6-a6c1-9497c14467d7",
@@ -158,6 +164,46 @@ def test_digest_of_a_column_that_comes_from_nowhere() -> None:
         datasets=(DatasetRef("n", "out"),), edges=(ColumnEdge(output=0, output_field="c"),), complete=True
     )
     assert identity.plan_digest(lineage) == "52a042b01d5ec3780e705582fb5c9928"
+
+
+BATCH, ZERO, ONE, TWO = range(4)  # places of numbers
+INPUTS = (
+    (DatasetRef("kafka://b", "100 %s"), ((0, ZERO), (7, ONE))),
+    (DatasetRef("kafka://a", "größe"), ((3, TWO),)),
+    (DatasetRef("file", "\ud800"), None),
+    (DatasetRef("kafka://b", "none"), ()),
+)
+
+
+@pytest.mark.parametrize("tenant", ["default", "größe", "\ud800"])
+@pytest.mark.parametrize("query_id", ["q", "größe", "\ud800"])
+@pytest.mark.parametrize("inputs", [INPUTS, INPUTS[::-1], INPUTS[:1], INPUTS[2:3], ()])
+@pytest.mark.parametrize("numbers", [(7, 5, 600, 9), (10, 0, -1, 1 << 62)])
+def test_the_id_of_numbers_is_that_of_the_report_that_has_them(
+    tenant: str, query_id: str, inputs: tuple[tuple[DatasetRef, Any], ...], numbers: tuple[int, ...]
+) -> None:
+    def use(dataset: DatasetRef, places: tuple[tuple[int, int], ...] | None) -> DatasetUse:
+        if places is None:
+            return DatasetUse(dataset=dataset)
+        ranges = tuple(OffsetRange(partition, 0, numbers[place]) for partition, place in places)
+        return DatasetUse(dataset=dataset, position=Position(kafka=KafkaRanges("t", ranges)))
+
+    body = IntervalEvent(
+        query_id=query_id,
+        entries=(IntervalEntry(batch_id=numbers[BATCH], inputs=tuple(use(*of) for of in inputs)),),
+        provenance=Provenance.OBSERVED,
+    )
+    event = build.lineage_event(body, job=JOB, producer=PRODUCER, event_time=TIME, tenant=tenant)
+    ids = identity.NumberedIntervalId(tenant, query_id, BATCH, inputs)
+    assert ids.of(numbers) == identity.event_id(event) == event.event_id
+
+
+def test_an_id_is_a_uuid_5_whatever_its_digest_is() -> None:
+    """The variant replaces half of a digit: each of the sixteen is among these."""
+    for number in range(300):
+        parts = ("t", number)
+        expected = uuid.uuid5(identity.EVENT_NAMESPACE, identity.canonical(parts).hex())
+        assert identity.identity_id(parts) == str(expected)
 
 
 def test_edges_are_sorted_field_by_field_with_what_is_missing_first() -> None:

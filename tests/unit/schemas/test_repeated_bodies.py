@@ -10,14 +10,28 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
+from headwater_schemas import codec
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import DecodeError, EncodeError
 from headwater_schemas.events import JobRef, LineageEvent, RetentionEvent, RetentionMode, RunRef
 from headwater_schemas.identity import event_id
 from headwater_schemas.latest import Latest, LatestOf
 from support.events import FULL_EVENTS
+from support.raw_records import raw
 
 REPEATED = ("dataset", "job", "plan")
+
+
+class Sizes(LatestOf[bytes]):
+    """Knows the size of each value that was kept."""
+
+    def __init__(self) -> None:
+        super().__init__(1 << 20)
+        self.sizes: list[int] = []
+
+    def put(self, source: object, value: bytes, size: int = 1) -> None:
+        self.sizes.append(size)
+        super().put(source, value, size)
 
 
 def later(event: LineageEvent) -> LineageEvent:
@@ -78,6 +92,16 @@ def test_an_envelope_is_checked_also_around_a_body_that_was_written_before(name:
 
 LONG = "é" * 100
 ENVELOPES: dict[str, dict[str, Any]] = {
+    "the same": {},
+    "names of one character": {
+        "tenant": "t",
+        "producer": "p",
+        "event_id": "e",
+        "job": JobRef("f", "j"),
+        "run": RunRef("r"),
+        "document": "d",
+    },
+    "names of 63 and 64 bytes": {"tenant": "t" * 63, "producer": "p" * 64, "event_id": "é" * 32},
     "no run": {"run": None},
     "no document": {"document": None},
     "a part of a document": {"document": ""},
@@ -102,6 +126,10 @@ ENVELOPES: dict[str, dict[str, Any]] = {
 }
 
 
+NOT_WRITABLE = {"half a character", "half a character in a name", "no text", "no offset", "no run at all"}
+"""By fastavro."""
+
+
 @pytest.mark.parametrize("name", REPEATED)
 @pytest.mark.parametrize("envelope", ENVELOPES)
 def test_an_envelope_is_written_or_refused_alike_whether_its_body_was_written_before_or_not(
@@ -113,6 +141,92 @@ def test_an_envelope_is_written_or_refused_alike_whether_its_body_was_written_be
     assert _written(msgspec.structs.replace(event, **ENVELOPES[envelope])) == _written(
         msgspec.structs.replace(new, **ENVELOPES[envelope])
     )
+
+
+GOOD_ENVELOPES = (
+    *(
+        "the same",
+        "names of one character",
+        "names of 63 and 64 bytes",
+        "no run",
+        "no document",
+        "a part of a document",
+    ),
+    *("a document", "before 1970", "another offset", "long names", "no names"),
+)
+
+
+def refused(*_: object) -> None:
+    raise AssertionError("looked at a second time")
+
+
+@pytest.mark.parametrize(
+    ("name", "envelope"),
+    [*((name, envelope) for name in REPEATED for envelope in GOOD_ENVELOPES), ("dataset", "no job")],
+)
+def test_a_body_that_was_written_before_is_neither_checked_nor_written_again(
+    name: str, envelope: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = FULL_EVENTS[name]()
+    encode(event)
+    other = msgspec.structs.replace(event, **ENVELOPES[envelope])
+    expected = raw(other)
+    monkeypatch.setattr(codec, "first_violation", refused)
+    monkeypatch.setattr(codec, "_fields", refused)
+    assert encode(other) == expected
+
+
+@pytest.mark.parametrize("kind", ["run", "interval", "retention", "declaration"])
+def test_what_no_other_event_has_is_not_kept(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Sizes()
+    monkeypatch.setattr(codec, "_written", written)
+    assert encode(FULL_EVENTS[kind]()) == encode(FULL_EVENTS[kind]())
+    assert written.sizes == []
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_kept_body_counts_as_its_bytes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Sizes()
+    monkeypatch.setattr(codec, "_written", written)
+    event = msgspec.structs.replace(FULL_EVENTS[name](), job=None if name == "dataset" else JobRef("f", "j"))
+    encode(event)
+    body = written.get(getattr(event, f"{name}_event"))
+    assert body is not None
+    assert written.sizes == [len(body)]
+    assert body in encode(event)
+
+
+@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.parametrize("envelope", [name for name in ENVELOPES if name not in NOT_WRITABLE])
+def test_an_envelope_is_read_or_refused_alike_whether_its_body_was_read_before_or_not(name: str, envelope: str) -> None:
+    event, warm = FULL_EVENTS[name](), Decoder()
+    warm.decode(encode(event))
+    value = raw(msgspec.structs.replace(event, **ENVELOPES[envelope]))
+    assert _outcome(warm, value) == _outcome(Decoder(), value)
+
+
+@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.parametrize("kind", ["DATASET", "JOB", "PLAN"])
+def test_a_body_is_of_its_kind_also_if_it_was_read_before(name: str, kind: str) -> None:
+    event, warm = FULL_EVENTS[name](), Decoder()
+    warm.decode(encode(event))
+    value = raw(msgspec.structs.replace(event, kind=kind))
+    assert _outcome(warm, value) == _outcome(Decoder(), value)
+
+
+def test_a_dataset_s_body_is_shared_without_a_job() -> None:
+    event, decoder = msgspec.structs.replace(FULL_EVENTS["dataset"](), job=None), Decoder()
+    first, second = decoder.decode(encode(event)), decoder.decode(encode(later(event)))
+    assert (first, second) == (event, later(event))
+    assert first.dataset_event is second.dataset_event
+
+
+def test_a_run_is_never_read_by_half() -> None:
+    """A tenant may be called as a kind, which is what bodies that repeat are recognized by."""
+    event, decoder = msgspec.structs.replace(FULL_EVENTS["run"](), tenant="PLAN"), Decoder()
+    for value in (event, event, msgspec.structs.replace(event, run=None)):
+        assert _outcome(decoder, raw(value)) == _outcome(Decoder(), raw(value))
+    assert decoder.decode(encode(event)).run_event is not decoder.decode(encode(event)).run_event
 
 
 def test_an_hour_that_a_clock_shows_twice_is_two_times() -> None:

@@ -9,13 +9,18 @@ import msgspec
 import pytest
 
 from headwater_schemas.events import (
+    ColumnEdge,
+    ColumnLineage,
     DatasetRef,
     DatasetUse,
+    DeclarationEvent,
+    DeclaredColumn,
     IntervalEntry,
     KafkaRanges,
     LineageEvent,
     OffsetRange,
     Position,
+    RetentionMode,
 )
 from headwater_schemas.rules import Violation, first_violation
 from support.events import FULL_EVENTS, POSITIONS
@@ -66,9 +71,23 @@ def with_edge(kind: str, **edge: Any) -> LineageEvent:
     )
 
 
+def with_body(name: str, **fields: Any) -> LineageEvent:
+    """A full event with fields of its body changed."""
+    event = FULL_EVENTS[name]()
+    field = f"{event.kind.lower()}_event"
+    return replaced(event, **{field: replaced(getattr(event, field), **fields)})
+
+
+def with_items(*items: str) -> LineageEvent:
+    return with_body("declaration_set", items=items)
+
+
 FIRST, SECOND = entries()[:2]
 BAD = ranges((0, 5, 4))
 BEHIND = "points behind the last dataset"
+ONE_SUBJECT = "declares exactly one of dataset, job and consumer"
+ASCENDING = "digests must be ascending, each once"
+NO_DIGEST = "not the digest of a declaration"
 BROKEN: dict[str, tuple[LineageEvent, str, str]] = {
     "no body": (
         replaced(FULL_EVENTS["run"](), run_event=None),
@@ -124,6 +143,44 @@ BROKEN: dict[str, tuple[LineageEvent, str, str]] = {
         BEHIND,
     ),
     "an input that isn't listed": (with_edge("job", input=99), "job_event.lineage.edges[1].input", BEHIND),
+    "retention of a newer version": (
+        with_body("retention", mode=RetentionMode.UNKNOWN),
+        "retention_event.mode",
+        "not a mode that this version knows",
+    ),
+    "retention of a job without its namespace": (
+        with_body("retention", namespace=None),
+        "retention_event.namespace",
+        "a job needs its namespace",
+    ),
+    "nothing declared": (with_body("declaration_of_a_job", job=None), "declaration_event", ONE_SUBJECT),
+    "two things declared": (with_body("declaration_of_a_job", dataset=DATASET), "declaration_event", ONE_SUBJECT),
+    "all three declared": (
+        with_body("declaration_of_a_job", dataset=DATASET, consumer="board"),
+        "declaration_event",
+        ONE_SUBJECT,
+    ),
+    "a column declared twice": (
+        with_body("declaration", columns=tuple(DeclaredColumn(path=path) for path in ("a", "b", "a"))),
+        "declaration_event.columns",
+        "a path is there twice",
+    ),
+    "a declared edge to nowhere": (
+        with_body("declaration_of_a_job", lineage=ColumnLineage(datasets=(DATASET,), edges=(ColumnEdge(output=1),))),
+        "declaration_event.lineage.edges[0].output",
+        BEHIND,
+    ),
+    "revision 0": (
+        with_body("declaration_set", revision=0),
+        "declaration_set_event.revision",
+        "revisions begin with 1",
+    ),
+    "an item twice": (with_items("0" * 32, "0" * 32), "declaration_set_event.items[1]", ASCENDING),
+    "items that descend": (with_items("0" * 32, "b" * 32, "a" * 32), "declaration_set_event.items[2]", ASCENDING),
+    **{
+        f"the item {item}": (with_items("0" * 32, item), "declaration_set_event.items[1]", NO_DIGEST)
+        for item in ("", "f" * 31, "f" * 33, "F" * 32, "g" * 32)
+    },
 }
 
 
@@ -161,3 +218,56 @@ def test_the_last_dataset_may_be_pointed_at() -> None:
     assert first_violation(with_edge("plan", output=last, input=last)) is None
     assert first_violation(with_edge("plan", output=last + 1)) is not None
     assert first_violation(with_edge("plan", input=last + 1)) is not None
+
+
+DECLARED = {"dataset": "declaration", "job": "declaration_of_a_job", "consumer": "declaration_of_a_consumer"}
+OF_ONE = [
+    *(("dataset", field) for field in ("keep_days", "reference", "columns", "marks")),
+    *(("job", field) for field in ("inputs", "outputs", "lineage", "partitions")),
+    *(("consumer", field) for field in ("type", "reads")),
+]
+
+
+def of_a_declaration(subject: str, field: str) -> Any:
+    body = FULL_EVENTS[DECLARED[subject]]().declaration_event
+    value = getattr(body, field)
+    assert value is not None
+    return value
+
+
+@pytest.mark.parametrize(("subject", "field"), OF_ONE)
+def test_what_one_kind_of_subject_has_no_other_has(subject: str, field: str) -> None:
+    value = of_a_declaration(subject, field)
+    for other in DECLARED.keys() - {subject}:
+        assert first_violation(with_body(DECLARED[other], **{field: value})) == Violation(
+            f"declaration_event.{field}", f"only a {subject} has it"
+        ), other
+
+
+def test_every_field_is_of_one_kind_of_subject_or_of_all() -> None:
+    of_all = ("description", "owners", "tags", "glossary", "classification", "sensitivity", "criticality", "certified")
+    more = ("freshness_seconds", "deadline", "notice_days", "on_call", "contact", "url")
+    fields = {*DECLARED, "set", *of_all, *more, *(field for _, field in OF_ONE)}
+    assert set(DeclarationEvent.__struct_fields__) == fields
+    for field in (*of_all, *more):
+        value = of_a_declaration("dataset", field)
+        for subject in ("job", "consumer"):
+            assert first_violation(with_body(DECLARED[subject], **{field: value})) is None, (subject, field)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        with_body("retention", job=None),
+        with_body("retention", job=None, namespace=None),
+        with_body("declaration", columns=(), marks=()),
+        with_body("declaration", columns=(DeclaredColumn(path="a"),)),
+        with_body("declaration_of_a_job", lineage=None),
+        with_body("declaration_set", revision=1),
+        with_items(),
+        with_items("0" * 32),
+        with_items("0" * 32, "a" * 32, "b" * 32),
+    ],
+)
+def test_the_least_of_each_breaks_none(event: LineageEvent) -> None:
+    assert first_violation(event) is None
