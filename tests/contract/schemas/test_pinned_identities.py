@@ -58,6 +58,11 @@ def test_where_a_micro_batch_ended_makes_its_digest_and_its_event_id(sort: str) 
     assert event.event_id == event_id
 
 
+def test_a_position_of_a_newer_version_is_none() -> None:
+    """This version reads a position of a sort that it doesn't know as one without any."""
+    assert identity.source_end_digest([DatasetUse(dataset=DEPARTED, position=Position())]) == INTERVALS["none"][0]
+
+
 JOB_KEY = "519414d51dd9dbb4e6ca493b0e3f94ba"
 DATASET_KEY = "9a94c7138b1325b32db852c76162ea7f"
 FILES_KEY = "f70c6aefd425a6f42f3447df87a75d64"
