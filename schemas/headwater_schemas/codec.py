@@ -178,7 +178,7 @@ def _with_body(event: LineageEvent, written: bytes) -> bytes | None:
                 _NULL if document is None else _VALUE + _text(document, 0),
             )
         )
-    except (ValueError, OverflowError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError):
         return None
 
 

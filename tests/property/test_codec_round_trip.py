@@ -18,7 +18,7 @@ from support.events import FULL_EVENTS
 from support.raw_records import raw
 
 HEADER = SINGLE_OBJECT_MAGIC + current_schema().fingerprint
-GOOD = [encode(make()) for make in FULL_EVENTS.values()]
+GOOD = [raw(make()) for make in FULL_EVENTS.values()]
 DECODER = Decoder()
 # Of the payload; none of it may get into a message.
 PIECES = ("flights", "headwater.example", "enrich", "IATA")

@@ -162,7 +162,7 @@ def test_an_unknown_kind_written_by_somebody_else_is_reported() -> None:
     assert caught.value.kind == "CONSUMER"
 
 
-GOOD = encode(FULL_EVENTS["run"]())
+GOOD = raw(FULL_EVENTS["run"]())
 
 
 @pytest.mark.parametrize(

@@ -229,6 +229,20 @@ def test_a_run_is_never_read_by_half() -> None:
     assert decoder.decode(encode(event)).run_event is not decoder.decode(encode(event)).run_event
 
 
+class Text(str):
+    """Equal to a text, and none."""
+
+    __slots__ = ()
+
+
+def test_a_text_of_another_type_is_refused_also_around_a_body_that_was_written_before() -> None:
+    for name in REPEATED:
+        event = FULL_EVENTS[name]()
+        encode(event)
+        with pytest.raises(TypeError):
+            encode(msgspec.structs.replace(event, event_id=Text("e")))
+
+
 def test_an_hour_that_a_clock_shows_twice_is_two_times() -> None:
     """Times of one zone are equal, and have one hash, though they differ in `fold`."""
     first = datetime(2025, 10, 26, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))
