@@ -23,6 +23,7 @@ from headwater_schemas.errors import (
     MalformedError,
     NotAnEventError,
     SchemasUnavailableError,
+    TrailingBytesError,
     TruncatedError,
     UnknownKindError,
     UnknownSchemaError,
@@ -180,6 +181,7 @@ GOOD = raw(FULL_EVENTS["run"]())
         (b"\xc3\x01" + b"\x07" * 8 + GOOD[10:], UnknownSchemaError, "UNKNOWN_SCHEMA"),
         (b"\x00\x00\x00\x00\x09" + GOOD[10:], UnknownSchemaError, "UNKNOWN_SCHEMA"),
         (GOOD[:11] + b"\xff" + GOOD[12:], MalformedError, "MALFORMED"),
+        (GOOD + b"\x00", TrailingBytesError, "TRAILING_BYTES"),
     ],
 )
 def test_each_kind_of_bad_bytes_has_its_error(value: bytes | None, error: type[DecodeError], reason: str) -> None:
