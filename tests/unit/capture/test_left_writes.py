@@ -523,7 +523,7 @@ def test_files_of_no_concern_do_not_keep_from_those_behind_them(
     assert [[each.write.run_id for each in left] for left in own.left()] == [["run of e"], ["run of f"]]
     assert sorted(path.name for path in tmp_path.glob("*.db")) == ["a.db", "b.db", "c.db", "d.db"]
     text = f"lineage capture: the writes that a dead driver left in {tmp_path / 'c.db'} can't be read: "
-    assert [record.getMessage().startswith(text) for record in caplog.records] == [True]
+    assert [record.getMessage() for record in caplog.records] == [f"{text}file is not a database"]
     assert [len(left) for left in open_writes(tmp_path, "g", "hourly").left()] == [1]
 
 
@@ -580,3 +580,18 @@ def test_a_disk_that_fails_is_reported_with_what_to_do(tmp_path: Path, caplog: p
     begin, end = record.getMessage().split("writes'")
     assert begin.startswith("lineage capture: the batch writes that run can't be saved (")
     assert end == "); after a crash, `headwater reconcile TABLE` is what recovers them"
+
+
+def test_a_file_that_fails_is_reported_once_and_written_no_more(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = open_writes(tmp_path, "first")
+    kept.add(*started())
+    assert kept._connection is not None
+    kept._connection.execute("DROP TABLE writes")
+    kept.seen(BEGAN)
+    kept.add(*started("run-2"))
+    kept.close()
+    assert [record.getMessage().partition("(")[2].partition(")")[0] for record in caplog.records] == [
+        "no such table: writes"
+    ]

@@ -214,6 +214,7 @@ def test_in_order_each_log_is_read_once() -> None:
         rebuilt.entry(batch)
     read = [path for path in made.files.asked if path.startswith("file:/cp/offsets/")]
     assert read == [f"file:/cp/offsets/{batch}" for batch in range(4)]
+    assert list(rebuilt._read) == [2, 3], "what the next begins with, and no more than that"
 
 
 def test_what_lost_its_beginning_is_an_upper_bound_where_offsets_are_known() -> None:
