@@ -72,7 +72,6 @@ class Rebuilder:
         proven: bool = False,
     ) -> None:
         self._log = log
-        self._files = files
         self._inputs = inputs
         self._sources = sources
         self._outputs = outputs
