@@ -11,7 +11,7 @@ from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import LifecycleChange, SchemaDefinition, SchemaField, Symlink
-from support.events import ENRICHED, full_dataset_event
+from support.events import ENRICHED, TIME, full_dataset_event
 
 
 def folded(**changed: Any) -> GraphDelta:
@@ -24,6 +24,8 @@ def test_what_is_renamed_had_another_name() -> None:
     delta = folded()
     assert {node.identity["name"] for node in delta.datasets.values()} == {ENRICHED.name, "flights.joined"}
     assert [link.type for link in delta.links] == [RelType.RENAMED_TO]
+    there = {node.identity["name"]: node.registers["existence"][1] for node in delta.datasets.values()}
+    assert there == {ENRICHED.name: {"dropped": False}, "flights.joined": {"dropped": True, "dropped_at": TIME}}
 
 
 @pytest.mark.parametrize("changed", [{"lifecycle": LifecycleChange.ALTER}, {"lifecycle": None}, {"previous": None}])
