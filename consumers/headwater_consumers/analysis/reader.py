@@ -18,7 +18,7 @@ from headwater_consumers.graph.connection import Neo4jTarget, connect
 from headwater_consumers.graph.schema import GRAPH_VERSION, version_mismatch
 
 if TYPE_CHECKING:
-    from neo4j import Driver, Record
+    from neo4j import Driver, Record, Result
 
 
 _PACKAGE = "headwater_consumers.analysis"
@@ -103,9 +103,7 @@ class Transaction:
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
         """All rows of `analysis/cypher/<name>.cypher`."""
-        # In one map, so that Neo4j makes one plan, and not one for each size of the names and lists (decisions:
-        # one-parameter).
-        return list(self._tx.run(statement(name), {"given": {**parameters, "tenant": self.tenant}}))
+        return list(self._run(name, parameters))
 
     def row(self, name: str, /, **parameters: Any) -> Record | None:
         """The first row, or None."""
@@ -114,6 +112,19 @@ class Transaction:
     def one(self, name: str, /, **parameters: Any) -> Record:
         """The row of a statement that always has one. Thousands of values come four times as fast as lists in it."""
         return self.rows(name, **parameters)[0]
+
+    def sent(self, name: str, /, **parameters: Any) -> Callable[[], Record]:
+        """The same, sent now and waited for where it is called: Neo4j makes the row while Python goes on.
+
+        Statements that are sent after it, also by the other methods, are answered after it.
+        """
+        result = self._run(name, parameters)
+        return lambda: result.single(strict=True)
+
+    def _run(self, name: str, parameters: dict[str, Any]) -> Result:
+        # In one map, so that Neo4j makes one plan, and not one for each size of the names and lists (decisions:
+        # one-parameter).
+        return self._tx.run(statement(name), {"given": {**parameters, "tenant": self.tenant}})
 
 
 class Reader:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
-@dataclass(frozen=True, slots=True)
-class WalkStep:
+class WalkStep(NamedTuple):
     """One edge that may be followed.
 
     Attributes:
@@ -31,8 +30,7 @@ class WalkStep:
     facts: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Discovery:
+class Discovery(NamedTuple):
     """A node, and the step that found it: the first of a shortest path's last steps, in the order of the statement."""
 
     node: int

@@ -267,13 +267,16 @@ def test_five_thousand_columns_take_no_more_questions_than_five(
     fill: Callable[..., None], reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    rows = Transaction.rows
 
-    def counting(self: Transaction, name: str, /, **parameters: Any) -> list[Any]:
-        asked.append(name)
-        return rows(self, name, **parameters)
+    def counted(call: Callable[..., Any]) -> Callable[..., Any]:
+        def counting(self: Transaction, name: str, /, **parameters: Any) -> Any:
+            asked.append(name)
+            return call(self, name, **parameters)
 
-    monkeypatch.setattr(Transaction, "rows", counting)
+        return counting
+
+    for method in ("rows", "sent"):
+        monkeypatch.setattr(Transaction, method, counted(getattr(Transaction, method)))
 
     def wide(count: int) -> tuple[int, float, Review]:
         names = [f"c{number}" for number in range(count)]

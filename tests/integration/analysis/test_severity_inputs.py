@@ -11,6 +11,7 @@ from headwater_consumers.analysis.impact import ChangeType, ImpactChange, Impact
 from headwater_consumers.analysis.impact.inputs import QualityState
 from headwater_consumers.analysis.reader import Reader
 from headwater_schemas.events import (
+    DatasetEvent,
     DatasetRef,
     DatasetUse,
     JobRef,
@@ -20,6 +21,7 @@ from headwater_schemas.events import (
     RunEvent,
     RunEventType,
     RunRef,
+    Symlink,
     build,
 )
 from headwater_schemas.identity import plan_digest
@@ -177,6 +179,27 @@ def test_what_the_latest_run_published(
         "plain": "TAINTED",
     }
     assert found["report"].decision.inputs.publication == (last or PublicationState.PUBLISHED)
+
+
+@pytest.mark.parametrize("days", [(1, 2), (2, 1)])
+def test_the_latest_run_under_any_name_of_the_dataset(
+    clean_database: Driver, reader: Reader, days: tuple[int, int]
+) -> None:
+    """`report` and `report_again` are one; of its two runs the one under the other name published nothing."""
+    symlink = (Symlink("kafka://cluster", "report", "TOPIC"),)
+    named = [
+        build.lineage_event(
+            DatasetEvent(dataset=DatasetRef("w", name), symlinks=symlink), producer=PRODUCER, event_time=START
+        )
+        for name in ("report", "report_again")
+    ]
+    here, there = days
+    runs = [ran("make", "report", here)]
+    runs.append(ran("late", "report_again", there, publication=PublicationState.UNPUBLISHED))
+    declare(clean_database, "", more=[*EVENTS, *named, *runs])
+    report = items(reader, WRONG)["report"]
+    assert report.severity == ("BLOCKING" if there > here else "TAINTED")
+    assert report.decision.inputs.publication == ("UNPUBLISHED" if there > here else "PUBLISHED")
 
 
 @pytest.mark.parametrize(("passed", "severity"), [(False, "TAINTED"), (True, "WARNING")])

@@ -6,6 +6,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
+from operator import itemgetter
 from typing import Any
 
 from headwater_consumers.analysis import paging
@@ -134,9 +136,8 @@ class ImpactDetails:
         self._changed = wording.called(beginning.changed)
         self._parts = beginning.reach.parts
         self.paths = {node: spread.walk.path(spread.worst[node]) for node in nodes}
-        self.shown_jobs = sorted(
-            spread.jobs, key=lambda key: (not _fails(spread, key), spread.jobs[key].rank, spread.jobs[key].hops, key)
-        )[:most_jobs]
+        ordered = ((Cause.JOB not in job.causes, job.rank, job.hops, key) for key, job in spread.jobs.items())
+        self.shown_jobs = [key for *_, key in nsmallest(most_jobs, ordered)]
         self.rows = ImpactRows({}, {}, {}, {}, {})
         # The ways to a thousand assets have most of their steps in common.
         self._known_assets: dict[int, Asset] = {}
@@ -145,7 +146,8 @@ class ImpactDetails:
     @staticmethod
     def look_up(tx: Transaction, several: Sequence[ImpactDetails]) -> None:
         """Look up what nodes and jobs of all of these are called, at once."""
-        steps = [step for each in several for path in each.paths.values() for step in path]
+        # The ways to a thousand assets have most of their steps in common.
+        steps = {step for each in several for path in each.paths.values() for step in path}
         on_paths = {node_of(place) for step in steps for place in (step.source, step.target)}
         jobs = dict.fromkeys([*(job for each in several for job in each.shown_jobs), *(_hit(s).job for s in steps)])
         of = {node: (each.spread.facts[node], each) for each in several for node in each.paths}
@@ -223,7 +225,7 @@ class ImpactDetails:
         """How the severity at a place was decided."""
         makers = (self.rows.critical_jobs.get(job) for job in self.spread.makers[place])
         jobs = sorted((job for job in makers if job is not None), key=lambda job: (job.name, job.criticality))
-        inputs = replace(self.rows.inputs[node], jobs=tuple(jobs))
+        inputs = replace(self.rows.inputs[node], jobs=tuple(jobs)) if jobs else self.rows.inputs[node]
         by_rule, changed = SEVERITIES[rank_of(place)], self.spread.raised.get(place)
         if changed is None:
             return Decision(by_rule, rule + 1, None, (), inputs, "")
@@ -291,6 +293,10 @@ class ImpactPage:
         check_limit(self.limit)
 
 
+_PLACE = itemgetter(slice(4))
+"""Of an asset in order, what its page is found by."""
+
+
 def analyze(
     reader: Reader, change: ImpactChange, policy: Policy | None = None, page: ImpactPage = ImpactPage()
 ) -> Impact:
@@ -318,46 +324,42 @@ def _answer(tx: Transaction, change: ImpactChange, policy: Policy, page: ImpactP
     change.check()
     beginning = begin(tx, change)
     type_ = beginning.type
-    graph = StoredGraph(tx)
+    graph = StoredGraph(tx, groups=policy.groups_of(type_))
     hit = spread(graph, beginning.start, type_, change.schema, policy, depth=page.depth)
 
-    order = hit.order
-    nodes = sorted(hit.worst, key=order)
+    ordered = hit.ordered()
     first = 0
     same = (tx.tenant, beginning.asset.key, replace(change, dataset=""), policy, replace(page, limit=1, cursor=None))
     if page.cursor is not None:
         after = paging.decode(page.cursor, question=same, kinds=(int, int, int, str))
-        first = bisect_right(nodes, after, key=order)
-    shown = nodes[first : first + page.limit]
-    more = first + page.limit < len(nodes)
-    details = ImpactDetails(hit, shown, policy, beginning)
+        first = bisect_right(ordered, after, key=_PLACE)
+    shown = ordered[first : first + page.limit]
+    more = first + page.limit < len(ordered)
+    details = ImpactDetails(hit, [node for *_, node in shown], policy, beginning)
     details.look_up(tx, [details])
-    worst = min(map(hit.rank, hit.worst), default=None)
+    counts = Counter(rank for rank, *_ in ordered)
+    indirect = sum(is_indirect for _, is_indirect, *_ in ordered)
+    datasets = {node: hit.facts[node].dataset for node in hit.worst}
     nothing = Severity.NONE if type_.of_schema else Severity.INFO
     impact = Impact(
         change=change,
         type=type_,
         start=beginning.asset,
-        severity=nothing if worst is None else SEVERITIES[worst],
+        severity=SEVERITIES[min(counts)] if counts else nothing,
         items=details.items(),
-        totals=_totals(hit),
-        total=len(nodes),
-        direct=sum(not is_indirect(place) for place in hit.worst.values()),
-        indirect=sum(is_indirect(place) for place in hit.worst.values()),
-        columns=sum(hit.facts[node].dataset != node for node in nodes),
-        datasets=len({hit.facts[node].dataset for node in nodes}),
+        totals=tuple(SeverityTotal(SEVERITIES[rank], counts[rank]) for rank in sorted(counts)),
+        total=len(ordered),
+        direct=len(ordered) - indirect,
+        indirect=indirect,
+        columns=sum(node != dataset for node, dataset in datasets.items()),
+        datasets=len(set(datasets.values())),
         jobs=details.jobs(change.schema, late=policy.binds_late(beginning.start.type)),
         jobs_total=len(hit.jobs),
         consumers=consumers_of(tx, {*beginning.start.nodes, *hit.worst}),
-        max_hops=max((hit.walk.found[place].hops for place in hit.worst.values()), default=0),
+        max_hops=max((hops for _, _, hops, *_ in ordered), default=0),
         truncated=hit.walk.truncated,
         notes=(*beginning.notes, *caveats(tx, graph, beginning, hit)),
-        next_cursor=paging.encode(order(shown[-1]), question=same) if more else None,
+        next_cursor=paging.encode(_PLACE(shown[-1]), question=same) if more else None,
         summary="",
     )
     return replace(impact, summary=summary_of(impact))
-
-
-def _totals(hit: ImpactSpread) -> tuple[SeverityTotal, ...]:
-    counts = Counter(map(hit.rank, hit.worst))
-    return tuple(SeverityTotal(SEVERITIES[rank], counts[rank]) for rank in sorted(counts))

@@ -91,14 +91,16 @@ class StoredGraph:
     Args:
         tx: to ask in.
         former: whether edges of plans that hold no more are edges as well.
+        groups: what will be asked of most datasets and jobs that are met: some of it is looked up on the way.
 
     Attributes:
         ended: of columns that were asked about, the keys of the plans that went on from them and hold no more.
         former: ids of the edges that were met and that no plan that holds has.
     """
 
-    def __init__(self, tx: Transaction, *, former: bool = False) -> None:
+    def __init__(self, tx: Transaction, *, former: bool = False, groups: Iterable[InputGroup] = ()) -> None:
         self._tx = tx
+        self._groups = frozenset(groups)
         self._with_former = former
         self._plans = Plans(tx, replaced=True)
         self._identities = Identities.of(tx)
@@ -160,6 +162,10 @@ class StoredGraph:
         self._identities.learn(nodes)
         asked = self._identities.expanded(nodes)
         sources, targets, edges, jobs, *fed = self._tx.one("impact/feeds", nodes=asked).values()
+        # Neo4j looks these up while this level is judged.
+        self._inputs.expect(
+            jobs if InputGroup.JOBS in self._groups else (), nodes if InputGroup.PUBLICATION in self._groups else ()
+        )
         for node, key, type_, criticality in zip(*fed, strict=True):
             if node not in self._raw:
                 self._raw[node] = AssetFacts(key, node, type_, criticality)

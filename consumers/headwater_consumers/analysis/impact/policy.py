@@ -299,6 +299,11 @@ class Policy(_Model):
         """Whether readers of a dataset of that type get nulls for a column that is gone."""
         return (type_ or "").upper() in self.reading.late_bound
 
+    def groups_of(self, change: ChangeType) -> frozenset[InputGroup]:
+        """What the raises of a change may ask for."""
+        about = (each.groups for each in self.raises if not each.change or change in each.change)
+        return frozenset[InputGroup]().union(*about)
+
     def judge(self, change: ChangeType, schema: SchemaChange | None, step: StepFacts) -> tuple[Severity, bool, int]:
         """The severity by the rules, whether it goes on from there, and the number of the rule, from 0."""
         number, rule = next((n, rule) for n, rule in enumerate(self.rules) if rule.fits(change, schema, step))

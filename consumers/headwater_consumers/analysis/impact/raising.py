@@ -48,27 +48,47 @@ def raised(
     about = _may_fit(policy, change, makers, facts)
     if not about:
         return {}
-    groups: dict[frozenset[InputGroup], list[int]] = {}
-    asked: dict[int, frozenset[InputGroup]] = {}
+    groups = {
+        numbers: frozenset[InputGroup]().union(*(policy.raises[number].groups for number in numbers))
+        for numbers in set(about.values())
+    }
+    inputs = _inputs(graph, {place: groups[numbers] for place, numbers in about.items()})
+    by_jobs = [place for place, numbers in about.items() if InputGroup.JOBS in groups[numbers]]
+    jobs = graph.critical_jobs({job for place in by_jobs for job in makers[place]}) if by_jobs else {}
+    # Of most assets nothing is known, or the same: `inputs` has one object for all of these, which is asked about once.
+    decided: dict[tuple[tuple[int, ...], int], int | None] = {}
+    out = {}
     for place, numbers in about.items():
-        wanted = frozenset[InputGroup]().union(*(policy.raises[number].groups for number in numbers))
-        asked[node_of(place)] = asked.get(node_of(place), frozenset()) | wanted
+        known = inputs[node_of(place)]
+        if jobs and (made_by := [jobs[job] for job in makers[place] if job in jobs]):
+            known = replace(known, jobs=tuple(sorted(made_by, key=lambda job: (job.name, job.criticality))))
+            number = _first_that_fits(policy, numbers, known)
+        elif (numbers, id(known)) in decided:
+            number = decided[numbers, id(known)]
+        else:
+            number = decided[numbers, id(known)] = _first_that_fits(policy, numbers, known)
+        if number is not None:
+            out[place] = Raised(policy.raises[number].to.rank, number)
+    return out
+
+
+def _inputs(graph: ImpactGraph, groups_of: Mapping[int, frozenset[InputGroup]]) -> dict[int, SeverityInputs]:
+    """Of the nodes of places, what has to be known of each place."""
+    asked: dict[int, frozenset[InputGroup]] = {}
+    for place, wanted in groups_of.items():
+        node = node_of(place)
+        asked[node] = asked[node] | wanted if node in asked else wanted
+    groups: dict[frozenset[InputGroup], list[int]] = {}
     for node, wanted in asked.items():
         groups.setdefault(wanted, []).append(node)
     inputs: dict[int, SeverityInputs] = {}
     for wanted, nodes in groups.items():
         inputs |= graph.inputs(nodes, wanted)
-    by_jobs = [place for place in about if InputGroup.JOBS in asked[node_of(place)]]
-    jobs = graph.critical_jobs({job for place in by_jobs for job in makers[place]}) if by_jobs else {}
-    out = {}
-    for place, numbers in about.items():
-        known = inputs[node_of(place)]
-        if made_by := [jobs[job] for job in makers[place] if job in jobs]:
-            known = replace(known, jobs=tuple(sorted(made_by, key=lambda job: (job.name, job.criticality))))
-        number = next((number for number in numbers if policy.raises[number].fits(known)), None)
-        if number is not None:
-            out[place] = Raised(policy.raises[number].to.rank, number)
-    return out
+    return inputs
+
+
+def _first_that_fits(policy: Policy, numbers: Iterable[int], known: SeverityInputs) -> int | None:
+    return next((number for number in numbers if policy.raises[number].fits(known)), None)
 
 
 def _may_fit(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from operator import itemgetter
+from typing import NamedTuple, TypeAlias
 
 from headwater_consumers.analysis.impact.change import ChangeType, SchemaChange
 from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, ImpactGraph
-from headwater_consumers.analysis.impact.moves import ChangeStart, Move, Moves
+from headwater_consumers.analysis.impact.moves import ChangeStart, Moves
 from headwater_consumers.analysis.impact.policy import Policy
 from headwater_consumers.analysis.impact.raising import Raised, raised
 from headwater_consumers.analysis.impact.steps import (
@@ -22,6 +23,7 @@ from headwater_consumers.analysis.impact.steps import (
     propagates,
     rank_of,
     start_place,
+    way_of,
 )
 from headwater_consumers.analysis.walk import Walk, WalkStep, walk
 
@@ -88,6 +90,14 @@ class ImpactSpread:
         place = self.worst[node]
         return self.rank(node), int(is_indirect(place)), self.walk.found[place].hops, self.facts[node].key
 
+    def ordered(self) -> list[tuple[int, int, int, str, int]]:
+        """All assets in order: what `order` gives of each, and its node."""
+        found, facts, raises = self.walk.found, self.facts, self.raised
+        return sorted(
+            (_rank(place, raises), int(is_indirect(place)), found[place].hops, facts[node].key, node)
+            for node, place in self.worst.items()
+        )
+
     def hops(self, node: int) -> int:
         """Hops to an asset, the way that hits it worst."""
         return self.walk.found[self.worst[node]].hops
@@ -122,8 +132,8 @@ def spread(
     raises = raised(graph, policy, change, makers, spreading.known)
     worst: dict[int, int] = {}
     for place, found in reached.found.items():
-        known = worst.get(node_of(place))
-        if known is None or _order(place, found.hops, raises) < _order(known, reached.found[known].hops, raises):
+        known = worst.setdefault(node_of(place), place)
+        if known != place and _order(place, found.hops, raises) < _order(known, reached.found[known].hops, raises):
             worst[node_of(place)] = place
     for job in spreading.jobs.values():
         job.rank = min(_rank(place, raises) for place in job.places)
@@ -139,6 +149,26 @@ def _rank(place: int, raises: Mapping[int, Raised]) -> int:
 def _order(place: int, hops: int, raises: Mapping[int, Raised]) -> tuple[int, bool, int, bool, int]:
     """Of the places of one node, the worst first; no two are equal, whatever order they are found in."""
     return _rank(place, raises), is_indirect(place), hops, not propagates(place), rank_of(place)
+
+
+_Taken: TypeAlias = tuple[str, int, Cause, str, str, int, int]
+"""A step to a new place: key of the source, the place that it leaves, cause, kind, job, edge; and the rule's number.
+
+Of several steps to one place the least is shown: the same for equal graphs, whatever the order of rows.
+"""
+
+
+_TARGET = itemgetter(1)
+_JOB_AND_TARGET = itemgetter(3, 1)
+
+
+def _by_way(flows: Sequence[Feed], leaving: Mapping[int, int]) -> Iterator[tuple[bool, Sequence[Feed]]]:
+    """The moves by FLOW that leave DIRECT places, and those that leave INDIRECT ones."""
+    indirect = {node for node, place in leaving.items() if is_indirect(place)}
+    if indirect:
+        yield True, [feed for feed in flows if feed[0] in indirect]
+    if len(indirect) < len(leaving):
+        yield False, [feed for feed in flows if feed[0] not in indirect] if indirect else flows
 
 
 class _Spreading:
@@ -160,7 +190,7 @@ class _Spreading:
         self._policy = policy
         self._depth = depth
         self._hops = 0
-        self._left: set[tuple[int, bool]] = set()
+        self._left: set[int] = set()  # twice the node, and one more for INDIRECT
         # A step is one of tens of thousands, and all but a few hundred are like one before: those are looked up.
         self._verdicts: dict[tuple[object, ...], tuple[int, int]] = {}
         self._placed: set[int] = set()
@@ -174,77 +204,72 @@ class _Spreading:
         self._hops += 1
         leaving = self._leaving(frontier)
         moves, flows = self._moves.leaving(list(leaving), first=self._hops == 1), self._moves.flows(leaving)
-        self._look_up({*(move.target for move in moves), *(target for _, target, _, _ in flows)})
+        self._look_up({*(move.target for move in moves), *map(_TARGET, flows)})
         within = self._start.within
         if within is not None:
             moves = [move for move in moves if self.known[move.target].dataset in within]
             flows = [feed for feed in flows if feed[1] in within]
         counts = self._depth is None or self._hops <= self._depth
-        fresh: dict[int, tuple[int, Move, int]] = {}
+        fresh: dict[int, _Taken] = {}
         for move in moves:
-            for place in leaving[move.source]:
-                indirect = is_indirect(place) or not move.direct
-                target, rule = self._judge(move.target, move.cause, move.kind, masking=move.masking, indirect=indirect)
-                if counts:
-                    self._note_job(move.job, move.cause, move.kind, target)
-                self._take(fresh, target, place, move, rule)
-        self._flow(flows, leaving, fresh, counts=counts)
+            place = leaving[move.source]
+            indirect = is_indirect(place) or not move.direct
+            target, rule = self._judge(move.target, move.cause, move.kind, masking=move.masking, indirect=indirect)
+            if counts:
+                self._note_job(move.job, move.cause, move.kind, target)
+            if target not in self._placed:
+                taken = self.known[move.source].key, place, move.cause, move.kind or "", move.job, move.edge, rule
+                fresh[target] = min(taken, fresh.get(target, taken))
+        for indirect, feeds in _by_way(flows, leaving):
+            verdicts = self._judge_flows(feeds, indirect=indirect)
+            if counts:
+                for job, to in dict.fromkeys(map(_JOB_AND_TARGET, feeds)):
+                    self._note_job(job, Cause.FLOW, None, verdicts[to][0])
+            self._flow(feeds, verdicts, leaving, fresh)
         self._placed |= fresh.keys()
         return [
-            WalkStep(place, target, move.edge, facts=HitStep(move.cause, move.job, rule))
-            for target, (place, move, rule) in fresh.items()
+            WalkStep(place, target, edge, facts=HitStep(cause, job, rule))
+            for target, (_, place, cause, _, job, edge, rule) in fresh.items()
         ]
+
+    def _judge_flows(self, feeds: Iterable[Feed], *, indirect: bool) -> dict[int, tuple[int, int]]:
+        """Places that moves by FLOW lead to, and rules, by node: of tens of thousands most lead where others do."""
+        return {
+            target: self._judge(target, Cause.FLOW, None, masking=False, indirect=indirect)
+            for target in dict.fromkeys(map(_TARGET, feeds))
+        }
 
     def _flow(
         self,
-        flows: Sequence[Feed],
-        leaving: Mapping[int, Sequence[int]],
-        fresh: dict[int, tuple[int, Move, int]],
-        *,
-        counts: bool,
+        feeds: Iterable[Feed],
+        verdicts: Mapping[int, tuple[int, int]],
+        leaving: Mapping[int, int],
+        fresh: dict[int, _Taken],
     ) -> None:
-        """Take the moves by FLOW. Of tens of thousands most lead where others do: those are judged and noted once."""
-        judged: dict[int, tuple[int, int]] = {}
-        noted: dict[str, int] = {}
-        placed = self._placed
-        for source, target, edge, job in flows:
-            for place in leaving[source]:
-                indirect = is_indirect(place)
-                verdict = judged.get(target << 1 | indirect)
-                if verdict is None:
-                    verdict = self._judge(target, Cause.FLOW, None, masking=False, indirect=indirect)
-                    judged[target << 1 | indirect] = verdict
-                there, rule = verdict
-                if counts and noted.get(job) != there:
-                    noted[job] = there
-                    self._note_job(job, Cause.FLOW, None, there)
-                if there not in placed:
-                    move = Move(source, target, edge, job, Cause.FLOW, direct=True)
-                    self._take(fresh, there, place, move, rule)
+        """Take the moves by FLOW to places that are new."""
+        known = self.known
+        new = {target: verdict for target, verdict in verdicts.items() if verdict[0] not in self._placed}
+        for source, target, edge, job in feeds:
+            if target in new:
+                there, rule = new[target]
+                taken = known[source].key, leaving[source], Cause.FLOW, "", job, edge, rule
+                first = fresh.get(there)
+                if first is None or taken < first:
+                    fresh[there] = taken
 
-    def _take(self, fresh: dict[int, tuple[int, Move, int]], target: int, place: int, move: Move, rule: int) -> None:
-        """The step that is shown is the same for equal graphs, whatever the order of rows."""
-        if target not in self._placed:
-            first = fresh.get(target)
-            if first is None or self._order(move, place) < self._order(first[1], first[0]):
-                fresh[target] = place, move, rule
-
-    def _leaving(self, frontier: Sequence[int]) -> dict[int, list[int]]:
-        """Places to go on from, by node: DIRECT is enough where it is DIRECT too, and of several the worst."""
-        leaving: dict[int, list[int]] = {}
-        for place in sorted(frontier, key=lambda place: (is_indirect(place), rank_of(place))):
+    def _leaving(self, frontier: Iterable[int]) -> dict[int, int]:
+        """The place of each node to go on from: DIRECT is enough where it is DIRECT too, and of several the worst."""
+        leaving: dict[int, int] = {}
+        left = self._left
+        for place in sorted(frontier, key=way_of):
             node, indirect = node_of(place), is_indirect(place)
-            left = self._left
-            if propagates(place) and (node, False) not in left and not (indirect and (node, True) in left):
-                left.add((node, indirect))
-                leaving.setdefault(node, []).append(place)
+            if propagates(place) and node << 1 not in left and not (indirect and node << 1 | 1 in left):
+                left.add(node << 1 | indirect)
+                leaving[node] = place
         return leaving
 
     def _look_up(self, nodes: set[int]) -> None:
         self.known |= self._graph.facts([node for node in nodes if node not in self.known])
-
-    def _order(self, move: Move, place: int) -> tuple[str, int, str, str, str, int]:
-        return self.known[move.source].key, place, move.cause, move.kind or "", move.job, move.edge
 
     def _judge(self, target: int, cause: Cause, kind: str | None, *, masking: bool, indirect: bool) -> tuple[int, int]:
         """The place that a move leads to, and the number of the rule."""

@@ -94,3 +94,8 @@ def propagates(place: int) -> bool:
 def rank_of(place: int) -> int:
     """The rank of its severity."""
     return place & 15
+
+
+def way_of(place: int) -> int:
+    """What orders places: the DIRECT ones first, then by the rank of their severity."""
+    return place & 31

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from headwater_consumers.analysis.declared import Declared, declared
 from headwater_consumers.analysis.identity import Identities
@@ -13,6 +13,9 @@ from headwater_consumers.analysis.impact.inputs import ConsumerInput, InputGroup
 from headwater_consumers.analysis.quality import checks_of
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.sensitivity import LEVELS, level_of
+
+if TYPE_CHECKING:
+    from neo4j import Record
 
 LOOKED_AT: Final = 20
 """Latest runs of a job, of which the latest that wrote the dataset is taken."""
@@ -28,6 +31,36 @@ class _About:
     freshness_seconds: int | None = None
     sensitivity: str | None = None
     classification: str | None = None
+
+
+_Known: TypeAlias = tuple[
+    str | None, _About, tuple[ConsumerInput, ...], str | None, tuple[QualityState | None, tuple[str, ...]]
+]
+"""Of an asset: its criticality, what is declared or reported, its consumers, its publication, its checks."""
+_NOTHING: Final = _About()
+_UNCHECKED: Final[tuple[QualityState | None, tuple[str, ...]]] = (None, ())
+
+
+def _inputs(
+    criticality: str | None,
+    about: _About,
+    consumers: tuple[ConsumerInput, ...],
+    publication: str | None,
+    checked: tuple[QualityState | None, tuple[str, ...]],
+) -> SeverityInputs:
+    level = level_of(about.sensitivity)
+    quality, failed = checked
+    return SeverityInputs(
+        criticality=criticality,
+        consumers=consumers,
+        deadline=about.deadline,
+        freshness_seconds=about.freshness_seconds,
+        sensitivity=LEVELS[level] if level else None,
+        classification=about.classification,
+        publication=publication,
+        quality=quality,
+        failed=failed,
+    )
 
 
 class StoredInputs:
@@ -48,6 +81,7 @@ class StoredInputs:
         self._jobs: dict[str, JobInput | None] = {}
         self._criticalities: dict[int, str | None] = {}
         self._declared: dict[str, Declared] = {}
+        self._sent: Callable[[], Record] | None = None
 
     @staticmethod
     def of(tx: Transaction) -> StoredInputs:
@@ -59,28 +93,51 @@ class StoredInputs:
 
     def criticalities(self, datasets: Iterable[int]) -> dict[int, str]:
         """Declared criticality of datasets, by id; of several sets that declare one, by the first set."""
+        if not self._tx.declarations:
+            return {}
         asked = list(dict.fromkeys(datasets))
         if new := [node for node in asked if node not in self._criticalities]:
-            rows: dict[int, list[str]] = {}
-            under = self._under(new) if self._tx.declarations else {}
-            if under:
-                found = self._tx.rows(
-                    "impact/criticality", nodes=sorted({each for one in under.values() for each in one})
-                )
-                rows = {row["node"]: list(row["declared"]) for row in found}
-            for node in new:
-                given = sorted(rows[each] for each in under.get(node, ()) if each in rows)
+            under = self._under(new)
+            rows = {
+                row["node"]: list(row["declared"]) for row in self._tx.rows("impact/criticality", nodes=_all(under))
+            }
+            for node, names in under.items():
+                given = sorted(rows[each] for each in names if each in rows)
                 self._criticalities[node] = given[0][1] if given else None
         return {node: value for node in asked if (value := self._criticalities[node]) is not None}
 
     def job_criticalities(self, jobs: Iterable[str]) -> dict[str, JobInput]:
         """Jobs that have a criticality, declared or reported, of these; by key."""
         asked = list(dict.fromkeys(jobs))
-        if new := sorted(job for job in asked if job not in self._jobs):
-            self._jobs |= dict.fromkeys(new, None)
-            row = self._tx.one("impact/job_criticalities", keys=new, declarations=self._tx.declarations)
-            self._jobs |= {key: JobInput(name, criticality) for key, name, criticality in row["jobs"]}
+        self.expect(asked, ())
+        self._receive()
         return {job: found for job in asked if (found := self._jobs[job]) is not None}
+
+    def expect(self, jobs: Iterable[str], datasets: Iterable[int]) -> None:
+        """The criticality of these jobs and the publication of these datasets will be asked for.
+
+        Neo4j looks up what isn't known yet, while Python goes on.
+        """
+        self._receive()
+        new_jobs = list(dict.fromkeys(job for job in jobs if job not in self._jobs))
+        new_datasets = [node for node in datasets if node not in self._published]
+        if new_jobs or new_datasets:
+            self._jobs |= dict.fromkeys(new_jobs)
+            self._published |= dict.fromkeys(new_datasets)
+            self._sent = self._tx.sent(
+                "impact/makers",
+                jobs=new_jobs,
+                declarations=self._tx.declarations,
+                datasets=list(self._named(new_datasets).values()),
+                until=_END,
+                looked_at=LOOKED_AT,
+            )
+
+    def _receive(self) -> None:
+        if self._sent is not None:
+            row, self._sent = self._sent(), None
+            self._jobs |= {key: JobInput(name, criticality) for key, name, criticality in row["jobs"]}
+            self._published |= dict(row["published"])
 
     def look_up(
         self, nodes: Mapping[int, int], criticality: Mapping[int, str], groups: Iterable[InputGroup]
@@ -99,25 +156,29 @@ class StoredInputs:
         if InputGroup.CONSUMERS in wanted:
             self._fill(self._consumers, nodes, self._look_up_consumers)
         if InputGroup.PUBLICATION in wanted:
-            self._fill(self._published, datasets, self._look_up_publication)
+            self.expect((), datasets)
+            self._receive()
         if InputGroup.QUALITY in wanted:
             self._fill(self._checked, datasets, self._look_up_quality)
+        about = self._about if InputGroup.DECLARED in wanted else {}
+        consumers = self._consumers if InputGroup.CONSUMERS in wanted else {}
+        published = self._published if InputGroup.PUBLICATION in wanted else {}
+        checked = self._checked if InputGroup.QUALITY in wanted else {}
         out = {}
+        # Of thousands of assets most have the same: these share one object.
+        alike: dict[_Known, SeverityInputs] = {}
         for node, dataset in nodes.items():
-            about = self._about.get(node, _About()) if InputGroup.DECLARED in wanted else _About()
-            quality, failed = self._checked[dataset] if InputGroup.QUALITY in wanted else (None, ())
-            level = level_of(about.sensitivity)
-            out[node] = SeverityInputs(
-                criticality=criticality.get(node) or None,
-                consumers=self._consumers[node] if InputGroup.CONSUMERS in wanted else (),
-                deadline=about.deadline,
-                freshness_seconds=about.freshness_seconds,
-                sensitivity=LEVELS[level] if level else None,
-                classification=about.classification,
-                publication=self._published[dataset] if InputGroup.PUBLICATION in wanted else None,
-                quality=quality,
-                failed=failed,
+            known = (
+                criticality.get(node) or None,
+                about.get(node, _NOTHING),
+                consumers.get(node, ()),
+                published.get(dataset),
+                checked.get(dataset, _UNCHECKED),
             )
+            found = alike.get(known)
+            if found is None:
+                found = alike[known] = _inputs(*known)
+            out[node] = found
         return out
 
     @staticmethod
@@ -130,6 +191,15 @@ class StoredInputs:
         self._identities.learn(nodes)
         return {node: self._identities.expanded([node]) for node in nodes}
 
+    def _named(self, datasets: Sequence[int]) -> dict[int, list[int]]:
+        """Datasets with the nodes of all their names but those that were theirs for a time; the first is its own."""
+        if not self._identities.any:
+            return {node: [node] for node in datasets}
+        return {
+            node: [node, *(named.id for key in keys if (named := self._identities.named(key)) and named.id != node)]
+            for node, keys in self._members(datasets).items()
+        }
+
     def _members(self, datasets: Sequence[int]) -> dict[int, list[str]]:
         """Keys of all names of datasets, by id."""
         if new := [node for node in datasets if node not in self._keys]:
@@ -139,7 +209,9 @@ class StoredInputs:
 
     def _look_up_about(self, nodes: list[int]) -> dict[int, _About]:
         under = self._under(nodes)
-        rows = {row["node"]: row for row in self._tx.rows("impact/declared", nodes=_all(under))}
+        rows = {row["node"]: row for row in self._tx.one("impact/declared", nodes=_all(under))["declared"]}
+        if not rows:
+            return dict.fromkeys(nodes, _NOTHING)
         return {node: _about([rows[each] for each in names if each in rows]) for node, names in under.items()}
 
     def _look_up_consumers(self, nodes: list[int]) -> dict[int, tuple[ConsumerInput, ...]]:
@@ -160,19 +232,6 @@ class StoredInputs:
         values = self._declared[key].values if key in self._declared else {}
         asked = ("type", "criticality", "deadline", "freshness_seconds")
         return ConsumerInput(name, *(values.get(each) for each in asked))
-
-    def _look_up_publication(self, datasets: list[int]) -> dict[int, str | None]:
-        members = self._members(datasets)
-        latest: dict[str, tuple[int, str, str | None]] = {}
-        row = self._tx.one("impact/publication", datasets=_all(members), until=_END, looked_at=LOOKED_AT)
-        for dataset, *written in row["written"]:
-            one = tuple(written)
-            latest[dataset] = max(one, latest.get(dataset, one), key=lambda each: each[:2])
-        out: dict[int, str | None] = {}
-        for node, names in members.items():
-            found = [latest[name] for name in names if name in latest]
-            out[node] = max(found, key=lambda each: each[:2])[2] if found else None
-        return out
 
     def _look_up_quality(self, datasets: list[int]) -> dict[int, tuple[QualityState | None, tuple[str, ...]]]:
         members = self._members(datasets)

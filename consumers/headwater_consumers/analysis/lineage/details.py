@@ -141,7 +141,7 @@ class DatasetPageDetails:
                 observed,
                 declared,
                 possible=possible,
-                partitions=tuple(DeclaredPartitions(*each) for each in sorted(partitions)),
+                partitions=tuple(DeclaredPartitions(*each) for each in sorted(partitions)) if partitions else (),
             )
             for edge, job, first, last, observed, declared, possible, partitions in feeds
         }

@@ -1,4 +1,11 @@
 // The latest run of each job that checked a dataset, among the job's latest runs with assertions
+CALL () {
+  // Many a graph has no assertion at all.
+  MATCH (checked:Run)
+  USING INDEX SEEK checked:Run(_checked, last_seen)
+  WHERE checked._checked > '' AND checked.last_seen IS NOT NULL
+  RETURN checked LIMIT 1
+}
 UNWIND $given.datasets AS key
 MATCH (d:Dataset)<-[:READS|WRITES]-(j:Job)
 USING INDEX SEEK d:Dataset(key)
