@@ -17,6 +17,7 @@ from headwater_benchmarks.ingest.headwater import Place
 from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.topic import Topics
 from headwater_benchmarks.ingest.turn import server_seconds
+from headwater_benchmarks.intake.consumer import APPLIED_FILE
 from headwater_benchmarks.intake.documents import Material, Sent
 from headwater_benchmarks.intake.posting import Posted, post
 from headwater_benchmarks.intake.rentgen import Rentgen
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from confluent_kafka import Producer
 
 _PROGRAM = ("-m", "headwater_benchmarks.intake.consumer")
+_APPLIED = "applied"
 _SETTLE_SECONDS = 600.0
 _FLUSH_SECONDS = 120.0
 
@@ -183,8 +185,10 @@ class Ways:
         variables = place.variables()
         if openlineage_topic is not None:
             variables["HEADWATER_MATERIALIZER_OPENLINEAGE_TOPIC"] = openlineage_topic
-        with tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder:
-            process = ConsumerProcess(variables, Path(folder), program=_PROGRAM)
+        with tempfile.TemporaryDirectory(prefix="headwater-bench-") as name:
+            folder = Path(name)
+            variables[APPLIED_FILE] = str(folder / _APPLIED)
+            process = ConsumerProcess(variables, folder, program=_PROGRAM)
             try:
                 process.until(process.ready, "readiness", seconds=_SETTLE_SECONDS)
                 yield process
@@ -245,7 +249,7 @@ def _publish(producer: Producer, topic: str, records: Records) -> None:
 
 
 def _applied(consumer: ConsumerProcess, count: int) -> None:
-    reached: Callable[[], bool] = lambda: consumer.metric("events_applied_total") >= count  # noqa: E731  a condition
+    reached: Callable[[], bool] = lambda: int((consumer.folder / _APPLIED).read_text()) >= count  # noqa: E731  a condition
     consumer.until(reached, f"{count} events", seconds=_SETTLE_SECONDS)
 
 

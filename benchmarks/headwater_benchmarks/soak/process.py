@@ -30,13 +30,14 @@ class CommandProcess:
         program: what Python runs as `headwater`.
 
     Attributes:
+        folder: its own.
         name: of its folder.
     """
 
     def __init__(
         self, settings: Mapping[str, str], folder: Path, *arguments: str, program: Sequence[str] = PROGRAM
     ) -> None:
-        self.name = folder.name
+        self.folder, self.name = folder, folder.name
         self._out, self._err = folder / "out", folder / "err"
         with self._out.open("wb") as out, self._err.open("wb") as err:
             self.process = subprocess.Popen(

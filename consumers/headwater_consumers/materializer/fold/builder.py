@@ -187,13 +187,15 @@ class Builder:
         time: datetime | None,
         via: str = "",
         evidence: Evidence = Evidence.OBSERVED,
+        *,
+        last: datetime | None = None,
     ) -> None:
-        """A relationship that was seen at `time`, or at a time that isn't known."""
+        """A relationship that was seen at `time`, or from then to `last`, or at a time that isn't known."""
         link = Link(type_, start, end, via, evidence)
         span = self.delta.links.get(link)
         if span is None:
             self.delta.links[link] = span = TimeSpan()
-        span.see(time, time)
+        span.see(time, last or time)
 
 
 def put(registers: Registers, stamp: str, **cells: Cell | None) -> None:

@@ -12,10 +12,10 @@ from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import ColumnFacts, DatasetFacts, TimeSpan
 from headwater_consumers.facts.registers import Props, Registers, Value, join
 from headwater_consumers.materializer.fold.builder import Builder, known, owners_cell, put, put_facets, tags_cell
+from headwater_consumers.materializer.fold.repeated import Repeated
 from headwater_schemas.events import (
     DatasetEvent,
     LifecycleChange,
-    LineageEvent,
     SchemaDefinition,
     SchemaField,
     Storage,
@@ -35,11 +35,9 @@ _EXISTS_AFTER = {
 _EMPTY_AFTER = (LifecycleChange.DROP, LifecycleChange.TRUNCATE)
 
 
-def fold_dataset(into: Builder, event: LineageEvent, body: DatasetEvent, stamp: str) -> None:
-    """Fold a DatasetEvent into `into`."""
-    tenant, time = event.tenant, event.event_time
-    if event.job is not None:
-        into.job(tenant, event.job)
+def fold_dataset(into: Builder, body: DatasetEvent, events: Repeated) -> None:
+    """Fold a DatasetEvent that these events have into `into`; of several it has no `lifecycle`."""
+    tenant, stamp, time = events.tenant, events.stamp, events.last
     key, node = into.dataset(tenant, body.dataset)
     registers: Registers = {}
     put(
@@ -64,8 +62,8 @@ def fold_dataset(into: Builder, event: LineageEvent, body: DatasetEvent, stamp: 
     if body.schema is not None:
         cells = _cells(body.schema)
         put(registers, stamp, schema=cells.schema)
-        _fold_schema(node, cells, stamp, time)
-        into.schema(tenant, key, cells.version).seen.see(time, time)
+        _fold_schema(node, cells, events)
+        into.schema(tenant, key, cells.version).seen.see(events.first, events.last)
     if body.previous is not None and body.lifecycle is LifecycleChange.RENAME:
         previous_key, previous = into.dataset(tenant, body.previous)
         put(registers, stamp, renamed_from=previous_key)
@@ -102,15 +100,15 @@ def _cells(schema: SchemaDefinition) -> _Cells:
     return found
 
 
-def _fold_schema(node: DatasetFacts, cells: _Cells, stamp: str, time: datetime) -> None:
-    columns = node.columns
+def _fold_schema(node: DatasetFacts, cells: _Cells, events: Repeated) -> None:
+    columns, stamp, first, last = node.columns, events.stamp, events.first, events.last
     for path, cell in cells.fields:
         column = columns.get(path)
         if column is None:
             # Most columns of most events: to widen an empty span and join into no registers takes three times as long.
-            columns[path] = ColumnFacts({"field": (stamp, cell)}, TimeSpan(time, time))
+            columns[path] = ColumnFacts({"field": (stamp, cell)}, TimeSpan(first, last))
         else:
-            column.seen.see(time, time)
+            column.seen.see(first, last)
             join(column.registers, {"field": (stamp, cell)})
 
 

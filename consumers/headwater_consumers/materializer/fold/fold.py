@@ -14,9 +14,10 @@ from headwater_consumers.materializer.fold.filled import Filled, Template
 from headwater_consumers.materializer.fold.interval import fold_interval
 from headwater_consumers.materializer.fold.job import fold_job
 from headwater_consumers.materializer.fold.plan import fold_plan
+from headwater_consumers.materializer.fold.repeated import Repeated, repeatable
 from headwater_consumers.materializer.fold.retention import fold_retention
 from headwater_consumers.materializer.fold.run import fold_run
-from headwater_schemas.events import LineageEvent, Provenance
+from headwater_schemas.events import DatasetEvent, JobRef, LineageEvent, PlanEvent, Provenance
 
 
 def fold(events: Sequence[LineageEvent | Filled]) -> GraphDelta:
@@ -31,6 +32,7 @@ def fold(events: Sequence[LineageEvent | Filled]) -> GraphDelta:
     into = Builder()
     seen: dict[str, LineageEvent | Filled] = {}
     plain: dict[Template, list[Filled]] = {}
+    repeated: dict[tuple[int, str, JobRef | None], Repeated] = {}
     duplicates = stale = 0
     for event in events:
         before = seen.setdefault(event.event_id, event)
@@ -43,7 +45,9 @@ def fold(events: Sequence[LineageEvent | Filled]) -> GraphDelta:
         if isinstance(event, Filled):
             plain.setdefault(event.template, []).append(event)
         else:
-            fold_event(into, event)
+            _fold_later(into, repeated, event)
+    for each in repeated.values():
+        _fold_repeated(into, each)
     _fold_filled(into, plain)
     return replace(into.delta, events=len(events), duplicates=duplicates, stale=stale)
 
@@ -73,6 +77,34 @@ def _fold_filled(into: Builder, plain: Mapping[Template, list[Filled]]) -> None:
                     delta.add(GraphDelta(intervals={str(facts.identity["key"]): facts}))
 
 
+def _fold_later(into: Builder, repeated: dict[tuple[int, str, JobRef | None], Repeated], event: LineageEvent) -> None:
+    """Fold an event, or put it to those with the same body (their ids stay, as `fold` has the events)."""
+    found = repeatable(event)
+    if found is None:
+        fold_event(into, event)
+        return
+    body, job = found
+    if job is None and event.job is not None:
+        into.job(event.tenant, event.job)
+    mark, place = stamp(event.event_time, event.event_id), (id(body), event.tenant, job)
+    if (known := repeated.get(place)) is None:
+        repeated[place] = Repeated(event, body, job, mark)
+    else:
+        known.see(mark, event.event_time)
+
+
+def _fold_repeated(into: Builder, events: Repeated) -> None:
+    body, job = events.body, events.job
+    if isinstance(body, DatasetEvent):
+        fold_dataset(into, body, events)
+    elif job is None:
+        raise ValueError("a plan or a job's event without its job")
+    elif isinstance(body, PlanEvent):
+        fold_plan(into, body, job, events)
+    else:
+        fold_job(into, body, job, events)
+
+
 def fold_event(into: Builder, event: LineageEvent) -> None:
     """Fold one event into `into`."""
     mark = stamp(event.event_time, event.event_id, _provenance_rank(event))
@@ -81,11 +113,13 @@ def fold_event(into: Builder, event: LineageEvent) -> None:
     elif event.interval_event is not None and event.job is not None:
         fold_interval(into, event, event.interval_event, event.job, mark)
     elif event.plan_event is not None and event.job is not None:
-        fold_plan(into, event, event.plan_event, event.job, mark)
+        fold_plan(into, event.plan_event, event.job, Repeated(event, event.plan_event, event.job, mark))
     elif event.job_event is not None and event.job is not None:
-        fold_job(into, event, event.job_event, event.job, mark)
+        fold_job(into, event.job_event, event.job, Repeated(event, event.job_event, event.job, mark))
     elif event.dataset_event is not None:
-        fold_dataset(into, event, event.dataset_event, mark)
+        if event.job is not None:
+            into.job(event.tenant, event.job)
+        fold_dataset(into, event.dataset_event, Repeated(event, event.dataset_event, None, mark))
     elif event.retention_event is not None:
         fold_retention(into, event, event.retention_event)
     elif event.declaration_event is not None:

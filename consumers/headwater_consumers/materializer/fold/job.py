@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from headwater_consumers.facts.registers import Props, Registers, join
 from headwater_consumers.materializer.fold.builder import Builder, known, owners_cell, put, put_facets, tags_cell
 from headwater_consumers.materializer.fold.plan import dataset_pairs, fold_lineage
-from headwater_schemas.events import DatasetRef, JobEvent, JobRef, LineageEvent, SourceLocation
+from headwater_consumers.materializer.fold.repeated import Repeated
+from headwater_schemas.events import DatasetRef, JobEvent, JobRef, SourceLocation
 from headwater_schemas.identity import plan_digest
 
 
-def fold_job(into: Builder, event: LineageEvent, body: JobEvent, job: JobRef, stamp: str) -> None:
-    """Fold a JobEvent into `into`. It observes no run, so it widens no span."""
-    tenant = event.tenant
+def fold_job(into: Builder, body: JobEvent, job: JobRef, events: Repeated) -> None:
+    """Fold a JobEvent that these events have into `into`. It observes no run, so it widens no span."""
+    tenant, stamp = events.tenant, events.stamp
     job_key, node = into.job(tenant, job)
     registers: Registers = {}
     put(

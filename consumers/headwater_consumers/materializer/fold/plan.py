@@ -6,23 +6,25 @@ from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import ColumnFacts, PlanFacts
 from headwater_consumers.facts.registers import Props, join
 from headwater_consumers.materializer.fold.builder import Builder
-from headwater_schemas.events import ColumnLineage, JobRef, LineageEvent, PlanEvent
+from headwater_consumers.materializer.fold.repeated import Repeated
+from headwater_schemas.events import ColumnLineage, JobRef, PlanEvent
 
 
-def fold_plan(into: Builder, event: LineageEvent, body: PlanEvent, job: JobRef, stamp: str) -> None:
-    """Fold a PlanEvent into `into`. The event is an observation: the plan was there at its time."""
-    tenant, time = event.tenant, event.event_time
+def fold_plan(into: Builder, body: PlanEvent, job: JobRef, events: Repeated) -> None:
+    """Fold a PlanEvent that these events have into `into`. They are observations: the plan was there at their times."""
+    tenant, first, last = events.tenant, events.first, events.last
     job_key, job_node = into.job(tenant, job)
-    job_node.seen.see(time, time)
+    job_node.seen.see(first, last)
     _, plan = into.plan(tenant, job_key, job, body.digest)
-    plan.seen.see(time, time)
-    datasets = fold_lineage(into, tenant, plan, body.lineage, stamp)
+    plan.seen.see(first, last)
+    edges = body.lineage.edges
+    datasets = fold_lineage(into, tenant, plan, body.lineage, events.stamp)
     for source, target in dataset_pairs(body.lineage, datasets):
-        into.link(RelType.FEEDS, source, target, time, via=job_key)
-    for edge in body.lineage.edges:
-        into.link(RelType.WRITES, job_key, datasets[edge.output], time)
-        if edge.input is not None:
-            into.link(RelType.READS, job_key, datasets[edge.input], time)
+        into.link(RelType.FEEDS, source, target, first, via=job_key, last=last)
+    for output in {edge.output for edge in edges}:
+        into.link(RelType.WRITES, job_key, datasets[output], first, last=last)
+    for input_ in {edge.input for edge in edges if edge.input is not None}:
+        into.link(RelType.READS, job_key, datasets[input_], first, last=last)
 
 
 def fold_lineage(into: Builder, tenant: str, plan: PlanFacts, lineage: ColumnLineage, stamp: str) -> list[str]:
@@ -31,7 +33,9 @@ def fold_lineage(into: Builder, tenant: str, plan: PlanFacts, lineage: ColumnLin
     for edge in lineage.edges:
         for index, path in ((edge.output, edge.output_field), (edge.input, edge.input_field)):
             if index is not None and path is not None:
-                datasets[index][1].columns.setdefault(path, ColumnFacts())
+                columns = datasets[index][1].columns
+                if path not in columns:
+                    columns[path] = ColumnFacts()
     cell: Props = {
         "complete": lineage.complete,
         "edges": len(set(lineage.edges)),
@@ -54,4 +58,5 @@ def _outputs(lineage: ColumnLineage, datasets: list[str]) -> list[str]:
 
 def dataset_pairs(lineage: ColumnLineage, datasets: list[str]) -> set[tuple[str, str]]:
     """Keys of the datasets that feed each other by this lineage."""
-    return {(datasets[edge.input], datasets[edge.output]) for edge in lineage.edges if edge.input is not None}
+    pairs = {(edge.input, edge.output) for edge in lineage.edges}
+    return {(datasets[source], datasets[target]) for source, target in pairs if source is not None}
