@@ -43,8 +43,8 @@ def quiet_driver(target: Neo4jTarget) -> Iterator[Driver]:
 
 @pytest.fixture
 def reader(quiet_driver: Driver, target: Neo4jTarget) -> Reader:
-    """Asks whatever the test has put into the graph."""
-    return Reader(quiet_driver, target)
+    """Asks whatever the test has put into the graph, and waits for the answer on a slow machine too."""
+    return Reader(quiet_driver, target, timeout_seconds=300)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -278,7 +277,7 @@ def test_five_thousand_columns_take_no_more_questions_than_five(
     for method in ("rows", "sent"):
         monkeypatch.setattr(Transaction, method, counted(getattr(Transaction, method)))
 
-    def wide(count: int) -> tuple[int, float, Review]:
+    def wide(count: int) -> tuple[int, Review]:
         names = [f"c{number}" for number in range(count)]
         fill(
             [
@@ -288,14 +287,12 @@ def test_five_thousand_columns_take_no_more_questions_than_five(
             ]
         )
         asked.clear()
-        began = time.monotonic()
         found = reviewed(reader, "x int", dataset=f"wide{count}")
-        return len(asked), time.monotonic() - began, found
+        return len(asked), found
 
-    few, _, _ = wide(5)
-    many, seconds, found = wide(5_000)
+    few, _ = wide(5)
+    many, found = wide(5_000)
     assert many == few
-    assert seconds < 60
     assert Counter(each.severity for each in found.differences) == {Severity.BREAKING: 5_000, Severity.COSMETIC: 1}
 
 
