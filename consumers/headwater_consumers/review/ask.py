@@ -170,7 +170,7 @@ class _Reviewing:
         found: dict[int, _Spread] = {}
         for number, beginning in begun.items():
             hit = self._spread(beginning.start, _given(changes[number]))
-            nodes = sorted(hit.worst, key=hit.order)[:MOST_ITEMS]
+            nodes = [node for *_, node in hit.ordered()[:MOST_ITEMS]]
             details = ImpactDetails(hit, nodes, self._policy, beginning, MOST_JOBS)
             found[number] = _Spread(beginning, hit, details)
         return found

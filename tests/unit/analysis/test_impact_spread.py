@@ -307,7 +307,7 @@ def test_a_raise_changes_the_severity_and_not_where_the_change_goes() -> None:
     assert {SEVERITIES[plain.rank(node)] for node in plain.worst} == {Severity.TAINTED}
     assert {node: SEVERITIES[raised.rank(node)] for node in raised.worst} == {21: "TAINTED", 31: "CRITICAL"}
     assert raised.worst == plain.worst
-    assert sorted(raised.worst, key=raised.order) == [31, 21]
+    assert [node for *_, node in raised.ordered()] == [31, 21]
     # A job is as bad as the worst that it passes on, raised.
     assert {key: SEVERITIES[job.rank] for key, job in raised.jobs.items()} == {"j1": "TAINTED", "j2": "CRITICAL"}
 

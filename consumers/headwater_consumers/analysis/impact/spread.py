@@ -85,13 +85,11 @@ class ImpactSpread:
         """The rank of an asset's severity."""
         return _rank(self.worst[node], self.raised)
 
-    def order(self, node: int) -> tuple[int, int, int, str]:
-        """What assets are sorted by: the worst first, DIRECT before INDIRECT, then by hops and key."""
-        place = self.worst[node]
-        return self.rank(node), int(is_indirect(place)), self.walk.found[place].hops, self.facts[node].key
-
     def ordered(self) -> list[tuple[int, int, int, str, int]]:
-        """All assets in order: what `order` gives of each, and its node."""
+        """All assets: rank, whether INDIRECT, hops, key, which they are sorted by, and node.
+
+        The worst are first, and DIRECT ones before INDIRECT ones.
+        """
         found, facts, raises = self.walk.found, self.facts, self.raised
         return sorted(
             (_rank(place, raises), int(is_indirect(place)), found[place].hops, facts[node].key, node)
