@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
 
 from headwater_schemas.events import (
     ApiCursor,
@@ -380,3 +383,11 @@ FULL_EVENTS = {
     "declaration_of_a_consumer": full_declaration_of_a_consumer,
     "declaration_set": full_declaration_set_event,
 }
+
+
+def with_body(name: str, **fields: Any) -> LineageEvent:
+    """A full event with fields of its body changed; its id stays."""
+    event = FULL_EVENTS[name]()
+    field = f"{event.kind.lower()}_event"
+    body = msgspec.structs.replace(getattr(event, field), **fields)
+    return msgspec.structs.replace(event, **{field: body})

@@ -50,6 +50,7 @@ from support.events import (
     full_plan_event,
     full_run_event,
 )
+from support.events import with_body as with_other_body
 
 NO_NAME = DatasetRef("n", "")
 NAMELESS = (DatasetUse(dataset=NO_NAME),)
@@ -118,10 +119,8 @@ def dataset(body: DatasetEvent) -> LineageEvent:
 
 
 def with_body(name: str, **fields: Any) -> LineageEvent:
-    """A full event with fields of its body changed."""
-    event = FULL_EVENTS[name]()
-    field = f"{event.kind.lower()}_event"
-    return with_id(of(event, **{field: msgspec.structs.replace(getattr(event, field), **fields)}))
+    """A full event with fields of its body changed, and the id that follows from them."""
+    return with_id(with_other_body(name, **fields))
 
 
 @pytest.mark.parametrize("name", FULL_EVENTS)

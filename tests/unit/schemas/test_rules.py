@@ -23,7 +23,7 @@ from headwater_schemas.events import (
     RetentionMode,
 )
 from headwater_schemas.rules import Violation, first_violation
-from support.events import FULL_EVENTS, POSITIONS
+from support.events import FULL_EVENTS, POSITIONS, with_body
 
 T = TypeVar("T")
 DATASET = DatasetRef("k", "t")
@@ -69,13 +69,6 @@ def with_edge(kind: str, **edge: Any) -> LineageEvent:
     return replaced(
         event, **{name: replaced(body, lineage=replaced(body.lineage, edges=(good, replaced(good, **edge))))}
     )
-
-
-def with_body(name: str, **fields: Any) -> LineageEvent:
-    """A full event with fields of its body changed."""
-    event = FULL_EVENTS[name]()
-    field = f"{event.kind.lower()}_event"
-    return replaced(event, **{field: replaced(getattr(event, field), **fields)})
 
 
 def with_items(*items: str) -> LineageEvent:
