@@ -1,8 +1,9 @@
-"""Records that differ in their whole numbers alone: found by their bytes, and read without a decoder.
+"""Records that differ in their whole numbers and a few texts alone: found by their bytes, and read without a decoder.
 
 From one report of a streaming query to the next only offsets, times, counts and the event id change. `NumbersPattern`
 is made of one record and matches all others that are the same but for those: a regular expression, in which a whole
-number is any varint and every other byte is itself. A match costs a tenth of decoding the record.
+number is any varint, a text that may change is as many bytes as it has, and every other byte is itself. A match costs a
+tenth of decoding the record.
 
 https://avro.apache.org/docs/1.12.0/specification/#primitive-types-1
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 Path: TypeAlias = "tuple[str | int, ...]"
@@ -25,27 +26,29 @@ LIMIT = 1 << 55
 
 
 class Place(NamedTuple):
-    """A whole number in the bytes of a record."""
+    """A whole number, or the bytes of a text, in the bytes of a record."""
 
     begin: int
     end: int
     path: Path
+    is_text: bool
 
 
-def places(schema: Any, value: bytes, at: int) -> list[Place]:
-    """Where the long integers of a record are, times included, in their order.
+def places(schema: Any, value: bytes, at: int, texts: Collection[str]) -> list[Place]:
+    """Where the long integers of a record are, times included, and some of its texts, in their order.
 
     Args:
         schema: of the record, as `fastavro.parse_schema` gives it.
         value: the bytes.
         at: where the record begins in them; it ends with them.
+        texts: names of the fields whose texts are wanted, in whatever record they are.
 
     Raises:
         ValueError: the bytes aren't of this schema, or have an array in blocks with sizes.
     """
     found: list[Place] = []
     try:
-        end = _walk(schema, value, at, _named(schema), (), found)
+        end = _Walk(value, _named(schema), texts, found).walk(schema, at, ())
     except IndexError:
         raise ValueError("ends inside a field") from None
     if end != len(value):
@@ -65,58 +68,67 @@ def _named(schema: Any) -> dict[str, Any]:
     return found
 
 
-def _walk(schema: Any, value: bytes, at: int, named: dict[str, Any], path: Path, found: list[Place]) -> int:
-    """Where a value ends that begins at `at`; its numbers are added to those found."""
-    if isinstance(schema, list):
-        branch, at = _number(value, at)
-        return _walk(schema[branch], value, at, named, path, found)
-    kind = schema["type"] if isinstance(schema, dict) else schema
-    if isinstance(kind, dict):
-        return _walk(kind, value, at, named, path, found)
-    if kind in _SIZES:
-        return at + _SIZES[kind]
-    if kind in _VARINTS:
-        number, end = _number(value, at)
+class _Walk(NamedTuple):
+    """Through the bytes of a record; what is wanted of it is added to `found`."""
+
+    value: bytes
+    named: dict[str, Any]
+    texts: Collection[str]
+    found: list[Place]
+
+    def walk(self, schema: Any, at: int, path: Path) -> int:
+        """Where a value ends that begins at `at`."""
+        if isinstance(schema, list):
+            branch, at = _number(self.value, at)
+            return self.walk(schema[branch], at, path)
+        kind = schema["type"] if isinstance(schema, dict) else schema
+        if isinstance(kind, dict):
+            return self.walk(kind, at, path)
+        if kind in _SIZES:
+            return at + _SIZES[kind]
+        if kind in _VARINTS:
+            return self._varint(kind, at, path)
+        if kind == "record":
+            for field in schema["fields"]:
+                at = self.walk(field["type"], at, (*path, field["name"]))
+            return at
+        if kind in ("array", "map"):
+            return self._items(schema, at, path)
+        if kind not in self.named:
+            raise ValueError(f"{kind} is a type that no event has")
+        return self.walk(self.named[kind], at, path)
+
+    def _varint(self, kind: str, at: int, path: Path) -> int:
+        number, end = _number(self.value, at)
         if kind == "long":
-            found.append(Place(at, end, path))
-        return _text_end(number, end) if kind == "string" else end
-    if kind == "record":
-        for field in schema["fields"]:
-            at = _walk(field["type"], value, at, named, (*path, field["name"]), found)
-        return at
-    if kind in ("array", "map"):
-        return _items(schema, value, at, named, path, found)
-    if kind not in named:
-        raise ValueError(f"{kind} is a type that no event has")
-    return _walk(named[kind], value, at, named, path, found)
+            self.found.append(Place(at, end, path, is_text=False))
+        if kind != "string":
+            return end
+        if number < 0:
+            raise ValueError("a text of a negative length")
+        if path and path[-1] in self.texts:
+            self.found.append(Place(end, end + number, path, is_text=True))
+        return end + number
+
+    def _items(self, schema: Any, at: int, path: Path) -> int:
+        item = 0
+        while True:
+            count, at = _number(self.value, at)
+            if count < 0:
+                raise ValueError("a block with its size")
+            if count == 0:
+                return at
+            for _ in range(count):
+                if schema["type"] == "map":
+                    at = self.walk(schema["values"], self.walk("string", at, ()), path)
+                else:
+                    at = self.walk(schema["items"], at, (*path, item))
+                item += 1
 
 
 _SIZES = {"null": 0, "boolean": 1, "double": 8}
 _VARINTS = frozenset({"long", "int", "enum", "string"})
 """What is a whole number, or begins with one: its length."""
-
-
-def _text_end(length: int, at: int) -> int:
-    if length < 0:
-        raise ValueError("a text of a negative length")
-    return at + length
-
-
-def _items(schema: Any, value: bytes, at: int, named: dict[str, Any], path: Path, found: list[Place]) -> int:
-    item = 0
-    while True:
-        count, at = _number(value, at)
-        if count < 0:
-            raise ValueError("a block with its size")
-        if count == 0:
-            return at
-        for _ in range(count):
-            if schema["type"] == "map":
-                at = _walk("string", value, at, named, path, found)
-                at = _walk(schema["values"], value, at, named, path, found)
-            else:
-                at = _walk(schema["items"], value, at, named, (*path, item), found)
-            item += 1
 
 
 def _number(value: bytes, at: int) -> tuple[int, int]:
@@ -132,26 +144,28 @@ def _number(value: bytes, at: int) -> tuple[int, int]:
 
 
 class NumbersPattern:
-    """Matches records that are the same as one but for its numbers and one text.
+    """Matches records that are the same as one but for its numbers and some texts, which are as long as its own.
 
     Args:
         value: the bytes of that one.
-        numbers: where its numbers are, in their order.
-        free: where the text begins and ends, before all numbers.
+        at: where its numbers and those texts are, in their order.
     """
 
-    def __init__(self, value: bytes, numbers: Sequence[Place], free: tuple[int, int]) -> None:
-        begin, end = free
-        self._head, self._free_bytes = value[:begin], end - begin
-        parts, at = [re.escape(self._head), b"(.{%d})" % self._free_bytes], end
-        self._between: list[bytes] = []
-        for place in numbers:
-            self._between.append(value[at : place.begin])
-            parts += [re.escape(value[at : place.begin]), _VARINT]
-            at = place.end
-        self._rest = value[at:]
+    def __init__(self, value: bytes, at: Sequence[Place]) -> None:
+        parts: list[bytes] = []
+        self._parts: list[tuple[bytes, int | None]] = []
+        end = 0
+        for place in at:
+            literal, size = value[end : place.begin], place.end - place.begin if place.is_text else None
+            self._parts.append((literal, size))
+            parts += [re.escape(literal), _VARINT if size is None else b"(.{%d})" % size]
+            end = place.end
+        self._rest = value[end:]
         self._match = re.compile(b"".join([*parts, re.escape(self._rest)]), re.DOTALL).fullmatch
-        count = len(numbers)
+        texts = [number for number, place in enumerate(at) if place.is_text]
+        # Where each is when those before it are gone.
+        self._texts = [number - before for before, number in enumerate(texts)]
+        count = len(at) - len(texts)
         self.count = count
         self._bytes = count * _LANE
         self._unpack = struct.Struct(f"<{count}Q").unpack
@@ -160,13 +174,14 @@ class NumbersPattern:
         self._high = [mask << (7 << step) for step, mask in enumerate(self._low)]
         self._odd = _mask(1, 64, count)
 
-    def read(self, value: bytes) -> tuple[bytes, tuple[int, ...]] | None:
-        """The text and the numbers of a record; None where it is another, or has a number that isn't below `LIMIT`."""
+    def read(self, value: bytes) -> tuple[list[bytes], tuple[int, ...]] | None:
+        """The texts and the numbers of a record; None where it is another, or has a number that isn't below `LIMIT`."""
         match = self._match(value)
         if match is None:
             return None
-        text, *numbers = match.groups()
-        lanes = b"".join([number.ljust(_LANE, b"\0") for number in numbers])
+        found = list(match.groups())
+        texts = [found.pop(number) for number in self._texts]
+        lanes = b"".join([number.ljust(_LANE, b"\0") for number in found])
         if len(lanes) != self._bytes:
             return None
         # All at once, as one long integer: the seven bits of each byte are moved together in three steps.
@@ -177,14 +192,18 @@ class NumbersPattern:
         bits = bits & low[2] | bits >> 4 & high[2]
         if bits & self._odd:  # zigzag's mark of a negative number
             return None
-        return text, self._unpack((bits >> 1).to_bytes(self._bytes, "little"))
+        return texts, self._unpack((bits >> 1).to_bytes(self._bytes, "little"))
 
-    def fill(self, text: bytes, numbers: Sequence[int]) -> bytes:
-        """The record with this text and these numbers, each from 0 to below `LIMIT`."""
-        out = bytearray(self._head + text)
-        for between, number in zip(self._between, numbers, strict=True):
-            out += between
-            rest = number << 1
+    def fill(self, texts: Sequence[bytes], numbers: Sequence[int]) -> bytes:
+        """The record with these texts, each as long as its own, and these numbers, each from 0 to below `LIMIT`."""
+        out = bytearray()
+        text, number = iter(texts), iter(numbers)
+        for literal, size in self._parts:
+            out += literal
+            if size is not None:
+                out += next(text)
+                continue
+            rest = next(number) << 1
             while rest > 0x7F:
                 out.append(rest & 0x7F | 0x80)
                 rest >>= 7

@@ -12,7 +12,7 @@ from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.graph.keys import dataset_key, query_key, run_key
 from headwater_consumers.materializer.fold import Filled, TemplateDecoder, fold, templates
-from headwater_consumers.materializer.fold.templates import _NAMES, _names
+from headwater_consumers.materializer.fold.decoder import _NAMES, _names
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import LineageEvent, Provenance

@@ -11,7 +11,7 @@ whatever else makes of a number more than that number.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from operator import le
 from typing import Any, Protocol
@@ -25,25 +25,21 @@ from headwater_consumers.facts.registers import PROVENANCE_RANKS
 from headwater_consumers.graph.segments.slots import Names, Owner, take_apart
 from headwater_consumers.materializer.fold.filled import Filled, Template, picker
 from headwater_consumers.materializer.fold.fold import fold
-from headwater_consumers.materializer.fold.rejection import reject_decoded
 from headwater_schemas.avro_numbers import NumbersPattern, Path, places
 from headwater_schemas.avro_schema import FINGERPRINT_BYTES, current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC
-from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import IntervalEvent, LineageEvent, Provenance
 from headwater_schemas.identity import NumberedIntervalId, event_id, micros
-from headwater_schemas.latest import Latest
 
-_START = len(SINGLE_OBJECT_MAGIC) + FINGERPRINT_BYTES
-_ID_BYTES = 36
-_ID = (_START + 1, _START + 1 + _ID_BYTES)
-"""Where an event id is, behind its length."""
-_TIME_BYTES = 8
-"""Of an event time from 1978 to 3111, as zigzag has it."""
-_NAMES = _ID[1] + _TIME_BYTES
-"""Where tenant, producer, kind, job and run begin."""
+START = len(SINGLE_OBJECT_MAGIC) + FINGERPRINT_BYTES
+"""Where the fields of an event begin in its record."""
 _FIRST_MARK, _MARK_STEP = 1 << 50, 1 << 30
 """Marks are times of this millennium, and any two and their distance are different from what else is in a report."""
+
+
+def marks(count: int) -> tuple[int, ...]:
+    """So many numbers, each of which is seen to be where it is."""
+    return tuple(_FIRST_MARK + _MARK_STEP * number for number in range(count))
 
 
 class Decodes(Protocol):
@@ -53,7 +49,7 @@ class Decodes(Protocol):
         """The event in a record's value."""
 
 
-class _Reader:
+class ReportReader:
     """Reads the records of one template.
 
     Raises:
@@ -64,11 +60,12 @@ class _Reader:
     """
 
     def __init__(self, value: bytes, event: LineageEvent, decoder: Decodes, most: int) -> None:
-        numbers = places(current_schema().parsed, value, _START)
+        found = places(current_schema().parsed, value, START, {"event_id"})
+        numbers = [place for place in found if not place.is_text]
         self.size = _size(value, len(numbers))
         if self.size > most:
             raise ValueError("takes too much memory")
-        self.pattern = NumbersPattern(value, numbers, _ID)
+        self.pattern = NumbersPattern(value, found)
         paths = {place.path: number for number, place in enumerate(numbers)}
         self._ids = _ids(event, paths)
         pairs = [(paths[path], paths[*path[:-1], "to_exclusive"]) for path in paths if path[-1] == "from"]
@@ -80,7 +77,7 @@ class _Reader:
         found = self.pattern.read(value)
         if found is None:
             return None
-        text, numbers = found
+        [text], numbers = found
         if not all(map(le, self._starts(numbers), self._ends(numbers))):
             return None
         event_id = self._ids.of(numbers)
@@ -133,19 +130,19 @@ def _template(value: bytes, event: LineageEvent, pattern: NumbersPattern, decode
     Raises:
         ValueError: it isn't plain.
     """
-    marks = tuple(_FIRST_MARK + _MARK_STEP * number for number in range(pattern.count))
-    marked = decoder.decode(pattern.fill(event.event_id.encode(), marks))
+    numbers = marks(pattern.count)
+    marked = decoder.decode(pattern.fill([event.event_id.encode()], numbers))
     marked = msgspec.structs.replace(marked, event_id=event_id(marked))
     made, delta = fold([event]), fold([marked])
     facts, variant = _only(delta)
-    at = {mark: number for number, mark in enumerate(marks)}
+    at = {mark: number for number, mark in enumerate(numbers)}
     body, owner = _body(event), Owner(event.tenant, _body(event).query_id)
     names = {
         key: Names(str(node.identity["namespace"]), str(node.identity["name"])) for key, node in delta.datasets.items()
     }
     slot = take_apart(owner, facts.batch_id, facts.variants, names)
     constants = tuple(number for number in slot.numbers if number not in at)
-    others = iter(range(len(marks), len(marks) + len(constants)))
+    others = iter(range(len(numbers), len(numbers) + len(constants)))
     time = _time(delta, at)
     registers = {name: cell for name, (_, cell) in variant.registers.items() if name in _OUTLINED}
     uses = {
@@ -194,7 +191,7 @@ def _template(value: bytes, event: LineageEvent, pattern: NumbersPattern, decode
     if found is None:
         raise ValueError("a number that is too large, or negative")
     _check(Filled(template, event.event_id, found[1], value), made)
-    _check(Filled(template, marked.event_id, marks, b""), delta)
+    _check(Filled(template, marked.event_id, numbers, b""), delta)
     return template
 
 
@@ -223,107 +220,3 @@ def _time(delta: GraphDelta, at: Mapping[int, int]) -> int | None:
 def _offsets(position: Any, at: Mapping[int, int]) -> KafkaUse:
     from_, to_exclusive = ([at[number] for number in position[name]] for name in ("from", "to_exclusive"))
     return KafkaUse(position, picker(from_), picker(to_exclusive))
-
-
-@dataclass(slots=True)
-class _Known:
-    """What is known of the records of one run of a query.
-
-    Attributes:
-        readers: of its templates, that of the latest record first.
-        misses: how many records had none of these.
-        next: of how many of them a template is made.
-    """
-
-    readers: list[_Reader] = field(default_factory=list)
-    misses: int = 0
-    next: int = 2
-
-    @property
-    def size(self) -> int:
-        """About how many bytes it takes."""
-        return 500 + sum(reader.size for reader in self.readers)
-
-
-_MOST = 4
-"""Templates of one run."""
-_BYTES = 64 << 20
-"""Of all templates, about: 2,500 of reports with twenty numbers, or fifty of reports with two thousand."""
-
-
-class TemplateDecoder:
-    """Decodes what has a template as that; everything else as `decoder` does.
-
-    Making a template takes a hundred times as long as decoding a record. So one is made of the second record of a run,
-    and then of the fourth, the eighth and so on of those that none fits.
-
-    Args:
-        decoder: of every record.
-        size: about how many bytes templates may take. Those of runs that weren't seen for longest are dropped.
-    """
-
-    def __init__(self, decoder: Decodes, size: int = _BYTES) -> None:
-        self._decoder = decoder
-        self._known: Latest[_Known] = Latest(size)
-        # So that the largest of one run together aren't too large for `Latest` to keep.
-        self._largest = size // (12 * _MOST)
-        self._prefix = SINGLE_OBJECT_MAGIC + current_schema().fingerprint + bytes([_ID_BYTES << 1])
-
-    def decode(self, value: bytes | None) -> LineageEvent | Filled:
-        """The event in a record's value.
-
-        Raises:
-            DecodeError: it can never be decoded by this version.
-            TransientError: its schema can't be looked up now.
-        """
-        if value is None or value[: len(self._prefix)] != self._prefix:
-            return self._decoder.decode(value)
-        names = _names(value)
-        known = self._known.get(names) if names else None
-        if known is not None:
-            for number, reader in enumerate(known.readers):
-                if (filled := reader.read(value)) is not None:
-                    if number:
-                        known.readers.insert(0, known.readers.pop(number))
-                    return filled
-        event = self._decoder.decode(value)
-        if names and event.interval_event is not None:
-            self._learn(names, known, value, event)
-        return event
-
-    def _learn(self, names: bytes, known: _Known | None, value: bytes, event: LineageEvent) -> None:
-        if known is None:
-            known = _Known()
-            self._known.put(names, known, known.size + len(names))
-        known.misses += 1
-        if known.misses < known.next:
-            return
-        known.next *= 2
-        if reject_decoded(event) is not None:
-            return
-        try:
-            known.readers.insert(0, _Reader(value, event, self._decoder, self._largest))
-        except (ValueError, KeyError, DecodeError):
-            return  # not plain
-        del known.readers[_MOST:]
-        self._known.put(names, known, known.size + len(names))
-
-
-def _names(value: bytes) -> bytes:
-    """Tenant, producer, kind, job and run, as the record has them; empty where it has no run, or they are long."""
-    at, size = _NAMES, len(value)
-    for is_optional in (False, False, False, True, False, True):
-        if is_optional:
-            if at >= size or value[at] != 2:
-                return b""
-            at += 1
-        if at >= size:
-            return b""
-        length = value[at]
-        if length < 0x80:
-            at += 1 + (length >> 1)
-        elif at + 1 < size and value[at + 1] < 0x80:
-            at += 2 + ((length & 0x7F | value[at + 1] << 7) >> 1)
-        else:
-            return b""
-    return value[_NAMES:at]
