@@ -96,7 +96,12 @@ def graph_key(tenant: str, *parts: Part) -> str:
 
     Short whatever the names are, so a 10 KB name doesn't break an index, and the same for every writer.
     """
-    return hashlib.blake2b(canonical((tenant, *parts)), digest_size=16).hexdigest()
+    return key_of(canonical((tenant, *parts)))
+
+
+def key_of(parts: bytes) -> str:
+    """The `graph_key` of a tuple whose canonical bytes these are; those of two tuples are those of both together."""
+    return hashlib.blake2b(parts, digest_size=16).hexdigest()
 
 
 def event_id(event: LineageEvent) -> str:

@@ -36,7 +36,7 @@ from headwater_consumers.facts.nodes import IntervalFacts, Link
 from headwater_consumers.facts.properties import flatten
 from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.graph.words import column_words
-from headwater_schemas.identity import Part, graph_key
+from headwater_schemas.identity import Part, canonical, graph_key, key_of
 
 _CACHED = 1 << 14
 
@@ -137,7 +137,13 @@ def declaration_key(tenant: str, set_: str, digest: str) -> str:
 
 def use_key(tenant: str, type_: str, owner: str, dataset: str, ordinal: int) -> str:
     """Key of a CONSUMED or PRODUCED relationship; `ordinal` counts uses of one dataset by one owner from 0."""
-    return graph_key(tenant, type_, owner, dataset, ordinal)
+    # A batch has thousands. All but the owner is the same in many: half of the time.
+    return key_of(_canonical(tenant, type_) + canonical((owner,)) + _canonical(dataset, ordinal))
+
+
+@lru_cache(_CACHED)
+def _canonical(*parts: Part) -> bytes:
+    return canonical(parts)
 
 
 @lru_cache(_CACHED)
