@@ -301,7 +301,7 @@ def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> 
             into[use] = dict(theirs)
             continue
         old, new = mine.get(MADE_FROM), theirs.get(MADE_FROM)
-        is_everything = any(MADE_FROM not in each and POSSIBLE not in each for each in (mine, theirs))
+        is_everything = (old is None and POSSIBLE not in mine) or (new is None and POSSIBLE not in theirs)
         is_uncommitted = UNCOMMITTED in mine and UNCOMMITTED in theirs
         join(mine, theirs)
         if not is_uncommitted:

@@ -20,7 +20,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.model import Label, UseKey
+from headwater_consumers.facts.model import Label, RelType, UseKey
 from headwater_consumers.facts.nodes import Link, RunFacts, TimeSpan
 from headwater_consumers.facts.registers import Registers
 from headwater_consumers.graph import keys
@@ -72,9 +72,9 @@ class RunRows(IndexedRows):
         for use, registers in uses.items():
             place = self.indexes["datasets"].at(use.dataset)
             what = to_bolt(use_row(tenant, key, use, registers, stamp))
-            row[use.type.value.lower()].append({"to": place, "properties": what})
+            row["consumed" if use.type is RelType.CONSUMED else "produced"].append({"to": place, "properties": what})
         for type_, version in set(versions_used(tenant, run.uses)):
-            row[type_.value.lower()].append(self.indexes["versions"].at(version))
+            row["read" if type_ is RelType.READ else "wrote"].append(self.indexes["versions"].at(version))
         self.rows.append(row)
 
 
