@@ -52,7 +52,8 @@ class DeclaredPartitions:
     transform: str
 
 
-@dataclass(frozen=True, slots=True)
+# As an `Asset`, nothing changes one, nor an item.
+@dataclass(slots=True, unsafe_hash=True)
 class Via:
     """A job that makes a hop.
 
@@ -98,7 +99,7 @@ class ColumnMapping:
     transformation: Transformation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class LineageItem:
     """An asset that was reached, and its last hop on a shortest path.
 
