@@ -2,9 +2,9 @@
 UNWIND $batch.rows AS row
 MERGE (n:Dataset {key: row.key})
   ON CREATE SET n = row.properties
-  ON MATCH SET n._l = true
+  ON MATCH SET n._l = coalesce(NOT n._l, true)
 WITH n, row
-WHERE n._l AND row.read
+WHERE n._l IS NOT NULL AND row.read
 RETURN collect(n {.*,
     first_seen: n.first_seen.epochMillis * 1000 + n.first_seen.microsecond % 1000,
     last_seen: n.last_seen.epochMillis * 1000 + n.last_seen.microsecond % 1000,
