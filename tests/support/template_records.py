@@ -24,14 +24,16 @@ from headwater_schemas.events.build import lineage_event
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def run_of(number: int, count: int, partitions: int = 1, facet: str = "", job: str = "j") -> list[bytes]:
+def run_of(
+    number: int, count: int, partitions: int = 1, facet: str = "", job: str = "j", topic: str = "t"
+) -> list[bytes]:
     """Reports of one run of a query, each of the next micro-batch."""
     values = []
     for batch_id in range(count):
         ranges = tuple(OffsetRange(partition=p, from_=batch_id, to_exclusive=batch_id + 9) for p in range(partitions))
         use = DatasetUse(
-            dataset=DatasetRef("kafka://b", "t"),
-            position=Position(kafka=KafkaRanges(topic="t", ranges=ranges)),
+            dataset=DatasetRef("kafka://b", topic),
+            position=Position(kafka=KafkaRanges(topic=topic, ranges=ranges)),
             certainty=Certainty.EXACT,
             facets={"f": facet} if facet else {},
         )

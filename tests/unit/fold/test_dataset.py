@@ -35,6 +35,39 @@ def test_what_is_not_renamed_or_had_no_known_name_has_none_before(changed: dict[
     assert not delta.links
 
 
+THERE, GONE = {"dropped": False}, {"dropped": True, "dropped_at": TIME}
+
+
+@pytest.mark.parametrize(
+    ("change", "existence", "emptied"),
+    [
+        (LifecycleChange.CREATE, THERE, False),
+        (LifecycleChange.OVERWRITE, THERE, False),
+        (LifecycleChange.RENAME, THERE, False),
+        (LifecycleChange.ALTER, None, False),
+        (LifecycleChange.TRUNCATE, None, True),
+        (LifecycleChange.DROP, GONE, True),
+    ],
+)
+def test_what_is_left_of_a_dataset_by_each_change(
+    change: LifecycleChange, existence: dict[str, Any] | None, *, emptied: bool
+) -> None:
+    [node] = folded(lifecycle=change, previous=None).datasets.values()
+    values = {name: cell for name, (_, cell) in node.registers.items()}
+    assert (values.get("existence"), values.get("emptied_at")) == (existence, TIME if emptied else None)
+
+
+def test_of_two_schemas_with_one_stamp_every_column_is_as_in_the_one_that_counts() -> None:
+    one, other = (SchemaDefinition(tuple(SchemaField(path=path) for path in paths)) for paths in ("abc", "cba"))
+    delta = folded(schema=one, lifecycle=None, previous=None)
+    delta.add(folded(schema=other, lifecycle=None, previous=None))
+    [node] = delta.datasets.values()
+    columns = node.registers["schema"][1]["columns"]
+    assert {path: column.registers["field"][1]["position"] for path, column in node.columns.items()} == {
+        path: position for position, path in enumerate(columns)
+    }
+
+
 def test_what_has_no_type_has_an_empty_one_beside_the_others() -> None:
     delta = folded(
         schema=SchemaDefinition((SchemaField(path="a", type="int", nullable=True), SchemaField(path="b"))),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -13,8 +13,26 @@ import pytest
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
 from headwater_consumers.materializer.fold import Filled, TemplateDecoder, disjoint
 from headwater_schemas.codec import Decoder, encode
-from headwater_schemas.events import DatasetRef, JobRef, LineageEvent, Symlink
+from headwater_schemas.events import (
+    ColumnLineage,
+    DatasetEvent,
+    DatasetRef,
+    DatasetUse,
+    IntervalEntry,
+    IntervalEvent,
+    JobEvent,
+    JobRef,
+    LineageEvent,
+    ParentRun,
+    QualityResult,
+    RunEvent,
+    RunEventType,
+    Symlink,
+    build,
+)
+from support.events import PRODUCER, RUN, TIME
 from support.graph.colliding import Pools, colliding_events
+from support.template_records import run_of
 
 
 def named(value: Any) -> Iterator[tuple[str, str, str]]:
@@ -77,3 +95,80 @@ def test_what_is_not_worth_a_transaction_stays_together() -> None:
     assert disjoint(events, 1) == [events]
     assert disjoint(events[:40], 2) == [events[:40]]
     assert disjoint([], 2) == [[]]
+
+
+def event(body: Any, job: JobRef | None = None) -> LineageEvent:
+    run = RUN if isinstance(body, RunEvent) else None
+    return build.lineage_event(body, job=job, run=run, producer=PRODUCER, event_time=TIME)
+
+
+def started(**fields: Any) -> RunEvent:
+    return RunEvent(type=RunEventType.START, **fields)
+
+
+def micro_batch(**fields: Any) -> IntervalEvent:
+    return IntervalEvent(query_id="q", entries=(IntervalEntry(batch_id=0, **fields),))
+
+
+OURS, THEIRS = DatasetRef("file", "/ours"), DatasetRef("file", "/theirs")
+OF_A_DATASET: Mapping[str, Any] = {
+    "itself": DatasetEvent(dataset=OURS),
+    "what it was renamed from": DatasetEvent(dataset=THEIRS, previous=OURS),
+    "another name": DatasetEvent(dataset=THEIRS, symlinks=(Symlink(OURS.namespace, OURS.name),)),
+    "an input": started(inputs=(DatasetUse(dataset=OURS),)),
+    "an output": started(outputs=(DatasetUse(dataset=OURS),)),
+    "what an output was made from": started(outputs=(DatasetUse(dataset=THEIRS, inputs=(OURS,)),)),
+    "what an assertion is about": started(quality=(QualityResult(assertion="a", passed=True, dataset=OURS),)),
+    "an input of a micro-batch": micro_batch(inputs=(DatasetUse(dataset=OURS),)),
+    "an output of a micro-batch": micro_batch(outputs=(DatasetUse(dataset=OURS),)),
+    "an assertion of a micro-batch": micro_batch(quality=(QualityResult(assertion="a", passed=True, dataset=OURS),)),
+    "of a plan": ColumnLineage(datasets=(THEIRS, OURS)),
+    "a declared input": JobEvent(inputs=(THEIRS, OURS)),
+    "a declared output": JobEvent(outputs=(THEIRS, OURS)),
+}
+OURS_TOO = ParentRun("0197c1de-52f0-7bd1-9d55-1a2b3c4d5e60", JobRef("n", "ours"))
+OF_A_JOB: Mapping[str, Any] = {"the parent": started(parent=OURS_TOO), "the root": started(root=OURS_TOO)}
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        *((body, event(DatasetEvent(dataset=OURS))) for body in OF_A_DATASET.values()),
+        *((body, event(JobEvent(), OURS_TOO.job)) for body in OF_A_JOB.values()),
+    ],
+    ids=[*OF_A_DATASET, *OF_A_JOB],
+)
+def test_however_a_name_is_in_common(body: Any, named: LineageEvent) -> None:
+    job = None if isinstance(body, DatasetEvent) else JobRef("n", "theirs")
+    # Three that had nothing in common would be shared out otherwise.
+    events = [event(body, job), named, event(JobEvent(), JobRef("n", "apart"))]
+    assert disjoint(events, 2, least=1) == [events[:2], events[2:]]
+
+
+@pytest.mark.parametrize("common", ["job", "topic"])
+def test_reports_read_by_templates_have_a_name_in_common(common: str) -> None:
+    names = [{"job": f"j{number}", "topic": f"t{number}"} for number in range(3)]
+    names[1][common] = names[0][common]
+    templates = TemplateDecoder(Decoder())
+    last = [[templates.decode(value) for value in run_of(number, 3, **names[number])][-1] for number in range(3)]
+    assert all(isinstance(report, Filled) for report in last)
+    assert disjoint(last, 2, least=1) == [last[:2], last[2:]]
+
+
+def test_other_events_cost_as_much_as_three_micro_batches() -> None:
+    events = [event(JobEvent(), JobRef("n", "described"))]
+    events += [event(micro_batch(), JobRef("n", f"streaming{number}")) for number in range(4)]
+    assert disjoint(events, 2, least=3) == [[events[0], events[4]], events[1:4]]
+    assert disjoint(events, 2, least=4) == [events]
+    templates = TemplateDecoder(Decoder())
+    filled = [
+        [templates.decode(value) for value in run_of(number, 3, job=f"j{number}", topic=f"t{number}")][-1]
+        for number in range(4)
+    ]
+    assert disjoint([events[0], *filled], 2, least=3) == [[events[0], filled[3]], filled[:3]]
+
+
+def test_a_transaction_is_worth_a_hundred_micro_batches() -> None:
+    events = [event(micro_batch(), JobRef("n", name)) for name in "ab" for _ in range(100)]
+    assert disjoint(events, 2) == [events[:100], events[100:]]
+    assert disjoint(events[1:], 2) == [events[1:]]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import copy
 import importlib
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 import pytest
 
+from headwater_consumers.graph.keys import job_key
 from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.fold.builder import Builder
+from headwater_consumers.materializer.fold.fold import fold_event
 from headwater_schemas.events import JobRef, LifecycleChange, LineageEvent
 from headwater_schemas.identity import event_id
 from support.events import FULL_EVENTS
@@ -52,6 +56,34 @@ def test_what_happens_to_a_dataset_happens_at_each_time() -> None:
     body = msgspec.structs.replace(event.dataset_event, lifecycle=LifecycleChange.DROP, previous=None)
     events = [again(event, seconds, dataset_event=body) for seconds in TIMES]
     assert fold(events) == fold([apart(each, "dataset") for each in events])
+
+
+def test_bodies_that_differ_are_each_folded() -> None:
+    events = [without_lifecycle(name) for name in KINDS]
+    together = fold([])
+    for event in events:
+        together.add(fold([event]))
+    assert fold(events) == replace(together, events=len(events))
+
+
+def test_a_dataset_s_event_may_name_a_job() -> None:
+    event = without_lifecycle("dataset")
+    named = again(event, 0, job=JobRef("another", "job"))
+    assert job_key(event.tenant, "another", "job") in fold([named]).jobs
+    assert not fold([again(event, 0, job=None)]).jobs
+
+
+@pytest.mark.parametrize("name", ["job", "plan"])
+def test_a_job_s_event_without_its_job_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="without its job"):
+        fold([msgspec.structs.replace(FULL_EVENTS[name](), job=None)])
+
+
+@pytest.mark.parametrize("name", FULL_EVENTS)
+def test_one_event_is_folded_alike_by_itself(name: str) -> None:
+    event, into = FULL_EVENTS[name](), Builder()
+    fold_event(into, event)
+    assert replace(into.delta, events=1) == fold([event])
 
 
 @pytest.mark.parametrize("name", KINDS)

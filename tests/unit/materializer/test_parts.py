@@ -22,6 +22,9 @@ class Writer:
         self.action = action
         self.given: list[Any] = []
 
+    def ensure_schema(self) -> None:
+        self.given.append("schema")
+
     def apply(self, what: Any) -> WriteCounters:
         self.given.append(what)
         self.action()
@@ -48,6 +51,19 @@ def test_a_batch_of_one_part_needs_one_writer() -> None:
     first, second = Writer(), Writer()
     assert parts_writer(first, second).apply(PARTS[:1]).nodes_created == 2
     assert (first.given, second.given) == (["first"], [])
+
+
+def test_a_part_that_is_never_through_does_not_keep_the_process_from_ending() -> None:
+    threads: list[threading.Thread] = []
+    further = Writer(lambda: threads.append(threading.current_thread()))
+    parts_writer(Writer(), further).apply(PARTS)
+    assert [thread.daemon for thread in threads] == [True]
+
+
+def test_the_schema_is_made_once() -> None:
+    first, second = Writer(), Writer()
+    parts_writer(first, second).ensure_schema()
+    assert (first.given, second.given) == (["schema"], [])
 
 
 @pytest.mark.parametrize("bad", [0, 1])

@@ -31,7 +31,7 @@ def disjoint(events: Sequence[Event], most: int, *, least: int = _WORTH_IT) -> l
         most: how many parts, 1 or more.
         least: what each must cost to be worth a transaction, in micro-batches; or there is one part.
     """
-    if most == 1 or not events:
+    if most == 1:
         return [events]
     names = _Names()
     places = [names.of_event(event) for event in events]
@@ -84,8 +84,7 @@ class _Names:
         place = self._of_template.get(template)
         if place is None:
             shared = template.shared
-            names = (*shared.jobs, *shared.datasets, *(use.dataset for use in template.uses))
-            place = self._of_template[template] = self._together(iter(names))
+            place = self._of_template[template] = self._together(iter((*shared.jobs, *shared.datasets)))
         return place
 
     def _together(self, names: Iterator[str]) -> int:

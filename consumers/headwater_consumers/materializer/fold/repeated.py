@@ -47,9 +47,9 @@ def repeatable(event: LineageEvent) -> tuple[Body, JobRef | None] | None:
 
     What happened to a dataset did so at the time of its event, which is the dataset's then.
     """
-    if (plan := event.plan_event) is not None and event.job is not None:
+    if (plan := event.plan_event) is not None:
         return plan, event.job
-    if (job := event.job_event) is not None and event.job is not None:
+    if (job := event.job_event) is not None:
         return job, event.job
     if (dataset := event.dataset_event) is not None and dataset.lifecycle is None:
         return dataset, None
