@@ -10,14 +10,13 @@ from headwater.reconciling.knowledge import Knowledge
 from headwater_producers.spark.backfill.left_tables import location
 from headwater_producers.spark.backfill.origins import origins
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
-from headwater_producers.spark.common.errors import CheckpointError
 from headwater_producers.spark.common.versions import capture_version
 from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import spans
 from headwater_producers.spark.streaming.interval import SinkCommits, sink_at
-from headwater_schemas.events import DatasetRef, IntervalEntry, LineageEvent
+from headwater_schemas.events import IntervalEntry, LineageEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +61,7 @@ def reconcile(
         inputs=inputs,
         sources=count,
         # Of several outputs a micro-batch may have written some only; and so it is with one of a foreachBatch function.
-        outputs=() if output is None else (PlanOutput(dataset=output, kind=_kind(output)),),
+        outputs=() if output is None else (PlanOutput(dataset=output, kind=SourceKind.UNKNOWN),),
         proven=not known.writes_itself,
         commits=None if output is None else SinkCommits(sink_at(files, location(output)), query_id, files),
     )
@@ -72,7 +71,7 @@ def reconcile(
     for batch in committed:
         try:
             entries.append(rebuilder.entry(batch))
-        except (CheckpointError, OSError, ValueError) as error:
+        except (OSError, ValueError) as error:  # a CheckpointError as well
             unreadable.append((batch, str(error)))
     identity = QueryIdentity(
         tenant=tenant,
@@ -99,7 +98,3 @@ def reconcile(
         if known_batches is None
         else tuple(spans(batch for batch in range(purged) if batch not in known_batches)),
     )
-
-
-def _kind(dataset: DatasetRef) -> SourceKind:
-    return SourceKind.KAFKA if dataset.namespace.startswith("kafka://") else SourceKind.FILE

@@ -170,7 +170,7 @@ def test_where_a_checkpoint_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     assert location("cp/") == f"file:{tmp_path}/cp"
     assert location("/cp") == "file:/cp"
-    assert location("s3a://lake/cp/") == "s3a://lake/cp"
+    assert location("s3a://lake/cp/X/") == "s3a://lake/cp/X"
 
 
 def test_spans() -> None:
@@ -200,4 +200,4 @@ def test_what_is_a_table(tmp_path: Path, checkpoint: str) -> None:
     assert not is_table(str(tmp_path / "ice"), LocalFiles())
     (tmp_path / "ice" / "metadata" / "v1.metadata.json").touch()
     assert is_table(str(tmp_path / "ice"), LocalFiles())
-    assert not is_table(checkpoint, LocalFiles())
+    assert is_table(checkpoint, LocalFiles()) is False

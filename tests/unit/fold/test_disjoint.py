@@ -147,7 +147,7 @@ def test_however_a_name_is_in_common(body: Any, named: LineageEvent) -> None:
 
 @pytest.mark.parametrize("common", ["job", "topic"])
 def test_reports_read_by_templates_have_a_name_in_common(common: str) -> None:
-    names = [{"job": f"j{number}", "topic": f"t{number}"} for number in range(3)]
+    names: list[dict[str, Any]] = [{"job": f"j{number}", "topic": f"t{number}"} for number in range(3)]
     names[1][common] = names[0][common]
     templates = TemplateDecoder(Decoder())
     last = [[templates.decode(value) for value in run_of(number, 3, **names[number])][-1] for number in range(3)]

@@ -26,7 +26,7 @@ from headwater_consumers.facts.properties import flatten, parse, stamped
 from headwater_consumers.facts.registers import PROVENANCE_RANKS, Cell, Registers, beats, canonical_value
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import Provenance
-from support.events import full_plan_event, full_run_event
+from support.events import full_interval_event, full_plan_event, full_run_event
 
 NEW_YEAR = datetime(2013, 1, 1, tzinfo=UTC)
 
@@ -80,6 +80,15 @@ def test_of_two_values_with_one_stamp_the_greater_wins(lesser: Cell, greater: Ce
 def test_a_value_that_no_property_can_have_is_refused() -> None:
     with pytest.raises(TypeError, match="object is no property value"):
         canonical_value(object())  # type: ignore[arg-type]
+
+
+def test_a_run_has_its_job_in_one_register_whoever_reports_it() -> None:
+    [of_micro_batches] = fold([full_interval_event()]).runs.values()
+    assert of_micro_batches.registers.keys() == {"job", "query_id"}
+    run = full_run_event()
+    assert run.run is not None
+    [of_run] = [each for each in fold([run]).runs.values() if each.identity["run_id"] == run.run.run_id]
+    assert of_run.registers.keys() > {"job", "query_id"}
 
 
 def test_facets_are_listed_by_name() -> None:

@@ -42,8 +42,8 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.redaction import redact
 
-# A progress has a time; where the checkpoint has none, the entry hasn't either.
-_NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
+# A progress has a time. The entry has the checkpoint's, or none.
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class Rebuilder:
@@ -129,7 +129,7 @@ class Rebuilder:
             run_id="",
             name=None,
             batch_id=batch.batch_id,
-            started_at=batch.planned_at or _NEVER,
+            started_at=_NEVER,
             duration_ms=None,
             before_write_ms=0,
             executed=True,
