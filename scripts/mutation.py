@@ -113,6 +113,10 @@ AREAS: Final[dict[str, Area]] = {
             "tests/property/test_following.py",
         ),
     ),
+    "parts": Area(
+        (f"{_FOLD}/disjoint.py", "consumers/headwater_consumers/materializer/write/parts.py"),
+        ("tests/unit/fold/test_disjoint.py", "tests/unit/materializer/test_parts.py"),
+    ),
     "rejection": Area((f"{_FOLD}/rejection.py",), ("tests/unit/fold/test_reject.py",)),
     "derive": Area(
         ("consumers/headwater_consumers/graph/derive.py",),
@@ -124,9 +128,11 @@ AREAS: Final[dict[str, Area]] = {
         ),
     ),
     "reconcile": Area(
-        (_BACKFILL,),
+        (_BACKFILL, "producers/headwater_producers/spark/streaming/checkpoint.py", "cli/headwater/reconciling"),
         (
             "tests/unit/reconcile",
+            "tests/unit/capture/test_checkpoint.py",
+            "tests/unit/cli/test_reconciling.py",
             "tests/unit/capture/test_backfill.py",
             "tests/unit/capture/test_left_writes.py",
             "tests/unit/capture/test_way_of_a_micro_batch.py",
