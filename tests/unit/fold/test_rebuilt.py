@@ -18,6 +18,7 @@ from headwater_schemas.events import (
     DatasetRef,
     DatasetUse,
     EngineRef,
+    FileSet,
     JobRef,
     KafkaRanges,
     LineageEvent,
@@ -114,6 +115,34 @@ def test_what_is_the_same_in_each_run_is_the_same_object() -> None:
     assert read.job is first.job
     assert read.run_event.versions is first.run_event.versions
     assert read.run_event.outputs[0].dataset is first.run_event.outputs[0].dataset
+
+
+def test_what_has_no_number_may_stand_among_what_has() -> None:
+    table = DatasetUse(dataset=DatasetRef("file", "/t"))
+    events = []
+    for number in (1, 2):
+        event = of_run(number, RunEventType.COMPLETE)
+        assert event.run_event is not None
+        events.append(of_run(number, RunEventType.COMPLETE, inputs=(table, *event.run_event.inputs)))
+    first, second = events
+    assert RunReader(encode(first), first, Decoder(), 1 << 20).read(encode(second)) == second
+
+
+def test_files_have_another_digest_with_each_run() -> None:
+    first, second = (
+        of_run(
+            number,
+            RunEventType.COMPLETE,
+            outputs=(
+                DatasetUse(
+                    dataset=DatasetRef("file", "/t"),
+                    position=Position(files=FileSet(count=number, manifest_digest=f"{number:064d}")),
+                ),
+            ),
+        )
+        for number in (1, 2)
+    )
+    assert RunReader(encode(first), first, Decoder(), 1 << 20).read(encode(second)) == second
 
 
 def read_as_first(value: bytes) -> LineageEvent | None:

@@ -226,6 +226,11 @@ INVALID: dict[str, tuple[LineageEvent, str, str]] = {
         "ends before it begins",
     ),
     "dataset without name": (run(inputs=NAMELESS), "run_event.inputs[0].dataset.name", "empty"),
+    "dataset without name behind another": (
+        run(inputs=(DatasetUse(dataset=DEPARTED), *NAMELESS)),
+        "run_event.inputs[1].dataset.name",
+        "empty",
+    ),
     "source of an output without name": (
         run(outputs=(DatasetUse(dataset=DEPARTED, inputs=(DEPARTED, DatasetRef("n", ""))),)),
         "run_event.outputs[0].inputs[1].name",
