@@ -47,8 +47,8 @@ LOCK = "_l"
 """Set by a statement to lock a node; it states nothing.
 
 Of jobs and datasets, which a transaction locks first, it is another one each time. Neo4j plans a statement once for
-transactions that have changed nothing yet, and once for others: the second plan of one takes up to a second, and would be
-made when an event is the first that changes nothing, such as one that comes again.
+transactions that have changed nothing yet, and once for others. The second plan takes up to a second, and would be made
+when an event is the first that changes nothing, such as one that comes again.
 """
 NOT_FROM = "_not_from"
 """Of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). It only grows, also by what turns out
