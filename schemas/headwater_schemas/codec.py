@@ -51,7 +51,8 @@ from headwater_schemas.rules import BODY_OF_KIND, first_violation
 
 SINGLE_OBJECT_MAGIC = b"\xc3\x01"
 CONFLUENT_MAGIC = b"\x00"
-_SINGLE_OBJECT_HEADER_BYTES = len(SINGLE_OBJECT_MAGIC) + FINGERPRINT_BYTES
+SINGLE_OBJECT_HEADER_BYTES = len(SINGLE_OBJECT_MAGIC) + FINGERPRINT_BYTES
+"""Where the fields of an event begin in such a record."""
 _CONFLUENT_HEADER_BYTES = 5
 _INT64 = range(-(2**63), 2**63)
 # msgspec's "… - at `$.run_event.inputs[0].dataset`".
@@ -227,7 +228,7 @@ def _long(number: int) -> bytes:
 
 def with_registry_id(value: bytes, schema_id: int) -> bytes:
     """What `encode` returned, in Confluent's format, with the current schema's id in a registry."""
-    return CONFLUENT_MAGIC + schema_id.to_bytes(4, "big") + value[_SINGLE_OBJECT_HEADER_BYTES:]
+    return CONFLUENT_MAGIC + schema_id.to_bytes(4, "big") + value[SINGLE_OBJECT_HEADER_BYTES:]
 
 
 class Decoder:
@@ -274,7 +275,7 @@ class Decoder:
         if not value:
             raise EmptyRecordError("the record has no value")
         if value[:2] == SINGLE_OBJECT_MAGIC:
-            schema, start = self._by_fingerprint(value), _SINGLE_OBJECT_HEADER_BYTES
+            schema, start = self._by_fingerprint(value), SINGLE_OBJECT_HEADER_BYTES
         elif value[:1] == CONFLUENT_MAGIC:
             schema, start = self._by_id(value), _CONFLUENT_HEADER_BYTES
         else:
@@ -282,7 +283,7 @@ class Decoder:
         return self._datum(value, start, schema)
 
     def _by_fingerprint(self, value: bytes) -> AvroSchema:
-        fingerprint = value[2:_SINGLE_OBJECT_HEADER_BYTES]
+        fingerprint = value[2:SINGLE_OBJECT_HEADER_BYTES]
         if len(fingerprint) < FINGERPRINT_BYTES:
             raise TruncatedError("ends inside the schema fingerprint")
         schema = self._schemas.find(fingerprint)
@@ -351,7 +352,7 @@ def _repeats(value: bytes | None) -> bool:
     """Whether it is likely that other records have the same body."""
     return (
         value is not None
-        and value[:_SINGLE_OBJECT_HEADER_BYTES] == SINGLE_OBJECT_MAGIC + current_schema().fingerprint
+        and value[:SINGLE_OBJECT_HEADER_BYTES] == SINGLE_OBJECT_MAGIC + current_schema().fingerprint
         and _KIND_OF_REPEATED.search(value, 0, _KIND_BYTES) is not None
     )
 
@@ -359,7 +360,7 @@ def _repeats(value: bytes | None) -> bool:
 def _head(value: bytes | None) -> tuple[Any, bytes]:
     """The fields before the bodies, and the bytes behind them; None where it isn't so."""
     stream = BytesIO(value or b"")
-    stream.seek(_SINGLE_OBJECT_HEADER_BYTES)
+    stream.seek(SINGLE_OBJECT_HEADER_BYTES)
     try:
         head = schemaless_reader(stream, _head_schema(), None)
     except Exception:  # noqa: BLE001 - as in `_datum`, which then finds out what is wrong

@@ -19,7 +19,7 @@ class AssetKind(StrEnum):
     JOB = "JOB"
 
 
-# Nothing changes one. But a frozen one takes four times as long to make, and a page has thousands.
+# Nothing changes one. But a frozen one takes five times as long to make, and a page has thousands.
 @dataclass(slots=True, unsafe_hash=True)
 class Asset:
     """A dataset, a column of one, or a job.

@@ -9,17 +9,14 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater_consumers.materializer.fold.rebuilt import RunReader
+from headwater_consumers.materializer.fold.rebuilt import _FREE, RunReader
 from headwater_schemas.avro_numbers import LIMIT, NumbersPattern, places
 from headwater_schemas.avro_schema import current_schema
-from headwater_schemas.codec import Decoder, encode
+from headwater_schemas.codec import SINGLE_OBJECT_HEADER_BYTES, Decoder, encode
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import JobRef, LineageEvent, OffsetRange, RunEvent, RunRef
 from headwater_schemas.events.build import lineage_event
 from support.event_strategies import of_type
-
-_START = 10
-_FREE = {"event_id", "run_id", "snapshot_id", "parent_id", "manifest_digest"}
 
 
 def run_events() -> st.SearchStrategy[LineageEvent]:
@@ -59,9 +56,9 @@ def decoded(value: bytes) -> LineageEvent | None:
 def changed(draw: st.DrawFn, value: bytes) -> bytes:
     """The record with other numbers and ids, or with another byte anywhere."""
     if draw(st.booleans()):
-        at = draw(st.integers(_START, len(value) - 1))
+        at = draw(st.integers(SINGLE_OBJECT_HEADER_BYTES, len(value) - 1))
         return value[:at] + bytes([draw(st.integers(0, 255))]) + value[at + 1 :]
-    pattern = NumbersPattern(value, places(current_schema().parsed, value, _START, _FREE))
+    pattern = NumbersPattern(value, places(current_schema().parsed, value, SINGLE_OBJECT_HEADER_BYTES, _FREE))
     found = pattern.read(value)
     if found is None:
         return value

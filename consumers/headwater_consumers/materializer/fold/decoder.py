@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.fold.rebuilt import RunReader
 from headwater_consumers.materializer.fold.rejection import reject_decoded
-from headwater_consumers.materializer.fold.templates import START, Decodes, ReportReader
+from headwater_consumers.materializer.fold.templates import Decodes, ReportReader
 from headwater_schemas.avro_schema import current_schema
-from headwater_schemas.codec import SINGLE_OBJECT_MAGIC
+from headwater_schemas.codec import SINGLE_OBJECT_HEADER_BYTES, SINGLE_OBJECT_MAGIC
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.latest import Latest
@@ -17,7 +17,7 @@ from headwater_schemas.latest import Latest
 _ID_BYTES = 36
 _TIME_BYTES = 8
 """Of an event time from 1978 to 3111, as zigzag has it."""
-_NAMES = START + 1 + _ID_BYTES + _TIME_BYTES
+_NAMES = SINGLE_OBJECT_HEADER_BYTES + 1 + _ID_BYTES + _TIME_BYTES
 """Where tenant, producer, kind, job and run begin, behind event id and time."""
 _GIVEN = 2
 """The branch of an optional field that isn't null."""

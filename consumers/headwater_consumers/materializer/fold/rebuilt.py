@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from headwater_consumers.materializer.fold.templates import START, Decodes, marks
+from headwater_consumers.materializer.fold.templates import Decodes, marks
 from headwater_schemas.avro_numbers import NumbersPattern, Path, places
 from headwater_schemas.avro_schema import current_schema
+from headwater_schemas.codec import SINGLE_OBJECT_HEADER_BYTES
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import from_micros
 from headwater_schemas.rules import first_violation
@@ -43,7 +44,7 @@ class RunReader:
     """
 
     def __init__(self, value: bytes, event: LineageEvent, decoder: Decodes, most: int) -> None:
-        found = places(current_schema().parsed, value, START, _FREE)
+        found = places(current_schema().parsed, value, SINGLE_OBJECT_HEADER_BYTES, _FREE)
         self.size = 8_000 + 40 * len(value) + 600 * len(found)
         if self.size > most:
             raise ValueError("takes too much memory")

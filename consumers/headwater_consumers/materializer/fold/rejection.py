@@ -66,7 +66,12 @@ class Rejected(Exception):  # noqa: N818 - never leaves this package; it carries
 def need(condition: object, field: str, detail: str) -> None:
     """Reject as INVALID_EVENT unless `condition` holds."""
     if not condition:
-        raise Rejected(Rejection(DeadLetterReason.INVALID_EVENT, field, detail))
+        raise invalid(field, detail)
+
+
+def invalid(field: str, detail: str) -> Rejected:
+    """The end of checks for what the contract doesn't allow."""
+    return Rejected(Rejection(DeadLetterReason.INVALID_EVENT, field, detail))
 
 
 def unstorable(field: str, detail: str) -> Rejected:
@@ -278,7 +283,7 @@ def _declaration_set(event: LineageEvent) -> None:
 def _follow_rules(event: LineageEvent) -> None:
     broken = first_violation(event)
     if broken is not None:
-        need(False, broken.field, broken.message)  # noqa: FBT003 - never holds
+        raise invalid(broken.field, broken.message)
 
 
 def _check_datasets(datasets: Iterable[DatasetRef], field: str) -> None:
@@ -342,7 +347,7 @@ def _check(event: LineageEvent) -> None:
     need(event.kind in CHECKS, "kind", "not one of this version's")
     for kind, (name, _) in CHECKS.items():
         if (getattr(event, name) is None) == (kind == event.kind):
-            need(False, name, "missing" if kind == event.kind else f"set in a {event.kind} event")  # noqa: FBT003
+            raise invalid(name, "missing" if kind == event.kind else f"set in a {event.kind} event")
     if event.job is not None:
         need(event.job.name, "job.name", "empty")
     if event.run is not None:

@@ -26,13 +26,11 @@ from headwater_consumers.graph.segments.slots import Names, Owner, take_apart
 from headwater_consumers.materializer.fold.filled import Filled, Template, picker
 from headwater_consumers.materializer.fold.fold import fold
 from headwater_schemas.avro_numbers import NumbersPattern, Path, places
-from headwater_schemas.avro_schema import FINGERPRINT_BYTES, current_schema
-from headwater_schemas.codec import SINGLE_OBJECT_MAGIC
+from headwater_schemas.avro_schema import current_schema
+from headwater_schemas.codec import SINGLE_OBJECT_HEADER_BYTES
 from headwater_schemas.events import IntervalEvent, LineageEvent, Provenance
 from headwater_schemas.identity import NumberedIntervalId, event_id, micros
 
-START = len(SINGLE_OBJECT_MAGIC) + FINGERPRINT_BYTES
-"""Where the fields of an event begin in its record."""
 _FIRST_MARK, _MARK_STEP = 1 << 50, 1 << 30
 """Marks are times of this millennium, and any two and their distance are different from what else is in a report."""
 
@@ -60,7 +58,7 @@ class ReportReader:
     """
 
     def __init__(self, value: bytes, event: LineageEvent, decoder: Decodes, most: int) -> None:
-        found = places(current_schema().parsed, value, START, {"event_id"})
+        found = places(current_schema().parsed, value, SINGLE_OBJECT_HEADER_BYTES, {"event_id"})
         numbers = [place for place in found if not place.is_text]
         self.size = _size(value, len(numbers))
         if self.size > most:

@@ -7,10 +7,10 @@ from typing import Any
 
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.nodes import MADE_FROM, POSSIBLE
-from headwater_consumers.facts.registers import FACET, Props, Registers, join
+from headwater_consumers.facts.registers import Props, Registers, join
 from headwater_consumers.graph.derive import FILES
 from headwater_consumers.graph.words import path_marks
-from headwater_consumers.materializer.fold.builder import Builder, put
+from headwater_consumers.materializer.fold.builder import Builder, put, put_facets
 from headwater_schemas.events import Certainty, DatasetUse, FileSet, Position, TableSnapshot
 
 
@@ -27,9 +27,8 @@ def fold_uses(
         use = UseKey(type_, dataset, 0)
         while use in out:
             use = use._replace(ordinal=use.ordinal + 1)
-        registers = _numbers(item, stamp)
-        for name, text in item.facets.items():
-            registers[FACET + name] = (stamp, text)
+        registers = _reported(item, stamp)
+        put_facets(registers, stamp, item.facets)
         if item.position is not None:
             position = position_properties(item.position, item.certainty)
             if position is not None:
@@ -43,7 +42,7 @@ def fold_uses(
     return out
 
 
-def _numbers(item: DatasetUse, stamp: str) -> Registers:
+def _reported(item: DatasetUse, stamp: str) -> Registers:
     # A batch of runs has thousands of uses: `put` takes twice as long.
     registers: Registers = {}
     if item.rows is not None:
