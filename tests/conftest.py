@@ -18,39 +18,60 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
+from support.examples import MOST_EXAMPLES
+from support.ordering import names_of_changes, rank, remember_changes
 from support.run_rules import (  # noqa: F401 - hooks of pytest
-    pytest_configure,
     pytest_runtest_logreport,
     pytest_sessionfinish,
     pytest_terminal_summary,
+    refuse_rewriting_in_ci,
 )
 from support.stack import StackUnderTest, running_stack
+from support.waiting import factor, patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
-    from xdist.remote import Producer
-    from xdist.scheduler import LoadScopeScheduling
+
 
 # How long an example takes is the machine's affair: on a busy one, the first took longer than the default deadline.
-hypothesis.settings.register_profile("without-deadline", deadline=None)
-hypothesis.settings.load_profile("without-deadline")
+# The gate tries the same examples each time, so that no change is refused for luck; the nightly run tries new ones.
+_LAX = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("gate", _LAX, max_examples=MOST_EXAMPLES, derandomize=True, database=None)
+hypothesis.settings.register_profile("nightly", _LAX)
+hypothesis.settings.load_profile("gate")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Who runs what, where several processes do."""
-    from support.workers import Together
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of `bin/test --stress`."""
+    parser.addoption("--times", type=int, default=1, help="run each test so many times")
 
-    config.option.loadscopereorder = False
-    return Together(config, log)
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Repeat each test where `--times` asks for it."""
+    if (times := metafunc.config.getoption("times")) > 1:
+        metafunc.fixturenames.append("_time")
+        metafunc.parametrize("_time", range(times))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure this machine, and look up what changed, once for all processes of the run."""
+    factor()
+    if config.getoption("numprocesses", None):
+        remember_changes()
+    refuse_rewriting_in_ci(config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Whatever runs alone stays in the order of its files."""
+    """Order what several processes share; scale time limits; give each test's report its node id."""
     if hasattr(config, "workerinput"):
-        from support.workers import turn_of
-
-        items.sort(key=turn_of)
+        changed = names_of_changes()
+        items.sort(key=lambda item: rank(item.nodeid, changed))
+    for item in items:
+        marker = item.get_closest_marker("timeout")
+        seconds = float(marker.args[0] if marker else config.getini("timeout"))
+        item.add_marker(pytest.mark.timeout(patience(seconds)), append=False)
+        item.user_properties.append(("nodeid", item.nodeid))
 
 
 @pytest.fixture(scope="session", autouse=True)

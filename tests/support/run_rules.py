@@ -25,6 +25,9 @@ MAY_SKIP_IN_CI: dict[str, str] = {
 }
 """Node id, without its parameters ⇒ why CI can't run it. All else that the tests need CI installs."""
 
+REFUSED = 10
+"""Exit status of a run that broke these rules, failed tests or not: no second try of them mends it."""
+
 _WITHOUT = "CI_WITHOUT"
 """System packages that `.ci/run` couldn't install, and reported: tests whose reason is one of them may be skipped."""
 
@@ -54,8 +57,12 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Refuse what can't be meant."""
+def refuse_rewriting_in_ci(config: pytest.Config) -> None:
+    """Refuse to rewrite goldens in CI or in two processes.
+
+    Raises:
+        pytest.UsageError: The run would rewrite goldens, and may not.
+    """
     value = os.environ.get(_VARIABLE)
     if value not in {None, "", "0", "1"}:
         raise pytest.UsageError(f"{_VARIABLE}={value}: 1 rewrites the goldens, and nothing else does")
@@ -80,9 +87,10 @@ def _may_skip(report: pytest.TestReport) -> bool:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """A run that rewrote goldens hasn't passed; neither has one of CI that skipped what isn't listed."""
-    if exitstatus == pytest.ExitCode.OK and (_rewritten or (in_ci() and _skipped)):
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    """Refuse a run that rewrote goldens, and one of CI that skipped what isn't listed."""
+    tests_ran = exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
+    if tests_ran and (_rewritten or (in_ci() and _skipped)):
+        session.exitstatus = REFUSED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
