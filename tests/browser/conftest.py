@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import headless_chromium
 import pytest
 from headless_chromium import INSTALL_CHROMIUM, find_chromium
 from playwright.sync_api import expect
@@ -15,9 +16,11 @@ from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
 from support.api import client_of
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 # A state is waited for as long as a busy machine may need; 5 s, the default, are too few for a first answer.
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=patience(60) * 1_000)
+headless_chromium.STEP_SECONDS = patience(headless_chromium.STEP_SECONDS)
 
 
 @pytest.fixture(scope="session")

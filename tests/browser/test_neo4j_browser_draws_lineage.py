@@ -25,7 +25,7 @@ CREATE (departed:Dataset {name: 'departed', title: 'departed'}),
 """
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.nightly, pytest.mark.stack, pytest.mark.timeout(180)]
 
 
 def test_a_lineage_graph_is_drawn_from_left_to_right(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DRAWN = "Which segment read an offset of a topic, drawn: its query, its runs, what it read and wrote"
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.nightly, pytest.mark.stack, pytest.mark.timeout(240)]
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from headwater_benchmarks.soak.broken import COMMITS_AHEAD, SKIPS
 from headwater_benchmarks.soak.faults import FAULTS
 from headwater_benchmarks.soak.run import Options, soak
 
+pytestmark = pytest.mark.nightly
+
 
 class Remembers:
     def __init__(self) -> None:

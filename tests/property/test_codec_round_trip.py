@@ -15,6 +15,7 @@ from headwater_schemas.errors import DecodeError, TruncatedError
 from headwater_schemas.events import LineageEvent
 from support.event_strategies import events
 from support.events import FULL_EVENTS
+from support.examples import examples
 from support.raw_records import raw
 
 HEADER = SINGLE_OBJECT_MAGIC + current_schema().fingerprint
@@ -24,26 +25,27 @@ DECODER = Decoder()
 PIECES = ("flights", "headwater.example", "enrich", "IATA")
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(events())
 def test_reading_what_was_written_gives_the_event_back(event: LineageEvent) -> None:
     assert DECODER.decode(encode(event)) == event
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(events())
 def test_the_bytes_are_those_that_fastavro_writes(event: LineageEvent) -> None:
     assert encode(event) == raw(event)
 
 
-@pytest.mark.parametrize("value", GOOD, ids=list(FULL_EVENTS))
-def test_every_proper_prefix_is_truncated_or_empty(value: bytes) -> None:
-    for length in range(2, len(value)):
-        with pytest.raises(TruncatedError):
-            DECODER.decode(value[:length])
+def test_every_proper_prefix_is_truncated_or_empty(subtests: pytest.Subtests) -> None:
+    for name, value in zip(FULL_EVENTS, GOOD, strict=True):
+        with subtests.test(name):
+            for length in range(2, len(value)):
+                with pytest.raises(TruncatedError):
+                    DECODER.decode(value[:length])
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.binary(max_size=300))
 @example(b"")
 @example(b"\x00")
@@ -54,7 +56,7 @@ def test_garbage_raises_nothing_but_drawn_errors(value: bytes) -> None:
             DECODER.decode(candidate)
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(1_000))
 @given(st.sampled_from(GOOD), st.data())
 def test_damaged_events_raise_nothing_but_drawn_errors(value: bytes, data: st.DataObject) -> None:
     damaged = bytearray(value)

@@ -34,6 +34,7 @@ from headwater_schemas.events import (
     RunRef,
 )
 from headwater_schemas.events.build import lineage_event
+from support.examples import examples
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -141,7 +142,7 @@ def check(seed: int, odd: float, count: int) -> list[MicroBatch]:
     return coming
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.integers(0, 1 << 32), st.sampled_from([0.0, 0.01, 0.03, 0.1]), st.integers(1, 60))
 def test_the_summary_is_the_same(seed: int, odd: float, count: int) -> None:
     check(seed, odd, count)

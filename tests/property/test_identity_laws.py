@@ -28,12 +28,13 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import Part
 from support.event_strategies import events, lineages, of_type
 from support.events import JOB, LATER, PRODUCER, QUERY_ID, RUN, TIME
+from support.examples import examples
 
 PARTS = st.none() | st.integers() | st.text()  # lone surrogates included: a client may send anything
 TUPLES = st.lists(PARTS, max_size=4).map(tuple)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(TUPLES, TUPLES)
 def test_different_tuples_have_different_canonical_bytes(one: tuple[Part, ...], other: tuple[Part, ...]) -> None:
     assert (identity.canonical(one) == identity.canonical(other)) == (_typed(one) == _typed(other))

@@ -31,6 +31,7 @@ from headwater_schemas.events import (
     RunRef,
 )
 from headwater_schemas.events.build import lineage_event
+from support.examples import examples
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -121,7 +122,7 @@ def put_late(seed: int, odd: float) -> bool:
     return True
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.integers(0, 1 << 32), st.sampled_from([0.0, 0.0, 0.02, 0.1]))
 def test_what_came_late_is_in_its_place(seed: int, odd: float) -> None:
     put_late(seed, odd)

@@ -16,6 +16,7 @@ from headwater_openlineage.incoming import events_of
 from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent
+from support.examples import examples
 from support.openlineage_documents import documents
 from support.openlineage_spec import canonical, official_schemas
 
@@ -77,7 +78,7 @@ def taken(document: Any) -> tuple[list[LineageEvent], Refused | None]:
 
 
 @given(st.deferred(broken))
-@settings(max_examples=150, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=examples(150), phases=[Phase.explicit, Phase.generate])
 def test_a_document_is_taken_or_refused(document: Any) -> None:
     official_schemas()
     given_ = decode(json.dumps(document).encode())

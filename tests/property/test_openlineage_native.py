@@ -16,6 +16,7 @@ from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import event_id
 from support.event_strategies import events
+from support.examples import examples
 from support.openlineage_spec import alone, check_official, graph_of
 
 FIRST, LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9998, 12, 31, tzinfo=UTC)
@@ -42,7 +43,7 @@ def there_and_back(event: LineageEvent, *, coalesced: bool) -> list[LineageEvent
 
 
 @given(events())
-@settings(max_examples=100, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=examples(100), phases=[Phase.explicit, Phase.generate])
 def test_an_event_comes_back_from_its_documents(drawn: LineageEvent) -> None:
     event = in_time(drawn)
     event = msgspec.structs.replace(event, event_id=event_id(event), document=None)

@@ -16,6 +16,7 @@ from headwater_openlineage.incoming import events_of
 from headwater_openlineage.repeated import Shared
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent
+from support.examples import examples
 from support.openlineage_documents import documents
 from support.openlineage_spec import official_schemas
 
@@ -62,7 +63,7 @@ def moved(document: Any, draw: st.DataObject) -> Any:
 
 
 @given(st.deferred(documents), st.data())
-@settings(max_examples=150, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=examples(150), phases=[Phase.explicit, Phase.generate])
 def test_documents_with_the_same_parts(document: dict[str, Any], draw: st.DataObject) -> None:
     same(json.dumps(document).encode())
     same(json.dumps(moved(document, draw)).encode())
@@ -101,12 +102,13 @@ TEXT = """{"eventType": "COMPLETE", "eventTime": "2026-01-01T00:00:00Z", "produc
 "outputs": [{"namespace": "n", "name": "u", "facets": %(outputs)s}]}"""
 
 
-@pytest.mark.parametrize("place", ["run", "job", "inputs", "use", "outputs"])
-@pytest.mark.parametrize("odd", ODD, ids=lambda text: text[:40])
-def test_whatever_is_in_a_part_is_taken_or_refused_alike(place: str, odd: str) -> None:
-    text = TEXT % {**dict.fromkeys(("run", "job", "inputs", "use", "outputs"), "{}"), place: odd}
-    same(text.encode())
-    same(text.replace('{"namespace": "n", "name": "first"},', "").encode())
+def test_whatever_is_in_a_part_is_taken_or_refused_alike(subtests: pytest.Subtests) -> None:
+    for place in ("run", "job", "inputs", "use", "outputs"):
+        for odd in ODD:
+            with subtests.test(f"{place}: {odd[:40]}"):
+                text = TEXT % {**dict.fromkeys(("run", "job", "inputs", "use", "outputs"), "{}"), place: odd}
+                same(text.encode())
+                same(text.replace('{"namespace": "n", "name": "first"},', "").encode())
 
 
 def test_bytes_that_are_no_text_are_refused_alike() -> None:

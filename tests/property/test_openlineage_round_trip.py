@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from headwater_consumers.materializer.fold.rejection import reject
 from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.codec import Decoder, encode
+from support.examples import examples
 from support.openlineage_documents import documents, standard_facets
 from support.openlineage_spec import canonical, check_official, official_schemas, received
 
@@ -22,7 +23,7 @@ def _specifications() -> None:
 
 
 @given(st.deferred(documents))
-@settings(max_examples=300, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=examples(300), phases=[Phase.explicit, Phase.generate])
 def test_a_document_comes_back(document: dict[str, Any]) -> None:
     check_official(document)
     events = received(document)

@@ -21,6 +21,7 @@ from headwater_consumers.graph.segments.summary import StoredSummary, Summary, s
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import LineageEvent
 from support.event_strategies import interval_events
+from support.examples import examples
 from support.graph.colliding import Pools, colliding_events
 
 POOLS = Pools(tenants=1, jobs=2, datasets=3, runs=3, queries=1, batches=80, times=6, columns=1, plans=2)
@@ -37,7 +38,7 @@ def owner_of(interval: IntervalFacts) -> Owner:
     return Owner(str(interval.identity["tenant"]), str(interval.identity["query_id"]))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(interval_events())
 def test_any_micro_batch_is_the_same_again(event: LineageEvent) -> None:
     delta = fold([event])
@@ -52,7 +53,7 @@ def test_any_micro_batch_is_the_same_again(event: LineageEvent) -> None:
         assert blocks.read_closed(blocks.close(block)) == {5: slot}
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.integers(0, 1 << 32), st.integers(1, 120))
 def test_blocks_grown_and_made_at_once_are_the_same(seed: int, count: int) -> None:
     delta = fold([event for event in colliding_events(random.Random(seed), count, POOLS) if event.kind == "INTERVAL"])
@@ -88,15 +89,16 @@ def test_what_zlib_knows_before_a_block_belongs_to_the_version_of_the_graph() ->
     assert (GRAPH_VERSION, digest) == (5, "27be0caa324df0d37c5b198f3500a164517afd5d623fb0e0d2a4d128a8b178e6")
 
 
-@pytest.mark.parametrize("cut", [0, 1, 7, 20])
-def test_a_block_that_is_not_whole_is_not_read(cut: int) -> None:
-    block = blocks.close(blocks.open_block({0: Slot((), [], [])}))
-    assert blocks.read_closed(block) == {0: Slot((), [], [])}
-    with pytest.raises(blocks.DAMAGE):
-        blocks.read_closed(block[:cut])
+def test_a_block_that_is_not_whole_is_not_read(subtests: pytest.Subtests) -> None:
+    for cut in (0, 1, 7, 20):
+        with subtests.test(cut=cut):
+            block = blocks.close(blocks.open_block({0: Slot((), [], [])}))
+            assert blocks.read_closed(block) == {0: Slot((), [], [])}
+            with pytest.raises(blocks.DAMAGE):
+                blocks.read_closed(block[:cut])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(0, 1 << 32), st.integers(1, 150), st.randoms(use_true_random=False))
 def test_a_segment_filled_in_any_order_has_all_that_was_put_in(seed: int, count: int, dice: random.Random) -> None:
     reports = [event for event in colliding_events(random.Random(seed), count, POOLS) if event.kind == "INTERVAL"]

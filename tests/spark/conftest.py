@@ -22,6 +22,7 @@ from headwater.stack import ensure_jars, java_runtime
 from headwater.stack.spark import installed_release
 from support.running import QUICK_JVM
 from support.spark_versions import is_locked, where_spark_agrees
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,6 +71,18 @@ def pytest_runtest_teardown() -> Generator[None, object, object]:
     return result
 
 
+@pytest.fixture(autouse=True)
+def _long_writes_are_not_announced(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A write that takes more than a second, as on a slow machine, would be reported as running, too."""
+    if "announced_writes" not in request.fixturenames:
+        monkeypatch.setattr("headwater_producers.spark.driver.running_writes.RunningWrites._look", lambda _self: None)
+
+
+@pytest.fixture
+def announced_writes() -> None:
+    """Writes that have run for a second are reported as running, as outside the tests."""
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
@@ -108,5 +121,5 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     # Only then the callback server: closing a connection that a thread still reads from would wait for ever.
     if gateway is not None:
         gateway.proc.stdin.close()
-        gateway.proc.wait(timeout=60)
+        gateway.proc.wait(timeout=patience(60))
         gateway.shutdown()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx
+import pytest
 
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
@@ -16,6 +17,7 @@ from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.server import Server
 from headwater_consumers.api.settings import ServeSettings
 from headwater_consumers.graph.connection import Neo4jTarget
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -62,14 +64,40 @@ def fake_graph(*, raises: Exception | None = None, **serve: Any) -> FakeGraph:
 
 
 @contextlib.contextmanager
+def held_back(owner: object, name: str) -> Iterator[threading.Event]:
+    """Let calls of a function wait until the block ends.
+
+    Args:
+        owner: Module or class that has the function.
+        name: Name of the function in it.
+
+    Yields:
+        An event that is set once the function has been called.
+    """
+    begun, release, function = threading.Event(), threading.Event(), getattr(owner, name)
+
+    def waiting(*args: Any, **options: Any) -> Any:
+        begun.set()
+        assert release.wait(patience(60))
+        return function(*args, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, name, waiting)
+        try:
+            yield begun
+        finally:
+            release.set()
+
+
+@contextlib.contextmanager
 def client_of(graph: Graph, app: FastAPI | None = None) -> Iterator[httpx.Client]:
     """Asks the server, which listens on a free port of this machine and runs in a thread."""
     with contextlib.closing(Server(graph, app)) as server:
         thread = threading.Thread(target=server.run)
         thread.start()
         try:
-            with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
+            with httpx.Client(base_url=server.url, trust_env=False, timeout=patience(60)) as client:
                 yield client
         finally:
             server.stop()
-            thread.join(30)
+            thread.join(patience(30))

@@ -14,6 +14,7 @@ from headwater_producers.spark.connectors.kafka.observed_topics import AskedTopi
 from headwater_producers.spark.events.context import EventContext
 from headwater_schemas.codec import encode
 from headwater_schemas.events import EngineRef, IntervalEntry, LineageEvent, RunEvent, RunEventType, Versions
+from support.waiting import patience
 
 # Two cores that other tests share: time to be generous with, for what normally takes a tenth of a second.
 FLUSH_SECONDS = 60.0
@@ -82,7 +83,7 @@ class Captured:
 
     def flushed(self) -> RecordingSink:
         """The sink, when all that has happened is in it."""
-        assert self.capture.flush(FLUSH_SECONDS)
+        assert self.capture.flush(patience(FLUSH_SECONDS))
         status = self.capture.status()
         assert (status.failed, status.dropped, status.publish_failed) == (0, 0, 0), status.last_error
         return self.sink

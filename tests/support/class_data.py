@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from headwater.stack import java_runtime
 from support.running import QUICK_JVM
+from support.waiting import patience
 
 _SECONDS: Final = 300.0
 
@@ -73,7 +74,7 @@ def _make(archive: Path) -> None:
             cwd=folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=_SECONDS,
+            timeout=patience(_SECONDS),
             check=False,
         )
     # Without one, Spark starts more slowly and does the same.
@@ -97,7 +98,7 @@ def _typical(folder: Path) -> None:
     spark.stop()
     # The JVM writes the archive as it ends, which it does when its standard input is closed.
     gateway.proc.stdin.close()
-    gateway.proc.wait(_SECONDS)
+    gateway.proc.wait(patience(_SECONDS))
 
 
 if __name__ == "__main__":

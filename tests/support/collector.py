@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from support.waiting import patience
+
 Answer = tuple[int, Mapping[str, str]]
 
 
@@ -75,5 +77,5 @@ def collecting(tls: ssl.SSLContext | None = None) -> Iterator[TestCollector]:
         yield server
     finally:
         server.shutdown()
-        thread.join(10)
+        thread.join(patience(10))
         server.server_close()

@@ -23,6 +23,7 @@ from headwater_consumers.declaring.files import read_file
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import LineageEvent
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -80,13 +81,13 @@ def _values() -> Iterator[bytes | None]:
     client = settings.kafka.client_config()
     consumer = Consumer({**client, "group.id": "headwater-recording", "enable.auto.commit": False})
     try:
-        for number in sorted(consumer.list_topics(topic, timeout=_READ_SECONDS).topics[topic].partitions):
+        for number in sorted(consumer.list_topics(topic, timeout=patience(_READ_SECONDS)).topics[topic].partitions):
             where = TopicPartition(topic, number, OFFSET_BEGINNING)
-            _, end = consumer.get_watermark_offsets(where, timeout=_READ_SECONDS)
+            _, end = consumer.get_watermark_offsets(where, timeout=patience(_READ_SECONDS))
             consumer.assign([where])
             reached = 0
             while reached < end:
-                message = consumer.poll(_READ_SECONDS)
+                message = consumer.poll(patience(_READ_SECONDS))
                 if message is None:
                     raise TimeoutError(f"nothing more from {topic}[{number}] at {reached} of {end}")
                 reached = (message.offset() or 0) + 1

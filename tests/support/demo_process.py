@@ -7,7 +7,6 @@ import os
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 
 from headwater.stack import state
 from headwater.stack.ports import Ports
+from support.waiting import eventually, patience
 
 
 @dataclass(slots=True)
@@ -50,14 +50,16 @@ class DemoUnderTest:
         return cls(data, process)
 
     def until(self, condition: Callable[[], bool], what: str, *, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
+        def holds() -> bool:
+            if condition():
+                return True
             self.look()
             if self.process.poll() is not None:
                 output, errors = self.process.communicate()
                 pytest.fail(f"the demo ended with {self.process.returncode} before {what}\n{output}\n{errors}")
-            assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
-            time.sleep(0.1)
+            return False
+
+        eventually(holds, seconds, every=0.1, expecting=what)
 
     def look(self) -> set[psutil.Process]:
         """The processes that it has now."""
@@ -87,7 +89,7 @@ class DemoUnderTest:
 
     def left(self, seconds: float) -> list[str]:
         """Command lines of its processes that still run after so long."""
-        _, alive = psutil.wait_procs(self.seen, timeout=seconds)
+        _, alive = psutil.wait_procs(self.seen, timeout=patience(seconds))
         found = []
         for process in alive:
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -107,7 +109,12 @@ def environment(data: Path) -> dict[str, str]:
 def run(data: Path, arguments: Sequence[str], *, seconds: float = 120) -> str:
     """Stdout of a command that must succeed."""
     done = subprocess.run(
-        command(*arguments), env=environment(data), capture_output=True, text=True, timeout=seconds, check=False
+        command(*arguments),
+        env=environment(data),
+        capture_output=True,
+        text=True,
+        timeout=patience(seconds),
+        check=False,
     )
     assert done.returncode == 0, f"headwater {' '.join(arguments)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout

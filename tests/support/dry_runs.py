@@ -28,6 +28,7 @@ from headwater.reviewing import runs_with_rows, version_of_runs
 from headwater.stack import java_runtime
 from headwater.stack.spark import installed_pyspark
 from headwater_consumers.review.jobs.version import JobVersion
+from support.waiting import patience
 
 HEAD = "from pyspark.sql import SparkSession, Window, functions as F\nspark = SparkSession.builder.getOrCreate()\n"
 
@@ -76,7 +77,7 @@ class DryRuns:
         assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.stdout.close()
-        self._process.wait(timeout=60)
+        self._process.wait(timeout=patience(60))
         self._scratch.cleanup()
 
     def version(self, script: str, named: str = "job.py") -> JobVersion:

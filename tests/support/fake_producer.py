@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -63,7 +62,7 @@ class FakeProducer:
         while self.errors:
             self.conf["error_cb"](self.errors.popleft())
         if self.cluster.holding:
-            time.sleep(min(timeout, 0.005))
+            threading.Event().wait(min(timeout, 0.005))
             return 0
         with self._lock:
             batches, self._waiting = self._waiting, {}
@@ -74,7 +73,7 @@ class FakeProducer:
             for _, on_delivery in batch:
                 on_delivery(error, None)
         if not batches:
-            time.sleep(min(timeout, 0.005))
+            threading.Event().wait(min(timeout, 0.005))
         return sum(map(len, batches.values()))
 
     def purge(self) -> None:

@@ -11,6 +11,8 @@ import data
 import pandas as pd
 from confluent_kafka import Consumer, TopicPartition
 
+from support.waiting import patience
+
 GROUP = ["hour", "origin", "carrier"]
 
 
@@ -28,13 +30,13 @@ def raw(bootstrap_servers: str, topic: str) -> dict[int, list[tuple[bytes, bytes
         {"bootstrap.servers": bootstrap_servers, "log_level": 2, "group.id": "look", "enable.auto.commit": False}
     )
     try:
-        partitions = consumer.list_topics(topic, timeout=20).topics[topic].partitions
+        partitions = consumer.list_topics(topic, timeout=patience(20)).topics[topic].partitions
         parts = [TopicPartition(topic, number, 0) for number in partitions]
-        left = sum(consumer.get_watermark_offsets(part, timeout=20)[1] for part in parts)
+        left = sum(consumer.get_watermark_offsets(part, timeout=patience(20))[1] for part in parts)
         consumer.assign(parts)
         found: defaultdict[int, list[tuple[bytes, bytes]]] = defaultdict(list)
         while left:
-            message = consumer.poll(20)
+            message = consumer.poll(patience(20))
             assert message is not None
             assert message.error() is None
             number, key, value = message.partition(), message.key(), message.value()

@@ -15,6 +15,7 @@ from py4j.protocol import Py4JJavaError
 
 from headwater.stack import ports
 from headwater.stack.process import GuardedProcess
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +47,9 @@ def glue(spark: SparkSession) -> Iterator[str]:
         for name in _CREDENTIALS:
             system.setProperty(name, "none")
         try:
-            process.wait_until(lambda: not ports.is_free(port), timeout_seconds=_SECONDS, cancelled=lambda: False)
+            process.wait_until(
+                lambda: not ports.is_free(port), timeout_seconds=patience(_SECONDS), cancelled=lambda: False
+            )
             yield f"http://127.0.0.1:{port}"
         finally:
             for name in _CREDENTIALS:

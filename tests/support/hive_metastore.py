@@ -11,6 +11,7 @@ import pyspark
 from headwater.stack import java_runtime, ports
 from headwater.stack.process import GuardedProcess
 from support.running import QUICK_JVM
+from support.waiting import patience
 
 _SECONDS = 90.0
 
@@ -49,7 +50,7 @@ def hive_metastore(home: Path) -> Iterator[str]:
         folder=home,
     )
     try:
-        process.wait_until(lambda: not ports.is_free(port), timeout_seconds=_SECONDS, cancelled=lambda: False)
+        process.wait_until(lambda: not ports.is_free(port), timeout_seconds=patience(_SECONDS), cancelled=lambda: False)
         yield f"thrift://127.0.0.1:{port}"
     finally:
         process.stop()

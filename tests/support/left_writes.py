@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,9 +21,9 @@ from headwater_consumers.graph.dump import dump
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import LineageEvent, RunEventType
-from support.outbox import until
 from support.running import QUICK_JVM, events_on
 from support.stack import StackUnderTest
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -48,6 +47,7 @@ def held(gate):
     path = str(folder / gate)
     def wait(value):
         import os, time
+        open(f"{path}-held-by-{os.getpid()}", "w").close()
         while not os.path.exists(path):
             time.sleep(0.05)
         return value
@@ -69,7 +69,7 @@ time.sleep(600)
 """
 
 _END = """
-capture.flush(60)
+assert capture.flush(600)
 spark.stop()
 """
 
@@ -122,27 +122,29 @@ def killed_and_restarted(left: Left, stack: StackUnderTest, folder: Path) -> His
 
     try:
 
-        def are_in_flight() -> bool:
+        def published_in_flight() -> list[LineageEvent]:
+            """Events on the topic, once every write is held in its task and has a heartbeat there; until then none."""
             assert first.poll() is None, (folder / "log").read_text()[-4_000:]
-            time.sleep(1)
-            return _beating(published()) >= left.jobs
+            if len(list(folder.glob("*-held-by-*"))) < len(left.jobs):
+                return []
+            events = published()
+            return events if _beating(events) >= {"daily", *left.jobs} else []
 
-        until(are_in_flight, SECONDS)
-        hanging = published()
+        hanging = eventually(published_in_flight, SECONDS, every=0.5, expecting="a heartbeat of every write in flight")
         (folder / "busy").touch()
-        until((folder / "is-busy").exists, 60)
+        eventually((folder / "is-busy").exists, 60, expecting="capture is held")
         (folder / left.gate).touch()
-        until((folder / left.committed).exists, 60)
+        eventually((folder / left.committed).exists, 60, expecting=left.committed)
     finally:
         os.killpg(first.pid, signal.SIGKILL)
-        first.wait(30)
+        first.wait(patience(30))
     second = _driver(left, _BEGIN + left.begin + left.second + _END, stack, folder, prefix)
     try:
-        assert second.wait(SECONDS) == 0, (folder / "log").read_text()[-4_000:]
+        assert second.wait(patience(SECONDS)) == 0, (folder / "log").read_text()[-4_000:]
     finally:
         if second.poll() is None:
             os.killpg(second.pid, signal.SIGKILL)
-            second.wait(30)
+            second.wait(patience(30))
     return History(folder, hanging, published())
 
 

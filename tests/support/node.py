@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from support.waiting import patience
+
 LEAST_VERSION = 20
 _INSTALL = "apt install nodejs npm"
 
@@ -18,8 +20,12 @@ def npm(folder: Path, *arguments: str, seconds: float = 300.0) -> subprocess.Com
     found, node = shutil.which("npm"), shutil.which("node")
     if found is None or node is None:
         pytest.skip(f"Node and npm are not installed: {_INSTALL}")
-    printed = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=60, check=True).stdout
+    printed = subprocess.run(
+        [node, "--version"], capture_output=True, text=True, timeout=patience(60), check=True
+    ).stdout
     version = re.match(r"v(\d+)\.", printed)
     if version is None or int(version[1]) < LEAST_VERSION:
         pytest.skip(f"Node is {printed.strip()}, and {LEAST_VERSION} or newer is needed: {_INSTALL}")
-    return subprocess.run([found, *arguments], cwd=folder, capture_output=True, text=True, timeout=seconds, check=False)
+    return subprocess.run(
+        [found, *arguments], cwd=folder, capture_output=True, text=True, timeout=patience(seconds), check=False
+    )

@@ -19,6 +19,7 @@ from headwater_consumers.graph.dump import dump
 from support.materializer.process import run_until_caught_up
 from support.openlineage_graphs import words
 from support.run_rules import rewrite, updating
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -51,7 +52,9 @@ def check_recording(name: str, settings: dict[str, str], driver: Driver, replace
     if updating():
         environment = {**os.environ, **settings}
         command = [sys.executable, *PROGRAM, "export", "openlineage"]
-        ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+        ran = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=patience(120), check=True
+        )
         rewrite(RECORDINGS / f"{name}.jsonl", _without(ran.stdout, replaced))
         rewrite(RECORDINGS / f"{name}.graph.txt", graph)
     assert graph == (RECORDINGS / f"{name}.graph.txt").read_text(encoding="utf-8")

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from headwater.stack.paths import cache_dir
 from support.spark_results import record
+from support.waiting import patience
 
 ROOT = Path(__file__).parents[2]
 _SECONDS = 600.0
@@ -46,10 +47,11 @@ def run_tests(version: str, *arguments: str, seconds: float | None = None) -> su
     """pytest in that environment, in this process's folder; its output is captured where `seconds` limits it."""
     command = [str(python_of(version)), "-m", "pytest", *arguments]
     captured = seconds is not None
+    limit = None if seconds is None else patience(seconds)
     # There, what an older Spark doesn't have is skipped, of which a run in CI would have to know the reasons.
     variables = {name: value for name, value in os.environ.items() if name != "CI"}
     return subprocess.run(
-        command, cwd=ROOT, env=variables, text=True, capture_output=captured, timeout=seconds, check=False
+        command, cwd=ROOT, env=variables, text=True, capture_output=captured, timeout=limit, check=False
     )
 
 
@@ -66,7 +68,7 @@ def run_uv(*arguments: str, env: dict[str, str]) -> None:
             env=env,
             text=True,
             capture_output=True,
-            timeout=_SECONDS,
+            timeout=patience(_SECONDS),
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

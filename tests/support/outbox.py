@@ -1,9 +1,6 @@
-"""What the outbox's tests share: records by number, publishers without a broker, patience."""
+"""Shared by the outbox's tests: records by number, publishers without a broker."""
 
 from __future__ import annotations
-
-import time
-from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry
 
@@ -38,10 +35,3 @@ def metrics() -> OutboxMetrics:
 
 def delivered(cluster: FakeCluster) -> list[str]:
     return [name_of(value) for value in cluster.delivered.get(EVENTS, [])]
-
-
-def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"it did not come to that in {seconds} s"
-        time.sleep(0.005)

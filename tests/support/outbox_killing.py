@@ -15,13 +15,14 @@ import os
 import random
 import signal
 import sys
-import time
+import threading
 from pathlib import Path
 from typing import NoReturn
 
 from headwater_producers.outbox import Outbox
 from support.fake_producer import FakeCluster
 from support.outbox import EVENTS, metrics, name_of, publisher, record
+from support.waiting import patience
 
 
 def main() -> None:
@@ -41,7 +42,7 @@ def main() -> None:
         while seen < answers and (got := os.read(reading, answers - seen)):
             seen += len(got)
         # The moment is drawn, not waited for: anything may be half done.
-        time.sleep(delay)
+        threading.Event().wait(delay)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         os.close(reading)
@@ -67,7 +68,7 @@ def _put_until_killed(folder: Path, turn: int, seed: int, writing: int, *, kafka
             name = f"r{turn}-{number}"
             os.write(log, f"put {name}\n".encode())
             outbox.put(record(name, size=chance.choice([10, 300, 5_000])))
-        if outbox.await_durable(30) == 0:
+        if outbox.await_durable(patience(30)) == 0:
             os.write(log, f"durable {name}\n".encode())
             os.write(writing, b".")
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from support.waiting import patience
+
 
 def accept(*arguments: object, stdin: str | None = None, folder: Path | None = None) -> str:
     """What promtool prints where it accepts; a warning of its linters is a refusal."""
@@ -19,7 +21,7 @@ def accept(*arguments: object, stdin: str | None = None, folder: Path | None = N
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patience(60),
         check=False,
         cwd=folder,
     )

@@ -12,6 +12,7 @@ from headwater.stack import ensure_jars, java_runtime
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import LineageEvent, RunEvent
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 SECONDS = 400.0
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -50,11 +51,11 @@ def events_on(bootstrap_servers: str, topic: str) -> list[LineageEvent]:
     decoder = Decoder()
     events: list[LineageEvent] = []
     try:
-        for partition in consumer.list_topics(topic, 30).topics[topic].partitions:
-            _, end = consumer.get_watermark_offsets(TopicPartition(topic, partition), 30)
+        for partition in consumer.list_topics(topic, patience(30)).topics[topic].partitions:
+            _, end = consumer.get_watermark_offsets(TopicPartition(topic, partition), patience(30))
             consumer.assign([TopicPartition(topic, partition, 0)])
             for _ in range(end):
-                record = consumer.poll(30)
+                record = consumer.poll(patience(30))
                 assert record is not None
                 assert record.error() is None
                 events.append(decoder.decode(record.value()))

@@ -15,6 +15,7 @@ from headwater.stack import ports
 from headwater.stack.jars import ensure_jars
 from headwater.stack.java import java_runtime
 from headwater.stack.process import GuardedProcess
+from support.waiting import patience
 
 USER, GUEST, PASSWORD = "admin", "guest", "right-password"
 
@@ -75,10 +76,12 @@ def sasl_broker(folder: Path, *, acls: bool = False) -> Iterator[str]:
     )
     cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     arguments = ["format", f"--cluster-id={cluster_id}", "--config", str(properties)]
-    subprocess.run([*java, "kafka.tools.StorageTool", *arguments], check=True, capture_output=True, timeout=120)
+    subprocess.run(
+        [*java, "kafka.tools.StorageTool", *arguments], check=True, capture_output=True, timeout=patience(120)
+    )
     broker = GuardedProcess("Kafka", [*java, "kafka.Kafka", str(properties)], output=folder / "kafka.log", delete=None)
     try:
-        broker.wait_until(lambda: _listens(chosen.kafka), timeout_seconds=120, cancelled=lambda: False)
+        broker.wait_until(lambda: _listens(chosen.kafka), timeout_seconds=patience(120), cancelled=lambda: False)
         yield f"127.0.0.1:{chosen.kafka}"
     finally:
         broker.stop()

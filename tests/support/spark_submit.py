@@ -10,6 +10,7 @@ from pathlib import Path
 
 from headwater.stack import ensure_jars, java_runtime
 from support.running import QUICK_JVM
+from support.waiting import patience
 
 
 def submit(script: Path, *flags: str, environment: Mapping[str, str], python: Path | None = None) -> str:
@@ -28,6 +29,6 @@ def submit(script: Path, *flags: str, environment: Mapping[str, str], python: Pa
         command += ["--jars", ",".join(map(str, ensure_jars("spark")))]
     command += [str(script), *flags]
     variables = {**os.environ, **java_runtime().environment(), "PYSPARK_PYTHON": str(interpreter), **environment}
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=patience(300), check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 from headwater_consumers.materializer.records import Partition, next_offsets
 from support.materializer.worlds import Listener, World, gather, patiently, until
+from support.waiting import eventually
 
 
 def test_records_arrive_untouched_and_in_order(world: World) -> None:
@@ -115,10 +114,14 @@ def test_a_poll_brings_no_more_records_than_asked_for(world: World) -> None:
     source = world.source()
     source.subscribe(Listener())
     seen: list[bytes | None] = []
-    while len(seen) < 20:
+
+    def all_are_seen() -> bool:
         records = source.poll(max_records=3, max_bytes=1 << 20, timeout_seconds=0.5).records
         assert len(records) <= 3
-        seen += [record.value for record in records]
+        seen.extend(record.value for record in records)
+        return len(seen) >= 20
+
+    eventually(all_are_seen)
     assert seen == [b"%d" % number for number in range(20)]
 
 
@@ -196,12 +199,14 @@ def test_what_lies_behind_the_last_record_is_reached_and_no_record(world: World)
     source.subscribe(listener)
     values: list[bytes | None] = []
     reached: dict[Partition, int] = {}
-    deadline = time.monotonic() + 30
-    while not any(partition.number == 0 and offset == 6 for partition, offset in reached.items()):
-        assert time.monotonic() < deadline, f"reached {reached} with {values}"
+
+    def end_is_reached() -> bool:
         polled = source.poll(max_records=10, max_bytes=1 << 20, timeout_seconds=0.05)
-        values += [record.value for record in polled.records]
-        reached |= polled.reached
+        values.extend(record.value for record in polled.records)
+        reached.update(polled.reached)
+        return any(partition.number == 0 and offset == 6 for partition, offset in reached.items())
+
+    eventually(end_is_reached)
     assert values == [b"0", b"1"]
     (partition,) = [each for each in reached if each.number == 0]
     source.commit({partition: 6})
@@ -220,12 +225,15 @@ def test_an_end_comes_after_every_record_before_it(world: World) -> None:
     source = world.source()
     source.subscribe(Listener())
     seen = 0
-    deadline = time.monotonic() + 30
-    while seen < 6:
-        assert time.monotonic() < deadline
+
+    def all_are_seen() -> bool:
+        nonlocal seen
         polled = source.poll(max_records=2, max_bytes=1 << 20, timeout_seconds=0.05)
         seen += len(polled.records)
         assert all(offset <= seen for partition, offset in polled.reached.items() if partition.number == 0)
+        return seen >= 6
+
+    eventually(all_are_seen)
 
 
 def test_records_that_expire_during_a_pause_are_passed_over(world: World) -> None:

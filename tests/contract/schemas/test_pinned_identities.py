@@ -8,8 +8,7 @@ other events, or that the graph would get a second node for what it has.
 from __future__ import annotations
 
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_consumers.graph import keys
 from headwater_schemas import identity
@@ -24,6 +23,9 @@ from headwater_schemas.events import (
     build,
 )
 from support.events import DEPARTED, JOB, POSITIONS, PRODUCER, QUERY_ID, RUN, TIME
+
+if TYPE_CHECKING:
+    import pytest
 
 # Sort of position ⇒ source end digest of batch 7, and id of the event that reports it.
 INTERVALS = {
@@ -44,18 +46,18 @@ BY_SORT: dict[str, Position | None] = {
 BY_SORT["none"] = None
 
 
-@pytest.mark.parametrize("sort", INTERVALS)
-def test_where_a_micro_batch_ended_makes_its_digest_and_its_event_id(sort: str) -> None:
-    digest, event_id = INTERVALS[sort]
-    use = DatasetUse(dataset=DEPARTED, position=BY_SORT[sort])
-    assert identity.source_end_digest([use]) == digest
-    body = IntervalEvent(
-        query_id=QUERY_ID,
-        entries=(IntervalEntry(batch_id=7, processing_time=TIME, inputs=(use,)),),
-        provenance=Provenance.OBSERVED,
-    )
-    event = build.lineage_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME, tenant="acme")
-    assert event.event_id == event_id
+def test_where_a_micro_batch_ended_makes_its_digest_and_its_event_id(subtests: pytest.Subtests) -> None:
+    for sort, (digest, event_id) in INTERVALS.items():
+        with subtests.test(sort=sort):
+            use = DatasetUse(dataset=DEPARTED, position=BY_SORT[sort])
+            assert identity.source_end_digest([use]) == digest
+            body = IntervalEvent(
+                query_id=QUERY_ID,
+                entries=(IntervalEntry(batch_id=7, processing_time=TIME, inputs=(use,)),),
+                provenance=Provenance.OBSERVED,
+            )
+            event = build.lineage_event(body, job=JOB, run=RUN, producer=PRODUCER, event_time=TIME, tenant="acme")
+            assert event.event_id == event_id
 
 
 def test_a_position_of_a_newer_version_is_none() -> None:

@@ -6,12 +6,14 @@ import hashlib
 import json
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pytest
 from fastavro.schema import fingerprint
 
 from headwater_schemas.avro_schema import AvroSchema, current_schema, released_schemas
+
+if TYPE_CHECKING:
+    import pytest
 
 # One line for each release, added with it and never edited: file name to SHA-256 of its bytes and fingerprint.
 RELEASED = json.loads((Path(__file__).parent / "released.json").read_text("utf-8"))
@@ -22,13 +24,13 @@ def test_every_shipped_file_is_a_recorded_release_and_every_release_is_shipped()
     assert set(SHIPPED) == set(RELEASED), "a new schema version gets its line in released.json"
 
 
-@pytest.mark.parametrize("name", RELEASED)
-def test_a_released_file_has_not_changed(name: str) -> None:
-    content = SHIPPED[name].read_bytes()
-    assert hashlib.sha256(content).hexdigest() == RELEASED[name]["sha256"], (
-        f"{name} was released: leave it, and add the next version beside it"
-    )
-    assert AvroSchema.from_json(content.decode()).hex == RELEASED[name]["fingerprint"]
+def test_a_released_file_has_not_changed(subtests: pytest.Subtests) -> None:
+    for name, released in RELEASED.items():
+        with subtests.test(name=name):
+            content = SHIPPED[name].read_bytes()
+            changed = f"{name} was released: leave it, and add the next version beside it"
+            assert hashlib.sha256(content).hexdigest() == released["sha256"], changed
+            assert AvroSchema.from_json(content.decode()).hex == released["fingerprint"]
 
 
 def test_fingerprints_are_unique() -> None:
@@ -42,9 +44,10 @@ def test_versions_count_up_from_one_and_the_last_is_current() -> None:
     assert current_schema().version == versions[-1]
 
 
-@pytest.mark.parametrize("canonical", ['"null"', '"int"', '{"name":"a.B","type":"record","fields":[]}'])
-def test_fingerprints_are_the_specifications_crc_64(canonical: str) -> None:
-    assert bytes.fromhex(fingerprint(canonical, "CRC-64-AVRO")) == crc_64_avro(canonical.encode())
+def test_fingerprints_are_the_specifications_crc_64(subtests: pytest.Subtests) -> None:
+    for canonical in ['"null"', '"int"', '{"name":"a.B","type":"record","fields":[]}']:
+        with subtests.test(canonical=canonical):
+            assert bytes.fromhex(fingerprint(canonical, "CRC-64-AVRO")) == crc_64_avro(canonical.encode())
 
 
 def crc_64_avro(data: bytes) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 
 from headwater_consumers.analysis.reader import Reader, reading_driver
 from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.graph.segments import segment
+from support.graph.layouts import make_segments_small
 from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
@@ -26,12 +26,11 @@ def target(stack: StackUnderTest) -> Neo4jTarget:
     return Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
 
 
-@pytest.fixture(params=["8 blocks of 64", "2 blocks of 2"])
+@pytest.fixture(params=[pytest.param("8 blocks of 64", marks=pytest.mark.nightly), "2 blocks of 2"])
 def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments so small that a few micro-batches take several."""
+    """Segments as they are, and smaller ones."""
     if request.param == "2 blocks of 2":
-        for name, value in (("PLACES", 2), ("BLOCKS", 2), ("SIZE", 4), ("TAIL", 1)):
-            monkeypatch.setattr(segment, name, value)
+        make_segments_small(monkeypatch)
 
 
 @pytest.fixture

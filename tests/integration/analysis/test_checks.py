@@ -48,7 +48,10 @@ from support.worked_examples import check_page
 if TYPE_CHECKING:
     from neo4j import Driver, Record
 
-pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("layout")]
+pytestmark = pytest.mark.stack
+
+BOTH_LAYOUTS = pytest.mark.usefixtures("layout")
+"""For worlds that have micro-batches: nothing else is kept in segments."""
 
 
 @pytest.fixture
@@ -99,6 +102,7 @@ def test_a_run_that_wrote_and_reports_no_code_version(estate: Estate) -> None:
     assert estate.subjects("runs-without-code-version") == ["f/load"]
 
 
+@BOTH_LAYOUTS
 def test_a_stream_that_wrote_and_reports_no_code_version(estate: Estate) -> None:
     # What it wrote is known by its micro-batches alone.
     estate.batch(0, start=0, end=10)
@@ -122,6 +126,7 @@ def test_a_run_that_is_open_too_long(estate: Estate) -> None:
     assert estate.subjects("runs-open-too-long", open_after=timedelta(0)) == []
 
 
+@BOTH_LAYOUTS
 def test_a_chain_with_a_gap(estate: Estate) -> None:
     estate.batch(0, start=0, end=10)
     estate.batch(1, start=10, end=20)
@@ -135,6 +140,7 @@ def test_a_chain_with_a_gap(estate: Estate) -> None:
     assert estate.check("broken-chains").findings[0].message.startswith("Query enrich is broken in 1 places")
 
 
+@BOTH_LAYOUTS
 def test_failed_quality_of_what_others_read(estate: Estate) -> None:
     estate.batch(0, start=0, end=10, passed=True)
     estate.batch(1, start=10, end=20, passed=False)
@@ -534,14 +540,16 @@ def test_the_command(
     assert main(["check", "--exemptions", str(tmp_path / "none.yaml")]) == 2
 
 
+@BOTH_LAYOUTS
 def test_the_examples(asked_demo: None) -> None:
     check_page("checks.md")
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_each_rule_begins_at_an_index(estate: Estate, rule: Any) -> None:
-    estate.check("orphan-jobs")
-    given = {"tenant": "default", "exempt": [], "after": "", "limit": 2, "open_before": NOW, "segment": 512}
-    found = operators(estate.driver, statement(rule.statement), given=given)
-    assert {each for each in scans(found) if not each.startswith("NodeUniqueIndex")} == set(), found
-    assert any("Index" in each for each in found), found
+def test_each_rule_begins_at_an_index(subtests: pytest.Subtests, estate: Estate) -> None:
+    for rule in RULES:
+        with subtests.test(rule.name):
+            estate.check("orphan-jobs")
+            given = {"tenant": "default", "exempt": [], "after": "", "limit": 2, "open_before": NOW, "segment": 512}
+            found = operators(estate.driver, statement(rule.statement), given=given)
+            assert {each for each in scans(found) if not each.startswith("NodeUniqueIndex")} == set(), found
+            assert any("Index" in each for each in found), found

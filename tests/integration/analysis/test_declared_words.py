@@ -18,7 +18,7 @@ from support.analysis.declared_graph import declare
 if TYPE_CHECKING:
     from neo4j import Driver
 
-pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("layout")]
+pytestmark = pytest.mark.stack
 
 TIME = datetime(2026, 1, 1, tzinfo=UTC)
 TEXT = """\

@@ -84,18 +84,19 @@ def stated(answer: Diff) -> dict[tuple[str | None, str], tuple[DiffChange, State
     }
 
 
-@pytest.mark.parametrize("days", [(-1, 3), (3, 8), (8, 14), (14, 8), (14, 23), (11, 13)])
-def test_two_times(reader: Reader, history: History, days: tuple[int, int]) -> None:
-    times = [BEGIN + timedelta(days=day, hours=1) for day in days]
-    runs = latest(history, times[0]), latest(history, times[1])
-    answer = diff(reader, Point(time=times[0]), Point(time=times[1]), job=LOAD.name)
-    assert stated(answer) == naive(*(since_complete(history, time) for time in times))
-    assert answer.edges_total == len(answer.edges)
-    reads = [{ref.name for ref in run.inputs} if run else set() for run in runs]
-    changed = {(one.change, one.dataset.name) for one in answer.datasets if one.role is Role.READ}
-    assert changed == {(DiffChange.REMOVED, name) for name in reads[0] - reads[1]} | {
-        (DiffChange.ADDED, name) for name in reads[1] - reads[0]
-    }
+def test_two_times(subtests: pytest.Subtests, reader: Reader, history: History) -> None:
+    for days in ((-1, 3), (3, 8), (8, 14), (14, 8), (14, 23), (11, 13)):
+        with subtests.test(days=days):
+            times = [BEGIN + timedelta(days=day, hours=1) for day in days]
+            runs = latest(history, times[0]), latest(history, times[1])
+            answer = diff(reader, Point(time=times[0]), Point(time=times[1]), job=LOAD.name)
+            assert stated(answer) == naive(*(since_complete(history, time) for time in times))
+            assert answer.edges_total == len(answer.edges)
+            reads = [{ref.name for ref in run.inputs} if run else set() for run in runs]
+            changed = {(one.change, one.dataset.name) for one in answer.datasets if one.role is Role.READ}
+            assert changed == {(DiffChange.REMOVED, name) for name in reads[0] - reads[1]} | {
+                (DiffChange.ADDED, name) for name in reads[1] - reads[0]
+            }
 
 
 def test_until_now(reader: Reader, history: History) -> None:

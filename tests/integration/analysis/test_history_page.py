@@ -35,27 +35,28 @@ def test_the_same_as_documents(indexed_demo: None, capsys: pytest.CaptureFixture
         assert ("error" in document) == bool(example.exit_code)
 
 
-@pytest.mark.parametrize(
-    ("command", "code"),
-    [
-        ("runs list nothing", 3),
-        ("runs show nothing", 3),
-        ("runs intervals nothing", 3),
-        ("runs intervals nothing --job", 3),
-        ("runs versions nothing", 3),
-        ("runs list flights.enrich --kind column", 2),
-        ("runs list flights.enrich --cursor x", 2),
-        ("runs list flights.enrich --since someday", 2),
-        ("diff flights.enrich", 2),
-        ("diff --before-code 1 --after-code 2", 2),
-        ("diff flights.enrich --before 2026-01-01 --before-run x", 2),
-        ("diff --before-run x --after-run y", 3),
-        ("diff nothing --before 2026-01-01", 3),
-        ("search flights --column delay --kind job", 2),
-    ],
-)
-def test_how_it_ends(asked_demo: None, command: str, code: int) -> None:
-    assert main(shlex.split(command)) == code
+EXIT_CODES: list[tuple[str, int]] = [
+    ("runs list nothing", 3),
+    ("runs show nothing", 3),
+    ("runs intervals nothing", 3),
+    ("runs intervals nothing --job", 3),
+    ("runs versions nothing", 3),
+    ("runs list flights.enrich --kind column", 2),
+    ("runs list flights.enrich --cursor x", 2),
+    ("runs list flights.enrich --since someday", 2),
+    ("diff flights.enrich", 2),
+    ("diff --before-code 1 --after-code 2", 2),
+    ("diff flights.enrich --before 2026-01-01 --before-run x", 2),
+    ("diff --before-run x --after-run y", 3),
+    ("diff nothing --before 2026-01-01", 3),
+    ("search flights --column delay --kind job", 2),
+]
+
+
+def test_how_it_ends(subtests: pytest.Subtests, asked_demo: None) -> None:
+    for command, code in EXIT_CODES:
+        with subtests.test(command):
+            assert main(shlex.split(command)) == code
 
 
 def test_all_pages_of_a_command(asked_demo: None, capsys: pytest.CaptureFixture[str]) -> None:

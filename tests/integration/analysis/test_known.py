@@ -218,28 +218,29 @@ def test_who_makes_and_who_reads_a_dataset(estate: Driver, reader: Reader) -> No
         assert sorted(query.query_id for query in job.queries) == sorted(queries)
 
 
-@pytest.mark.parametrize(
-    ("name", "seek"),
-    [
-        ("broken_chains", "NodeIndexSeekByRange"),
-        ("count_broken_chains", "NodeIndexScan"),
-        ("runs", "NodeIndexSeek"),
-        ("count_runs", "NodeIndexSeek"),
-        ("datasets", "NodeUniqueIndexSeekByRange"),
-        ("jobs", "NodeUniqueIndexSeekByRange"),
-    ],
-)
-def test_lists_are_read_from_an_index(estate: Driver, name: str, seek: str) -> None:
-    filters = ("namespaces", "types", "owner", "tag", "value", "gone", "since", "until", "at")
-    parameters: dict[str, Any] = dict.fromkeys(filters)
-    parameters |= {
-        "tenant": "default",
-        "states": ["FAIL"],
-        "shown": ["FAIL"],
-        "after": "",
-        "key": "",
-        "batch": -1,
-        "limit": 10,
-    }
-    found = operators(estate, statement(f"known/{name}"), given=parameters)
-    assert any(each.startswith(seek) for each in found), found
+LISTS: list[tuple[str, str]] = [
+    ("broken_chains", "NodeIndexSeekByRange"),
+    ("count_broken_chains", "NodeIndexScan"),
+    ("runs", "NodeIndexSeek"),
+    ("count_runs", "NodeIndexSeek"),
+    ("datasets", "NodeUniqueIndexSeekByRange"),
+    ("jobs", "NodeUniqueIndexSeekByRange"),
+]
+
+
+def test_lists_are_read_from_an_index(subtests: pytest.Subtests, estate: Driver) -> None:
+    for name, seek in LISTS:
+        with subtests.test(name):
+            filters = ("namespaces", "types", "owner", "tag", "value", "gone", "since", "until", "at")
+            parameters: dict[str, Any] = dict.fromkeys(filters)
+            parameters |= {
+                "tenant": "default",
+                "states": ["FAIL"],
+                "shown": ["FAIL"],
+                "after": "",
+                "key": "",
+                "batch": -1,
+                "limit": 10,
+            }
+            found = operators(estate, statement(f"known/{name}"), given=parameters)
+            assert any(each.startswith(seek) for each in found), found

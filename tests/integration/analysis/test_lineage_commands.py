@@ -63,23 +63,24 @@ def test_pages_by_cursor(asked_demo: None, capsys: pytest.CaptureFixture[str]) -
     assert "another question" in wrong["error"]["message"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "message"),
-    [
-        (["upstream", "flights.depated"], 3, "kafka://embedded/flights.departed"),
-        (["upstream", "flights.departed", "-c", "value.delay"], 3, "value.dep_delay"),
-        (["upstream", "flights.departed", "--job", "enrch"], 3, "default/flights.enrich"),
-        (["upstream", "flights.departed", "--depth", "0"], 2, "from 1 on"),
-        (["upstream", "flights.departed", "--as-of", "someday"], 2, "is no time"),
-        (["upstream", "flights.departed", "--influence", "direct"], 2, "name one"),
-        (["upstream", "flights.departed", "--cursor", "x"], 2, "no cursor"),
-    ],
-)
+MISTAKES: list[tuple[list[str], int, str]] = [
+    (["upstream", "flights.depated"], 3, "kafka://embedded/flights.departed"),
+    (["upstream", "flights.departed", "-c", "value.delay"], 3, "value.dep_delay"),
+    (["upstream", "flights.departed", "--job", "enrch"], 3, "default/flights.enrich"),
+    (["upstream", "flights.departed", "--depth", "0"], 2, "from 1 on"),
+    (["upstream", "flights.departed", "--as-of", "someday"], 2, "is no time"),
+    (["upstream", "flights.departed", "--influence", "direct"], 2, "name one"),
+    (["upstream", "flights.departed", "--cursor", "x"], 2, "no cursor"),
+]
+
+
 def test_what_is_wrong_is_reported(
-    asked_demo: None, capsys: pytest.CaptureFixture[str], arguments: list[str], status: int, message: str
+    subtests: pytest.Subtests, asked_demo: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(arguments) == status
-    assert message in capsys.readouterr().err
+    for arguments, status, message in MISTAKES:
+        with subtests.test(arguments=arguments, status=status):
+            assert main(arguments) == status
+            assert message in capsys.readouterr().err
 
 
 def test_names_are_completed(asked_demo: None) -> None:

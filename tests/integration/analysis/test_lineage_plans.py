@@ -106,12 +106,20 @@ def test_now_it_is_the_plan_that_ran_last_of_each_job_and_what_is_declared(graph
     assert upstream(graph) == {"a", "d", "e"}
 
 
-@pytest.mark.parametrize(
-    ("when", "sources"),
-    [(0.5, set()), (1.5, {"a"}), (2.5, {"a", "d"}), (3.5, {"b", "d"}), (5.5, {"d"}), (6.5, {"a", "d"})],
-)
-def test_at_a_time_it_is_the_one_that_had_run_last_by_then(graph: Reader, when: float, sources: set[str]) -> None:
-    assert upstream(graph, as_of=when) == sources
+SOURCES_AT: list[tuple[float, set[str]]] = [
+    (0.5, set()),
+    (1.5, {"a"}),
+    (2.5, {"a", "d"}),
+    (3.5, {"b", "d"}),
+    (5.5, {"d"}),
+    (6.5, {"a", "d"}),
+]
+
+
+def test_at_a_time_it_is_the_one_that_had_run_last_by_then(subtests: pytest.Subtests, graph: Reader) -> None:
+    for when, sources in SOURCES_AT:
+        with subtests.test(when=when):
+            assert upstream(graph, as_of=when) == sources
 
 
 def test_a_column_that_the_last_complete_run_didnt_write_has_no_lineage_but_a_note(graph: Reader) -> None:

@@ -13,6 +13,7 @@ from headwater_consumers.analysis.trace.locate import Located, Want, locate
 from headwater_consumers.analysis.trace.parts import Datasets
 from headwater_consumers.graph.keys import dataset_key
 from support.analysis.chains import NAMESPACE, Oddities, Ranges, Stream, naive_users, random_stream, ranges_of, write
+from support.graph.emptying import delete_nodes
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -57,25 +58,30 @@ def ends(stream: Stream, *, produced: bool) -> list[int]:
     return [end for each, name in uses for _, end in ranges_of(each, name).values()] or [0]
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_as_a_naive_scan(clean_database: Driver, reader: Reader, name: str) -> None:
-    rng = random.Random(f"locate {name}")
-    streams = [
-        random_stream(f"q{n}", "in", "out", rng, batches=rng.choice([5, 40, 120]), odd=ODD[name]) for n in range(4)
-    ]
-    write(clean_database, *streams)
-    asked = 0
-    for _ in range(25):
-        stream = rng.choice(streams)
-        produced = rng.random() < 0.5
-        wanted: Ranges = {}
-        for partition in rng.sample(range(7), rng.choice([1, 1, 1, 3, 7])):
-            start = max(0, rng.choice(ends(stream, produced=produced)) - rng.randint(0, 50))
-            wanted[partition] = (start, start + rng.choice([1, 1, 5, 300]))
-        topic_id = rng.choice([None, None, "first"]) if not produced else None
-        found = located(reader, stream, "out" if produced else "in", wanted, produced=produced, topic_id=topic_id)
-        naive = naive_users(stream, "out" if produced else "in", wanted, produced=produced, topic_id=topic_id)
-        expected = {batch: {p: [span] for p, span in ranges.items()} for batch, ranges in naive.items()}
-        assert as_ranges(found) == dict(sorted(expected.items())), (stream.name, wanted, produced, topic_id)
-        asked += bool(expected)
-    assert asked > 5, "the questions must hit something"
+@pytest.mark.timeout(300)
+def test_as_a_naive_scan(subtests: pytest.Subtests, clean_database: Driver, reader: Reader) -> None:
+    for name, odd in ODD.items():
+        with subtests.test(name):
+            delete_nodes(clean_database)
+            rng = random.Random(f"locate {name}")
+            streams = [
+                random_stream(f"q{n}", "in", "out", rng, batches=rng.choice([5, 40, 120]), odd=odd) for n in range(4)
+            ]
+            write(clean_database, *streams)
+            asked = 0
+            for _ in range(25):
+                stream = rng.choice(streams)
+                produced = rng.random() < 0.5
+                wanted: Ranges = {}
+                for partition in rng.sample(range(7), rng.choice([1, 1, 1, 3, 7])):
+                    start = max(0, rng.choice(ends(stream, produced=produced)) - rng.randint(0, 50))
+                    wanted[partition] = (start, start + rng.choice([1, 1, 5, 300]))
+                topic_id = rng.choice([None, None, "first"]) if not produced else None
+                found = located(
+                    reader, stream, "out" if produced else "in", wanted, produced=produced, topic_id=topic_id
+                )
+                naive = naive_users(stream, "out" if produced else "in", wanted, produced=produced, topic_id=topic_id)
+                expected = {batch: {p: [span] for p, span in ranges.items()} for batch, ranges in naive.items()}
+                assert as_ranges(found) == dict(sorted(expected.items())), (stream.name, wanted, produced, topic_id)
+                asked += bool(expected)
+            assert asked > 5, "the questions must hit something"

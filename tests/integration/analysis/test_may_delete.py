@@ -33,6 +33,7 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import plan_digest
 from headwater_schemas.reasons import EXPAND, too_large, unknown_operator
 from support.analysis.declared_graph import declare
+from support.graph.emptying import delete_nodes
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -119,28 +120,28 @@ def test_a_job_that_writes_tests_alone(
     assert asked(reader).verdict is verdict
 
 
-@pytest.mark.parametrize(
-    ("marked", "spread", "verdict"),
-    [
-        ("raw", "DOWNSTREAM", YES),
-        ("raw", "UPSTREAM", NO),
-        ("raw", "NONE", NO),
-        ("shown", "UPSTREAM", YES),
-        ("shown", "DOWNSTREAM", NO),
-        # What is read itself: all that is made from it is a test.
-        ("orders", "DOWNSTREAM", YES),
-        ("orders", "NONE", NO),
-    ],
-)
-def test_a_mark_of_tests_spreads(
-    clean_database: Driver, reader: Reader, marked: str, spread: str, verdict: Verdict
-) -> None:
+SPREADS: list[tuple[str, str, Verdict]] = [
+    ("raw", "DOWNSTREAM", YES),
+    ("raw", "UPSTREAM", NO),
+    ("raw", "NONE", NO),
+    ("shown", "UPSTREAM", YES),
+    ("shown", "DOWNSTREAM", NO),
+    # What is read itself: all that is made from it is a test.
+    ("orders", "DOWNSTREAM", YES),
+    ("orders", "NONE", NO),
+]
+
+
+def test_a_mark_of_tests_spreads(subtests: pytest.Subtests, clean_database: Driver, reader: Reader) -> None:
     """raw and orders go into t1, which goes into shown."""
-    trial = ran("trial", [use("orders"), use("raw")], [use("t1")], 11)
-    later = ran("later", [use("t1")], [use("shown")], 11)
-    text = f"datasets: [{{name: {marked}, marks: [{{mark: test, spread: {spread}}}]}}]"
-    declare(clean_database, text, more=[*LOADED, *trial, *later])
-    assert asked(reader).verdict is verdict
+    for marked, spread, verdict in SPREADS:
+        with subtests.test(marked=marked, spread=spread):
+            delete_nodes(clean_database)
+            trial = ran("trial", [use("orders"), use("raw")], [use("t1")], 11)
+            later = ran("later", [use("t1")], [use("shown")], 11)
+            text = f"datasets: [{{name: {marked}, marks: [{{mark: test, spread: {spread}}}]}}]"
+            declare(clean_database, text, more=[*LOADED, *trial, *later])
+            assert asked(reader).verdict is verdict
 
 
 def test_a_mark_of_tests_on_a_version_is_none_of_the_dataset(clean_database: Driver, reader: Reader) -> None:
@@ -168,41 +169,51 @@ def test_a_streaming_query_however_long_ago(clean_database: Driver, reader: Read
     assert asked(reader, "live").queries == ()
 
 
-@pytest.mark.parametrize(
-    ("mark", "hold", "verdict"),
-    [("legal-hold", (), NO), ("critical", (), NO), ("test", (), YES), ("gold", (), YES), ("gold", ("gold",), NO)],
-)
-def test_its_own_marks(
-    clean_database: Driver, reader: Reader, mark: str, hold: Sequence[str], verdict: Verdict
-) -> None:
-    declare(clean_database, f"datasets: [{{name: orders, marks: [{mark}]}}]", more=LOADED)
-    found = asked(reader, holding=frozenset({"critical", "legal-hold", *hold}))
-    assert (found.verdict, [each.mark for each in found.marks]) == (verdict, [mark])
+OWN_MARKS: list[tuple[str, Sequence[str], Verdict]] = [
+    ("legal-hold", (), NO),
+    ("critical", (), NO),
+    ("test", (), YES),
+    ("gold", (), YES),
+    ("gold", ("gold",), NO),
+]
+
+
+def test_its_own_marks(subtests: pytest.Subtests, clean_database: Driver, reader: Reader) -> None:
+    for mark, hold, verdict in OWN_MARKS:
+        with subtests.test(mark=mark, hold=hold):
+            delete_nodes(clean_database)
+            declare(clean_database, f"datasets: [{{name: orders, marks: [{mark}]}}]", more=LOADED)
+            found = asked(reader, holding=frozenset({"critical", "legal-hold", *hold}))
+            assert (found.verdict, [each.mark for each in found.marks]) == (verdict, [mark])
 
 
 CHAIN = [*LOADED, *ran("report", [use("orders")], [use("totals")], 2)]
 
 
-@pytest.mark.parametrize(
-    ("marked", "spread", "held"),
-    [
-        ("totals", "UPSTREAM", {"totals", "orders", "source"}),
-        ("totals", "DOWNSTREAM", {"totals"}),
-        ("source", "DOWNSTREAM", {"source", "orders", "totals"}),
-        ("source", "UPSTREAM", {"source"}),
-        ("orders", "NONE", {"orders"}),
-    ],
-)
-def test_a_mark_spreads_as_it_is_declared_to(
-    clean_database: Driver, reader: Reader, marked: str, spread: str, held: set[str]
-) -> None:
-    mark = f"{{mark: legal-hold, spread: {spread}, reason: Case 11}}"
-    declare(clean_database, f"datasets: [{{name: {marked}, marks: [{mark}]}}]", more=CHAIN)
-    found = {name: asked(reader, name) for name in ("source", "orders", "totals")}
-    assert {name for name, each in found.items() if each.marks} == held
-    for name in held:
-        (one,) = found[name].marks
-        assert (one.of.name, one.spread, one.reason) == (marked, "NONE" if name == marked else spread, "Case 11")
+HELD: list[tuple[str, str, set[str]]] = [
+    ("totals", "UPSTREAM", {"totals", "orders", "source"}),
+    ("totals", "DOWNSTREAM", {"totals"}),
+    ("source", "DOWNSTREAM", {"source", "orders", "totals"}),
+    ("source", "UPSTREAM", {"source"}),
+    ("orders", "NONE", {"orders"}),
+]
+
+
+def test_a_mark_spreads_as_it_is_declared_to(subtests: pytest.Subtests, clean_database: Driver, reader: Reader) -> None:
+    for marked, spread, held in HELD:
+        with subtests.test(marked=marked, spread=spread):
+            delete_nodes(clean_database)
+            mark = f"{{mark: legal-hold, spread: {spread}, reason: Case 11}}"
+            declare(clean_database, f"datasets: [{{name: {marked}, marks: [{mark}]}}]", more=CHAIN)
+            found = {name: asked(reader, name) for name in ("source", "orders", "totals")}
+            assert {name for name, each in found.items() if each.marks} == held
+            for name in held:
+                (one,) = found[name].marks
+                assert (one.of.name, one.spread, one.reason) == (
+                    marked,
+                    "NONE" if name == marked else spread,
+                    "Case 11",
+                )
 
 
 def test_a_mark_of_a_version_holds_that_version_and_the_whole(clean_database: Driver, reader: Reader) -> None:
@@ -239,40 +250,41 @@ def test_a_version_that_several_begin_with(clean_database: Driver, reader: Reade
 OPERATOR = unknown_operator("Fancy")
 
 
-@pytest.mark.parametrize(
-    ("reads", "writes", "reason", "unknown"),
-    [
-        # Its inputs may not all be known.
-        ("a", "b", "what a LogicalRDD reads isn't known", "1 job has unknown inputs and may read it, too: n/other."),
-        ("a", "b", f"{OPERATOR}; what a Scan reads isn't known", "1 job has unknown inputs"),
-        (None, "b", EXPAND, "1 job has unknown inputs"),
-        # An operator that isn't known may read by itself, so that nobody knows what.
-        ("a", "b", OPERATOR, "1 job has unknown inputs and may read it, too: n/other."),
-        ("a", "b", f"{EXPAND}; {OPERATOR}", "1 job has unknown inputs"),
-        # It touches what is asked about, or what is made from it.
-        ("a", "orders", OPERATOR, "1 job touches it or what is made from it, with incomplete column lineage"),
-        ("a", "totals", OPERATOR, "1 job touches it or what is made from it"),
-        ("totals", "b", OPERATOR, "1 job touches it or what is made from it"),
-        # What it reads is known, and that isn't it.
-        ("a", "b", EXPAND, None),
-        ("source", "b", f"{EXPAND}; {too_large(9)}", None),
-    ],
-)
+INCOMPLETE: list[tuple[str | None, str, str, str | None]] = [
+    # Its inputs may not all be known.
+    ("a", "b", "what a LogicalRDD reads isn't known", "1 job has unknown inputs and may read it, too: n/other."),
+    ("a", "b", f"{OPERATOR}; what a Scan reads isn't known", "1 job has unknown inputs"),
+    (None, "b", EXPAND, "1 job has unknown inputs"),
+    # An operator that isn't known may read by itself, so that nobody knows what.
+    ("a", "b", OPERATOR, "1 job has unknown inputs and may read it, too: n/other."),
+    ("a", "b", f"{EXPAND}; {OPERATOR}", "1 job has unknown inputs"),
+    # It touches what is asked about, or what is made from it.
+    ("a", "orders", OPERATOR, "1 job touches it or what is made from it, with incomplete column lineage"),
+    ("a", "totals", OPERATOR, "1 job touches it or what is made from it"),
+    ("totals", "b", OPERATOR, "1 job touches it or what is made from it"),
+    # What it reads is known, and that isn't it.
+    ("a", "b", EXPAND, None),
+    ("source", "b", f"{EXPAND}; {too_large(9)}", None),
+]
+
+
 def test_incomplete_lineage_is_no_yes_where_it_may_hide_a_reader(
-    clean_database: Driver, reader: Reader, reads: str | None, writes: str, reason: str, unknown: str | None
+    subtests: pytest.Subtests, clean_database: Driver, reader: Reader
 ) -> None:
-    other = ran("other", [use(reads)] if reads else [], [use(writes)], 1, incomplete=reason)
-    declare(clean_database, "", more=[*CHAIN, *other])
-    found = asked(reader)
-    assert found.verdict is (YES if unknown is None else UNKNOWN)
-    assert asked(reader, incomplete=True).verdict is YES
-    if unknown is None:
-        assert found.notes == (
-            "1 job has incomplete column lineage; what is read there is known, and this isn't among it: n/other.",
-        )
-    else:
-        assert found.notes == ()
-        assert found.unknown[0].startswith(unknown)
+    for reads, writes, reason, unknown in INCOMPLETE:
+        with subtests.test(reads=reads, writes=writes, reason=reason):
+            delete_nodes(clean_database)
+            other = ran("other", [use(reads)] if reads else [], [use(writes)], 1, incomplete=reason)
+            declare(clean_database, "", more=[*CHAIN, *other])
+            found = asked(reader)
+            assert found.verdict is (YES if unknown is None else UNKNOWN)
+            assert asked(reader, incomplete=True).verdict is YES
+            if unknown is None:
+                known = "what is read there is known, and this isn't among it"
+                assert found.notes == (f"1 job has incomplete column lineage; {known}: n/other.",)
+            else:
+                assert found.notes == ()
+                assert found.unknown[0].startswith(unknown)
 
 
 @pytest.mark.parametrize(("day", "verdict"), [(10, UNKNOWN), (9, YES)])

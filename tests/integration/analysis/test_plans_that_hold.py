@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.stack
 
-EVERY = pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.name)
-
 
 @pytest.fixture(scope="module")
 def histories(neo4j_driver: Driver) -> Driver:
@@ -65,43 +63,48 @@ def sources(history: History) -> list[str]:
     )
 
 
-@EVERY
-def test_what_the_column_is_made_of(histories: Driver, reader: Reader, history: History) -> None:
-    answer = upstream(reader, history)
-    assert letters(answer) == history.upstream
-    # Of what was seen something is always reported.
-    assert answer.items or answer.notes
+def test_what_the_column_is_made_of(subtests: pytest.Subtests, histories: Driver, reader: Reader) -> None:
+    for history in HISTORIES:
+        with subtests.test(history.name):
+            answer = upstream(reader, history)
+            assert letters(answer) == history.upstream
+            # Of what was seen something is always reported.
+            assert answer.items or answer.notes
 
 
-@EVERY
-def test_what_it_was_made_of_at_times(histories: Driver, reader: Reader, history: History) -> None:
-    assert {hours: letters(upstream(reader, history, hours)) for hours in history.at} == history.at
-    # Long after, it is as it is now, but for what is declared.
-    now = history.upstream.replace("c", "") if "declared" in history.name else history.upstream
-    assert letters(upstream(reader, history, 1_000)) == now
+def test_what_it_was_made_of_at_times(subtests: pytest.Subtests, histories: Driver, reader: Reader) -> None:
+    for history in HISTORIES:
+        with subtests.test(history.name):
+            assert {hours: letters(upstream(reader, history, hours)) for hours in history.at} == history.at
+            # Long after, it is as it is now, but for what is declared.
+            now = history.upstream.replace("c", "") if "declared" in history.name else history.upstream
+            assert letters(upstream(reader, history, 1_000)) == now
 
 
-@EVERY
-def test_the_mapping_of_columns_says_the_same(histories: Driver, reader: Reader, history: History) -> None:
-    answer = upstream(reader, history, column=None)
-    found = {item.asset.name[-1] for item in answer.items if item.columns}
-    assert "".join(sorted(found)) == history.upstream
+def test_the_mapping_of_columns_says_the_same(subtests: pytest.Subtests, histories: Driver, reader: Reader) -> None:
+    for history in HISTORIES:
+        with subtests.test(history.name):
+            answer = upstream(reader, history, column=None)
+            found = {item.asset.name[-1] for item in answer.items if item.columns}
+            assert "".join(sorted(found)) == history.upstream
 
 
-@EVERY
-def test_what_breaks_it(histories: Driver, reader: Reader, history: History) -> None:
-    for source in sources(history):
-        impact = removed(reader, history, source)
-        if source in history.broken:
-            assert impact.severity is Severity.BREAKING, source
-        else:
-            assert impact.severity is Severity.NONE, source
-            assert impact.notes, source
+def test_what_breaks_it(subtests: pytest.Subtests, histories: Driver, reader: Reader) -> None:
+    for history in HISTORIES:
+        with subtests.test(history.name):
+            for source in sources(history):
+                impact = removed(reader, history, source)
+                if source in history.broken:
+                    assert impact.severity is Severity.BREAKING, source
+                else:
+                    assert impact.severity is Severity.NONE, source
+                    assert impact.notes, source
 
 
-@EVERY
-def test_the_difference_from_before_everything(histories: Driver, reader: Reader, history: History) -> None:
-    name = key(history, "tgt")
-    changes = diff(reader, Point(time=at(0)), Point(), dataset=name)
-    found = {change.source.name[-1] for change in changes.edges if change.source is not None}
-    assert "".join(sorted(found)) == history.upstream
+def test_the_difference_from_before_everything(subtests: pytest.Subtests, histories: Driver, reader: Reader) -> None:
+    for history in HISTORIES:
+        with subtests.test(history.name):
+            name = key(history, "tgt")
+            changes = diff(reader, Point(time=at(0)), Point(), dataset=name)
+            found = {change.source.name[-1] for change in changes.edges if change.source is not None}
+            assert "".join(sorted(found)) == history.upstream

@@ -17,6 +17,7 @@ from headwater_schemas.events import Certainty, JobRef, LineageEvent, RetentionE
 from headwater_schemas.events.build import lineage_event
 from integration.analysis.test_trace import copying, naive_closure, offsets_in, stateful
 from support.analysis.chains import BEGIN, Oddities, Stream, random_stream, ranges_of, write
+from support.gate import first_in_gate
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -56,7 +57,7 @@ def kinds(parts: tuple[Part, ...]) -> set[tuple[str, PartKind]]:
     return {(part.dataset.name, part.kind) for part in parts}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", first_in_gate(1, range(3)))
 def test_nothing_is_lost_where_days_are_summarized(clean_database: Driver, reader: Reader, seed: int) -> None:
     rng = random.Random(f"retired {seed}")
     odd = Oddities(gap=0.05, left_out=0.1, rewind=0.03 * (seed % 2))

@@ -6,13 +6,13 @@ import difflib
 import json
 import os
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from headwater.cli import main
+from support.waiting import patience
 from support.worked_examples import check_page
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
@@ -146,12 +146,16 @@ def test_a_script_that_cant_be_parsed_is_unknown(folder: Path, capsys: pytest.Ca
 
 
 def test_a_script_that_takes_too_long_is_ended_with_its_jvm(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    begun = time.monotonic()
-    slow = "import time\nprint('a session is there')\ntime.sleep(600)\n"
-    code, answer = reviewed(folder, slow, slow, "--time-limit", "25", capsys=capsys)
-    assert time.monotonic() - begun < 500
+    begun, over, limit = folder / "begun", folder / "over", round(patience(25))
+    slow = (
+        f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\n"
+        f"time.sleep(600)\npathlib.Path({str(over)!r}).touch()\n"
+    )
+    code, answer = reviewed(folder, slow, slow, "--time-limit", str(limit), capsys=capsys)
+    assert begun.exists()
+    assert not over.exists(), "neither script was let run to its end"
     assert code == 5
-    assert all("isn't done after 25 s" in problem["text"] for problem in answer["problems"])
+    assert all(f"isn't done after {limit} s" in problem["text"] for problem in answer["problems"])
     assert running_jvms("headwater-review-") == []
 
 
@@ -177,26 +181,27 @@ def test_another_revision_with_what_is_beside_it(folder: Path, capsys: pytest.Ca
     assert main(["review", "--against", "nowhere", "--no-graph", str(folder / "job.py")]) == 2
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        (["old.py"], "One script alone"),
-        (["old.py", "missing.py"], "isn't a script"),
-        (["old.py", "new.py", "--dataset", "x"], "are for schemas"),
-        (["old.sql", "--dataset", "x", "--tables", "old.py"], "are for scripts"),
-        (["old.sql", "--no-graph"], "One schema alone"),
-        (["old.sql"], "--dataset"),
-        (["old.py", "old.py", "--tables", "old.py"], "is no JSON"),
-    ],
-)
+WRONG_OPTIONS: list[tuple[list[str], str]] = [
+    (["old.py"], "One script alone"),
+    (["old.py", "missing.py"], "isn't a script"),
+    (["old.py", "new.py", "--dataset", "x"], "are for schemas"),
+    (["old.sql", "--dataset", "x", "--tables", "old.py"], "are for scripts"),
+    (["old.sql", "--no-graph"], "One schema alone"),
+    (["old.sql"], "--dataset"),
+    (["old.py", "old.py", "--tables", "old.py"], "is no JSON"),
+]
+
+
 def test_options_that_dont_fit(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str], message: str
+    subtests: pytest.Subtests, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(folder)
-    (folder / "old.py").write_text(HEAD, encoding="utf-8")
-    more = ["--no-graph"] if command[0].endswith(".py") else []
-    assert main(["review", *command, *more]) == 2
-    assert message in capsys.readouterr().err
+    for command, message in WRONG_OPTIONS:
+        with subtests.test(command=command):
+            monkeypatch.chdir(folder)
+            (folder / "old.py").write_text(HEAD, encoding="utf-8")
+            more = ["--no-graph"] if command[0].endswith(".py") else []
+            assert main(["review", *command, *more]) == 2
+            assert message in capsys.readouterr().err
 
 
 @pytest.mark.stack

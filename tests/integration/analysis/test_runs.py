@@ -48,19 +48,20 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.events.build import lineage_event
 from support.analysis.history import BEGIN, LOAD, REPAIR, TERMINAL, Batch, History
+from support.gate import first_in_gate
 from support.graph.plans import operators, scans
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
 
-pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("layout")]
+pytestmark = pytest.mark.stack
 
 BAD = {RunEventType.FAIL, RunEventType.ABORT}
 
 
-@pytest.fixture(params=[1, 2, 3])
-def history(request: pytest.FixtureRequest, clean_database: Driver) -> History:
+@pytest.fixture(params=first_in_gate(1, [1, 2, 3]))
+def history(request: pytest.FixtureRequest, clean_database: Driver, layout: None) -> History:
     made = History(request.param)
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
@@ -161,41 +162,49 @@ def of_context(number: int) -> LineageEvent:
 NOON = BEGIN + timedelta(hours=12)
 
 
-@pytest.mark.parametrize(
-    ("only", "expected"),
-    [
-        (RunFilter(), [2, 1, 0]),
-        (RunFilter(where=("script=daily.py",)), [1, 0]),
-        (RunFilter(where=("script=daily.py", "branch=main")), [0]),
-        *((RunFilter(where=(f"{name}={value}",)), [0]) for name, value in ITS_OWN.items()),
-        (RunFilter(where=("branch=mai",)), []),
-        (RunFilter(where=("code=1a",)), [1]),
-        (RunFilter(where=("Campaign=backfill-7",)), [0]),
-        (RunFilter(period=BEGIN), [0]),
-        (RunFilter(period=NOON), [0]),
-        (RunFilter(period=BEGIN + timedelta(days=1)), [1]),
-        (RunFilter(period=NOON + timedelta(days=1)), []),
-        (RunFilter(statement="insert INTO"), [0]),
-        (RunFilter(rejected=True), [2]),
-    ],
-    ids=repr,
-)
-def test_runs_of_one_context(reader: Reader, clean_database: Driver, only: RunFilter, expected: list[int]) -> None:
+FILTERS: list[tuple[RunFilter, list[int]]] = [
+    (RunFilter(), [2, 1, 0]),
+    (RunFilter(where=("script=daily.py",)), [1, 0]),
+    (RunFilter(where=("script=daily.py", "branch=main")), [0]),
+    *((RunFilter(where=(f"{name}={value}",)), [0]) for name, value in ITS_OWN.items()),
+    (RunFilter(where=("branch=mai",)), []),
+    (RunFilter(where=("code=1a",)), [1]),
+    (RunFilter(where=("Campaign=backfill-7",)), [0]),
+    (RunFilter(period=BEGIN), [0]),
+    (RunFilter(period=NOON), [0]),
+    (RunFilter(period=BEGIN + timedelta(days=1)), [1]),
+    (RunFilter(period=NOON + timedelta(days=1)), []),
+    (RunFilter(statement="insert INTO"), [0]),
+    (RunFilter(rejected=True), [2]),
+]
+
+
+@pytest.fixture
+def contexts(clean_database: Driver) -> None:
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
     writer.apply(fold([of_context(number) for number in range(3)]))
-    for question in (
-        lambda **asked: runs(reader, job="daily", **asked),
-        lambda **asked: runs(reader, dataset="/daily", **asked),
-        lambda **asked: estate_runs(reader, **asked),
-    ):
-        page = question(only=only)
-        assert [int(each.run_id[-1]) for each in page.items] == expected
-        assert page.total == len(expected)
-        if len(expected) > 1:
-            first = question(only=only, limit=1)
-            second = question(only=only, limit=1, cursor=first.next_cursor)
-            assert [each.run_id for each in (*first.items, *second.items)] == [each.run_id for each in page.items[:2]]
+
+
+def test_runs_of_one_context(subtests: pytest.Subtests, reader: Reader, contexts: None) -> None:
+    for only, expected in FILTERS:
+        for question in (
+            lambda **asked: runs(reader, job="daily", **asked),
+            lambda **asked: runs(reader, dataset="/daily", **asked),
+            lambda **asked: estate_runs(reader, **asked),
+        ):
+            with subtests.test(only=only):
+                page = question(only=only)
+                assert [int(each.run_id[-1]) for each in page.items] == expected
+                assert page.total == len(expected)
+                if len(expected) > 1:
+                    first = question(only=only, limit=1)
+                    second = question(only=only, limit=1, cursor=first.next_cursor)
+                    paged = [each.run_id for each in (*first.items, *second.items)]
+                    assert paged == [each.run_id for each in page.items[:2]]
+
+
+def test_one_run_has_its_context(reader: Reader, contexts: None) -> None:
     found = run(reader, of_context(0).run.run_id)  # type: ignore[union-attr]
     assert (found.script, found.branch, found.statement) == ("daily.py", "main", "INSERT INTO t SELECT 1")
     about = ("file", "/daily", "COMPLETENESS", "error", "daily", "3")
@@ -211,13 +220,17 @@ def test_each_word_of_a_context_is_tried() -> None:
     assert {*ITS_OWN, "script"} == set(CONTEXT_NAMES)
 
 
-@pytest.mark.parametrize(
-    ("condition", "message"),
-    [("branch", "isn't name=value"), ("branch=", "isn't name=value"), ("brunch=main", "did you mean branch")],
-)
-def test_a_condition_that_means_nothing(reader: Reader, condition: str, message: str) -> None:
-    with pytest.raises(QuestionError, match=message):
-        runs(reader, job="daily", only=RunFilter(where=(condition,)))
+CONDITIONS: list[tuple[str, str]] = [
+    ("branch", "isn't name=value"),
+    ("branch=", "isn't name=value"),
+    ("brunch=main", "did you mean branch"),
+]
+
+
+def test_a_condition_that_means_nothing(subtests: pytest.Subtests, reader: Reader) -> None:
+    for condition, message in CONDITIONS:
+        with subtests.test(condition), pytest.raises(QuestionError, match=message):
+            runs(reader, job="daily", only=RunFilter(where=(condition,)))
 
 
 def test_runs_of_a_dataset(reader: Reader, history: History) -> None:
@@ -497,14 +510,15 @@ def test_open_runs_are_found_by_their_index(reader: Reader, killed: GraphWriter,
     assert "NodeIndexSeekByRange" in found or "NodeIndexSeek" in found
 
 
-@pytest.mark.parametrize("name", ["checking_jobs", "judged"])
 def test_runs_with_assertions_are_found_by_their_index(
-    reader: Reader, killed: GraphWriter, clean_database: Driver, name: str
+    subtests: pytest.Subtests, reader: Reader, killed: GraphWriter, clean_database: Driver
 ) -> None:
-    given = {"of": ["k"], "job": "j", "until": KILLED, "looked_at": 20}
-    found = operators(clean_database, statement(f"runs/{name}"), given=given)
-    assert not scans(found), found
-    assert "NodeIndexSeek" in found or "NodeIndexSeekByRange" in found, found
+    for name in ("checking_jobs", "judged"):
+        with subtests.test(name):
+            given = {"of": ["k"], "job": "j", "until": KILLED, "looked_at": 20}
+            found = operators(clean_database, statement(f"runs/{name}"), given=given)
+            assert not scans(found), found
+            assert "NodeIndexSeek" in found or "NodeIndexSeekByRange" in found, found
 
 
 def test_a_job_and_a_dataset_of_one_name(reader: Reader, history: History) -> None:

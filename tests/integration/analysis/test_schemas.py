@@ -114,29 +114,28 @@ def test_a_column_has_each_type_that_was_stated(orders: Reader) -> None:
     assert (note.type, note.last_seen) == ("string", day(6))
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        (1, 2, {}),
-        (1, 3, {"id": ("int", "bigint"), "amount": ("int", "int")}),
-        (3, 5, {}),
-        # On the fifth, the second schema was reported last; on the seventh, both were, before and after it.
-        (2, 5, {"id": ("int", "bigint"), "amount": ("int", "int")}),
-        (2, 9, {"id": ("int", "bigint"), "amount": ("int", "int")}),
-        (9, 11, {}),
-        (5, 2, {"id": ("bigint", "int"), "amount": ("int", "int")}),
-    ],
-)
-def test_what_is_retyped_between_two_days(
-    orders: Reader, before: int, after: int, expected: dict[str, tuple[str, str]]
-) -> None:
-    found = diff(orders, Point(time=day(before)), Point(time=day(after)), dataset="n/orders").columns
-    retyped = {
-        str(each.column.column): (each.before.type, each.after.type)
-        for each in found
-        if each.change is DiffChange.CHANGED and each.before and each.after
-    }
-    assert retyped == expected
+RETYPED: list[tuple[int, int, dict[str, tuple[str, str]]]] = [
+    (1, 2, {}),
+    (1, 3, {"id": ("int", "bigint"), "amount": ("int", "int")}),
+    (3, 5, {}),
+    # On the fifth, the second schema was reported last; on the seventh, both were, before and after it.
+    (2, 5, {"id": ("int", "bigint"), "amount": ("int", "int")}),
+    (2, 9, {"id": ("int", "bigint"), "amount": ("int", "int")}),
+    (9, 11, {}),
+    (5, 2, {"id": ("bigint", "int"), "amount": ("int", "int")}),
+]
+
+
+def test_what_is_retyped_between_two_days(subtests: pytest.Subtests, orders: Reader) -> None:
+    for before, after, expected in RETYPED:
+        with subtests.test(before=before, after=after):
+            found = diff(orders, Point(time=day(before)), Point(time=day(after)), dataset="n/orders").columns
+            retyped = {
+                str(each.column.column): (each.before.type, each.after.type)
+                for each in found
+                if each.change is DiffChange.CHANGED and each.before and each.after
+            }
+            assert retyped == expected
 
 
 def test_a_run_has_the_schemas_that_it_read_and_wrote(

@@ -86,19 +86,20 @@ def test_the_same_as_documents(asked_demo: None, capsys: pytest.CaptureFixture[s
         assert first in {"dataset", "column", "job", "run"}
 
 
-@pytest.mark.parametrize(
-    ("command", "code"),
-    [
-        ("show nothing", 3),
-        ("show flights.enriched --kind job", 3),
-        ("show flights.enriched --kind column", 3),
-        ("show flights.enriched#nothing", 3),
-        ("show flights.enrich --kind run", 3),
-        ("show flights.enriched --kind query", 2),
-    ],
-)
-def test_how_it_ends(asked_demo: None, command: str, code: int) -> None:
-    assert main(shlex.split(command)) == code
+EXIT_CODES: list[tuple[str, int]] = [
+    ("show nothing", 3),
+    ("show flights.enriched --kind job", 3),
+    ("show flights.enriched --kind column", 3),
+    ("show flights.enriched#nothing", 3),
+    ("show flights.enrich --kind run", 3),
+    ("show flights.enriched --kind query", 2),
+]
+
+
+def test_how_it_ends(subtests: pytest.Subtests, asked_demo: None) -> None:
+    for command, code in EXIT_CODES:
+        with subtests.test(command):
+            assert main(shlex.split(command)) == code
 
 
 def test_a_column_that_is_not_there_names_those_that_are(demo_reader: Reader) -> None:
@@ -299,29 +300,30 @@ def test_a_job_has_the_latest_retention_of_its_scopes(clean_database: Driver, re
     assert job_details(reader, "f/orders").retention == KnownRetention(DAY.replace(day=5), DAY.replace(day=2))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "column",
-        "columns",
-        "consumer",
-        "consumer_names",
-        "consumers",
-        "consumers_by_prefix",
-        "count_consumers",
-        "dataset",
-        "datasets_of_consumer",
-        "datasets_of_job",
-        "job",
-        "jobs_of_dataset",
-        "retention",
-        "writers",
-    ],
-)
-def test_nothing_is_scanned(demo_graph: Driver, name: str) -> None:
-    given = {"key": "k", "keys": ["k"], "link": "READS", "most": 1, "most_columns": 1, "tenant": "default"}
-    given |= {"after": "", "prefix": "k", "limit": 1, "types": None, "owner": None, "tag": None}
-    given |= {"datasets": [{"key": "k", "keys": ["k"]}]}
-    found = operators(demo_graph, statement(f"known/{name}"), given=given)
-    assert not scans(found)
-    assert any("IndexSeek" in each for each in found), found
+STATEMENTS: list[str] = [
+    "column",
+    "columns",
+    "consumer",
+    "consumer_names",
+    "consumers",
+    "consumers_by_prefix",
+    "count_consumers",
+    "dataset",
+    "datasets_of_consumer",
+    "datasets_of_job",
+    "job",
+    "jobs_of_dataset",
+    "retention",
+    "writers",
+]
+
+
+def test_nothing_is_scanned(subtests: pytest.Subtests, demo_graph: Driver) -> None:
+    for name in STATEMENTS:
+        with subtests.test(name):
+            given = {"key": "k", "keys": ["k"], "link": "READS", "most": 1, "most_columns": 1, "tenant": "default"}
+            given |= {"after": "", "prefix": "k", "limit": 1, "types": None, "owner": None, "tag": None}
+            given |= {"datasets": [{"key": "k", "keys": ["k"]}]}
+            found = operators(demo_graph, statement(f"known/{name}"), given=given)
+            assert not scans(found)
+            assert any("IndexSeek" in each for each in found), found

@@ -24,25 +24,26 @@ def test_the_same_as_documents(asked_demo: None, capsys: pytest.CaptureFixture[s
         assert {"start", "hops", "notes", "truncated"} <= document.keys()
 
 
-@pytest.mark.parametrize(
-    ("command", "code"),
-    [
-        ("trace nothing 0 1", 3),
-        ("trace --path /nowhere/at/all", 3),
-        ("trace --version delays 7", 3),
-        ("blast --run nothing", 3),
-        ("blast --query nothing --batches 1", 3),
-        ("blast --query enrich --batches 900", 3),
-        ("trace", 2),
-        ("trace flights.departed", 2),
-        ("trace flights.departed 0 5..5", 2),
-        ("trace flights.departed 0 5 --depth 0", 2),
-        ("trace flights.departed 0 5 --horizon soon", 2),
-        ("trace flights.departed 0 5 --path /x", 2),
-        ("trace flights.departed 0 99999999999999999999", 2),
-        ("blast --query enrich", 2),
-        ("blast --query enrich --run x", 2),
-    ],
-)
-def test_how_it_ends(asked_demo: None, command: str, code: int) -> None:
-    assert main(shlex.split(command)) == code
+EXIT_CODES: list[tuple[str, int]] = [
+    ("trace nothing 0 1", 3),
+    ("trace --path /nowhere/at/all", 3),
+    ("trace --version delays 7", 3),
+    ("blast --run nothing", 3),
+    ("blast --query nothing --batches 1", 3),
+    ("blast --query enrich --batches 900", 3),
+    ("trace", 2),
+    ("trace flights.departed", 2),
+    ("trace flights.departed 0 5..5", 2),
+    ("trace flights.departed 0 5 --depth 0", 2),
+    ("trace flights.departed 0 5 --horizon soon", 2),
+    ("trace flights.departed 0 5 --path /x", 2),
+    ("trace flights.departed 0 99999999999999999999", 2),
+    ("blast --query enrich", 2),
+    ("blast --query enrich --run x", 2),
+]
+
+
+def test_how_it_ends(subtests: pytest.Subtests, asked_demo: None) -> None:
+    for command, code in EXIT_CODES:
+        with subtests.test(command):
+            assert main(shlex.split(command)) == code

@@ -16,6 +16,7 @@ from headwater.settings import environment_name, setting_names
 from headwater_consumers.api.app import openapi_document
 from headwater_consumers.api.problems import STATUS
 from support.run_rules import rewrite, updating
+from support.waiting import patience
 
 if TYPE_CHECKING:
     import httpx
@@ -44,7 +45,7 @@ def printed(value: Any, indent: int = 0, room: int = WIDTH) -> str:
 def test_the_examples(demo: httpx.Client) -> None:
     def answer(command: str) -> str:
         arguments = shlex.split(command.replace("\\\n", " ").replace(HERE, str(demo.base_url)))
-        answered = subprocess.run(arguments, capture_output=True, check=True, timeout=60).stdout
+        answered = subprocess.run(arguments, capture_output=True, check=True, timeout=patience(60)).stdout
         assert b"urn:headwater:defect" not in answered, command
         return printed(json.loads(answered))
 

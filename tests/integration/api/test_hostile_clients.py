@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from headwater_benchmarks.intake.serving import serving
+from support.waiting import patience
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -33,7 +34,7 @@ def connected(url: str, sent: bytes, times: int) -> Iterator[list[socket.socket]
         connections = []
         for _ in range(times):
             address = ("127.0.0.1", int(url.rpartition(":")[2]))
-            connections.append(open_.enter_context(socket.create_connection(address, timeout=30)))
+            connections.append(open_.enter_context(socket.create_connection(address, timeout=patience(30))))
             connections[-1].sendall(sent)
         yield connections
 
@@ -43,7 +44,7 @@ def test_half_sent_heads_end_in_time_and_others_are_answered() -> None:
     with serving(SETTINGS | limits) as server:
         url = server.url()
         logged = len(server.stderr)
-        with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=url, trust_env=False, timeout=patience(30)) as client:
             with connected(url, HALF_A_HEAD, 400) as halves:
                 for path in ("/livez", "/metrics", "/", "/openapi.json"):
                     assert client.get(path).status_code == 200, path
@@ -61,7 +62,7 @@ def test_half_sent_bodies_keep_no_question_waiting() -> None:
         url = server.url()
         with connected(url, HALF_A_BODY, 150) as halves:
             change = {"dataset": "x", "type": "DATA_INCORRECT"}
-            asked = httpx.post(f"{url}/api/v1/impact/analyze", json=change, trust_env=False, timeout=30)
+            asked = httpx.post(f"{url}/api/v1/impact/analyze", json=change, trust_env=False, timeout=patience(30))
             # It came through to the graph, which isn't there.
             assert (asked.status_code, asked.json()["type"]) == (503, "urn:headwater:graph-unreachable")
             for half in halves:
@@ -74,14 +75,14 @@ def test_half_sent_bodies_keep_no_question_waiting() -> None:
 def test_a_process_out_of_files_waits_for_some_and_logs_little() -> None:
     with serving(SETTINGS | {"HEADWATER_SERVE_HEAD_TIMEOUT_SECONDS": "1"}) as server:
         url = server.url()
-        with httpx.Client(base_url=url, trust_env=False, timeout=60) as client:
+        with httpx.Client(base_url=url, trust_env=False, timeout=patience(60)) as client:
             lines = client.get("/metrics").text.splitlines()
             (held,) = [int(float(line.split()[1])) for line in lines if line.startswith("process_open_fds ")]
             _, hard = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
             resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (held + 40, hard))
             with connected(url, HALF_A_HEAD, 120) as halves:
                 assert halves[0].recv(64).startswith(b"HTTP/1.1 408 ")
-                assert httpx.get(f"{url}/livez", trust_env=False, timeout=60).status_code == 200
+                assert httpx.get(f"{url}/livez", trust_env=False, timeout=patience(60)).status_code == 200
         assert server.stop() == 0
         assert server.stderr.count("out of system resource") <= 40
 
@@ -103,12 +104,12 @@ def test_another_address_needs_the_names_that_it_is_called_by() -> None:
         assert "Lineage on" not in server.stderr
     with serving(SETTINGS, "--host", "0.0.0.0", "--allowed-host", "lineage.example", "--allowed-host", "b") as server:
         url = server.url().replace("0.0.0.0", "127.0.0.1")
-        with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=url, trust_env=False, timeout=patience(30)) as client:
             for host, status in (("lineage.example", 200), ("b:80", 200), ("elsewhere.example", 421)):
                 assert client.get("/livez", headers={"Host": host}).status_code == status
         assert server.stop() == 0
     with serving(SETTINGS, "--host", "127.0.0.2") as server:
-        with httpx.Client(base_url=server.url(), trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(30)) as client:
             assert client.get("/livez").status_code == 200
             assert client.get("/livez", headers={"Host": "elsewhere.example"}).status_code == 421
         assert server.stop() == 0

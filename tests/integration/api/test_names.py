@@ -141,17 +141,20 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_commands(command: str, table: None, settings_of_stack: None, capsys: pytest.CaptureFixture[str]) -> None:
-    def asked(name: str) -> tuple[int, Any]:
+def test_commands(
+    subtests: pytest.Subtests, table: None, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def asked(command: str, name: str) -> tuple[int, Any]:
         capsys.readouterr()
         status = main([part.format(name) for part in command.split(" ")] + ["--json"])
         return status, without(json.loads(capsys.readouterr().out))
 
-    status, expected = asked(KEY)
-    assert status in (0, 5), expected
-    for name in NAMES:
-        assert asked(name) == (status, expected), name
+    for command in COMMANDS:
+        with subtests.test(command):
+            status, expected = asked(command, KEY)
+            assert status in (0, 5), expected
+            for name in NAMES:
+                assert asked(command, name) == (status, expected), name
 
 
 ENDPOINTS = (
@@ -175,16 +178,17 @@ ENDPOINTS = (
 )
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS)
-def test_endpoints(endpoint: str, table: None, client: httpx.Client) -> None:
-    def asked(name: str) -> Any:
+def test_endpoints(subtests: pytest.Subtests, table: None, client: httpx.Client) -> None:
+    def asked(endpoint: str, name: str) -> Any:
         answer = client.get(f"/api/v1{endpoint.format(quote(name, safe=''))}")
         return answer.status_code, without(answer.json())
 
-    status, expected = asked(KEY)
-    assert status == 200, expected
-    for name in NAMES:
-        assert asked(name) == (200, expected), name
+    for endpoint in ENDPOINTS:
+        with subtests.test(endpoint):
+            status, expected = asked(endpoint, KEY)
+            assert status == 200, expected
+            for name in NAMES:
+                assert asked(endpoint, name) == (200, expected), name
 
 
 def without(document: Any) -> Any:
@@ -195,13 +199,16 @@ def without(document: Any) -> Any:
     return document
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_search_and_posted_questions(name: str, table: None, client: httpx.Client) -> None:
-    body = {"dataset": name, "type": "DATA_INCORRECT"}
-    answers = [client.post("/api/v1/impact/analyze", json={**body, "dataset": each}).json() for each in (name, KEY)]
-    assert without(answers[0]) == without(answers[1])
-    found = client.get("/api/v1/search", params={"q": name}).json()["items"]
-    assert "file:/w/t" in {f"{item['asset']['namespace']}:{item['asset']['name']}" for item in found}
+def test_search_and_posted_questions(subtests: pytest.Subtests, table: None, client: httpx.Client) -> None:
+    for name in NAMES:
+        with subtests.test(name):
+            body = {"dataset": name, "type": "DATA_INCORRECT"}
+            answers = [
+                client.post("/api/v1/impact/analyze", json={**body, "dataset": each}).json() for each in (name, KEY)
+            ]
+            assert without(answers[0]) == without(answers[1])
+            found = client.get("/api/v1/search", params={"q": name}).json()["items"]
+            assert "file:/w/t" in {f"{item['asset']['namespace']}:{item['asset']['name']}" for item in found}
 
 
 def test_every_endpoint_that_takes_a_dataset_is_tried(client: httpx.Client) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import socket
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from headwater_schemas.events import JobEvent, JobRef
 from headwater_schemas.events.build import lineage_event
 from support.serve_process import environment
 from support.stack import StackUnderTest
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -34,7 +34,7 @@ NOWHERE = "bolt://127.0.0.1:9"
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_answers_until_it_is_stopped(stack: StackUnderTest, demo_graph: Driver, number: signal.Signals) -> None:
     with serving(environment(stack)) as server:
-        with httpx.Client(base_url=server.url(), trust_env=False, timeout=60) as client:
+        with httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60)) as client:
             assert client.get("/readyz").status_code == 200
             answer = client.get("/api/v1/assets/flights.departed/downstream?depth=all")
             assert answer.status_code == 200
@@ -77,7 +77,7 @@ def test_impacts_are_judged_by_the_policy_it_was_given(
     for options in ([], ["--policy", str(policy)]):
         with (
             serving(environment(stack), *options) as server,
-            httpx.Client(base_url=server.url(), trust_env=False, timeout=60) as client,
+            httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60)) as client,
         ):
             answer = client.post("/api/v1/impact/analyze", json=change)
             assert answer.status_code == 200, answer.text
@@ -98,7 +98,7 @@ def test_a_policy_that_makes_no_sense_ends_it_with_its_name(stack: StackUnderTes
 
 def test_it_serves_while_neo4j_is_away(stack: StackUnderTest) -> None:
     with serving(environment(stack, neo4j__uri=NOWHERE)) as server:
-        with httpx.Client(base_url=server.url(), trust_env=False, timeout=60) as client:
+        with httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60)) as client:
             assert client.get("/livez").status_code == 200
             assert client.get("/readyz").status_code == 503
             answer = client.get("/api/v1/graph?asset=orders")
@@ -124,18 +124,17 @@ def test_gauges_and_exemptions_of_the_rules(stack: StackUnderTest, clean_databas
     settings = environment(stack, serve__exemptions=str(exempt), serve__check_every_seconds="1")
     with (
         serving(settings) as server,
-        httpx.Client(base_url=server.url(), trust_env=False, timeout=60) as client,
+        httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60)) as client,
     ):
         (rule,) = client.get("/api/v1/checks?rule=orphan-jobs").json()["rules"]
         assert (rule["total"], rule["exempted"]) == (2, 1)
-        gauges: dict[str, str] = {}
-        ends = time.monotonic() + 60
-        while time.monotonic() < ends:
+
+        def gauges_after_a_check() -> dict[str, str]:
             lines = client.get("/metrics").text.splitlines()
             gauges = dict(line.rsplit(" ", 1) for line in lines if line.startswith("headwater_check_"))
-            if float(gauges["headwater_check_last_success_timestamp_seconds"]):
-                break
-            time.sleep(0.5)
+            return gauges if float(gauges["headwater_check_last_success_timestamp_seconds"]) else {}
+
+        gauges = eventually(gauges_after_a_check, 60, every=0.1, expecting="the rules were checked")
         assert float(gauges['headwater_check_findings{rule="orphan-jobs"}']) == 2
         assert float(gauges['headwater_check_exempted{rule="orphan-jobs"}']) == 1
         assert float(gauges['headwater_check_findings{rule="orphan-datasets"}']) == 0

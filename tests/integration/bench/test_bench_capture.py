@@ -13,7 +13,7 @@ from headwater_benchmarks.capture.run import Options, run
 from headwater_benchmarks.capture.show import view
 from support.running import QUICK_JVM
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 
 TINY = Options(
     rounds=1,

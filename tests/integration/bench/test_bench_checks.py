@@ -15,6 +15,8 @@ from headwater_benchmarks.estate.sizes import Sizes
 from headwater_consumers.analysis.checks.rules import RULES
 from support.running import QUICK_JVM
 
+pytestmark = pytest.mark.nightly
+
 SIZES = Sizes(datasets=1_000, columns=5_000, intervals=1_000, seed=3)
 
 

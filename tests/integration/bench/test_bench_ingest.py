@@ -18,6 +18,8 @@ from support.stack import StackUnderTest
 if TYPE_CHECKING:
     from neo4j import Driver
 
+pytestmark = pytest.mark.nightly
+
 
 TINY = Options(events=300, rounds=1, sample=60, warm_up=30, latency_seconds=2, curve=3_000, batch_rows=(500,), tries=1)
 

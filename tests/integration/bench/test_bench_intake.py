@@ -20,6 +20,8 @@ from support.stack import StackUnderTest
 if TYPE_CHECKING:
     from neo4j import Driver
 
+pytestmark = pytest.mark.nightly
+
 TINY = Options(events=60, rounds=1, warm_up=20, batch=20, latency_seconds=1, rentgen=Path("/nowhere/python"))
 HEADWATERS_WAYS = ("one by one", "in batches", "headwater's own events", "from a kafka topic")
 

@@ -23,6 +23,8 @@ from headwater_consumers.materializer.graph import writing_driver
 from headwater_consumers.materializer.write import GraphWriter
 from support.running import QUICK_JVM
 
+pytestmark = pytest.mark.nightly
+
 TINY = Options(
     year=5_000,
     micro_batches=4_000,

@@ -18,6 +18,8 @@ from headwater_benchmarks.query.run import Options, run
 from headwater_benchmarks.query.show import view
 from support.running import QUICK_JVM
 
+pytestmark = pytest.mark.nightly
+
 SIZES = Sizes(datasets=1_000, columns=5_000, intervals=1_000, seed=3)
 
 

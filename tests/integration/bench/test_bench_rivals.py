@@ -16,6 +16,8 @@ from support.stack import StackUnderTest
 if TYPE_CHECKING:
     from neo4j import Driver
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.mark.timeout(600)
 def test_two_consumers_apply_everything(stack: StackUnderTest, topic_prefix: str, clean_database: Driver) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FAULTS = Path(__file__).parents[2] / "recordings" / "neo4j_browser" / "faults.yaml"
 FAVORITES = load_favorites()
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.nightly, pytest.mark.stack]
 
 
 def rows(driver: Driver, favorite: Favorite) -> int:

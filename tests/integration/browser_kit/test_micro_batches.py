@@ -36,7 +36,7 @@ UNPACK, READ, ON, CHAIN, SLOW = (
 )
 BATCHES = 1_100
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.nightly, pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 def ask(driver: Driver, name: str, **first_line: str) -> list[dict[str, Any]]:

@@ -10,8 +10,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from support.crash.broker import LineageBroker
 from support.crash.sweep import Sweep
 from support.stack import StackUnderTest
+from support.waiting import patience
 
-pytestmark = [pytest.mark.spark, pytest.mark.stack]
+pytestmark = [pytest.mark.nightly, pytest.mark.spark, pytest.mark.stack]
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def history(stack: StackUnderTest, topic_prefix: str, tmp_path: Path) -> Sweep:
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     topics = [NewTopic(f"{topic_prefix}-in", 2, 1), NewTopic(f"{topic_prefix}-out", 1, 1)]
     for made in admin.create_topics(topics).values():
-        made.result(30)
+        made.result(patience(30))
     lineage = LineageBroker(stack.bootstrap_servers)
     return Sweep(tmp_path, stack.bootstrap_servers, lineage, seed=1, topics=f"{topic_prefix}-")
 

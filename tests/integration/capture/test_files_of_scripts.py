@@ -23,6 +23,7 @@ from headwater_schemas.codec import Decoder
 from headwater_schemas.events import Certainty
 from support.running import QUICK_JVM
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -83,7 +84,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> FilePath:
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     command = [sys.executable, str(home / "script.py"), str(home)]
-    subprocess.run(command, check=True, env=environment, cwd=home, timeout=SECONDS, stdin=subprocess.DEVNULL)
+    subprocess.run(command, check=True, env=environment, cwd=home, timeout=patience(SECONDS), stdin=subprocess.DEVNULL)
     return home
 
 

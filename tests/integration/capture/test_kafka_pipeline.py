@@ -26,6 +26,7 @@ from headwater_schemas.events import (
 )
 from support.running import lineage, small
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 pytestmark = [pytest.mark.spark, pytest.mark.stack]
 SECONDS = 400
@@ -78,7 +79,7 @@ def start(folder: Path, stack: StackUnderTest, prefix: str) -> None:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=patience(SECONDS),
         check=False,
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-4_000:]
@@ -89,7 +90,7 @@ def put(stack: StackUnderTest, topic: str, first: int, count: int, partitions: i
     for number in range(first, first + count):
         value = json.dumps({"id": number, "at": "EWR"})
         producer.produce(topic, value=value, partition=number % partitions)
-    assert producer.flush(30) == 0
+    assert producer.flush(patience(30)) == 0
 
 
 def chain(events: list[LineageEvent], job: str, provenance: Provenance = Provenance.OBSERVED) -> list[IntervalEntry]:
@@ -116,13 +117,13 @@ def test_every_offset_is_in_exactly_one_interval(stack: StackUnderTest, topic_pr
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     source = f"{topic_prefix}-in"
     for made in admin.create_topics([NewTopic(source, 2, 1), NewTopic(f"{topic_prefix}-out", 1, 1)]).values():
-        made.result(30)
+        made.result(patience(30))
 
     put(stack, source, 0, 24, partitions=2)
     start(tmp_path, stack, topic_prefix)
     # A partition more, and the job started again from its checkpoints.
     for grown in admin.create_partitions([NewPartitions(source, 3)]).values():
-        grown.result(30)
+        grown.result(patience(30))
     put(stack, source, 24, 21, partitions=3)
     start(tmp_path, stack, topic_prefix)
 
@@ -217,12 +218,12 @@ def read(stack: StackUnderTest, topic: str) -> list[tuple[int, int, bytes]]:
     )
     out = []
     try:
-        for number in consumer.list_topics(topic, timeout=30).topics[topic].partitions:
-            _, end = consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=30)
+        for number in consumer.list_topics(topic, timeout=patience(30)).topics[topic].partitions:
+            _, end = consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=patience(30))
             consumer.assign([TopicPartition(topic, number, 0)])
             reached = 0
             while reached < end:
-                message = consumer.poll(30)
+                message = consumer.poll(patience(30))
                 assert message is not None
                 assert message.error() is None
                 reached = (message.offset() or 0) + 1

@@ -23,7 +23,7 @@ from support.stack import StackUnderTest
 if TYPE_CHECKING:
     from neo4j import Driver
 
-pytestmark = [pytest.mark.spark, pytest.mark.stack, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.nightly, pytest.mark.spark, pytest.mark.stack, pytest.mark.timeout(900)]
 
 BEGIN = """
 def day(number, frame):
@@ -34,7 +34,7 @@ FIRST = """
 spark.range(3).write.parquet(f"{folder}/in")
 spark.range(3).writeTo("ice.shop.orders").create()
 spark.range(2).withColumn("day", F.lit(1)).writeTo("ice.shop.days").partitionedBy(F.col("day")).create()
-capture.flush(60)
+assert capture.flush(600)
 
 read = spark.read.parquet(f"{folder}/in")
 in_flight = [

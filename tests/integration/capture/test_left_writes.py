@@ -22,7 +22,7 @@ from support.stack import StackUnderTest
 if TYPE_CHECKING:
     from neo4j import Driver
 
-pytestmark = [pytest.mark.spark, pytest.mark.stack]
+pytestmark = [pytest.mark.nightly, pytest.mark.spark, pytest.mark.stack]
 
 BEGIN = """
 def day(number, frame):
@@ -46,7 +46,7 @@ except Exception as error:
     assert "no such order" in str(error), error
 else:
     raise AssertionError("the MERGE was to fail")
-capture.flush(60)
+assert capture.flush(600)
 
 read = spark.read.parquet(f"{folder}/in")
 waiting = read.withColumn("id", held("orders-gate"))

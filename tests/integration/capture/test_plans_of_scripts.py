@@ -23,6 +23,7 @@ from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.codec import Decoder
 from support.running import QUICK_JVM
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -101,7 +102,7 @@ def reader(stack: StackUnderTest, neo4j_driver: Driver, tmp_path_factory: pytest
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     command = [sys.executable, str(home / "script.py"), str(home / "events")]
-    subprocess.run(command, check=True, env=environment, cwd=home, timeout=SECONDS, stdin=subprocess.DEVNULL)
+    subprocess.run(command, check=True, env=environment, cwd=home, timeout=patience(SECONDS), stdin=subprocess.DEVNULL)
     lines = (home / "events").read_text(encoding="utf-8").split()
     with neo4j_driver.session(database="neo4j") as session:
         session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()

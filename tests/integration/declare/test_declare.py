@@ -86,28 +86,39 @@ def test_declared_withdrawn_and_declared_again_in_any_order(
     assert list(dump(neo4j_driver, internal=True)) == before
 
 
+def rows_of_ten_thousand_datasets() -> list[str]:
+    row = "- {{name: d{0}, owners: [team:{1}], freshness: 1h, columns: {{c: {{sensitivity: PII}}}}}}\n"
+    return [row.format(number, number % 50) for number in range(10_000)]
+
+
 def test_ten_thousand_datasets(
     followed: dict[str, str], headwater: Command, neo4j_driver: Driver, tmp_path: Path
 ) -> None:
     file = tmp_path / "s.yaml"
-    row = "- {{name: d{0}, owners: [team:{1}], freshness: 1h, columns: {{c: {{sensitivity: PII}}}}}}\n"
-    rows = [row.format(number, number % 50) for number in range(10_000)]
+    rows = rows_of_ten_thousand_datasets()
     file.write_text(f"set: s\nnamespace: n\ndatasets:\n{''.join(rows)}")
-    began, busy = time.monotonic(), time.process_time()
     (found,) = headwater("declare", str(file))["sets"]
-    assert time.monotonic() - began < 120
-    # Of the command alone, however busy the machine is: some 3 s; the consumer and the database have their own.
-    assert time.process_time() - busy < 10
     assert (found["declarations"], found["published"], found["revision"]) == (10_000, 10_001, 1)
     # One that changes is one that is published.
     file.write_text(f"set: s\nnamespace: n\ndatasets:\n{''.join(rows[1:])}- {{name: d0, owners: [team:z]}}\n")
     (found,) = headwater("declare", str(file))["sets"]
     assert (found["published"], found["revision"], len(found["changes"])) == (2, 2, 1)
+    assert headwater("declare", str(file))["sets"][0]["published"] == 0
+    current = "MATCH (x:Declaration {current: true}) RETURN count(x) AS n"
+    assert neo4j_driver.execute_query(current).records[0]["n"] == 10_000
+
+
+@pytest.mark.nightly
+def test_ten_thousand_datasets_take_seconds(followed: dict[str, str], headwater: Command, tmp_path: Path) -> None:
+    """Processor time of the command alone; the consumer and the database have their own."""
+    file = tmp_path / "s.yaml"
+    file.write_text(f"set: s\nnamespace: n\ndatasets:\n{''.join(rows_of_ten_thousand_datasets())}")
+    busy = time.process_time()
+    assert headwater("declare", str(file))["sets"][0]["published"] == 10_001
+    assert time.process_time() - busy < 10, "some 3 s"
     busy = time.process_time()
     assert headwater("declare", str(file))["sets"][0]["published"] == 0
     assert time.process_time() - busy < 5
-    current = "MATCH (x:Declaration {current: true}) RETURN count(x) AS n"
-    assert neo4j_driver.execute_query(current).records[0]["n"] == 10_000
 
 
 def test_what_is_not_in_the_graph_in_time(

@@ -11,6 +11,7 @@ import pytest
 from headwater_benchmarks.intake.serving import serving
 from support.materializer.process import run_until_caught_up
 from support.materializer.worlds import RealWorld
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ def test_what_is_sent_is_in_the_graph_as_if_the_command_had_declared_it(
 ) -> None:
     with (
         serving({**followed, **SERVE}) as server,
-        httpx.Client(base_url=server.url(), trust_env=False, timeout=60) as client,
+        httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60)) as client,
     ):
         assert client.post(PATH, json=SET).status_code == 401
         client.headers["Authorization"] = "Bearer secret"
@@ -75,15 +76,18 @@ def test_while_kafka_hangs_it_is_503_and_sent_again_it_is_there_once(
     headers = {"Authorization": "Bearer secret"}
     with (
         serving({**settings, **SERVE, **limits}) as server,
-        httpx.Client(base_url=server.url(), trust_env=False, timeout=60, headers=headers) as client,
+        httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60), headers=headers) as client,
     ):
         with stack.paused("kafka"):
             answer = client.post(PATH, json=SET)
             assert (answer.status_code, answer.json()["type"]) == (503, "urn:headwater:kafka-unavailable")
             assert answer.headers["retry-after"]
-        while (answer := client.post(PATH, json=SET)).status_code == 503:
-            pass
-        assert answer.status_code == 201
+
+        def status() -> int:
+            status = client.post(PATH, json=SET).status_code
+            return 0 if status == 503 else status
+
+        assert eventually(status, 60, expecting="Kafka takes it again") == 201
     run_until_caught_up(settings)
     assert headwater("graph", "verify")["holds"]
     assert neo4j_driver.execute_query("MATCH (x:Declaration) RETURN count(x) AS n").records[0]["n"] == 2
@@ -93,5 +97,5 @@ def test_it_opens_to_nobody_without_a_token(settings: dict[str, str]) -> None:
     host = {"HEADWATER_SERVE_HOST": "0.0.0.0", "HEADWATER_SERVE_ALLOWED_HOSTS": "lineage.example"}
     given = {**settings, **SERVE, **host, "HEADWATER_SERVE_DECLARE_TOKEN": ""}
     with serving(given) as server:
-        assert server.wait(60) == 2
+        assert server.wait(patience(60)) == 2
         assert "HEADWATER_SERVE_DECLARE_TOKEN" in server.document["error"]["fix"]

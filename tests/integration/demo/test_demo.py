@@ -13,6 +13,7 @@ from headwater.demo.queries import favourites
 from headwater.stack import StackInfo, find_running_stack
 from support import flights
 from support.demo_process import DemoUnderTest, run
+from support.waiting import patience
 
 FLIGHTS_OF_1_JANUARY = 842
 
@@ -46,7 +47,7 @@ def test_a_demo_whose_consumer_is_killed_ends_in_the_same_graph_as_an_undisturbe
     assert consumer is not None
     consumer.kill()
 
-    output, errors = demo.process.communicate(timeout=600)
+    output, errors = demo.process.communicate(timeout=patience(600))
     assert demo.process.returncode == 0, f"{output}\n{errors}"
     assert (data / "demo" / "logs" / "consumer-1.log").is_file(), "the consumer was not started again"
     document = json.loads(output)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.demo_process import DemoUnderTest
+from support.waiting import patience
 
 
 @pytest.mark.stack
@@ -28,6 +29,6 @@ def test_nothing_is_left_running(
 
     demo.until(spark_is_up, "a Spark driver", seconds=200)
     demo.process.send_signal(number)
-    demo.process.communicate(timeout=90)
+    demo.process.communicate(timeout=patience(90))
     assert demo.process.returncode == status
     assert demo.left(60) == []

@@ -15,6 +15,7 @@ from headwater_schemas.topics import TopicSpec, ensure_topics
 from support import flights
 from support.spark_submit import submit
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 TOPICS = {"flights.departed": 3, "flights.enriched": 2}
 
@@ -25,7 +26,7 @@ def topics(stack: StackUnderTest) -> Iterator[None]:
     ensure_topics(client, [TopicSpec(name, partitions) for name, partitions in TOPICS.items()])
     yield
     admin = AdminClient(client)
-    for deleted in admin.delete_topics(list(TOPICS), operation_timeout=10).values():
+    for deleted in admin.delete_topics(list(TOPICS), operation_timeout=patience(10)).values():
         deleted.result()
 
 

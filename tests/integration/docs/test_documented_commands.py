@@ -26,10 +26,12 @@ from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_schemas.topics import TopicNames
 from support.demo_graph import demo_events
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 if TYPE_CHECKING:
-
     from neo4j import Driver
+
+pytestmark = pytest.mark.nightly
 
 
 ROOT = Path(__file__).parents[3]
@@ -168,11 +170,11 @@ def environment(stack: StackUnderTest, demo_graph: Driver, tmp_path: Path) -> di
     with Publisher(PublisherSettings(bootstrap_servers=stack.bootstrap_servers), TopicNames(PREFIX)) as publisher:
         for event in demo_events():
             publisher.publish(event)
-        assert not publisher.flush(60).outstanding
+        assert not publisher.flush(patience(60)).outstanding
     garbage = Producer({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     for _ in range(BROKEN):
         garbage.produce(TopicNames(PREFIX).events, value=b"no event", partition=0)
-    assert garbage.flush(30) == 0
+    assert garbage.flush(patience(30)) == 0
     return clean() | {
         "HEADWATER_DATA_DIR": str(tmp_path / "data"),
         "HEADWATER_OUTBOX_PATH": str(tmp_path / "outbox"),  # `outbox drop` is run, too
@@ -221,7 +223,7 @@ def in_one_process(clone: Path, environment: dict[str, str], commands: list[list
         cwd=clone,
         capture_output=True,
         text=True,
-        timeout=800,
+        timeout=patience(800),
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -273,7 +275,7 @@ def test_every_command_of_the_documents_runs_in_a_clone(
                 cwd=clone,
                 capture_output=True,
                 text=True,
-                timeout=200,
+                timeout=patience(200),
                 check=False,
             )
             status, printed = done.returncode, f"{done.stdout[-500:]}{done.stderr[-1000:]}"

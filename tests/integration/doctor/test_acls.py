@@ -19,6 +19,7 @@ from headwater.doctor import access
 from headwater.doctor.finding import Finding, Severity
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 from support.sasl_broker import GUEST, client_of, sasl_broker
+from support.waiting import patience
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
 
@@ -40,7 +41,7 @@ def allow(bootstrap: str, topic: str, principal: str, *operations: AclOperation)
         AclBinding(ResourceType.TOPIC, topic, literal, principal, "*", operation, allowed) for operation in operations
     ]
     for future in admin.create_acls(rows).values():
-        future.result(20)
+        future.result(patience(20))
 
 
 def found(bootstrap: str, user: str) -> dict[tuple[str, str], Finding]:

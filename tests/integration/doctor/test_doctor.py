@@ -18,6 +18,7 @@ from headwater_consumers.graph.schema import ensure_schema
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 from support.materializer.worlds import patiently
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -79,13 +80,13 @@ def configured(stack: StackUnderTest, topic: str, **config: str) -> None:
     (future,) = admin.incremental_alter_configs(
         [ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)]
     ).values()
-    future.result(20)
+    future.result(patience(20))
 
 
 def published(stack: StackUnderTest, topic: str, at: datetime) -> None:
     producer = Producer({"bootstrap.servers": stack.bootstrap_servers})
     producer.produce(topic, value=b"x", timestamp=round(at.timestamp() * 1_000), partition=0)
-    assert producer.flush(20) == 0
+    assert producer.flush(patience(20)) == 0
 
 
 def test_a_stack_as_it_is_started(
@@ -143,7 +144,7 @@ def test_nothing_is_changed(
     assert list(dump(clean_database, "neo4j")) == graph
     assert ends(stack, names) == offsets
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers})
-    groups = admin.list_consumer_groups().result(20)
+    groups = admin.list_consumer_groups().result(patience(20))
     assert names.prefix not in {group.group_id for group in groups.valid}
     assert list(tmp_path.iterdir()) == []
 
@@ -155,7 +156,7 @@ def ends(stack: StackUnderTest, names: TopicNames) -> dict[tuple[str, int], tupl
     parts = [TopicPartition(topic, number) for topic, count in topics.items() for number in range(count)]
     consumer = Consumer({"bootstrap.servers": stack.bootstrap_servers, "group.id": "none"})
     try:
-        found = patiently(lambda: [consumer.get_watermark_offsets(part, timeout=20) for part in parts])
+        found = patiently(lambda: [consumer.get_watermark_offsets(part, timeout=patience(20)) for part in parts])
         return {(part.topic, part.partition): offsets for part, offsets in zip(parts, found, strict=True)}
     finally:
         consumer.close()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.graph.segments import segment
 from headwater_consumers.materializer.write import GraphWriter
+from support.graph.layouts import make_segments_small
 from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
@@ -41,6 +41,4 @@ def settings_of_pipeline(
 
 @pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments so small that a few micro-batches fill blocks, and take several."""
-    for name, value in (("PLACES", 2), ("BLOCKS", 2), ("SIZE", 4), ("TAIL", 1)):
-        monkeypatch.setattr(segment, name, value)
+    make_segments_small(monkeypatch)

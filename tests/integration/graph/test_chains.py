@@ -10,6 +10,7 @@ from headwater_consumers.graph.chains import check_chains
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from support.graph.cases import FOLDER, load_case
+from support.graph.emptying import delete_nodes
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -28,15 +29,18 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("name", EXPECTED)
-def test_chain(graph: Driver, writer: GraphWriter, name: str) -> None:
-    writer.apply(fold(load_case(FOLDER / f"{name}.yaml").events))
-    (chain,) = check_chains(graph)
-    found = (chain.intervals, chain.missing_batches, chain.offset_gaps, chain.overlaps, chain.conflicts)
-    assert found == EXPECTED[name]
-    assert chain.is_sound == (sum(EXPECTED[name][1:]) == 0)
-    assert chain.gaps == chain.missing_batches + chain.offset_gaps
-    assert (chain.tenant, chain.query_id) == ("default", "q1")
+def test_chain(subtests: pytest.Subtests, graph: Driver, writer: GraphWriter) -> None:
+    for name, expected in EXPECTED.items():
+        with subtests.test(name):
+            delete_nodes(graph)
+            writer.ensure_schema()
+            writer.apply(fold(load_case(FOLDER / f"{name}.yaml").events))
+            (chain,) = check_chains(graph)
+            found = (chain.intervals, chain.missing_batches, chain.offset_gaps, chain.overlaps, chain.conflicts)
+            assert found == expected
+            assert chain.is_sound == (sum(expected[1:]) == 0)
+            assert chain.gaps == chain.missing_batches + chain.offset_gaps
+            assert (chain.tenant, chain.query_id) == ("default", "q1")
 
 
 def test_a_chain_that_begins_late_lacks_what_was_before(graph: Driver, writer: GraphWriter) -> None:

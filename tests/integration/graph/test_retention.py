@@ -14,6 +14,7 @@ from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_consumers.materializer.write.retention import Moved, retire
 from headwater_schemas.events import LineageEvent
+from support.gate import first_in_gate
 from support.graph.colliding import Pools, colliding_events
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def move(driver: Driver) -> Moved:
     return retire(driver, None, lambda _moved, _left: None)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", first_in_gate(3, range(12)))
 def test_any_order_and_moved_at_any_time(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(f"retention {seed}")
     events = colliding_events(dice, 90, POOLS)
@@ -63,7 +64,7 @@ def test_any_order_and_moved_at_any_time(graph: Driver, writer: GraphWriter, see
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", first_in_gate(2, range(4)))
 def test_two_writers_and_one_who_moves_at_once(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(f"retention at once {seed}")
     events = colliding_events(dice, 120, POOLS)

@@ -15,6 +15,8 @@ from headwater_consumers.materializer.write import GraphWriter
 from headwater_consumers.materializer.write.transaction import WriteTransaction
 from headwater_schemas.events import DatasetEvent, DatasetRef, LineageEvent, SchemaDefinition, SchemaField
 from headwater_schemas.events.build import lineage_event
+from support.gate import first_in_gate
+from support.graph.emptying import delete_nodes
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -38,7 +40,7 @@ def report(second: int, reported: SchemaDefinition | None, dataset: DatasetRef =
 SCHEMAS = [schema("a", "b"), schema("a", "b", described=True), schema("a", "c"), schema("b"), None]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", first_in_gate(3, range(12)))
 def test_any_order_gives_the_oracle_s_graph(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(seed)
     datasets = [DatasetRef("s3://lake", name) for name in ("orders", "returns")]
@@ -73,26 +75,29 @@ def columns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 AB = SCHEMAS[0]
 
 
-@pytest.mark.parametrize(
-    ("then", "looked_for"),
-    [
-        pytest.param([report(30, AB)], [], id="later"),
-        pytest.param([report(15, AB)], [], id="late, between the first and the last"),
-        pytest.param([report(15, AB), report(30, AB)], [], id="late and later at once"),
-        pytest.param([report(10, AB)], [], id="as early as the first"),
-        pytest.param([report(9, AB)], ["a", "b"], id="earlier than the first"),
-        pytest.param([report(15, SCHEMAS[1])], ["a", "b"], id="late, with descriptions"),
-        pytest.param([report(30, SCHEMAS[2])], ["a", "b", "c"], id="another"),
-        pytest.param([report(15, SCHEMAS[3]), report(30, AB)], ["a", "b"], id="with another one, late"),
-    ],
-)
+LOOKED_FOR: dict[str, tuple[list[LineageEvent], list[str]]] = {
+    "later": ([report(30, AB)], []),
+    "late, between the first and the last": ([report(15, AB)], []),
+    "late and later at once": ([report(15, AB), report(30, AB)], []),
+    "as early as the first": ([report(10, AB)], []),
+    "earlier than the first": ([report(9, AB)], ["a", "b"]),
+    "late, with descriptions": ([report(15, SCHEMAS[1])], ["a", "b"]),
+    "another": ([report(30, SCHEMAS[2])], ["a", "b", "c"]),
+    "with another one, late": ([report(15, SCHEMAS[3]), report(30, AB)], ["a", "b"]),
+}
+
+
 def test_columns_are_looked_for_where_a_report_tells_something_of_them(
-    graph: Driver, writer: GraphWriter, columns: list[str], then: list[LineageEvent], looked_for: list[str]
+    subtests: pytest.Subtests, graph: Driver, writer: GraphWriter, columns: list[str]
 ) -> None:
-    before = [report(10, AB), report(20, AB)]
-    for event in before:
-        writer.apply(fold([event]))
-    columns.clear()
-    writer.apply(fold(then))
-    assert sorted(columns) == looked_for
-    assert list(dump(graph, internal=True)) == list(oracle(fold(before + then), internal=True))
+    for case, (then, looked_for) in LOOKED_FOR.items():
+        with subtests.test(case):
+            delete_nodes(graph)
+            writer.ensure_schema()
+            before = [report(10, AB), report(20, AB)]
+            for event in before:
+                writer.apply(fold([event]))
+            columns.clear()
+            writer.apply(fold(then))
+            assert sorted(columns) == looked_for
+            assert list(dump(graph, internal=True)) == list(oracle(fold(before + then), internal=True))

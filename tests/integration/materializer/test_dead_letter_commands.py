@@ -17,6 +17,7 @@ from headwater_schemas.codec import SINGLE_OBJECT_MAGIC
 from support.materializer import events
 from support.materializer.process import run_until_caught_up
 from support.materializer.worlds import RealWorld
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -68,7 +69,7 @@ def test_what_a_schema_made_good_is_replayed_and_what_is_still_bad_comes_back(
 
     producer = Producer(dict(world.client))
     producer.produce(world.topics.schemas, key=schema.hex, value=schema.text)
-    assert producer.flush(20) == 0
+    assert producer.flush(patience(20)) == 0
     assert dlq("show", "0")["value"]["problem_now"] is None
     assert dlq("show", "0")["value"]["fields"]["kind"] == "RUN"
 

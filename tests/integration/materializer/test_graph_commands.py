@@ -21,6 +21,7 @@ from headwater_schemas.codec import encode
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.worlds import RealWorld, patiently
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -91,7 +92,7 @@ def test_a_record_that_is_neither_applied_nor_dead_lettered_is_found(
 
     admin = AdminClient(dict(world.client))
     letters = TopicPartition(world.topics.dead_letters, 0, 1)
-    admin.delete_records([letters])[letters].result(20)
+    admin.delete_records([letters])[letters].result(patience(20))
     lost = graph("verify", status=5)["accounting"]
     assert lost["unaccounted"] == [f"{world.topics.events}[0]@20"]
 
@@ -232,7 +233,7 @@ def test_a_graph_is_migrated_once(filled: None, settings: dict[str, str], graph:
     neo4j_driver.execute_query("MATCH (v:HeadwaterGraph) SET v.version = 3")
     with consuming(settings) as consumer:
         # It ends by itself: the graph is of another version.
-        assert consumer.process.wait(60) == 6
+        assert consumer.process.wait(patience(60)) == 6
     assert graph("migrate") == {"micro_batches": 0}
     assert graph("migrate") == {"micro_batches": 0}
     assert graph("verify")["holds"]

@@ -19,6 +19,7 @@ from support.materializer.process import consuming
 from support.materializer.worlds import RealWorld
 from support.promtool import accept_scrape
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
@@ -87,7 +88,7 @@ def test_a_producers_scrape_is_clean_before_and_after_events(
         port = int(process.stdout.readline())
 
         def scrape() -> str:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=patience(10)) as answer:
                 return str(answer.read().decode())
 
         before = scrape()

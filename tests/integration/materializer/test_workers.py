@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from headwater_benchmarks.soak.consumer import ConsumerProcess
 from support.materializer import events
 from support.materializer.process import consuming
 from support.materializer.worlds import RealWorld
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -37,10 +37,9 @@ def process_ids(consumer: ConsumerProcess) -> list[int]:
 
 
 def until_gone(ids: list[int]) -> None:
-    deadline = time.monotonic() + 60
-    while any(Path(f"/proc/{number}").exists() for number in ids):
-        assert time.monotonic() < deadline, "a worker outlives its supervisor"
-        time.sleep(0.05)
+    eventually(
+        lambda: not any(Path(f"/proc/{number}").exists() for number in ids), 60, expecting="every worker has ended"
+    )
 
 
 def runs_in(driver: Driver) -> int:
@@ -81,8 +80,8 @@ def test_one_that_is_killed_is_replaced(world: RealWorld, settings: dict[str, st
         world.put_many([events.good(number) for number in range(40)], partition=0)
         world.put_many([events.good(100 + number) for number in range(40)], partition=1)
         consumer.until(lambda: len(process_ids(consumer)) == 2 and process_ids(consumer) != before, "another")
-        consumer.until(lambda: runs_in(neo4j_driver) == 80, "all of it", seconds=120)
-        consumer.until(consumer.ready, "readiness", seconds=120)
+        consumer.until(lambda: runs_in(neo4j_driver) == 80, "all of it", seconds=patience(120))
+        consumer.until(consumer.ready, "readiness", seconds=patience(120))
         assert "Another is started" in consumer.stderr
         assert consumer.stop() == 0
 
@@ -91,14 +90,14 @@ def test_all_of_them_catch_up(world: RealWorld, settings: dict[str, str], neo4j_
     for partition in (0, 1):
         world.put_many([events.good(partition * 100 + number) for number in range(50)], partition=partition)
     with consuming(settings, "--workers", "3", "--until-caught-up") as consumer:
-        assert consumer.wait(120) == 0, consumer.stderr
+        assert consumer.wait(patience(120)) == 0, consumer.stderr
         assert consumer.document["applied"] == 100
     assert runs_in(neo4j_driver) == 100
 
 
 def test_an_error_of_one_ends_all(world: RealWorld, settings: dict[str, str]) -> None:
     with consuming({**settings, "HEADWATER_NEO4J_PASSWORD": "wrong"}, "--workers", "2") as consumer:
-        assert consumer.wait(120) == 6, consumer.stderr
+        assert consumer.wait(patience(120)) == 6, consumer.stderr
         assert "password" in consumer.document["error"]["message"]
 
 
@@ -115,5 +114,5 @@ def test_a_port_that_is_taken(world: RealWorld, settings: dict[str, str]) -> Non
     with consuming(settings) as one:
         port = one.port
         with consuming(settings, "--workers", "2", "--port", str(port)) as two:
-            assert two.wait(60) == 2
+            assert two.wait(patience(60)) == 2
             assert "--port" in two.document["error"]["fix"]

@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from support.materializer.process import environment
 from support.materializer.worlds import RealWorld
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -33,5 +34,5 @@ def topic(stack: StackUnderTest, topic_prefix: str) -> str:
     """Of OpenLineage events, with two partitions."""
     name = f"{topic_prefix}.openlineage"
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
-    admin.create_topics([NewTopic(name, 2, 1)])[name].result(30)
+    admin.create_topics([NewTopic(name, 2, 1)])[name].result(patience(30))
     return name

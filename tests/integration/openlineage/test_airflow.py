@@ -14,9 +14,9 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import time
+import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from headwater.stack import ports
 from support.client_environments import programs_of
 from support.openlineage_recordings import TOKEN, check_recording, intake
 from support.other_spark import NotToBeHadError
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from support.materializer.worlds import RealWorld
 
 # Three programs of Airflow start for it: minutes on two cores.
-pytestmark = [pytest.mark.stack, pytest.mark.study, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.nightly, pytest.mark.stack, pytest.mark.study, pytest.mark.timeout(900)]
 
 FILES = Path(__file__).parent / "airflow"
 DATE = "2026-11-21T00:00:00Z"
@@ -73,17 +74,25 @@ def test_a_dag_run_is_in_the_graph(
         airflow = str(programs / "airflow")
         for arguments in (["db", "migrate"], ["dags", "reserialize"], ["dags", "trigger", "shop", "-l", DATE]):
             ran = subprocess.run(
-                [airflow, *arguments], env=environment, capture_output=True, text=True, timeout=240, check=False
+                [airflow, *arguments],
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=patience(240),
+                check=False,
             )
             assert ran.returncode == 0, ran.stdout + ran.stderr
         api = ["api-server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
         with _running(programs, environment, tmp_path, *api):
             # A task that can't reach it fails.
-            assert _until(lambda: _answers(f"http://127.0.0.1:{port}/api/v2/version"))
+            url = f"http://127.0.0.1:{port}/api/v2/version"
+            eventually(lambda: _answers(url), SECONDS, every=0.5, expecting="the API server answers")
             with _running(programs, environment, tmp_path, "scheduler"):
                 assert _ended(tmp_path) == {"land": "success", "totals": "success", "report": "failed"}
                 # The run of the DAG is reported by a process of the scheduler's, after it has ended.
-                assert _until(lambda: _dag_run_posted(tmp_path)), _log(tmp_path)
+                eventually(
+                    lambda: _dag_run_posted(tmp_path), SECONDS, every=0.5, expecting="the DAG's failure is reported"
+                )
     user = '"triggering_user_name":"{}"'
     replaced = {
         str(programs.parent): "/opt/airflow",
@@ -96,6 +105,7 @@ def test_a_dag_run_is_in_the_graph(
 
 @contextlib.contextmanager
 def _running(programs: Path, environment: dict[str, str], folder: Path, *arguments: str) -> Iterator[None]:
+    """A program of Airflow, as long as the block runs; then its log goes to stdout, which pytest shows of a failure."""
     with (folder / f"{arguments[0]}.log").open("wb") as log:
         process = subprocess.Popen(
             [programs / "airflow", *arguments], env=environment, stdout=log, stderr=log, start_new_session=True
@@ -105,15 +115,16 @@ def _running(programs: Path, environment: dict[str, str], folder: Path, *argumen
         finally:
             process.terminate()
             try:
-                process.wait(60)
+                process.wait(patience(60))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            sys.stdout.write(_log(folder, arguments[0]))
 
 
 def _answers(url: str) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=patience(10)) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False
@@ -126,23 +137,19 @@ def _ended(folder: Path) -> dict[str, str]:
         with contextlib.closing(sqlite3.connect(f"file:{folder / 'airflow.db'}?mode=ro", uri=True)) as database:
             return list(database.execute(query))
 
-    assert _until(lambda: rows("SELECT state, dag_id FROM dag_run")[0][0] in {"success", "failed"}), _log(folder)
+    eventually(
+        lambda: rows("SELECT state, dag_id FROM dag_run")[0][0] in {"success", "failed"},
+        SECONDS,
+        every=0.5,
+        expecting="the run of the DAG has ended",
+    )
     return dict(rows("SELECT task_id, state FROM task_instance"))
 
 
-def _log(folder: Path) -> str:
-    return (folder / "scheduler.log").read_text(errors="replace")
+def _log(folder: Path, program: str = "scheduler") -> str:
+    return (folder / f"{program}.log").read_text(errors="replace")
 
 
 def _dag_run_posted(folder: Path) -> bool:
     """Whether the scheduler has reported the DAG's failure; a task's comes first, and is in the log, too."""
     return _log(folder).count("OpenLineage `FAIL` event") >= len(("the task", "the DAG run"))
-
-
-def _until(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.5)
-    return False

@@ -15,6 +15,7 @@ from headwater_benchmarks.soak.process import PROGRAM
 from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.worlds import RealWorld
 from support.openlineage import run_data, run_id
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -26,7 +27,7 @@ def put(settings: dict[str, str], topic: str, *values: bytes | None, partition: 
     producer = Producer({"bootstrap.servers": settings["HEADWATER_KAFKA_BOOTSTRAP_SERVERS"], "log_level": 2})
     for number, value in enumerate(values):
         producer.produce(topic, value, f"run:shop/{number}", partition=partition, headers=[("mine", b"kept")])
-    assert producer.flush(30) == 0
+    assert producer.flush(patience(30)) == 0
 
 
 def runs(driver: Driver) -> set[str]:
@@ -40,7 +41,7 @@ def dlq(settings: dict[str, str], *arguments: str) -> Any:
         capture_output=True,
         text=True,
         env={"PATH": "/usr/bin:/bin", **settings},
-        timeout=120,
+        timeout=patience(120),
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
@@ -88,10 +89,10 @@ def test_it_works_beside_the_consumer_and_ends_with_it(
     world: RealWorld, settings: dict[str, str], topic: str, neo4j_driver: Driver, workers: str
 ) -> None:
     with consuming(settings, "--workers", workers, "--openlineage-topic", topic) as consumer:
-        consumer.until(consumer.ready, "readiness", seconds=60)
+        consumer.until(consumer.ready, "readiness", seconds=patience(60))
         for partition in (0, 1):
             put(settings, topic, *(run_data(100 * partition + each) for each in range(20)), partition=partition)
-        consumer.until(lambda: len(runs(neo4j_driver)) == 40, "the graph", seconds=60)
+        consumer.until(lambda: len(runs(neo4j_driver)) == 40, "the graph", seconds=patience(60))
         text = consumer.get("/metrics")[1]
         published = [
             float(line.split()[-1])
@@ -112,7 +113,7 @@ def test_a_consumer_that_is_killed_has_lost_no_document(
     for partition in (0, 1):
         put(settings, topic, *(run_data(1_000 * partition + each) for each in range(500)), partition=partition)
     with consuming(settings, "--openlineage-topic", topic) as consumer:
-        consumer.until(lambda: len(runs(neo4j_driver)) >= 50, "the first of the graph", seconds=60)
+        consumer.until(lambda: len(runs(neo4j_driver)) >= 50, "the first of the graph", seconds=patience(60))
         consumer.kill()
     totals = run_until_caught_up(settings, "--openlineage-topic", topic)
     assert totals["dead_lettered"] == totals["openlineage"]["dead_lettered"] == 0
@@ -122,5 +123,5 @@ def test_a_consumer_that_is_killed_has_lost_no_document(
 
 def test_one_of_headwaters_own_topics_is_refused(world: RealWorld, settings: dict[str, str]) -> None:
     with consuming(settings, "--openlineage-topic", world.topics.events) as consumer:
-        assert consumer.wait(60) == 2
+        assert consumer.wait(patience(60)) == 2
         assert "HEADWATER_MATERIALIZER_OPENLINEAGE_TOPIC" in consumer.document["error"]["fix"]

@@ -19,6 +19,7 @@ from headwater_benchmarks.soak.process import PROGRAM
 from support.materializer.process import run_until_caught_up
 from support.openlineage import PRODUCER
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -84,7 +85,7 @@ def over_http(settings: dict[str, str], _topic: str, _folder: Path) -> tuple[str
         client = OpenLineageClient(config={"transport": transport})
         for event in events():
             client.emit(event)
-        assert client.close(30)
+        assert client.close(patience(30))
         wrong = OpenLineageClient(config={"transport": {**transport, "auth": {"type": "api_key", "apiKey": "wrong"}}})
         with pytest.raises(Exception, match="401"):
             wrong.emit(events()[0])
@@ -96,7 +97,7 @@ def over_kafka(settings: dict[str, str], topic: str, _folder: Path) -> tuple[str
     client = OpenLineageClient(config={"transport": {"type": "kafka", "topic": topic, "config": config}})
     for event in events():
         client.emit(event)
-    assert client.close(30)
+    assert client.close(patience(30))
     return ("--openlineage-topic", topic)
 
 
@@ -126,7 +127,7 @@ def emit(settings: dict[str, str], file: str, data: str = "") -> dict[str, Any]:
         capture_output=True,
         text=True,
         env={"PATH": "/usr/bin:/bin", **settings},
-        timeout=120,
+        timeout=patience(120),
         check=False,
     )
     assert ran.returncode == 0, ran.stderr

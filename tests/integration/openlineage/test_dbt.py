@@ -22,13 +22,14 @@ from support.dbt_artifacts import RECORDED, declared, recorded
 from support.openlineage_recordings import TOKEN, check_recording, intake
 from support.other_spark import NotToBeHadError
 from support.run_rules import rewrite, updating
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
     from support.materializer.worlds import RealWorld
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.nightly, pytest.mark.stack, pytest.mark.timeout(400)]
 
 PROJECT = Path(__file__).parent / "dbt"
 DOCUMENTS = ("run_results", "manifest")
@@ -98,6 +99,6 @@ def run(
         executable=programs / command[0],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=patience(240),
         check=False,
     )

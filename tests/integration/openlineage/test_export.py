@@ -17,6 +17,7 @@ from support.demo_graph import demo_events
 from support.materializer.process import environment, run_until_caught_up
 from support.materializer.worlds import RealWorld
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -27,7 +28,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 def headwater(settings: dict[str, str], *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "headwater", *arguments]
     environment_ = {**os.environ, **settings}
-    done = subprocess.run(command, env=environment_, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, env=environment_, capture_output=True, text=True, timeout=patience(120), check=False)
     assert done.returncode == status, done.stderr
     return done
 

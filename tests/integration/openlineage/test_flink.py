@@ -22,6 +22,7 @@ from headwater.stack import ensure_jars, java_runtime, ports
 from support.client_environments import programs_of
 from support.openlineage_recordings import TOKEN, check_recording, intake
 from support.other_spark import NotToBeHadError
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
     from support.stack import StackUnderTest
 
 # Its environment has 700 MB.
-pytestmark = [pytest.mark.stack, pytest.mark.study, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.nightly, pytest.mark.stack, pytest.mark.study, pytest.mark.timeout(600)]
 
 FILES = Path(__file__).parent / "flink"
 TOPICS = {"orders": 2, "paid": 1}
-# Enough for the listener to ask for checkpoints several times, on a busy machine, too.
+# How long the job runs: enough for the listener to ask for checkpoints several times.
 SECONDS = 30.0
 
 
@@ -47,16 +48,16 @@ def test_a_streaming_job_is_in_the_graph(
         pytest.skip(f"PyFlink can't be installed: {error}")
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     for made in admin.create_topics([NewTopic(name, partitions, 1) for name, partitions in TOPICS.items()]).values():
-        made.result(30)
+        made.result(patience(30))
     try:
         orders = Producer({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
         for number in range(50):
             orders.produce("orders", json.dumps({"id": number, "customer": f"c{number % 3}", "amount": number}))
-        orders.flush(30)
+        assert orders.flush(patience(30)) == 0
         with intake(settings) as server:
             assert _ran(programs, _home(programs, tmp_path), server.url(), stack, tmp_path) == "RUNNING"
     finally:
-        for gone in admin.delete_topics(list(TOPICS), operation_timeout=10).values():
+        for gone in admin.delete_topics(list(TOPICS), operation_timeout=patience(10)).values():
             gone.result()
     check_recording("flink", settings, neo4j_driver, {stack.bootstrap_servers: "broker:9092"})
 
@@ -74,9 +75,11 @@ def _ran(programs: Path, home: Path, url: str, stack: StackUnderTest, folder: Pa
         "FLINK_LOG_DIR": str(folder),
         "OPENLINEAGE_CONFIG": str(folder / "openlineage.yml"),
     }
-    arguments = [stack.bootstrap_servers, str(ports.choose(ports.ANY).http), str(SECONDS)]
+    arguments = [stack.bootstrap_servers, str(ports.choose(ports.ANY).http), str(patience(SECONDS))]
     command = [str(programs / "python"), str(FILES / "pay.py"), *arguments]
-    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    ran = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=patience(300), check=False
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     *_, state = ran.stdout.strip().split(".")
     return state

@@ -18,6 +18,7 @@ from support.materializer import events
 from support.materializer.process import run_until_caught_up
 from support.materializer.worlds import RealWorld
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -46,7 +47,7 @@ def test_to_a_collector_that_goes_away_refuses_and_comes_back(forwarding: dict[s
         given = {**forwarding, "HEADWATER_FORWARD_TOKEN": "a-secret-token"}
         process = ForwardProcess(given, tmp_path / "one", "--to", server.url, "--port", "0")
         try:
-            process.until(lambda: len(server.bodies) == COUNT - 1, "all but one", seconds=60)
+            process.until(lambda: len(server.bodies) == COUNT - 1, "all but one", seconds=patience(60))
             port = re.findall(r"on http://127.0.0.1:(\d+)", process.stderr)
             assert port
             assert process.stop(signal.SIGTERM) == 0
@@ -62,7 +63,7 @@ def test_to_a_collector_that_goes_away_refuses_and_comes_back(forwarding: dict[s
         # The offsets are committed: nothing is left.
         again = ForwardProcess(forwarding, tmp_path / "two", "--to", server.url, "--until-caught-up")
         try:
-            assert again.wait(60) == 0, again.stderr
+            assert again.wait(patience(60)) == 0, again.stderr
         finally:
             again.end()
         assert again.document["consumed"] == 0
@@ -75,7 +76,7 @@ def test_compressed_and_in_parallel_each_document_arrives_once(forwarding: dict[
         chosen = {"HEADWATER_FORWARD_COMPRESSION": "GZIP", "HEADWATER_FORWARD_POSTS_IN_PARALLEL": "4"}
         process = ForwardProcess({**forwarding, **chosen}, tmp_path / "one", "--to", server.url, "--until-caught-up")
         try:
-            assert process.wait(90) == 0, process.stderr
+            assert process.wait(patience(90)) == 0, process.stderr
         finally:
             process.end()
         bodies = [json.loads(gzip.decompress(body)) for body in server.bodies]
@@ -90,13 +91,13 @@ def test_a_refused_token_ends_it_and_nothing_is_committed(forwarding: dict[str, 
         server.answers.append((401, {}))
         process = ForwardProcess(forwarding, tmp_path / "one", "--to", server.url)
         try:
-            assert process.wait(60) == 6
+            assert process.wait(patience(60)) == 6
         finally:
             process.end()
         assert "HEADWATER_FORWARD_TOKEN" in process.document["error"]["fix"]
         again = ForwardProcess(forwarding, tmp_path / "two", "--to", server.url, "--until-caught-up")
         try:
-            assert again.wait(60) == 0, again.stderr
+            assert again.wait(patience(60)) == 0, again.stderr
         finally:
             again.end()
         assert len(server.bodies) == COUNT
@@ -115,7 +116,7 @@ def test_to_a_topic_and_from_there_into_the_same_graph(
     for name, to in (("topic", f"kafka:{topic}"), ("file", str(file))):
         process = ForwardProcess(forwarding, tmp_path / name, "--to", to, "--group", name + topic, "--until-caught-up")
         try:
-            assert process.wait(90) == 0, process.stderr
+            assert process.wait(patience(90)) == 0, process.stderr
         finally:
             process.end()
         assert process.document["delivered"] == COUNT
@@ -136,6 +137,6 @@ def test_what_would_go_round_in_circles_is_refused(
 ) -> None:
     process = ForwardProcess(forwarding, tmp_path / "one", "--to", f"kafka:{world.topics.events}")
     try:
-        assert process.wait(60) == 2
+        assert process.wait(patience(60)) == 2
     finally:
         process.end()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from support.materializer.worlds import RealWorld
     from support.stack import StackUnderTest
 
-pytestmark = [pytest.mark.spark, pytest.mark.stack, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.nightly, pytest.mark.spark, pytest.mark.stack, pytest.mark.timeout(400)]
 
 SCRIPT = """
 import sys

@@ -6,7 +6,7 @@ import pytest
 
 from support.other_spark import NotToBeHadError, run_tests
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 
 VERSION = "3.5.7"
 PART = (

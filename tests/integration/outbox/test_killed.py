@@ -11,7 +11,8 @@ import pytest
 
 from headwater_producers.outbox import Outbox
 from support.fake_producer import FakeCluster
-from support.outbox import delivered, metrics, publisher, until
+from support.outbox import delivered, metrics, publisher
+from support.waiting import eventually
 
 ROUNDS = 61
 
@@ -34,7 +35,7 @@ def test_whatever_was_durable_is_relayed_by_the_next(tmp_path: Path, seed: int) 
 
     cluster = FakeCluster()
     with Outbox(tmp_path / "outbox", publisher(cluster), metrics=metrics()) as outbox:
-        until(lambda: delivered(cluster) != [] and outbox.figures().events == 0, seconds=120)
+        eventually(lambda: delivered(cluster) != [] and outbox.figures().events == 0, 120, expecting="all is relayed")
     after = delivered(cluster)
 
     assert durable - before, "some were left for the next start"

@@ -17,6 +17,7 @@ from headwater_schemas.record import record_of
 from headwater_schemas.topics import TopicNames
 from support.events import PRODUCER, TIME
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 pytestmark = pytest.mark.stack
 
@@ -67,6 +68,6 @@ def test_a_topic_is_created_once(
     arguments = ("topic", "create", name, "--partitions", "3", "--replication-factor", "1")
     assert run(capsys, *arguments) == (0, [{"topic": name, "created": True, "partitions": 3}])
     assert run(capsys, *arguments) == (0, [{"topic": name, "created": False, "partitions": 3}])
-    topics = AdminClient({"bootstrap.servers": stack.bootstrap_servers}).list_topics(timeout=30).topics
+    topics = AdminClient({"bootstrap.servers": stack.bootstrap_servers}).list_topics(timeout=patience(30)).topics
     assert len(topics[name].partitions) == 3
     assert run(capsys, "topic", "create", f"{name}2", "--replication-factor", "9")[0] == 2

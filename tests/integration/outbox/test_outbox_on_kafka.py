@@ -17,8 +17,9 @@ from headwater_schemas.events import DatasetEvent, DatasetRef, build
 from headwater_schemas.record import Record, record_of
 from headwater_schemas.topics import TopicNames
 from support.events import PRODUCER, TIME
-from support.outbox import metrics, until
+from support.outbox import metrics
 from support.stack import StackUnderTest
+from support.waiting import eventually, patience
 
 pytestmark = pytest.mark.stack
 
@@ -43,11 +44,11 @@ def arrived(stack: StackUnderTest, prefix: str) -> list[str]:
     decoder = Decoder()
     names: list[str] = []
     try:
-        for partition in consumer.list_topics(topic, timeout=30).topics[topic].partitions:
-            low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)
+        for partition in consumer.list_topics(topic, timeout=patience(30)).topics[topic].partitions:
+            low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=patience(30))
             consumer.assign([TopicPartition(topic, partition, low)])
             while low < high:
-                [message] = consumer.consume(1, timeout=30)
+                [message] = consumer.consume(1, timeout=patience(30))
                 value, offset = message.value(), message.offset()
                 assert value is not None
                 assert offset is not None
@@ -69,12 +70,12 @@ def test_what_was_put_while_kafka_was_away_arrives_at_the_next_start(
     with outbox(tmp_path / "outbox", nobody, topic_prefix) as away:
         for number in range(50):
             away.put(event(f"early{number:02}"))
-        assert away.await_durable(30) == 0
+        assert away.await_durable(patience(30)) == 0
         assert away.await_relayed(0.5) == 50
     with outbox(tmp_path / "outbox", stack.bootstrap_servers, topic_prefix) as back:
         back.put(event("late"))
-        assert back.await_relayed(60) == 0
-        until(lambda: back.figures().events == 0, seconds=60)
+        assert back.await_relayed(patience(60)) == 0
+        eventually(lambda: back.figures().events == 0, 60, expecting="the outbox is empty")
     assert arrived(stack, topic_prefix) == [*(f"early{number:02}" for number in range(50)), "late"]
     assert not (tmp_path / "outbox").exists()
 
@@ -82,10 +83,10 @@ def test_what_was_put_while_kafka_was_away_arrives_at_the_next_start(
 def test_a_broker_that_falls_silent_is_waited_for(stack: StackUnderTest, topic_prefix: str, tmp_path: Path) -> None:
     with outbox(tmp_path / "outbox", stack.bootstrap_servers, topic_prefix) as box:
         box.put(event("before"))
-        assert box.await_relayed(60) == 0
+        assert box.await_relayed(patience(60)) == 0
         with stack.paused("kafka"):
             box.put(event("during"))
-            assert box.await_durable(30) == 0
+            assert box.await_durable(patience(30)) == 0
             assert box.await_relayed(1) == 1
-        assert box.await_relayed(60) == 0
+        assert box.await_relayed(patience(60)) == 0
     assert arrived(stack, topic_prefix) == ["before", "during"]

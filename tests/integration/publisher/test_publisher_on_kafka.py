@@ -34,6 +34,7 @@ from headwater_schemas.schema_store import SchemaStore
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
 from support.events import FULL_EVENTS, PRODUCER, TIME
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 pytestmark = pytest.mark.stack
 Make = Callable[..., Publisher]
@@ -65,13 +66,14 @@ def records(stack: StackUnderTest, topic: str) -> list[Message]:
     )
     try:
         found: list[Message] = []
-        for partition in consumer.list_topics(topic, timeout=10).topics[topic].partitions:
-            low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
+        for partition in consumer.list_topics(topic, timeout=patience(10)).topics[topic].partitions:
+            low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=patience(10))
             consumer.assign([TopicPartition(topic, partition, low)])
-            wanted, deadline = len(found) + high - low, time.monotonic() + 20
-            while len(found) < wanted:
-                assert time.monotonic() < deadline
-                found += [message for message in consumer.consume(500, timeout=0.5) if message.error() is None]
+            for _ in range(high - low):
+                message = consumer.poll(patience(20))
+                assert message is not None
+                assert message.error() is None
+                found.append(message)
         return found
     finally:
         consumer.close()
@@ -85,7 +87,7 @@ def test_every_kind_arrives_with_key_headers_and_time_of_publishing(
     with make() as publisher:
         for one in events:
             publisher.publish(one)
-        publisher.flush(30).require_delivered()
+        publisher.flush(patience(30)).require_delivered()
     arrived = records(stack, names.events)
     decoder = Decoder()
     assert {decoder.decode(message.value()).event_id for message in arrived} == {one.event_id for one in events}
@@ -110,7 +112,7 @@ def test_every_kind_arrives_with_key_headers_and_time_of_publishing(
 def test_it_makes_the_topics_as_they_should_be(make: Make, stack: StackUnderTest, names: TopicNames) -> None:
     with make() as publisher:
         publisher.publish(event("a"))
-        publisher.flush(30).require_delivered()
+        publisher.flush(patience(30)).require_delivered()
     conf = {"bootstrap.servers": stack.bootstrap_servers}
     report = ensure_topics(conf, topic_specs(names))
     assert (report.created, report.differences) == ((), ())
@@ -130,7 +132,7 @@ def test_a_message_that_the_topic_does_not_take_fails_and_the_others_go(
     with make(linger_milliseconds=200) as publisher:
         for one in [*(event(str(number)) for number in range(20)), large, *(event(f"b{n}") for n in range(20))]:
             publisher.publish(one)
-        report = publisher.flush(30)
+        report = publisher.flush(patience(30))
     assert [failed.event_id for failed in report.failed] == [large.event_id]
     assert report.failed[0].reason.startswith("MSG_SIZE_TOO_LARGE")
     assert (report.acknowledged, report.outstanding) == (40, 0)
@@ -154,7 +156,7 @@ def test_a_plan_that_was_made_to_fit_is_taken(make: Make, stack: StackUnderTest,
     with make(max_message_bytes=limit) as publisher:
         for each in reported:
             publisher.publish(each)
-        report = publisher.flush(30)
+        report = publisher.flush(patience(30))
     assert (report.acknowledged, report.failed) == (len(reported), ())
     assert {len(each.plan_event.lineage.expressions) for each in reported if each.plan_event} == {0, 1}
 
@@ -163,7 +165,7 @@ def test_events_published_before_the_broker_was_there_arrive(stack: StackUnderTe
     settings = PublisherSettings(bootstrap_servers=f"127.0.0.1:1,{stack.bootstrap_servers}")
     with Publisher(settings, names, metrics=PublisherMetrics(CollectorRegistry())) as publisher:
         publisher.publish(event("a"))
-        assert publisher.flush(30).acknowledged == 1
+        assert publisher.flush(patience(30)).acknowledged == 1
 
 
 def test_creating_topics_twice_and_at_once_is_no_error(stack: StackUnderTest, names: TopicNames) -> None:
@@ -180,13 +182,13 @@ def test_an_existing_topic_is_left_as_it_is_and_its_differences_are_reported(
     conf = {"bootstrap.servers": stack.bootstrap_servers}
     admin = AdminClient(dict(conf))
     theirs = NewTopic(names.events, num_partitions=2, config={"retention.ms": "60000", "max.message.bytes": "9000000"})
-    admin.create_topics([theirs])[names.events].result(20)
+    admin.create_topics([theirs])[names.events].result(patience(20))
     report = ensure_topics(conf, topic_specs(names))
     assert [(found.setting, found.actual, found.wanted) for found in report.differences] == [
         ("retention.ms", "60000", "-1")  # a larger max.message.bytes is as good
     ]
     resource = ConfigResource(ResourceType.TOPIC, names.events)
-    assert admin.describe_configs([resource])[resource].result(20)["retention.ms"].value == "60000"
+    assert admin.describe_configs([resource])[resource].result(patience(20))["retention.ms"].value == "60000"
 
 
 @pytest.mark.parametrize(
@@ -224,7 +226,7 @@ def test_a_schema_published_later_is_found_on_the_topic(make: Make, stack: Stack
         producer = Producer(dict(conf))
         producer.produce(names.schemas, key=b"x", value=b"garbage")
         producer.produce(names.schemas, key=schema.hex, value=schema.text)
-        producer.flush(20)
+        assert producer.flush(patience(20)) == 0
         found = store.find(schema.fingerprint)
         assert found is not None
         assert found.text == schema.text

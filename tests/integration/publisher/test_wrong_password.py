@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +15,7 @@ from headwater_schemas.schema_store import SchemaStore
 from headwater_schemas.topics import ensure_topics
 from support.events import full_run_event
 from support.sasl_broker import PASSWORD, USER, sasl_broker
+from support.waiting import patience
 
 WRONG = "wrong-password"
 
@@ -43,10 +43,8 @@ def test_flush_says_so_at_once(broker: str, create_topics: bool) -> None:
     publisher = Publisher(configured, metrics=PublisherMetrics(CollectorRegistry()))
     try:
         publisher.publish(full_run_event())
-        started = time.monotonic()
         with pytest.raises(CredentialsRefusedError) as caught:
-            publisher.flush(60)
-        assert time.monotonic() - started < 30
+            publisher.flush(3_600)  # longer than the test may take
         assert "HEADWATER_KAFKA_SASL_PASSWORD" in str(caught.value)
         assert WRONG not in str(caught.value)
     finally:
@@ -64,4 +62,4 @@ def test_so_do_the_topics_and_the_schema_store(broker: str) -> None:
 def test_the_right_password_is_let_in(broker: str) -> None:
     with Publisher(settings(broker, PASSWORD), metrics=PublisherMetrics(CollectorRegistry())) as publisher:
         publisher.publish(full_run_event())
-        publisher.flush(60).require_delivered()
+        publisher.flush(patience(60)).require_delivered()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from headwater.commands.run import bootstrap_file
+from support.waiting import patience
 
 HEADWATER = str(Path(sys.executable).with_name("headwater"))
 
@@ -55,7 +56,7 @@ def outcome(folder: Path, *command: str) -> tuple[int, str, str]:
         input="standard input",
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=patience(100),
         check=False,
         env={**os.environ, "PYTHONWARNINGS": "ignore"},
         # A test run in the background may have it ignored.
@@ -101,7 +102,7 @@ def test_what_is_wrong_is_reported_before_the_script_runs(
 ) -> None:
     (folder / "jobs" / "job.py").write_text("print('ran')")
     done = subprocess.run(
-        [HEADWATER, "run", *arguments], cwd=folder, capture_output=True, text=True, timeout=100, check=False
+        [HEADWATER, "run", *arguments], cwd=folder, capture_output=True, text=True, timeout=patience(100), check=False
     )
     assert (done.returncode, done.stdout) == (status, "")
     assert message in done.stderr
@@ -120,7 +121,7 @@ def test_a_variable_that_means_nothing_is_a_wrong_setting_too(folder: Path) -> N
             env={**os.environ, name: "x"},
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=patience(100),
             check=False,
         )
         assert (done.returncode, done.stdout) == (6, ""), done.stderr

@@ -11,6 +11,7 @@ import pytest
 from headwater_schemas.events import RunEventType
 from support.running import SECONDS, environment, lineage, runs
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 pytestmark = [pytest.mark.spark, pytest.mark.stack]
 
@@ -55,7 +56,7 @@ def test_every_session_of_an_unmodified_script(stack: StackUnderTest, topic_pref
         env=environment(stack, topic_prefix) | orchestrator,
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=patience(SECONDS),
         check=False,
     )
     assert done.returncode == 3, done.stderr[-4_000:]

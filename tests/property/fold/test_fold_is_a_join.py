@@ -17,6 +17,7 @@ from headwater_consumers.materializer.fold import GraphDelta, fold, reject
 from headwater_schemas import identity
 from headwater_schemas.events import LineageEvent
 from support.event_strategies import events
+from support.examples import examples
 from support.graph.colliding import Pools, colliding_events
 
 POOLS = st.builds(
@@ -42,7 +43,7 @@ def colliding(draw: st.DrawFn) -> list[LineageEvent]:
     return colliding_events(random.Random(seed), draw(st.integers(1, 25)), draw(POOLS))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(colliding(), st.randoms(use_true_random=False))
 def test_permutation_and_repetition(reported: list[LineageEvent], dice: random.Random) -> None:
     once = fold(reported)
@@ -51,7 +52,7 @@ def test_permutation_and_repetition(reported: list[LineageEvent], dice: random.R
     assert fold(again) == once
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(colliding(), st.randoms(use_true_random=False))
 def test_batches_of_two_consumers(reported: list[LineageEvent], dice: random.Random) -> None:
     once = fold(reported)
@@ -69,7 +70,7 @@ def test_batches_of_two_consumers(reported: list[LineageEvent], dice: random.Ran
     assert functools.reduce(GraphDelta.join, deltas, GraphDelta()) == once
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(colliding(), colliding(), colliding())
 def test_the_laws_of_a_join(a: list[LineageEvent], b: list[LineageEvent], c: list[LineageEvent]) -> None:
     x, y, z = fold(a), fold(b), fold(c)
@@ -79,7 +80,7 @@ def test_the_laws_of_a_join(a: list[LineageEvent], b: list[LineageEvent], c: lis
     assert fold([*a, *b]) == x.join(y)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(colliding(), colliding())
 def test_join_changes_neither_side(a: list[LineageEvent], b: list[LineageEvent]) -> None:
     x, y = fold(a), fold(b)
@@ -88,7 +89,7 @@ def test_join_changes_neither_side(a: list[LineageEvent], b: list[LineageEvent])
     assert (x, y) == (fold(a), fold(b))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(colliding(), colliding())
 def test_what_follows_of_runs_only_grows(a: list[LineageEvent], b: list[LineageEvent]) -> None:
     """The writer creates and widens READS, WRITES and FEEDS; it never deletes what it observed.
@@ -113,14 +114,14 @@ def _run_links(delta: GraphDelta) -> set[Link]:
     return {link for run in delta.runs.values() for link in run_links(run.jobs, run.uses)}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(colliding())
 def test_the_dump_is_sorted_and_names_each_thing_once(reported: list[LineageEvent]) -> None:
     keys = [msgspec.json.decode(line)["key"] for line in oracle(fold(reported))]
     assert keys == sorted(set(keys))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(colliding())
 def test_every_relationship_joins_nodes_that_are_there(reported: list[LineageEvent]) -> None:
     documents = [msgspec.json.decode(line) for line in oracle(fold(reported))]
@@ -132,7 +133,7 @@ def test_every_relationship_joins_nodes_that_are_there(reported: list[LineageEve
             assert document["key"] == relationship_key(document["type"], document["start"], document["end"], own)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(events())
 def test_what_reject_lets_through_can_be_folded(event: LineageEvent) -> None:
     event = msgspec.structs.replace(event, event_id=_id(event))

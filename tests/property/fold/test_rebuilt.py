@@ -17,6 +17,7 @@ from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import JobRef, LineageEvent, OffsetRange, RunEvent, RunRef
 from headwater_schemas.events.build import lineage_event
 from support.event_strategies import of_type
+from support.examples import examples
 
 
 def run_events() -> st.SearchStrategy[LineageEvent]:
@@ -67,7 +68,7 @@ def changed(draw: st.DrawFn, value: bytes) -> bytes:
     return pattern.fill(drawn, [draw(st.just(number) | st.integers(0, LIMIT - 1)) for number in numbers])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(run_events(), st.data())
 def test_what_is_rebuilt_is_what_is_decoded(event: LineageEvent, data: st.DataObject) -> None:
     value = encode(event)

@@ -16,9 +16,13 @@ from headwater_consumers.materializer.fold import fold, reject
 from headwater_schemas import identity
 from headwater_schemas.events import LineageEvent, Provenance
 from support.event_strategies import events
+from support.examples import examples
 from support.graph.cases import load_cases, load_hand_derived
 from support.graph.colliding import Pools, colliding_events, ending_events
 from support.graph.reference import reference_lines
+
+pytestmark = pytest.mark.nightly
+"""The goldens of tests/unit/fold and the comparison with the stored graph hold the same rules in the gate."""
 
 POOLS = st.builds(
     Pools,
@@ -60,19 +64,19 @@ def unambiguous(reported: Sequence[LineageEvent]) -> list[LineageEvent]:
     return out
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(SEEDS, st.integers(1, 30), POOLS)
 def test_the_same_of_events_that_collide(seed: int, count: int, pools: Pools) -> None:
     assert_same_graph(unambiguous(colliding_events(random.Random(seed), count, pools)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(SEEDS, st.integers(1, 40))
 def test_the_same_of_applications_that_are_killed(seed: int, count: int) -> None:
     assert_same_graph(unambiguous(ending_events(random.Random(seed), count)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(events(), max_size=4))
 def test_the_same_of_any_events(generated: list[LineageEvent]) -> None:
     reported = []
@@ -87,6 +91,7 @@ CASES = [(case.path.stem, case.events) for case in load_cases()]
 CASES += [(case.path.stem, case.events) for case in load_hand_derived()]
 
 
-@pytest.mark.parametrize("reported", [reported for _, reported in CASES], ids=[name for name, _ in CASES])
-def test_the_same_of_the_written_cases(reported: tuple[LineageEvent, ...]) -> None:
-    assert_same_graph(reported)
+def test_the_same_of_the_written_cases(subtests: pytest.Subtests) -> None:
+    for name, reported in CASES:
+        with subtests.test(name):
+            assert_same_graph(reported)

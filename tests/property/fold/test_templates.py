@@ -40,6 +40,7 @@ from headwater_schemas.events import (
 from headwater_schemas.events.build import lineage_event
 from headwater_schemas.identity import event_id
 from support.event_strategies import interval_events
+from support.examples import examples
 from support.template_records import START, are_filled, run_of
 
 MINUTE = timedelta(minutes=1)
@@ -191,7 +192,7 @@ def check(values: list[bytes], dice: random.Random) -> int:
     return sum(isinstance(event, Filled) for event in again)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.integers(0, 1 << 32), st.integers(1, 3), st.integers(1, 25))
 def test_a_template_changes_nothing(seed: int, streams: int, count: int) -> None:
     dice = random.Random(seed)
@@ -203,7 +204,7 @@ def test_a_template_changes_nothing(seed: int, streams: int, count: int) -> None
     check(values, dice)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(interval_events(), st.randoms(use_true_random=False))
 def test_of_any_report_either(event: LineageEvent, dice: random.Random) -> None:
     value = encode(event)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +17,11 @@ from headwater_producers.spark import (
 )
 from headwater_producers.spark.driver import hooks, sessions, shutdown
 from headwater_producers.spark.driver.dispatch import Dispatch
-from headwater_producers.spark.driver.engine import Worker
+from headwater_producers.spark.driver.engine import EventPublisher, Worker
 from headwater_producers.spark.driver.sessions import join
 from headwater_schemas.events import RunEventType
 from support.capture import RecordingSink
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -141,7 +141,7 @@ def test_a_sink_that_fails_does_not_reach_the_job(spark: SparkSession, tmp_path:
 
     with attach(spark, sink=Broken(), job_name="app") as capture:
         spark.range(3).write.parquet(str(tmp_path / "x"))
-        capture.flush(60)
+        capture.flush(patience(60))
         assert capture.status().publish_failed >= 4
     assert spark.read.parquet(str(tmp_path / "x")).count() == 3
 
@@ -151,15 +151,15 @@ def test_callbacks_that_find_no_room_are_counted(
 ) -> None:
     gate = threading.Event()
     handle = Dispatch.handle
-    monkeypatch.setattr(Dispatch, "handle", lambda self, item: gate.wait(60) and handle(self, item))
+    monkeypatch.setattr(Dispatch, "handle", lambda self, item: gate.wait(patience(60)) and handle(self, item))
     sink = RecordingSink()
     with attach(spark, sink=sink, job_name="app", capture_queue_size=1) as capture:
         for number in range(6):
             spark.range(1).write.parquet(str(tmp_path / f"n{number}"))
         assert spark.sparkContext._jsc is not None
-        spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(60_000)
+        spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(int(patience(60) * 1_000))
         gate.set()
-        capture.flush(60)
+        assert capture.flush(patience(60))
         status = capture.status()
     assert status.dropped >= 4
     assert status.dropped + status.received == 6
@@ -175,13 +175,20 @@ def test_hooks_pass_on_what_was_there() -> None:
 
 
 def test_a_kafka_that_can_not_be_reached_costs_the_job_no_more_than_the_drain(
-    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    began = time.monotonic()
+    waits: list[float] = []
+    flush = EventPublisher.flush
+
+    def remembering(publisher: EventPublisher, timeout_seconds: float, *, stall_seconds: float | None = None) -> int:
+        waits.append(timeout_seconds)
+        return flush(publisher, timeout_seconds, stall_seconds=stall_seconds)
+
+    monkeypatch.setattr(EventPublisher, "flush", remembering)
     settings = CaptureSettings.load(kafka_bootstrap_servers="127.0.0.1:1", capture_drain_timeout_seconds=1.0)
     with attach(spark, settings, job_name="app") as capture:
         spark.range(3).write.parquet(str(tmp_path / "x"))
-    assert time.monotonic() - began < 60
-    assert capture.status().published >= 4
+        eventually(lambda: capture.status().published >= 4)
+    assert [0 <= seconds <= 1 for seconds in waits] == [True], "waited for Kafka once, and no longer than the drain"
     assert caplog.text.count("events are not delivered yet: Kafka at 127.0.0.1:1") == 1
     assert spark.read.parquet(str(tmp_path / "x")).count() == 3

@@ -11,6 +11,7 @@ from headwater_producers.spark import attach
 from headwater_schemas.events import RunEventType
 from spark.capture.test_sessions import untracked
 from support.capture import FLUSH_SECONDS, RecordingSink
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +35,7 @@ def test_builders_frames_and_readers(untracked: SparkSession, tmp_path: Path) ->
     sink = RecordingSink()
     with attach(untracked, sink=sink, job_name="app", capture_drain_timeout_seconds=FLUSH_SECONDS):
         writer.parquet(str(tmp_path / "out"))
-        assert query.start().awaitTermination(120)
+        assert query.start().awaitTermination(int(patience(120)))
         builder.getOrCreate().range(1).write.parquet(str(tmp_path / "made"))
     assert sink.run_types("app.out") == sink.run_types("app.made") == WHOLE
     [entry] = sink.entries("app.q")

@@ -20,7 +20,8 @@ from headwater_schemas.codec import Decoder
 from headwater_schemas.events import LineageEvent, RunEventType
 from support.capture import RecordingSink
 from support.fake_producer import FakeCluster
-from support.outbox import EVENTS, metrics, publisher, until
+from support.outbox import EVENTS, metrics, publisher
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -78,7 +79,9 @@ def relayed(folder: Path) -> dict[str, list[RunEventType]]:
     cluster = FakeCluster()
     [place] = list(folder.iterdir())
     with Outbox(place, publisher(cluster), metrics=metrics()) as outbox:
-        until(lambda: outbox.figures().relayed > 0 and outbox.figures().events == 0)
+        eventually(
+            lambda: outbox.figures().relayed > 0 and outbox.figures().events == 0, 60, expecting="all is relayed"
+        )
     decoder = Decoder()
     emitted: dict[str, list[RunEventType]] = {}
     for event in map(decoder.decode, cluster.delivered[EVENTS]):
@@ -95,10 +98,10 @@ def test_retry_leaves_to_the_next_start_what_kafka_has_not_got(
         job_name="job",
         kafka_bootstrap_servers=dead_broker,
         outbox_path=tmp_path / "outbox",
-        capture_drain_timeout_seconds=1,
+        capture_drain_timeout_seconds=patience(1),
     ) as capture:
         spark.range(3).write.parquet(str(tmp_path / "rows"))
-        assert not capture.flush(1)
+        assert not capture.flush(patience(1))
         held = capture.status().outbox
         assert held is not None
         assert held.events > 3
@@ -117,7 +120,7 @@ def test_warn_lets_go_and_says_so(
         job_name="job",
         kafka_bootstrap_servers=dead_broker,
         emission_policy="warn",
-        capture_drain_timeout_seconds=1,
+        capture_drain_timeout_seconds=patience(1),
     )
     spark.range(3).write.parquet(str(tmp_path / "rows"))
     capture.close()
@@ -132,7 +135,7 @@ def test_fail_job_is_content_with_the_outbox(spark: SparkSession, tmp_path: Path
         kafka_bootstrap_servers=dead_broker,
         outbox_path=tmp_path / "outbox",
         emission_policy="fail_job",
-        capture_drain_timeout_seconds=1,
+        capture_drain_timeout_seconds=patience(1),
     ):
         spark.range(3).write.parquet(str(tmp_path / "rows"))
     assert relayed(tmp_path / "outbox")["job.rows"][-1] is RunEventType.COMPLETE
@@ -147,7 +150,7 @@ def test_fail_job_without_an_outbox_raises_and_the_data_stays(
         kafka_bootstrap_servers=dead_broker,
         outbox_enabled=False,
         emission_policy="fail_job",
-        capture_drain_timeout_seconds=1,
+        capture_drain_timeout_seconds=patience(1),
     )
     spark.range(3).write.parquet(str(tmp_path / "rows"))
     with pytest.raises(LineageNotDurableError, match="events are neither acknowledged by Kafka nor in an outbox"):
@@ -164,7 +167,7 @@ def test_a_statement_that_failed_and_that_the_job_caught_is_no_lineage_lost(spar
     with attach(spark, job_name="job", sink=sink, emission_policy="fail_job") as capture:
         with pytest.raises(AnalysisException):
             spark.sql("ALTER TABLE job_that_goes_on RENAME TO nowhere.moved")
-        assert capture.flush(60)
+        assert capture.flush(patience(60))
         assert (capture.status().failed, capture.status().received) == (0, 1)
     spark.sql("DROP TABLE job_that_goes_on")
 
@@ -208,11 +211,11 @@ def test_fail_closed_holds_a_micro_batch_back_until_the_one_before_is_durable(
 
     with attach(spark, sink=sink, job_name="job", emission_policy="fail_closed"):
         query = foreach_batch(spark, files, func)
-        until(lambda: holding.times >= 2, seconds=60)
+        eventually(lambda: holding.times >= 2 and sink.entries(), 60, expecting="the query is held back")
         assert begun == [(0, [])], "micro-batch 1 waits"
         assert [entry.batch_id for entry in sink.entries()] == [0]
         sink.gate.set()
-        assert query.awaitTermination(60)
+        assert query.awaitTermination(int(patience(60)))
     assert begun == [(0, []), (1, [0]), (2, [0, 1])]
 
 
@@ -226,10 +229,10 @@ def test_fail_closed_holds_while_kafka_is_away_and_lets_the_query_be_stopped(
         kafka_bootstrap_servers=dead_broker,
         outbox_enabled=False,
         emission_policy="fail_closed",
-        capture_drain_timeout_seconds=1,
+        capture_drain_timeout_seconds=patience(1),
     )
     query = foreach_batch(spark, files, lambda _frame, batch_id: begun.append(batch_id))
-    until(lambda: holding.times >= 2, seconds=60)
+    eventually(lambda: holding.times >= 2, 60, expecting="the query is held back")
     query.stop()
     assert begun == [0]
     assert query.exception() is None, "stopping a query that waits is no failure of it"
@@ -242,7 +245,7 @@ def test_fail_closed_fails_the_query_when_its_lineage_is_lost(spark: SparkSessio
     capture = attach(spark, sink=RefusingSink(), job_name="job", emission_policy="fail_closed")
     query = foreach_batch(spark, files, lambda _frame, batch_id: begun.append(batch_id))
     with pytest.raises(Exception, match="micro-batch 1 is not begun"):
-        query.awaitTermination(60)
+        query.awaitTermination(int(patience(60)))
     assert begun == [0]
     with pytest.raises(LineageNotDurableError, match="1 events refused"):
         capture.close()
@@ -262,7 +265,7 @@ def test_fail_closed_stops_a_query_with_another_sink_and_reports_the_overrun(
         job_name="job",
         emission_policy="fail_closed",
         emission_wait_seconds=0.5,
-        capture_drain_timeout_seconds=1,
+        capture_drain_timeout_seconds=patience(1),
         **where,
     )
     source = spark.readStream.format("rate").option("rowsPerSecond", 5).load()
@@ -272,7 +275,7 @@ def test_fail_closed_stops_a_query_with_another_sink_and_reports_the_overrun(
         .option("checkpointLocation", str(tmp_path / "cp"))
         .start(str(tmp_path / "out"))
     )
-    assert query.awaitTermination(60), "it would run for ever"
+    assert query.awaitTermination(int(patience(60))), "it would run for ever"
     with pytest.raises(LineageNotDurableError, match=r"query copy: micro-batch.* committed, and the lineage"):
         capture.close()
     assert "lineage capture stops a streaming query" in caplog.text

@@ -17,6 +17,7 @@ from headwater_producers.outbox import OutboxFigures
 from headwater_producers.spark import attach
 from headwater_schemas.events import EmissionReason, Provenance, RunEventType
 from support.capture import FLUSH_SECONDS, RecordingSink
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,7 +65,7 @@ def test_coalesced_until_something_changes(spark: SparkSession, tmp_path: Path) 
     with emitted(spark, coalesce_max_batches=3) as sink:
         checked = source(spark, tmp_path).observe("in", F.expr("bool_and(a IS NOT NULL)").alias("has_a"))
         writer = checked.writeStream.format("noop").queryName("q").option("checkpointLocation", str(tmp_path / "cp"))
-        assert writer.trigger(availableNow=True).start().awaitTermination(120)
+        assert writer.trigger(availableNow=True).start().awaitTermination(int(patience(120)))
     assert reasons(sink) == [
         (CHECKPOINT, [0, 1, 2]),  # they are many
         (QUALITY, [3]),
@@ -86,7 +87,7 @@ def test_a_new_lineage_is_a_change_of_version(spark: SparkSession, tmp_path: Pat
     with emitted(spark) as sink:
         writer = source(spark, tmp_path).writeStream.foreachBatch(write).queryName("q")
         query = writer.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True).start()
-        assert query.awaitTermination(120)
+        assert query.awaitTermination(int(patience(120)))
     assert reasons(sink) == [(CHECKPOINT, [0, 1]), (VERSION, [2]), (STOP, [3])]
     digests = [entry.plan_digest for entry in sink.entries("job.q")]
     assert digests[0] == digests[1] != digests[2] == digests[3]
@@ -115,7 +116,7 @@ def test_code_and_configuration_change_between_two_starts(spark: SparkSession, t
         with emitted(spark, SinkWithOutbox(tmp_path / "outbox"), **versions) as sink:
             writer = source(spark, tmp_path).writeStream.format("noop").queryName("q")
             query = writer.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True).start()
-            assert query.awaitTermination(120)
+            assert query.awaitTermination(int(patience(120)))
         sinks.append(sink)
         for event in sink.runs("job.q"):
             assert event.run_event is not None
@@ -137,7 +138,7 @@ def test_a_failure_sends_what_waits_and_says_why(spark: SparkSession, tmp_path: 
         failing = source(spark, tmp_path).selectExpr("IF(a = 99, raise_error('enough'), a) AS a")
         writer = failing.writeStream.format("noop").queryName("q").option("checkpointLocation", str(tmp_path / "cp"))
         with pytest.raises(StreamingQueryException, match="enough"):
-            writer.trigger(availableNow=True).start().awaitTermination(120)
+            writer.trigger(availableNow=True).start().awaitTermination(int(patience(120)))
     assert reasons(sink) == [(FAILURE, [0, 1])], "the third one was never committed"
     assert sink.run_types("job.q") == [RunEventType.START, RunEventType.FAIL]
     assert sink.last_run("job.q").error is not None

@@ -25,6 +25,7 @@ from headwater_schemas.events import (
 from spark.sources.conftest import foremost, lake
 from support.capture import FLUSH_SECONDS, Captured, RecordingSink
 from support.micro_batches import run_over_files, three_files
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -125,6 +126,7 @@ def test_upserts_belong_to_their_batch_whichever_way_they_are_made(tables: Captu
     assert {event.reason for event in emitted} == {EmissionReason.CHECKPOINT}, "a batch without writes changes no plan"
 
 
+@pytest.mark.nightly
 def test_each_output_is_made_from_what_its_own_write_reads(tables: Captured, tmp_path: Path, run: Any) -> None:
     spark = tables.spark
     for name in ("codes", "rates"):
@@ -153,6 +155,7 @@ def listed(use: DatasetUse) -> set[str]:
     return {dataset.name.rsplit("/", 1)[1] for dataset in use.inputs}
 
 
+@pytest.mark.nightly
 def test_writes_through_other_sessions_that_know_nothing_of_the_frame(
     tables: Captured, tmp_path: Path, run: Any
 ) -> None:
@@ -196,6 +199,7 @@ def test_writes_through_other_sessions_that_know_nothing_of_the_frame(
     assert TransformationKind.COPY not in kinds
 
 
+@pytest.mark.nightly
 def test_what_runs_beside_a_batch_is_none_of_it(tables: Captured, tmp_path: Path, run: Any) -> None:
     outer = tables.spark
     inside, beside = threading.Event(), threading.Event()
@@ -207,17 +211,17 @@ def test_what_runs_beside_a_batch_is_none_of_it(tables: Captured, tmp_path: Path
 
     def func(frame: DataFrame, batch_id: int) -> None:
         inside.set()
-        assert beside.wait(120)
+        assert beside.wait(patience(120))
         updates = newest(frame)
         with ThreadPoolExecutor(3) as threads:
             # Two tables at once, and two more that are made in the first batch.
             jobs = [threads.submit(merge, outer, tmp_path / name, updates) for name in ("one", "two")]
             jobs += [threads.submit(make, frame, name) for name in ("made_one", "made_two")]
             for job in jobs:
-                job.result(120)
+                job.result(patience(120))
 
     def other() -> None:
-        assert inside.wait(120)
+        assert inside.wait(patience(120))
         outer.range(3).write.mode("append").json(str(tmp_path / "elsewhere"))
         outer.createDataFrame([("k9", 9)], "k STRING, b INT").write.format("delta").mode("append").save(
             str(tmp_path / "three")
@@ -230,7 +234,7 @@ def test_what_runs_beside_a_batch_is_none_of_it(tables: Captured, tmp_path: Path
         run(func)
     finally:
         beside.set()
-        thread.join(120)
+        thread.join(patience(120))
         for name in ("made_one", "made_two"):
             outer.sql(f"DROP TABLE IF EXISTS {name}")
     assert [set(batch) for batch in outputs(tables)] == [{"one", "two", "made_one", "made_two"}] * 3

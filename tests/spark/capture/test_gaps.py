@@ -15,6 +15,7 @@ from headwater_producers.spark.common.metrics import Emitted
 from headwater_producers.spark.streaming.gaps import GAPS_FACET
 from headwater_schemas.events import RunEventType
 from support.capture import FLUSH_SECONDS, RecordingSink, body
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +41,7 @@ def run(spark: SparkSession, folder: Path, files: int) -> None:
         os.utime(file, (1_700_000_000 + number,) * 2)
     frame = spark.readStream.schema("a INT").option("maxFilesPerTrigger", 1).csv(str(folder / "in"))
     writer: Any = frame.writeStream.format("noop").queryName("q").option("checkpointLocation", str(folder / "cp"))
-    assert writer.trigger(availableNow=True).start().awaitTermination(120)
+    assert writer.trigger(availableNow=True).start().awaitTermination(int(patience(120)))
 
 
 def test_a_query_that_ran_for_long_without_capture(

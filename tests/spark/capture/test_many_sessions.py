@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-import time
 import weakref
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,12 @@ from headwater_producers.spark import attach
 from headwater_producers.spark.driver import sessions
 from headwater_schemas.events import RunEventType
 from support.capture import RecordingSink
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 
 SESSIONS = 300
 # The last ones may still be somebody's: the active session of a thread, a local variable of Spark's.
@@ -60,10 +61,16 @@ def test_sessions_are_let_go_of_on_both_sides(spark: SparkSession) -> None:
                 len(proxies) - before,
             )
 
-        deadline = time.monotonic() + 90
+        now = left()
+
+        def few_are_left() -> bool:
+            nonlocal now
+            now = left()
+            return max(now) <= FEW
+
         # The JVM's collector has the ends of the proxies finished on a thread of its own.
-        while max(now := left()) > FEW and time.monotonic() < deadline:
-            time.sleep(0.2)
+        with suppress(AssertionError):
+            eventually(few_are_left, 90, every=0.2)
         assert max(now) <= FEW, now
 
 
@@ -78,17 +85,15 @@ def test_a_session_that_has_run_a_query_is_kept_by_spark_alone(spark: SparkSessi
             return weakref.ref(session)
 
         left = [serve_with_query(number) for number in range(15)]
-        assert capture.flush(60)
+        assert capture.flush(patience(60))
 
         def kept() -> int:
             gc.collect()
             return sum(session() is not None for session in left)
 
-        # A write that was seen while it ran is let go of at the next look for running writes.
-        deadline = time.monotonic() + 60
-        while kept() > 1 and time.monotonic() < deadline:
-            time.sleep(0.2)
-        assert kept() <= 1, "the last one is active on the worker's thread"
+        # A write that was seen while it ran is let go of at the next look for running writes. The last one is active on
+        # the worker's thread.
+        eventually(lambda: kept() <= 1, 60, every=0.2, expecting="one session at most is kept")
     whole = [RunEventType.START, RunEventType.COMPLETE]
     assert all(sink.run_types(f"app.n{number}") == whole for number in range(15)), "each was tracked"
 
@@ -104,7 +109,7 @@ def test_a_session_that_python_has_let_go_of_is_tracked(spark: SparkSession, tmp
         other.range(1).write.parquet(str(tmp_path / "in"))
         stream = other.readStream.schema("id BIGINT").parquet(str(tmp_path / "in")).writeStream.format("noop")
         named = stream.queryName("q").option("checkpointLocation", str(tmp_path / "cp"))
-        assert named.trigger(availableNow=True).start().awaitTermination(120)
+        assert named.trigger(availableNow=True).start().awaitTermination(int(patience(120)))
     assert sink.run_types("app.in") == [RunEventType.START, RunEventType.COMPLETE]
     assert sink.run_types("app.q") == [RunEventType.START, RunEventType.COMPLETE]
     assert [entry.batch_id for entry in sink.entries("app.q")] == [0]

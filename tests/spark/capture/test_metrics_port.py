@@ -13,6 +13,7 @@ import pytest
 from headwater_producers.spark import attach
 from headwater_producers.spark.driver import metrics_server
 from support.capture import Captured, RecordingSink
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,7 +22,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
 
 def scraped(url: str) -> dict[str, float]:
-    with urllib.request.urlopen(url, timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=patience(30)) as answer:
         lines = [line for line in answer.read().decode().splitlines() if not line.startswith("#")]
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 

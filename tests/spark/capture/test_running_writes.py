@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,13 +19,14 @@ from headwater_producers.spark import attach
 from headwater_producers.spark.events.batch import HEARTBEAT
 from headwater_producers.spark.plan.operators import PlanReader
 from headwater_schemas.events import RunEventType
+from spark.gates import Gate
 from support.capture import FLUSH_SECONDS, Captured, RecordingSink, body
-from support.outbox import until
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("announced_writes")]
 
 START, RUNNING, COMPLETE, FAIL = RunEventType.START, RunEventType.RUNNING, RunEventType.COMPLETE, RunEventType.FAIL
 
@@ -53,40 +53,30 @@ def plans_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return read
 
 
-def held(gate: Path, *, fails: bool = False) -> Any:
-    """A column that is computed when a file is there."""
-    path = str(gate)
-
-    def wait(value: int) -> int:
-        while not os.path.exists(path):  # noqa: PTH110 - for the worker, which can't see this module
-            time.sleep(0.05)
-        if fails:
-            raise ValueError("no such day")
-        return value
-
-    # Spark 4.1 warns of hints from which it can't tell how to call the function.
-    wait.__annotations__.clear()
-    return F.udf(wait, "long")(F.col("id"))
+def held(gate: Gate, *, fails: bool = False) -> Any:
+    """A column whose values are computed when the gate is open."""
+    return F.udf(gate.function(fails=fails), "long")(F.col("id"))
 
 
 @contextmanager
-def writing(write: Any, gate: Path) -> Iterator[None]:
+def writing(write: Any, gate: Gate) -> Iterator[None]:
     """While the block runs, the write does; then it is let through to its end."""
     thread = threading.Thread(target=write)
     thread.start()
     try:
         yield
     finally:
-        gate.touch()
-        thread.join(60)
+        gate.open()
+        thread.join(patience(60))
+        assert not thread.is_alive()
 
 
 def test_a_write_that_runs_is_announced_with_its_inputs_and_ends_once(beating: Captured, tmp_path: Path) -> None:
-    spark, sink, gate = beating.spark, beating.sink, tmp_path / "gate"
+    spark, sink, gate = beating.spark, beating.sink, Gate(tmp_path / "gate")
     spark.range(3).write.parquet(str(tmp_path / "in"))
     frame = spark.read.parquet(str(tmp_path / "in")).withColumn("held", held(gate))
     with writing(lambda: frame.write.parquet(str(tmp_path / "out")), gate):
-        until(lambda: sink.run_types("job.out").count(RUNNING) >= 2, 30)
+        eventually(lambda: sink.run_types("job.out").count(RUNNING) >= 2, expecting="two heartbeats of the write")
         start = body(sink.runs("job.out")[0])
         assert start.type is START
         assert [use.dataset.name for use in start.inputs] == [str(tmp_path / "in")]
@@ -104,13 +94,13 @@ def test_a_write_that_runs_is_announced_with_its_inputs_and_ends_once(beating: C
 
 
 def test_a_heartbeat_says_when_the_next_is_due_and_the_application_has_one(beating: Captured) -> None:
-    until(lambda: RUNNING in beating.sink.run_types("job"), 30)
+    eventually(lambda: RUNNING in beating.sink.run_types("job"), expecting="a heartbeat of the application")
     beat = next(body(event) for event in beating.sink.runs("job") if body(event).type is RUNNING)
     assert '"seconds": 0.5' in beat.run_facets[HEARTBEAT]
 
 
 def test_a_write_that_fails_while_it_runs_ends_as_the_run_that_was_announced(beating: Captured, tmp_path: Path) -> None:
-    sink, gate = beating.sink, tmp_path / "gate"
+    sink, gate = beating.sink, Gate(tmp_path / "gate")
     frame = beating.spark.range(3).withColumn("held", held(gate, fails=True))
 
     def write() -> None:
@@ -118,7 +108,7 @@ def test_a_write_that_fails_while_it_runs_ends_as_the_run_that_was_announced(bea
             frame.write.parquet(str(tmp_path / "out"))
 
     with writing(write, gate):
-        until(lambda: START in sink.run_types("job.out"), 30)
+        eventually(lambda: START in sink.run_types("job.out"), expecting="START of the write")
     beating.flushed()
     types = sink.run_types("job.out")
     assert (types.count(START), types[-1]) == (1, FAIL)
@@ -127,10 +117,13 @@ def test_a_write_that_fails_while_it_runs_ends_as_the_run_that_was_announced(bea
 
 def test_a_table_that_is_made_of_a_query_is_one_run(beating: Captured, tmp_path: Path) -> None:
     """Spark runs a write within the command, and reports both."""
-    sink, gate = beating.sink, tmp_path / "gate"
+    sink, gate = beating.sink, Gate(tmp_path / "gate")
     frame = beating.spark.range(2).withColumn("held", held(gate))
     with writing(lambda: frame.write.saveAsTable("slowly_made"), gate):
-        until(lambda: any(body(e).type is START for e in sink.of_kind("RUN") if e.job and "slowly" in e.job.name), 30)
+        eventually(
+            lambda: any(body(e).type is START for e in sink.of_kind("RUN") if e.job and "slowly" in e.job.name),
+            expecting="START of the table's run",
+        )
     try:
         beating.flushed()
         runs = [event for event in sink.of_kind("RUN") if event.job and "slowly_made" in event.job.name]
@@ -143,20 +136,25 @@ def test_a_table_that_is_made_of_a_query_is_one_run(beating: Captured, tmp_path:
 def test_a_query_that_only_reads_is_neither_announced_nor_read(
     beating: Captured, tmp_path: Path, plans_read: list[int]
 ) -> None:
-    gate = tmp_path / "gate"
+    """A write that began after the query is announced, so capture has looked at the query long enough, too."""
+    gate = Gate(tmp_path / "gate")
     frame = beating.spark.range(2).withColumn("held", held(gate))
     with writing(frame.collect, gate):
-        time.sleep(3)
+        gate.wait_until_reached()
+        with writing(lambda: frame.write.parquet(str(tmp_path / "out")), gate):
+            eventually(lambda: START in beating.sink.run_types("job.out"), expecting="START of the write")
     sink = beating.flushed()
-    assert sink.jobs() == {"job"}
-    assert not plans_read
+    assert sink.jobs() == {"job", "job.out"}
+    assert len(plans_read) == 1, "the write's alone"
 
 
 def test_a_streaming_query_beats_too(beating: Captured, tmp_path: Path) -> None:
     rate = beating.spark.readStream.format("rate").load().writeStream.format("noop")
     query = rate.option("checkpointLocation", str(tmp_path / "checkpoint")).queryName("beats").start()
     try:
-        until(lambda: beating.sink.run_types("job.beats").count(RUNNING) >= 2, 30)
+        eventually(
+            lambda: beating.sink.run_types("job.beats").count(RUNNING) >= 2, expecting="two heartbeats of the query"
+        )
     finally:
         query.stop()
     sink = beating.flushed()
@@ -193,6 +191,7 @@ frame.write.parquet(sys.argv[1] + "/out")
 """
 
 
+@pytest.mark.nightly
 def test_a_killed_driver_leaves_a_run_that_is_open(tmp_path: Path) -> None:
     script, events = tmp_path / "killed.py", tmp_path / "events"
     script.write_text(KILLED)
@@ -204,24 +203,26 @@ def test_a_killed_driver_leaves_a_run_that_is_open(tmp_path: Path) -> None:
         stderr=subprocess.DEVNULL,
     )
     try:
-        until(lambda: events.exists() and "killed.out START" in events.read_text(), 90)
+        eventually(
+            lambda: events.exists() and "killed.out START" in events.read_text(), 90, expecting="START of the write"
+        )
     finally:
         os.killpg(driver.pid, signal.SIGKILL)
-        driver.wait(30)
+        driver.wait(patience(30))
     assert [line for line in events.read_text().splitlines() if "killed.out" in line] == ["killed.out START"]
 
 
 def test_the_plan_of_a_write_that_was_announced_is_read_once(
     beating: Captured, tmp_path: Path, plans_read: list[int]
 ) -> None:
-    spark, sink, gate = beating.spark, beating.sink, tmp_path / "gate"
+    spark, sink, gate = beating.spark, beating.sink, Gate(tmp_path / "gate")
     spark.range(3).write.parquet(str(tmp_path / "in"))
     beating.flushed()
     plans_read.clear()
     read = spark.read.parquet(str(tmp_path / "in"))
     frame = read.withColumn("held", held(gate)).selectExpr("id", "held + 1 AS more")
     with writing(lambda: frame.write.parquet(str(tmp_path / "out")), gate):
-        until(lambda: START in sink.run_types("job.out"), 30)
+        eventually(lambda: START in sink.run_types("job.out"), expecting="START of the write")
         assert len(plans_read) == 1
     beating.flushed()
     assert len(plans_read) == 1

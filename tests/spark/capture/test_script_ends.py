@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 
 from headwater.stack import java_runtime
 from support.running import small
+from support.waiting import eventually, patience
 
 pytestmark = pytest.mark.spark
 
@@ -102,18 +102,18 @@ class Script:
 
     def wait(self) -> int:
         try:
-            return self.process.wait(SECONDS)
+            return self.process.wait(patience(SECONDS))
         finally:
             if self.process.poll() is None:
                 os.killpg(self.process.pid, signal.SIGKILL)
                 self.process.wait()
 
     def wait_until_ready(self) -> None:
-        deadline = time.monotonic() + SECONDS
-        while not (self.folder / "ready").exists():
+        def is_ready() -> bool:
             assert self.process.poll() is None, self.log.read_text(errors="replace")[-4_000:]
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+            return (self.folder / "ready").exists()
+
+        eventually(is_ready, SECONDS, every=0.1, expecting="the script is ready")
 
     def emitted(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.folder / "events").read_text().splitlines()]
@@ -124,12 +124,12 @@ class Script:
     ("ending", "code", "application", "query", "error"),
     [
         ("last line", 0, "COMPLETE", "COMPLETE", None),
-        ("stop", 0, "COMPLETE", "COMPLETE", None),
+        pytest.param("stop", 0, "COMPLETE", "COMPLETE", None, marks=pytest.mark.nightly),
         ("raise", 1, "FAIL", "COMPLETE", "token=[redacted]"),
-        ("stop on the way out", 1, "FAIL", "COMPLETE", "lost"),
+        pytest.param("stop on the way out", 1, "FAIL", "COMPLETE", "lost", marks=pytest.mark.nightly),
         ("sigterm", -signal.SIGTERM, "ABORT", "ABORT", "the driver was terminated"),
         # What the script gets is a Py4JError.
-        ("sigint", 1, "ABORT", "ABORT", "the driver was interrupted"),
+        pytest.param("sigint", 1, "ABORT", "ABORT", "the driver was interrupted", marks=pytest.mark.nightly),
     ],
 )
 def test_nothing_is_lost(

@@ -17,8 +17,9 @@ from headwater_producers.outbox import Outbox
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import RunEventType
 from support.fake_producer import FakeCluster
-from support.outbox import EVENTS, metrics, publisher, until
+from support.outbox import EVENTS, metrics, publisher
 from support.running import small
+from support.waiting import eventually, patience
 
 pytestmark = pytest.mark.spark
 
@@ -35,9 +36,7 @@ spark.sparkContext.setLogLevel("OFF")
 capture = attach(spark)
 spark.range(5).write.parquet(f"{folder}/rows")
 if ending == "killed":
-    capture.flush(0.5)
-    while capture.status().outbox.unwritten:
-        pass
+    assert capture._emission.durability.secure(600), "all that happened is on disk"
     os.kill(os.getpid(), 9)
 """
 
@@ -55,7 +54,7 @@ def run(folder: Path, ending: str, **settings: str) -> subprocess.CompletedProce
         "SPARK_LOCAL_IP": "127.0.0.1",
         "HEADWATER_KAFKA_BOOTSTRAP_SERVERS": dead_broker,
         "HEADWATER_OUTBOX_PATH": str(folder / "outbox"),
-        "HEADWATER_CAPTURE_DRAIN_TIMEOUT_SECONDS": "2",
+        "HEADWATER_CAPTURE_DRAIN_TIMEOUT_SECONDS": str(patience(2)),
         **settings,
     }
     return subprocess.run(
@@ -65,7 +64,7 @@ def run(folder: Path, ending: str, **settings: str) -> subprocess.CompletedProce
         text=True,
         env=environment,
         cwd=folder,
-        timeout=SECONDS,
+        timeout=patience(SECONDS),
     )
 
 
@@ -84,7 +83,9 @@ def test_a_killed_driver_leaves_what_it_had_seen_to_the_next_start(tmp_path: Pat
     [place] = (tmp_path / "outbox").iterdir()
     cluster = FakeCluster()
     with Outbox(place, publisher(cluster), metrics=metrics()) as outbox:
-        until(lambda: outbox.figures().relayed > 0 and outbox.figures().events == 0)
+        eventually(
+            lambda: outbox.figures().relayed > 0 and outbox.figures().events == 0, 60, expecting="all is relayed"
+        )
     decoder = Decoder()
     emitted = [
         (event.job.name, event.run_event.type)

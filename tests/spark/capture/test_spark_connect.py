@@ -14,6 +14,7 @@ from headwater.stack import java_runtime
 from headwater.stack.spark import installed_release
 from headwater_producers.spark.driver.attach import CONNECT
 from support.running import QUICK_JVM
+from support.waiting import patience
 
 pytestmark = pytest.mark.spark
 
@@ -40,6 +41,7 @@ spark.stop()
 """
 
 
+@pytest.mark.nightly
 def test_a_connect_session_is_left_alone_in_words(tmp_path: Path) -> None:
     if installed_release().name == "3.5":
         pytest.skip("PySpark 3.5 has no spark.api.mode")
@@ -58,7 +60,7 @@ def test_a_connect_session_is_left_alone_in_words(tmp_path: Path) -> None:
         },
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=patience(SECONDS),
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

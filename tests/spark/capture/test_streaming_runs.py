@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
+from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from headwater_schemas.events import Certainty, DatasetRef, FileSet, IntervalEntry, Provenance, RunEventType
 from headwater_schemas.identity import schema_digest
 from support.capture import Captured
+from support.waiting import eventually
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.listener import (
+        QueryIdleEvent,
+        QueryProgressEvent,
+        QueryStartedEvent,
+        QueryTerminatedEvent,
+    )
     from pyspark.sql.streaming.query import StreamingQuery
 
 
@@ -178,7 +186,28 @@ def test_watermark_state_and_a_batch_without_data(captured: Captured, tmp_path: 
     }
 
 
+class IdleTriggers(StreamingQueryListener):
+    """Counts the triggers that had nothing to do."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's names
+        """Nothing is counted."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
+        """Nothing is counted."""
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+        self.times += 1
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
+        """Nothing is counted."""
+
+
 def test_idle_triggers_are_no_intervals(captured: Captured, tmp_path: Path) -> None:
+    idle = IdleTriggers()
+    captured.spark.streams.addListener(idle)
     captured.spark.conf.set("spark.sql.streaming.noDataProgressEventInterval", "10")
     try:
         inbox = Inbox(captured, tmp_path)
@@ -186,13 +215,13 @@ def test_idle_triggers_are_no_intervals(captured: Captured, tmp_path: Path) -> N
         writer = inbox.stream().writeStream.format("noop").queryName("idle")
         query = writer.option("checkpointLocation", str(tmp_path / "cp")).start()
         query.processAllAvailable()
-        # Some triggers without anything to do, until a file ends the wait.
-        query.awaitTermination(1)
+        eventually(lambda: idle.times >= 3, 60, expecting="three triggers without anything to do")
         inbox.drop()
         query.processAllAvailable()
         query.stop()
     finally:
         captured.spark.conf.unset("spark.sql.streaming.noDataProgressEventInterval")
+        captured.spark.streams.removeListener(idle)
     assert [entry.batch_id for entry in captured.flushed().entries("job.idle")] == [0, 1]
 
 

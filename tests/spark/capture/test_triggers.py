@@ -13,8 +13,9 @@ import pytest
 
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.streaming.checkpoint import QueryLog
-from headwater_schemas.events import DatasetRef, EmissionReason, IntervalEntry, Provenance
+from headwater_schemas.events import DatasetRef, EmissionReason, IntervalEntry, LineageEvent, Provenance
 from support.capture import FLUSH_SECONDS, Captured
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -48,7 +49,7 @@ def test_triggers(captured: Captured, tmp_path: Path, trigger: dict[str, Any], b
         query.processAllAvailable()
         query.stop()
     else:
-        assert query.awaitTermination(120)
+        assert query.awaitTermination(int(patience(120)))
     entries = captured.flushed().entries("job.q")
     assert [[use.files for use in entry.inputs] for entry in entries] == batches
     assert [entry.rows_in for entry in entries] == [sum(batch) for batch in batches]
@@ -61,15 +62,14 @@ def opaque(entry: IntervalEntry) -> tuple[str | None, str | None]:
     return use.position.opaque.from_json, use.position.opaque.to_json
 
 
-def until(query: StreamingQuery, batches: int, folder: Path, captured: Captured) -> None:
-    """Waits until so many micro-batches, or epochs, are committed."""
-    log = str(folder / "cp")
-    committed: list[int] = []
-    for _ in range(120):
-        committed = QueryLog(log, JvmFiles(captured.spark.sparkContext)).committed()
-        if len(committed) >= batches or query.awaitTermination(1):
-            break
-    assert len(committed) >= batches, query.exception()
+def until_committed(query: StreamingQuery, batches: int, folder: Path, captured: Captured) -> None:
+    """Wait until so many micro-batches, or epochs, are committed."""
+
+    def are_committed() -> bool:
+        assert query.exception() is None, query.exception()
+        return len(QueryLog(str(folder / "cp"), JvmFiles(captured.spark.sparkContext)).committed()) >= batches
+
+    eventually(are_committed, 120, every=0.1, expecting=f"{batches} micro-batches are committed")
 
 
 def test_a_continuous_trigger_is_emitted_from_its_checkpoint(captured: Captured, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_continuous_trigger_is_emitted_from_its_checkpoint(captured: Captured,
     writer = frame.select("value").writeStream.format("noop").queryName("continuous")
     query = writer.option("checkpointLocation", str(tmp_path / "cp")).trigger(continuous="200 milliseconds").start()
     try:
-        until(query, 3, tmp_path, captured)
+        until_committed(query, 3, tmp_path, captured)
         assert query.lastProgress is None
     finally:
         query.stop()
@@ -102,11 +102,14 @@ def test_a_continuous_query_names_its_topic(captured: Captured, tmp_path: Path) 
     values = values.option("kafka.bootstrap.servers", "localhost:1").option("topic", "out")
     query = values.option("checkpointLocation", str(tmp_path / "cp")).trigger(continuous="1 second").start()
     try:
-        while not captured.flushed().runs("job.continuous"):
-            assert query.exception() is None
+
+        def runs() -> list[LineageEvent]:
+            assert query.exception() is None, query.exception()
+            return captured.flushed().runs("job.continuous")
+
+        [start, *_] = eventually(runs, 60, expecting="START of the query")
     finally:
         query.stop()
-    [start, *_] = captured.sink.runs("job.continuous")
     assert start.run_event is not None
     assert [use.dataset for use in start.run_event.outputs] == [DatasetRef("kafka://localhost:1", "out")]
     assert [use.dataset.name for use in start.run_event.inputs] == ["rate"]
@@ -117,7 +120,7 @@ def test_rate(captured: Captured, tmp_path: Path) -> None:
     writer = frame.writeStream.format("noop").queryName("rate").option("checkpointLocation", str(tmp_path / "cp"))
     query = writer.trigger(processingTime="100 milliseconds").start()
     try:
-        until(query, 3, tmp_path, captured)
+        until_committed(query, 3, tmp_path, captured)
     finally:
         query.stop()
     assert captured.capture.flush(FLUSH_SECONDS)
@@ -146,13 +149,13 @@ def lines() -> Iterator[tuple[int, Any]]:
         thread.start()
 
         def say(line: str) -> None:
-            assert come.wait(60)
+            assert come.wait(patience(60))
             connections[0].sendall(f"{line}\n".encode())
 
         yield server.getsockname()[1], say
         for connection in connections:
             connection.close()
-        thread.join(60)
+        thread.join(patience(60))
 
 
 def test_socket(captured: Captured, tmp_path: Path, lines: tuple[int, Any]) -> None:
@@ -164,7 +167,7 @@ def test_socket(captured: Captured, tmp_path: Path, lines: tuple[int, Any]) -> N
         query.processAllAvailable()
         for count, line in enumerate(("one", "two"), start=2):
             say(line)
-            until(query, count, tmp_path, captured)
+            until_committed(query, count, tmp_path, captured)
     finally:
         query.stop()
     entries = captured.flushed().entries("job.socket")

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name every PySpark pro
 from headwater_producers.spark.streaming.progress import STATE_FACET
 from headwater_schemas.events import IntervalEntry
 from support.capture import Captured
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -41,7 +42,7 @@ def drop(folder: Path, number: int, *rows: tuple[int, str]) -> None:
 def run(frame: DataFrame, tmp_path: Path, name: str) -> None:
     writer = frame.writeStream.format("noop").queryName(name).option("checkpointLocation", str(tmp_path / "cp"))
     query = writer.trigger(availableNow=True).start()
-    assert query.awaitTermination(120)
+    assert query.awaitTermination(int(patience(120)))
 
 
 def facet(captured: Captured, job: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
 from headwater_consumers.review.jobs.ask import review_job
 from spark.dry_run.test_change_types import ORDERS, OUT
 from support.dry_runs import HEAD, DryRuns
+from support.gate import named_in_gate
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -58,7 +59,11 @@ def reviewed(dry_runs: DryRuns, old: str, new: str) -> JobReview:
     return review_job(None, dry_runs.with_rows(old, "old.py"), dry_runs.with_rows(new, "new.py"))
 
 
-@pytest.mark.parametrize("name", [*CHANGES, *SAME])
+IN_GATE = {"isEmpty, and an end", "collect", "an RDD", "each batch", "behind two checks", "a check"}
+"""Scripts of the gate: a guard, a loop over rows, an RDD, foreachBatch, and checks. The nightly run has the others."""
+
+
+@pytest.mark.parametrize("name", named_in_gate(IN_GATE, [*CHANGES, *SAME], str))
 def test_what_differs_where_there_are_rows(dry_runs: DryRuns, name: str) -> None:
     """Without a difference it is no finding."""
     script = (CHANGES | SAME)[name]
@@ -79,33 +84,36 @@ def test_where_a_script_asks_is_noted(dry_runs: DryRuns) -> None:
     assert dry_runs.with_rows(ORDERS + LAKE.format(1, "a")).looks == ()
 
 
-@pytest.mark.parametrize(
-    ("guarded", "text"),
-    [
-        ("if o.count() > 1000:\n    o = o.coalesce({})\n", "ran neither without rows nor with a made-up one"),
-        (
-            "least = {}\nif o.count() > 1000:\n    o = o.where(o.amount > least)\n",
-            "uses what differs (least, o): line ",
-        ),
-        ("if o.isEmpty():\n    raise SystemExit\nif {}:\n    nothing_here\n", "NameError"),
-        ("if o.isEmpty():\n    raise SystemExit\nif {}:\n    o = o.select('nothing')\n", "AnalysisException"),
-        ("if o.isEmpty():\n    raise SystemExit\nif {}:\n    o = spark.table('shop.nothing')\n", "shop.nothing"),
-    ],
-    ids=[
-        "another branch",
-        "what another branch uses",
-        "an error of Python's",
-        "an error of Spark's",
-        "a source that isn't known",
-    ],
-)
-def test_what_isnt_known_is_no_pass(dry_runs: DryRuns, guarded: str, text: str) -> None:
-    old, new = (ORDERS + guarded.format(number) + LAKE.format(1, "a") for number in (0, 1))
-    found = reviewed(dry_runs, old, new)
-    assert found.verdict is JobVerdict.UNKNOWN
-    assert "new.py" in {problem.script for problem in found.problems}
-    assert text in found.problems[-1].text, found.problems
-    assert reviewed(dry_runs, old, old).verdict is JobVerdict.NONE
+NOT_KNOWN: dict[str, tuple[str, str]] = {
+    "another branch": (
+        "if o.count() > 1000:\n    o = o.coalesce({})\n",
+        "ran neither without rows nor with a made-up one",
+    ),
+    "what another branch uses": (
+        "least = {}\nif o.count() > 1000:\n    o = o.where(o.amount > least)\n",
+        "uses what differs (least, o): line ",
+    ),
+    "an error of Python's": ("if o.isEmpty():\n    raise SystemExit\nif {}:\n    nothing_here\n", "NameError"),
+    "an error of Spark's": (
+        "if o.isEmpty():\n    raise SystemExit\nif {}:\n    o = o.select('nothing')\n",
+        "AnalysisException",
+    ),
+    "a source that isn't known": (
+        "if o.isEmpty():\n    raise SystemExit\nif {}:\n    o = spark.table('shop.nothing')\n",
+        "shop.nothing",
+    ),
+}
+
+
+def test_what_isnt_known_is_no_pass(subtests: pytest.Subtests, dry_runs: DryRuns) -> None:
+    for case, (guarded, text) in NOT_KNOWN.items():
+        with subtests.test(case):
+            old, new = (ORDERS + guarded.format(number) + LAKE.format(1, "a") for number in (0, 1))
+            found = reviewed(dry_runs, old, new)
+            assert found.verdict is JobVerdict.UNKNOWN
+            assert "new.py" in {problem.script for problem in found.problems}
+            assert text in found.problems[-1].text, found.problems
+            assert reviewed(dry_runs, old, old).verdict is JobVerdict.NONE
 
 
 def test_what_spark_would_call_is_compared_by_itself(dry_runs: DryRuns) -> None:

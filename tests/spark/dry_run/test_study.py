@@ -25,7 +25,7 @@ from support.run_rules import rewrite, updating
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 
 JOBS = 200
 FEW = 12

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from support.waiting import patience
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -36,12 +38,13 @@ def executions(spark: SparkSession) -> Iterator[list[Any]]:
     start(context._gateway)
     listener = Executions()
     manager: Any = spark._jsparkSession.listenerManager()
+    bus, limit_ms = context._jsc.sc().listenerBus(), int(patience(60) * 1_000)
     # What ran before the block may not have been emitted yet.
-    context._jsc.sc().listenerBus().waitUntilEmpty()
+    bus.waitUntilEmpty(limit_ms)
     manager.register(listener)
     try:
         yield listener.found
     finally:
         # Callbacks run on the listener bus.
-        context._jsc.sc().listenerBus().waitUntilEmpty()
+        bus.waitUntilEmpty(limit_ms)
         manager.unregister(listener)

@@ -16,7 +16,7 @@ from spark.plan.random_queries import random_query
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 
 SLICE = (
     "rows: the first three rows of each group",

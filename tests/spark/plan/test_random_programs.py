@@ -29,7 +29,7 @@ from spark.plan.row_files import RowFiles, outputs_in
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 
 COUNTS = {"frame": 400, "write": 60, "stream": 40}
 """A frame takes a sixth of a second of a core, a write half a second, a stream more than one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from headwater_schemas.events import DatasetRef
 from headwater_schemas.identity import plan_digest
 from spark.plan.goldens import check, edge_lines
 from spark.plan.listener import executions
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -66,12 +66,13 @@ def plan_of(writer: DataStreamWriter, spark: SparkSession, checkpoint: object) -
 
 
 def _when_planned(query: StreamingQuery, spark: SparkSession) -> PlanDescription:
-    deadline = time.monotonic() + 60
-    while True:
+    def planned() -> PlanDescription | None:
         description = describe_streaming(query, session=spark)
-        if description.streaming is not None or time.monotonic() > deadline:
-            return description
-        time.sleep(0.05)
+        return description if description.streaming is not None else None
+
+    found = eventually(planned, 60, every=0.05, expecting="the query has a plan")
+    assert found is not None
+    return found
 
 
 def enriched(spark: SparkSession, reference: str) -> DataFrame:
@@ -180,9 +181,7 @@ def test_sources_are_numbered_as_progress_numbers_them(spark: SparkSession, refe
 
 
 def _first_progress(query: StreamingQuery) -> None:
-    deadline = time.monotonic() + 60
-    while query.lastProgress is None and time.monotonic() < deadline:
-        time.sleep(0.05)
+    eventually(lambda: query.lastProgress is not None, 60, every=0.05, expecting="a micro-batch has ended")
 
 
 def test_writes_inside_for_each_batch(spark: SparkSession, reference: str, tmp_path: Path) -> None:
@@ -200,7 +199,7 @@ def test_writes_inside_for_each_batch(spark: SparkSession, reference: str, tmp_p
     writer = counted.writeStream.outputMode("complete").foreachBatch(upsert).trigger(availableNow=True)
     with executions(spark) as found:
         query = writer.option("checkpointLocation", f"{tmp_path}/checkpoint").start()
-        assert query.awaitTermination(90)
+        assert query.awaitTermination(int(patience(90)))
     outer = describe_streaming(query, session=spark)
     assert outer.streaming is not None
     assert (outer.outputs, outer.streaming.sink_kind) == ((), SourceKind.CALLBACK)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,12 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
 from headwater_producers.spark import attach
-from headwater_producers.spark.events.left_writes import left_write, marked_run
-from headwater_schemas.events import RunEventType
+from headwater_producers.spark.events.left_writes import LeftWrite, left_write, marked_run
+from headwater_schemas.events import LineageEvent
+from spark.gates import Gate
 from spark.sources.watching import Watched
 from support.capture import FLUSH_SECONDS, RecordingSink
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,17 +73,25 @@ def test_marks(lake: SparkSession, tmp_path: Path) -> None:
         lake.sql(f"DROP TABLE {ICE}")
 
 
+@pytest.mark.usefixtures("announced_writes")
 def test_a_write_s_start_has_its_transaction(watched: Watched, tmp_path: Path) -> None:
-    """Long enough to be announced."""
+    """The write is held until it is announced."""
+    gate, before = Gate(tmp_path / "gate"), len(watched.sink.events)
 
-    def slowly(value: int) -> int:
-        time.sleep(6)
-        return value
+    def announced(events: list[LineageEvent]) -> list[LeftWrite]:
+        return [left for event in events if (left := left_write(event, seen_at=event.event_time))]
 
-    slowly.__annotations__.clear()
-    frame = watched.spark.range(1).withColumn("id", F.udf(slowly, "long")("id"))
-    frame.write.format("delta").options(txnAppId="nightly", txnVersion="7").save(str(tmp_path / "t"))
-    starts = [e for e in watched.new_events() if e.run_event and e.run_event.type is RunEventType.START]
-    [left] = filter(None, (left_write(start, seen_at=start.event_time) for start in starts))
+    def open_when_announced() -> None:
+        try:
+            eventually(lambda: announced(watched.sink.events[before:]), 60, expecting="START of the write")
+        finally:
+            gate.open()
+
+    frame = watched.spark.range(1).withColumn("id", F.udf(gate.function(), "long")("id"))
+    with ThreadPoolExecutor(1) as beside:
+        opened = beside.submit(open_when_announced)
+        frame.write.format("delta").options(txnAppId="nightly", txnVersion="7").save(str(tmp_path / "t"))
+        opened.result(patience(60))
+    [left] = announced(watched.new_events())
     assert (left.transaction, left.marked) == (("nightly", 7), False)
     assert [(each.dataset.name, each.format) for each in left.targets] == [(str(tmp_path / "t"), "delta")]

@@ -15,6 +15,7 @@ from headwater_producers.spark.explain import explain_lineage
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, LineageEvent
 from spark.sources.cases import sql
 from spark.sources.watching import Watched, run_lines
+from support.waiting import patience
 
 pytestmark = pytest.mark.spark
 
@@ -104,7 +105,7 @@ def test_a_stream_between_them(watched: Watched, hadoop: Any) -> None:
         frame = spark.readStream.schema("id BIGINT").parquet("gs://pond/data/in")
         writer = frame.writeStream.format("parquet").queryName("between").trigger(availableNow=True)
         writer = writer.option("checkpointLocation", "s3a://lake/data/checkpoint")
-        assert writer.start("s3a://lake/data/out").awaitTermination(120)
+        assert writer.start("s3a://lake/data/out").awaitTermination(int(patience(120)))
     finally:
         spark.conf.unset(setting)
     [interval] = [event.interval_event for event in watched.new_events() if event.interval_event is not None]

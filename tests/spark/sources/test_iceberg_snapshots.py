@@ -10,6 +10,7 @@ import pytest
 
 from headwater_schemas.events import Certainty, DatasetUse, LineageEvent
 from spark.sources.watching import Watched
+from support.waiting import patience
 
 pytestmark = pytest.mark.spark
 TABLE = "ice.db.chained"
@@ -46,14 +47,14 @@ def test_each_names_its_parent(watched: Watched, tmp_path: Path) -> None:
     watched.new_events()
     stream = spark.readStream.schema("id BIGINT").parquet(str(tmp_path / "in")).writeStream.format("iceberg")
     query = stream.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True).toTable(TABLE)
-    assert query.awaitTermination(120)
+    assert query.awaitTermination(int(patience(120)))
     emitted += written(watched.new_events())
     log = spark.sql(f"SELECT parent_id, snapshot_id, operation FROM {TABLE}.snapshots ORDER BY committed_at").collect()
     expected = [(row[0] and str(row[0]), str(row[1]), row[2]) for row in log]
     assert emitted == expected
     assert [parent for parent, _, _ in emitted] == [None, *(made for _, made, _ in emitted[:-1])]
     spark.table(TABLE).write.json(str(tmp_path / "read"))
-    [end] = [e.run_event for e in watched.new_events() if e.run_event is not None and e.run_event.inputs]
+    [end] = [e.run_event for e in watched.new_events() if e.run_event is not None and e.run_event.type.is_terminal]
     assert snapshots(end.inputs) == expected[-1:]
 
 

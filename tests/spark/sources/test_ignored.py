@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +12,10 @@ import pytest
 
 from headwater_producers.spark.events.batch import NOTHING_WRITTEN
 from headwater_schemas.events import PublicationState, RunEventType
+from spark.gates import Gate
 from spark.sources.cases import sql
 from spark.sources.watching import Watched, run_lines, short
-from support.outbox import until
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrameWriter, SparkSession
@@ -63,29 +62,27 @@ def test_only_the_first_is_emitted(watched: Watched, tmp_path: Path, name: str) 
     assert [short(e.dataset_event.dataset.name) for e in second if e.dataset_event is not None] == []
 
 
+@pytest.mark.usefixtures("announced_writes")
 def test_one_that_was_announced_ends_as_a_run_that_wrote_nothing(watched: Watched, tmp_path: Path) -> None:
     """OPTIMIZE of partitions that aren't there: it takes as long as its condition, and finds nothing to do."""
-    spark, sink, gate = watched.spark, watched.sink, tmp_path / "gate"
+    spark, sink, gate = watched.spark, watched.sink, Gate(tmp_path / "gate")
     spark.sql("CREATE TABLE slowly_left_alone (id INT, day STRING) USING delta PARTITIONED BY (day)")
     spark.sql("INSERT INTO slowly_left_alone VALUES (1, 'monday')")
     watched.new_events()
-    path = str(gate)
-
-    def held(value: str) -> str:
-        while not os.path.exists(path):  # noqa: PTH110 - for the worker, which can't see this module
-            time.sleep(0.05)
-        return value
-
-    held.__annotations__.clear()
-    spark.udf.register("held", held)
+    spark.udf.register("held", gate.function())
     before = len(sink.events)
     writing = threading.Thread(target=lambda: spark.sql("OPTIMIZE slowly_left_alone WHERE held(day) = 'sunday'"))
     writing.start()
     try:
-        until(lambda: any(e.run_event and e.run_event.type is RunEventType.START for e in sink.events[before:]), 60)
+        eventually(
+            lambda: any(e.run_event and e.run_event.type is RunEventType.START for e in sink.events[before:]),
+            60,
+            expecting="START of the OPTIMIZE",
+        )
     finally:
-        gate.touch()
-        writing.join(60)
+        gate.open()
+        writing.join(patience(60))
+        assert not writing.is_alive()
     found = watched.new_events()
     assert run_lines(found) == [], "as if it had not been announced"
     runs = [(event.run.run_id, event.run_event) for event in found if event.run and event.run_event]

@@ -21,8 +21,8 @@ from headwater_producers.spark.execution import describe
 from headwater_producers.spark.plan import PlanSettings
 from headwater_schemas.events import Certainty, DatasetUse, KafkaRanges, OffsetRange
 from support.capture import Captured, RecordingSink
-from support.outbox import until
 from support.stack import StackUnderTest
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,9 +40,11 @@ def topic(stack: StackUnderTest, topic_prefix: str) -> str:
 def make(stack: StackUnderTest, topic: str, partitions: int = 2) -> str:
     """Makes a topic, anew where it is there; its id as another client has it."""
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
-    if topic in admin.list_topics(timeout=30).topics:
-        admin.delete_topics([topic], operation_timeout=30)[topic].result()
-        until(lambda: topic not in admin.list_topics(timeout=30).topics)
+    if topic in admin.list_topics(timeout=patience(30)).topics:
+        admin.delete_topics([topic], operation_timeout=patience(30))[topic].result()
+        eventually(
+            lambda: topic not in admin.list_topics(timeout=patience(30)).topics, 60, expecting="the topic is gone"
+        )
     admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result()
     ids: list[str] = []
 
@@ -53,7 +55,7 @@ def make(stack: StackUnderTest, topic: str, partitions: int = 2) -> str:
             return False
         return True
 
-    until(is_known)
+    eventually(is_known, 60, expecting="the new topic is known")
     return ids[-1]
 
 
@@ -122,7 +124,7 @@ def test_a_topic_that_is_made_anew_has_another_id_and_offsets_of_its_own(
                 .trigger(availableNow=True)
                 .start(str(tmp_path / str(count)), checkpointLocation=str(tmp_path / f"cp{count}"))
             )
-            assert query.awaitTermination(120)
+            assert query.awaitTermination(int(patience(120)))
             captured.flushed()
             found.append((topic_id, kafka_of(sink.last_run(f"job.{topic}").outputs[0])))
     (first, wrote_first), (second, wrote_second) = found

@@ -11,6 +11,7 @@ import pytest
 
 from headwater_schemas.events import DatasetRef, DatasetUse, LineageEvent
 from spark.sources.watching import Watched
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,7 +34,7 @@ def streamed(spark: SparkSession, path: str, provider: str) -> None:
     frame = spark.readStream.schema("id INT, name STRING").parquet(escaped(source))
     writer = frame.writeStream.format(provider).option("checkpointLocation", f"{path}-checkpoint")
     query = writer.trigger(availableNow=True).start(path)
-    assert query.awaitTermination(60)
+    assert query.awaitTermination(int(patience(60)))
 
 
 def as_text(spark: SparkSession, path: str) -> None:

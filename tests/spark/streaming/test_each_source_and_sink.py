@@ -32,6 +32,7 @@ from spark.streaming.sources import SOURCES
 from spark.streaming.world import Case, World
 from support.capture import FLUSH_SECONDS, RecordingSink
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,8 +68,8 @@ def emitted(lake: SparkSession, stack: StackUnderTest) -> Iterator[Emitted]:
         schemas.append("ice.db")
     yield emitted
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
-    if made := [name for name in admin.list_topics(timeout=10).topics if name.startswith(PREFIX)]:
-        for deleted in admin.delete_topics(made, operation_timeout=10).values():
+    if made := [name for name in admin.list_topics(timeout=patience(10)).topics if name.startswith(PREFIX)]:
+        for deleted in admin.delete_topics(made, operation_timeout=patience(10)).values():
             deleted.result()
     for schema in schemas:
         for table in lake.sql(f"SHOW TABLES IN {schema}").collect():
@@ -189,7 +190,7 @@ def test_a_second_start_emits_the_same(
                 query.processAllAvailable()
                 query.stop()
             else:
-                assert query.awaitTermination(120)
+                assert query.awaitTermination(int(patience(120)))
         assert capture.flush(FLUSH_SECONDS)
         assert capture.status().failed == 0, capture.status().last_error
     for case, _, query_id, entries, ids in emitted.queries:

@@ -17,8 +17,8 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from headwater_producers.spark import Capture
 from support.capture import FLUSH_SECONDS, RecordingSink
-from support.outbox import until
 from support.spark_versions import where_spark_can
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -53,16 +53,22 @@ class World:
 
     def make_topic(self, name: str, partitions: int = 1) -> None:
         [made] = self.admin.create_topics([NewTopic(self.topic(name), partitions, 1)]).values()
-        made.result(30)
+        made.result(patience(30))
         # The controller has made it; the broker may not know of it yet.
-        until(lambda: self.admin.list_topics(self.topic(name), timeout=30).topics[self.topic(name)].error is None)
+        eventually(
+            lambda: (
+                self.admin.list_topics(self.topic(name), timeout=patience(30)).topics[self.topic(name)].error is None
+            ),
+            60,
+            expecting="the broker knows the topic",
+        )
 
     def grow_topic(self, name: str, partitions: int) -> None:
         [grown] = self.admin.create_partitions([NewPartitions(self.topic(name), partitions)]).values()
-        grown.result(30)
+        grown.result(patience(30))
 
     def delete_topic(self, name: str) -> None:
-        [deleted] = self.admin.delete_topics([self.topic(name)], operation_timeout=30).values()
+        [deleted] = self.admin.delete_topics([self.topic(name)], operation_timeout=patience(30)).values()
         deleted.result()
 
     def put(self, name: str, *counts: int) -> None:
@@ -71,7 +77,7 @@ class World:
         for partition, count in enumerate(counts):
             for number in range(count):
                 producer.produce(self.topic(name), value=str(number), partition=partition)
-        assert producer.flush(30) == 0
+        assert producer.flush(patience(30)) == 0
 
     def kafka(self, **options: Any) -> DataFrame:
         reader = self.spark.readStream.format("kafka").option("kafka.bootstrap.servers", self.brokers)
@@ -160,7 +166,7 @@ class Case:
     def _once(self, feed: Act, world: World) -> str:
         feed(world)
         query = self.start(world)
-        assert query.awaitTermination(120)
+        assert query.awaitTermination(int(patience(120)))
         return str(query.id)
 
 

@@ -26,7 +26,7 @@ from spark.tpch.independent import direct, indirect, schema_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 
 HERE = Path(__file__).parent
 TABLES = (HERE / "schema.sql").read_text()

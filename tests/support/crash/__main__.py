@@ -15,6 +15,7 @@ from headwater.stack import ensure_jars, ports
 from headwater.stack.kafka import KafkaBroker
 from support.crash.broker import LineageBroker
 from support.crash.sweep import sweep
+from support.waiting import patience
 
 
 def _say(line: str) -> None:
@@ -50,10 +51,10 @@ def main() -> None:
             for broker in brokers:
                 broker.wait(lambda: False)
             admin = AdminClient({"bootstrap.servers": data.bootstrap_servers, "log_level": 2})
-            there = admin.list_topics(timeout=30).topics
+            there = admin.list_topics(timeout=patience(30)).topics
             missing = [topic for topic in (NewTopic("in", 2, 1), NewTopic("out", 1, 1)) if topic.topic not in there]
             for made in (admin.create_topics(missing) if missing else {}).values():
-                made.result(30)
+                made.result(patience(30))
             began = time.monotonic()
             document = sweep(
                 folder,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import time
 from dataclasses import dataclass
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
+
+from support.waiting import eventually, patience
 
 SECONDS = 120.0
 
@@ -48,11 +49,7 @@ class LineageBroker:
             return
         self._signal(signal.SIGCONT)
         admin = AdminClient({"bootstrap.servers": self.bootstrap_servers, "log_level": 0})
-        deadline = time.monotonic() + SECONDS
-        while not _leads(admin):
-            if time.monotonic() > deadline:
-                raise TimeoutError("the broker doesn't lead its partitions")
-            time.sleep(0.1)
+        eventually(lambda: _leads(admin), SECONDS, every=0.1, expecting="the broker leads its partitions")
 
     def _signal(self, number: int) -> None:
         if self.pid is None:
@@ -63,7 +60,7 @@ class LineageBroker:
 def _leads(admin: AdminClient) -> bool:
     """Whether the broker has found itself again: its own controller took it for dead."""
     try:
-        topics = admin.list_topics(timeout=5).topics.values()
+        topics = admin.list_topics(timeout=patience(5)).topics.values()
     except KafkaException:
         return False
     return all(partition.leader >= 0 for topic in topics for partition in topic.partitions.values())

@@ -8,12 +8,13 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from headwater.stack import ensure_jars, java_runtime
+from support.waiting import eventually, patience
 
 # Startup of Spark takes most of it, mostly 20 s; on two cores with ten times the work that they can do, minutes.
 SECONDS = 900.0
@@ -77,14 +78,19 @@ class Driver:
 
     def wait_for(self, mark: str, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Waits until the job has left a mark: `started`, `caught-up`."""
-        deadline = time.monotonic() + SECONDS
-        while not (self.folder / f"{mark}-{self.life}").exists():
+
+        def is_left() -> bool:
+            if (self.folder / f"{mark}-{self.life}").exists():
+                return True
             if self.process.poll() is not None:
                 raise RuntimeError(f"the driver has ended: {self.output()}")
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"no mark {mark!r}: {self.output()}")
             meanwhile()
-            time.sleep(0.02)
+            return False
+
+        try:
+            eventually(is_left, SECONDS, expecting=f"mark {mark!r}")
+        except AssertionError as error:
+            raise TimeoutError(f"{error}: {self.output()}") from None
 
     def kill(self, *, python_alone: bool = False) -> None:
         """SIGKILL, and waits until all of it is gone.
@@ -97,17 +103,18 @@ class Driver:
         else:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        deadline = time.monotonic() + 20
-        while _alive(self.process.pid):
-            if time.monotonic() > deadline:
+        try:
+            eventually(lambda: not _alive(self.process.pid), 20, expecting="the JVM has ended by itself")
+        except AssertionError:
+            with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-            time.sleep(0.02)
+            eventually(lambda: not _alive(self.process.pid), 20, expecting="the JVM has ended")
 
     def end(self) -> None:
         """Has the job end properly."""
         (self.folder / "end").touch()
         try:
-            if self.process.wait(SECONDS) != 0:
+            if self.process.wait(patience(SECONDS)) != 0:
                 raise RuntimeError(f"the driver has failed: {self.output()}")
         finally:
             self.kill() if self.process.poll() is None else None

@@ -35,6 +35,7 @@ from support.crash.draw import QUERIES, Life, draw, last
 from support.crash.driver import Driver, Orders
 from support.crash.emitted import in_files, in_outboxes, on_topic
 from support.crash.truth import Truth
+from support.waiting import patience, stays
 
 
 class Feed:
@@ -60,7 +61,7 @@ class Feed:
         hidden.rename(hidden.with_name(f"{self._count:06}.json"))
         for each in range(10):
             self._producer.produce(self._topic, value=f"{self._count}-{each}", partition=each % 2)
-        self._producer.flush(10)
+        assert self._producer.flush(patience(30)) == 0
 
 
 @dataclass
@@ -180,10 +181,13 @@ class Sweep:
         return [*in_files(self.folder), *in_outboxes(self.folder), *self._on_topic()]
 
     def _wait(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
+        """Feed the queries until the moment of the kill."""
+
+        def fed() -> bool:
             self._feed()
-            time.sleep(min(0.05, max(0.0, until - time.monotonic())))
+            return True
+
+        stays(fed, seconds)
 
     def _check(self, caught_up: dict[str, list[int]]) -> dict[str, Any]:
         """What holds after every kill.

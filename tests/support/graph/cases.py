@@ -35,6 +35,28 @@ _BODIES = {
 }
 
 
+EACH_KIND = frozenset(
+    {
+        "dataset_known_as",
+        "dataset_renamed",
+        "dataset_schema_changes",
+        "declaration_holds_while_listed",
+        "declaration_of_a_consumer",
+        "declaration_of_a_job",
+        "interval_conflict",
+        "interval_of_foreach_batch",
+        "job_declares",
+        "outputs_possibly_made_from_inputs",
+        "plan_in_other_words",
+        "plan_spans",
+        "retention_of_repeated_reports",
+        "run_below_a_parent",
+        "run_reads_a_dataset_twice",
+    }
+)
+"""Cases that together have every kind of event, node and relationship, and need every statement that any case needs."""
+
+
 @dataclass(frozen=True)
 class Case:
     """One golden file."""

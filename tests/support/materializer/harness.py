@@ -20,6 +20,7 @@ from support.materializer.clock import FakeClock
 from support.materializer.events import event_id
 from support.materializer.graph import FakeGraph, fold_ids
 from support.materializer.lane import InlineLane
+from support.waiting import eventually
 
 
 class Harness:
@@ -90,6 +91,15 @@ class Harness:
             if all(position.pending == 0 for position in self.broker.positions()):
                 return
         raise AssertionError(f"not settled after {limit} rounds: {self.broker.committed}, logged {self.logged}")
+
+    def settle_with_thread(self) -> None:
+        """Run rounds until everything on the topic is committed, while a thread writes."""
+
+        def settled() -> bool:
+            self.rounds()
+            return all(position.pending == 0 for position in self.broker.positions())
+
+        eventually(settled, every=0.001, expecting="everything is committed")
 
     @property
     def unaccounted(self) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from headwater_benchmarks.soak.consumer import ConsumerProcess
 from support.stack import StackUnderTest
+from support.waiting import patience
 
 
 def environment(stack: StackUnderTest, prefix: str, **settings: str) -> dict[str, str]:
@@ -40,6 +41,6 @@ def consuming(settings: dict[str, str], *arguments: str) -> Iterator[ConsumerPro
 def run_until_caught_up(settings: dict[str, str], *arguments: str, seconds: float = 120) -> dict[str, Any]:
     """Let one consumer catch up, and its totals."""
     with consuming(settings, "--until-caught-up", *arguments) as consumer:
-        status = consumer.wait(seconds)
+        status = consumer.wait(patience(seconds))
         assert status == 0, consumer.stderr
         return consumer.document

@@ -31,6 +31,7 @@ from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
 from support.materializer.events import unstorable
 from support.materializer.graph import FakeGraph, fold_ids
 from support.stack import StackUnderTest
+from support.waiting import eventually, patience
 
 T = TypeVar("T")
 PARTITIONS = 2
@@ -235,7 +236,7 @@ class RealWorld:
             timestamp=timestamp_ms or 0,
             on_delivery=lambda error, _: failed.append(error) if error else None,
         )
-        assert self._producer.flush(20) == 0
+        assert self._producer.flush(patience(20)) == 0
         assert failed == []
 
     def put_many(self, values: Iterable[bytes | None], *, partition: int = 0) -> None:
@@ -247,26 +248,26 @@ class RealWorld:
                 partition=partition,
                 on_delivery=lambda error, _: failed.append(error) if error else None,
             )
-        assert self._producer.flush(30) == 0
+        assert self._producer.flush(patience(30)) == 0
         assert failed == []
 
     def transact(self, *values: bytes, commit: bool = True) -> None:
         producer = Producer(self.client | {"transactional.id": f"{self.group}-{uuid.uuid4().hex}"})
-        producer.init_transactions(30)
+        producer.init_transactions(patience(30))
         producer.begin_transaction()
         for value in values:
             producer.produce(self.topics.events, value, partition=0)
-        assert producer.flush(20) == 0
+        assert producer.flush(patience(20)) == 0
         if commit:
-            producer.commit_transaction(30)
+            producer.commit_transaction(patience(30))
         else:
-            producer.abort_transaction(30)
+            producer.abort_transaction(patience(30))
 
     def expire(self, before: int) -> None:
         upto = [TopicPartition(self.topics.events, 0, before)]
         admin = AdminClient(self.client)  # named, so that it lives until the answer is there
         for future in admin.delete_records(upto).values():
-            future.result(20)
+            future.result(patience(20))
 
     def source(self) -> KafkaSource:
         source = KafkaSource(
@@ -288,7 +289,7 @@ class RealWorld:
             consumer.assign([TopicPartition(self.topics.dead_letters, 0, 0)])
             found: list[Letter] = []
             while True:
-                message = consumer.poll(20)
+                message = consumer.poll(patience(20))
                 assert message is not None, "the dead-letter topic can't be read to its end"
                 if message.error():
                     return found
@@ -325,11 +326,9 @@ class RealWorld:
 
     def recreate(self) -> None:
         admin = AdminClient(self.client)
-        admin.delete_topics([self.topics.events], operation_timeout=20)[self.topics.events].result()
+        admin.delete_topics([self.topics.events], operation_timeout=patience(20))[self.topics.events].result()
         # Deletion is acknowledged before every trace of the topic is gone.
-        deadline = time.monotonic() + 20
-        while self.topics.events in admin.list_topics(timeout=10).topics and time.monotonic() < deadline:
-            pass
+        eventually(lambda: self.topics.events not in admin.list_topics(timeout=patience(10)).topics)
         self._create()
 
     def share(self, stays: RecordSource, comes: RecordSource) -> None:
@@ -364,31 +363,38 @@ def _headers_by_hand(letter: DeadLetter, *, group: str) -> dict[str, bytes | Non
 def gather(source: RecordSource, count: int, *, also: Sequence[RecordSource] = (), seconds: float = 30) -> list[Record]:
     """Poll until so many records have come; `also` are polled along, as members of a group must be."""
     records: list[Record] = []
-    deadline = time.monotonic() + seconds
-    while len(records) < count:
-        assert time.monotonic() < deadline, f"{len(records)} of {count} records after {seconds} s"
+
+    def all_are_here() -> bool:
         for other in also:
             other.poll(max_records=1, max_bytes=1, timeout_seconds=0)
-        records += source.poll(max_records=1_000, max_bytes=1 << 24, timeout_seconds=0.05).records
+        records.extend(source.poll(max_records=1_000, max_bytes=1 << 24, timeout_seconds=0.05).records)
+        return len(records) >= count
+
+    eventually(all_are_here, seconds, every=0.001, expecting=f"{count} records")
     return records
 
 
 def until(condition: Callable[[], bool], *sources: RecordSource, seconds: float = 30) -> None:
     """Poll until it holds; what the polls bring is dropped."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds} s"
+
+    def holds() -> bool:
+        if condition():
+            return True
         for source in sources:
             source.poll(max_records=1_000, max_bytes=1 << 24, timeout_seconds=0.05)
+        return False
+
+    eventually(holds, seconds, every=0.001)
 
 
 def patiently(ask: Callable[[], T], *, seconds: float = 20) -> T:
     """What it answers once the brokers can: a partition that has just been made has no leader for a moment."""
-    deadline = time.monotonic() + seconds
-    while True:
+
+    def answers() -> list[T]:
         try:
-            return ask()
+            return [ask()]
         except (BrokerUnavailableError, KafkaException):
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(0.1)
+            return []
+
+    (answer,) = eventually(answers, seconds, every=0.1, expecting="the brokers can answer")
+    return answer

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_consumers.analysis.assets import column_asset, dataset_asset, spelling
 from headwater_consumers.analysis.resolve import _splits
 
+if TYPE_CHECKING:
+    import pytest
+
 TEXTS = st.text("ab:/.é`", max_size=12)
 
 
-@pytest.mark.parametrize(
-    ("namespace", "name", "spelled"),
-    [
+def test_a_spelling_reads_as_the_fields_own_tools_write_it(subtests: pytest.Subtests) -> None:
+    cases = [
         ("kafka://broker:9092", "orders", "kafka://broker:9092/orders"),
         ("s3://bucket", "raw/x", "s3://bucket/raw/x"),
         ("hdfs://name:8020", "/raw/x", "hdfs://name:8020/raw/x"),
         ("file", "/tmp/x", "file:/tmp/x"),
         ("default", "enrich", "default/enrich"),
-    ],
-)
-def test_a_spelling_reads_as_the_fields_own_tools_write_it(namespace: str, name: str, spelled: str) -> None:
-    assert spelling(namespace, name) == spelled
-    assert (namespace, name) in set(_splits(spelled))
+    ]
+    for namespace, name, spelled in cases:
+        with subtests.test(namespace=namespace):
+            assert spelling(namespace, name) == spelled
+            assert (namespace, name) in set(_splits(spelled))
 
 
 @given(TEXTS.filter(lambda namespace: not namespace.endswith(":")), TEXTS)
@@ -32,9 +35,8 @@ def test_whatever_is_spelled_is_among_what_is_tried(namespace: str, name: str) -
     assert (namespace, name) in set(_splits(spelling(namespace, name)))
 
 
-@pytest.mark.parametrize(
-    ("links", "types", "table"),
-    [
+def test_what_a_catalog_calls_a_dataset(subtests: pytest.Subtests) -> None:
+    cases = [
         (["db.t"], ["TABLE"], "db.t"),
         (["db.v"], ["VIEW"], "db.v"),
         (["z.t", "a.t"], ["TABLE", "TABLE"], "a.t"),
@@ -42,9 +44,9 @@ def test_whatever_is_spelled_is_among_what_is_tried(namespace: str, name: str) -
         (["/w/t"], ["TABLE"], None),
         (["db.t"], [], None),
         (None, None, None),
-    ],
-)
-def test_what_a_catalog_calls_a_dataset(links: list[str] | None, types: list[str] | None, table: str | None) -> None:
-    properties = {"key": "k", "namespace": "file", "name": "/w/t", "symlinks": links, "symlink_types": types}
-    assert dataset_asset(properties).table == table
-    assert column_asset(properties, {"key": "c", "name": "x"}).table == table
+    ]
+    for links, types, table in cases:
+        with subtests.test(links=links, types=types):
+            properties = {"key": "k", "namespace": "file", "name": "/w/t", "symlinks": links, "symlink_types": types}
+            assert dataset_asset(properties).table == table
+            assert column_asset(properties, {"key": "c", "name": "x"}).table == table

@@ -27,12 +27,13 @@ def test_there_and_back(hops: int, key: str, name: str) -> None:
     assert paging.decode(made, question=("default", Question(name)), kinds=(int, str)) == (hops, key)
 
 
-@pytest.mark.parametrize("other", [("acme", Question("x")), ("default", Question("y")), ("default", Question("x", 2))])
-def test_another_question(other: object) -> None:
-    made = paging.encode((1, "k"), question=("default", Question("x")))
-    with pytest.raises(QuestionError, match="another question") as caught:
-        paging.decode(made, question=other, kinds=(int, str))
-    assert caught.value.field == "cursor"
+def test_another_question(subtests: pytest.Subtests) -> None:
+    for other in [("acme", Question("x")), ("default", Question("y")), ("default", Question("x", 2))]:
+        with subtests.test(other=other):
+            made = paging.encode((1, "k"), question=("default", Question("x")))
+            with pytest.raises(QuestionError, match="another question") as caught:
+                paging.decode(made, question=other, kinds=(int, str))
+            assert caught.value.field == "cursor"
 
 
 @given(st.text() | st.binary().map(lambda data: data.hex()))
@@ -41,15 +42,19 @@ def test_no_cursor_at_all(text: str) -> None:
         paging.decode(text, question="q", kinds=(int,))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"\x91" * 20_000, b"\x81" * 20_000, b"\x93\x01\xc4\x00" + b"\x91" * 20_000, b"\xdd\xff\xff\xff\xff", b"\x92\x01"],
-    ids=["lists", "maps", "a list as position", "a list without its items", "cut short"],
-)
-def test_what_is_nested_or_cut_is_no_cursor(content: bytes) -> None:
-    with pytest.raises(QuestionError, match="no cursor") as caught:
-        paging.decode(base64.urlsafe_b64encode(content).rstrip(b"=").decode(), question="q", kinds=(int,))
-    assert caught.value.field == "cursor"
+def test_what_is_nested_or_cut_is_no_cursor(subtests: pytest.Subtests) -> None:
+    cases = {
+        "lists": b"\x91" * 20_000,
+        "maps": b"\x81" * 20_000,
+        "a list as position": b"\x93\x01\xc4\x00" + b"\x91" * 20_000,
+        "a list without its items": b"\xdd\xff\xff\xff\xff",
+        "cut short": b"\x92\x01",
+    }
+    for case, content in cases.items():
+        with subtests.test(case):
+            with pytest.raises(QuestionError, match="no cursor") as caught:
+                paging.decode(base64.urlsafe_b64encode(content).rstrip(b"=").decode(), question="q", kinds=(int,))
+            assert caught.value.field == "cursor"
 
 
 def test_positions_that_no_answer_gave() -> None:

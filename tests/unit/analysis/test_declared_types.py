@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.declared import Declaration, merge
 from headwater_consumers.analysis.declared.types import agree
 
+if TYPE_CHECKING:
+    import pytest
 
-@pytest.mark.parametrize(
-    ("declared", "observed"),
-    [
+
+def test_one_type(subtests: pytest.Subtests) -> None:
+    cases = [
         ("bigint", "bigint"),
         ("BIGINT", "long"),
         ("varchar(20)", "string"),
@@ -36,15 +38,14 @@ from headwater_consumers.analysis.declared.types import agree
         ("geography", "string"),  # nothing is known of the word
         ("int", "hugeint"),
         ("jsonb", "struct<a:int>"),
-    ],
-)
-def test_one_type(declared: str, observed: str) -> None:
-    assert agree(declared, observed)
+    ]
+    for declared, observed in cases:
+        with subtests.test(declared=declared, observed=observed):
+            assert agree(declared, observed)
 
 
-@pytest.mark.parametrize(
-    ("declared", "observed"),
-    [
+def test_other_types(subtests: pytest.Subtests) -> None:
+    cases = [
         ("bigint", "int"),
         ("int", "bigint"),
         ("int", "string"),
@@ -63,23 +64,25 @@ def test_one_type(declared: str, observed: str) -> None:
         ("map<string,int>", "map<string,bigint>"),
         ("struct<a:int>", "struct<a:string>"),
         ("struct<a:int>", "struct<b:int>"),
-    ],
-)
-def test_other_types(declared: str, observed: str) -> None:
-    assert not agree(declared, observed)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "contradicts"),
-    [("int", "INT", False), ("number", "integer", False), ("bigint", "integer", False), ("int", "string", True)],
-)
-def test_sets_that_spell_one_type_otherwise_do_not_contradict_each_other(
-    first: str, second: str, contradicts: bool
-) -> None:
-    rows = [
-        Declaration(name, name, "d", "dataset", "n", "d", columns={"a": {"type": type_}})
-        for name, type_ in (("x", first), ("y", second))
     ]
-    found = merge(rows)
-    assert found.columns["a"]["type"] == first
-    assert [(each.column, each.property) for each in found.contradictions] == [("a", "type")] * contradicts
+    for declared, observed in cases:
+        with subtests.test(declared=declared, observed=observed):
+            assert not agree(declared, observed)
+
+
+def test_sets_that_spell_one_type_otherwise_do_not_contradict_each_other(subtests: pytest.Subtests) -> None:
+    cases = [
+        ("int", "INT", False),
+        ("number", "integer", False),
+        ("bigint", "integer", False),
+        ("int", "string", True),
+    ]
+    for first, second, contradicts in cases:
+        with subtests.test(first=first, second=second):
+            rows = [
+                Declaration(name, name, "d", "dataset", "n", "d", columns={"a": {"type": type_}})
+                for name, type_ in (("x", first), ("y", second))
+            ]
+            found = merge(rows)
+            assert found.columns["a"]["type"] == first
+            assert [(each.column, each.property) for each in found.contradictions] == [("a", "type")] * contradicts

@@ -27,9 +27,8 @@ def test_what_it_holds() -> None:
     assert read_exemptions("exemptions: []", "exempt.yaml") == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "mistake"),
-    [
+def test_a_mistake_has_line_and_field(subtests: pytest.Subtests) -> None:
+    cases = [
         (
             GOOD.replace("orphan-jobs", "orphan-job"),
             "x:2: rule: there is no rule 'orphan-job'; the nearest is orphan-jobs",
@@ -51,12 +50,12 @@ def test_what_it_holds() -> None:
         ("exemptions: " + "[" * 10_000, "x: it is nested too deeply; exemptions are a list of mappings"),
         ("- " * 10_000, "x: it is nested too deeply; exemptions are a list of mappings"),
         ("a: \t- b", "x:1: found character '\\t' that cannot start any token"),
-    ],
-)
-def test_a_mistake_has_line_and_field(text: str, mistake: str) -> None:
-    with pytest.raises(ExemptionsError) as caught:
-        read_exemptions(text, "x")
-    assert str(caught.value) == mistake
+    ]
+    for text, mistake in cases:
+        with subtests.test(text=text):
+            with pytest.raises(ExemptionsError) as caught:
+                read_exemptions(text, "x")
+            assert str(caught.value) == mistake
 
 
 def test_all_mistakes_are_reported_at_once() -> None:

@@ -6,9 +6,8 @@ import io
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pytest
 from rich.console import Console
 
 from headwater.show.batches import faults_text, part_text, partitions_text, quality_text, uses
@@ -22,6 +21,9 @@ from headwater_consumers.analysis.runs.notes import notes
 from headwater_consumers.analysis.runs.one import joined
 from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind, RunBrief, Step, StepKind
 from headwater_schemas.events import Certainty, Provenance
+
+if TYPE_CHECKING:
+    import pytest
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 LONG_PATH = f"/{'a-long-folder/' * 9}part-00000-b14183a2-773a-494d-a5f5-c8b54375bff1-c000.snappy.parquet"
@@ -42,13 +44,18 @@ def batch(**changed: Any) -> IntervalItem:
     return IntervalItem(**(usual | changed))
 
 
-@pytest.mark.parametrize(
-    ("seconds", "shown"),
-    [(0.04, "0.0 s"), (59.9, "59.9 s"), (60, "1 min 00 s"), (3_599, "59 min 59 s"), (3_720, "1 h 02 min")],
-)
-def test_durations(seconds: float, shown: str) -> None:
-    assert duration_text(BEGIN, BEGIN + timedelta(seconds=seconds)) == shown
-    assert duration_text(BEGIN, None) == ""
+def test_durations(subtests: pytest.Subtests) -> None:
+    cases = [
+        (0.04, "0.0 s"),
+        (59.9, "59.9 s"),
+        (60, "1 min 00 s"),
+        (3_599, "59 min 59 s"),
+        (3_720, "1 h 02 min"),
+    ]
+    for seconds, shown in cases:
+        with subtests.test(seconds=seconds):
+            assert duration_text(BEGIN, BEGIN + timedelta(seconds=seconds)) == shown
+            assert duration_text(BEGIN, None) == ""
 
 
 def test_code_versions() -> None:
@@ -166,10 +173,11 @@ def test_what_is_only_in_facets_is_a_sentence_each() -> None:
     ]
 
 
-@pytest.mark.parametrize("facet", [{}, {"gaps": 7}, {"gaps": [{"first": "x"}]}])
-def test_a_facet_of_another_form_is_named(facet: dict[str, Any]) -> None:
-    assert notes({"headwater_gaps": facet}) == ("headwater_gaps has a form that isn't known",)
-    assert notes({"headwater_gaps": "no json"}) == ()
+def test_a_facet_of_another_form_is_named(subtests: pytest.Subtests) -> None:
+    for facet in [{}, {"gaps": 7}, {"gaps": [{"first": "x"}]}]:
+        with subtests.test(facet=facet):
+            assert notes({"headwater_gaps": facet}) == ("headwater_gaps has a form that isn't known",)
+            assert notes({"headwater_gaps": "no json"}) == ()
 
 
 def test_partitions_of_an_output() -> None:

@@ -6,13 +6,15 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import pytest
 from neo4j.time import DateTime
 
 from headwater_consumers.analysis.identity import Identities, Place
 from headwater_consumers.analysis.reader import Transaction
+
+if TYPE_CHECKING:
+    import pytest
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -135,28 +137,29 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_classes(case: str) -> None:
-    world, expected = CASES[case]
-    assert world.classes() == expected
+def test_classes(subtests: pytest.Subtests) -> None:
+    for case, (world, expected) in CASES.items():
+        with subtests.test(case=case):
+            assert world.classes() == expected
 
 
-@pytest.mark.parametrize("seed", range(50))
-def test_the_order_of_asking_changes_nothing(seed: int) -> None:
-    dice = random.Random(seed)
-    names = "abcdefgh"
-    world = World(names)
-    for name in dice.sample(names, 3):
-        world.dropped[name] = at(dice.randrange(5))
-    for _ in range(dice.randrange(6)):
-        world.claims.append((dice.choice(names), dice.choice("wxyabc"), dice.choice(["TABLE", "TOPIC", ""])))
-    for before, after in sorted({tuple(dice.sample(names, 2)) for _ in range(dice.randrange(4))}):
-        world.renames.append((before, after, at(dice.randrange(5))))
-    order = dice.sample(names, len(names))
-    expected = world.classes()
-    assert world.classes(order) == expected
-    everything = [member for members in expected.values() for member in members if " until " not in member]
-    assert sorted(everything) == list(names), "each dataset is in one class"
+def test_the_order_of_asking_changes_nothing(subtests: pytest.Subtests) -> None:
+    for seed in range(50):
+        with subtests.test(seed=seed):
+            dice = random.Random(seed)
+            names = "abcdefgh"
+            world = World(names)
+            for name in dice.sample(names, 3):
+                world.dropped[name] = at(dice.randrange(5))
+            for _ in range(dice.randrange(6)):
+                world.claims.append((dice.choice(names), dice.choice("wxyabc"), dice.choice(["TABLE", "TOPIC", ""])))
+            for before, after in sorted({tuple(dice.sample(names, 2)) for _ in range(dice.randrange(4))}):
+                world.renames.append((before, after, at(dice.randrange(5))))
+            order = dice.sample(names, len(names))
+            expected = world.classes()
+            assert world.classes(order) == expected
+            everything = [member for members in expected.values() for member in members if " until " not in member]
+            assert sorted(everything) == list(names), "each dataset is in one class"
 
 
 def test_a_place_takes_what_was_seen_in_its_time() -> None:

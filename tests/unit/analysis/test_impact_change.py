@@ -59,31 +59,35 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize(("change", "field"), REFUSED)
-def test_what_makes_no_sense_names_the_field(change: ImpactChange, field: str) -> None:
-    with pytest.raises(QuestionError) as refused:
-        change.check()
-    assert refused.value.field == field
+def test_what_makes_no_sense_names_the_field(subtests: pytest.Subtests) -> None:
+    for change, field in REFUSED:
+        with subtests.test(change=change, field=field):
+            with pytest.raises(QuestionError) as refused:
+                change.check()
+            assert refused.value.field == field
 
 
-@pytest.mark.parametrize("change", TAKEN)
-def test_what_makes_sense(change: ImpactChange) -> None:
-    change.check()
+def test_what_makes_sense(subtests: pytest.Subtests) -> None:
+    for change in TAKEN:
+        with subtests.test(change=change):
+            change.check()
 
 
-@pytest.mark.parametrize(
-    ("page", "field"),
-    [(ImpactPage(depth=0), "depth"), (ImpactPage(limit=0), "limit"), (ImpactPage(limit=1001), "limit")],
-)
-def test_pages(page: ImpactPage, field: str) -> None:
-    with pytest.raises(QuestionError) as refused:
-        page.check()
-    assert refused.value.field == field
+def test_pages(subtests: pytest.Subtests) -> None:
+    cases = [
+        (ImpactPage(depth=0), "depth"),
+        (ImpactPage(limit=0), "limit"),
+        (ImpactPage(limit=1001), "limit"),
+    ]
+    for page, field in cases:
+        with subtests.test(page=page):
+            with pytest.raises(QuestionError) as refused:
+                page.check()
+            assert refused.value.field == field
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
+def test_wider(subtests: pytest.Subtests) -> None:
+    cases = [
         ("int", "bigint"),
         ("INTEGER", "long"),
         ("smallint", "int"),
@@ -96,15 +100,14 @@ def test_pages(page: ImpactPage, field: str) -> None:
         ("varchar(10)", "varchar(20)"),
         ("varchar(10)", "string"),
         ("string", "STRING"),
-    ],
-)
-def test_wider(before: str, after: str) -> None:
-    assert widens(before, after)
+    ]
+    for before, after in cases:
+        with subtests.test(before=before, after=after):
+            assert widens(before, after)
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
+def test_not_wider(subtests: pytest.Subtests) -> None:
+    cases = [
         ("bigint", "int"),
         ("int", "float"),
         ("bigint", "double"),
@@ -119,10 +122,10 @@ def test_wider(before: str, after: str) -> None:
         ("struct<a:int>", "struct<a:bigint>"),
         (None, "int"),
         ("int", None),
-    ],
-)
-def test_not_wider(before: str | None, after: str | None) -> None:
-    assert not widens(before, after)
+    ]
+    for before, after in cases:
+        with subtests.test(before=before, after=after):
+            assert not widens(before, after)
 
 
 @given(st.text(), st.text(), st.text())
@@ -154,9 +157,8 @@ def test_a_name_of_10_kilobytes_is_cut() -> None:
     assert "…" in text
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
+def test_headlines(subtests: pytest.Subtests) -> None:
+    cases = [
         (ImpactChange("d", "c", schema=SchemaChange.REMOVED), "c of d is removed"),
         (ImpactChange("d", "c", schema=SchemaChange.RENAMED, new_name="e"), "c of d is renamed to e"),
         (ImpactChange("d", "c", schema=SchemaChange.RETYPED, new_type="int"), "c of d is retyped from string to int"),
@@ -171,8 +173,8 @@ def test_a_name_of_10_kilobytes_is_cut() -> None:
             ImpactChange("d", "c", WRONG, extent=Extent("0", 5, 9)),
             "Wrong data in c of d, partition 0, offsets 5..9",
         ),
-    ],
-)
-def test_headlines(change: ImpactChange, says: str) -> None:
-    start = Asset(AssetKind.COLUMN, "k", "n", "d", "c", type="string")
-    assert headline(change, change.type or ChangeType.SCHEMA_BREAKING, start) == says
+    ]
+    for change, says in cases:
+        with subtests.test(change=change):
+            start = Asset(AssetKind.COLUMN, "k", "n", "d", "c", type="string")
+            assert headline(change, change.type or ChangeType.SCHEMA_BREAKING, start) == says

@@ -190,14 +190,16 @@ def judged(change: str, step: StepFacts, of_schema: ChangeType = ChangeType.SCHE
     return severity.value, "on" if goes_on else "ends"
 
 
-@pytest.mark.parametrize(("change", "cause", "kind", "severity", "then"), cases(VERDICTS))
-def test_default_policy(change: str, cause: str, kind: str, severity: str, then: str) -> None:
-    assert judged(change, step(cause, kind)) == (severity, then)
+def test_default_policy(subtests: pytest.Subtests) -> None:
+    for change, cause, kind, severity, then in cases(VERDICTS):
+        with subtests.test(change=change, cause=cause, kind=kind):
+            assert judged(change, step(cause, kind)) == (severity, then)
 
 
-@pytest.mark.parametrize(("change", "cause", "kind", "severity", "then"), cases(COMPATIBLE))
-def test_compatible_changes(change: str, cause: str, kind: str, severity: str, then: str) -> None:
-    assert judged(change, step(cause, kind), ChangeType.SCHEMA_COMPATIBLE) == (severity, then)
+def test_compatible_changes(subtests: pytest.Subtests) -> None:
+    for change, cause, kind, severity, then in cases(COMPATIBLE):
+        with subtests.test(change=change, cause=cause, kind=kind):
+            assert judged(change, step(cause, kind), ChangeType.SCHEMA_COMPATIBLE) == (severity, then)
 
 
 def test_the_first_hop_is_another_matter() -> None:
@@ -240,20 +242,20 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_reported_with_line_and_field(tmp_path: Path, mistake: str) -> None:
-    before, after, field, message = MISTAKES[mistake]
-    text = default_policy_text()
-    at = text.index(before, text.index("[reading]"))
-    line = text.count("\n", 0, at) + 1
-    rule = text.count("[[rule]]", 0, at) - 1
-    path = tmp_path / "policy.toml"
-    path.write_text(text[:at] + after + text[at + len(before) :], encoding="utf-8")
-    with pytest.raises(QuestionError) as refused:
-        load_policy(path)
-    assert refused.value.field == "policy"
-    lines = [each for each in str(refused.value).splitlines() if each.startswith(f"{path}:{line}: ")]
-    assert any(field.format(n=rule) in each and message.format() in each for each in lines), str(refused.value)
+def test_a_mistake_is_reported_with_line_and_field(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for mistake, (before, after, field, message) in MISTAKES.items():
+        with subtests.test(mistake=mistake):
+            text = default_policy_text()
+            at = text.index(before, text.index("[reading]"))
+            line = text.count("\n", 0, at) + 1
+            rule = text.count("[[rule]]", 0, at) - 1
+            path = tmp_path / "policy.toml"
+            path.write_text(text[:at] + after + text[at + len(before) :], encoding="utf-8")
+            with pytest.raises(QuestionError) as refused:
+                load_policy(path)
+            assert refused.value.field == "policy"
+            lines = [each for each in str(refused.value).splitlines() if each.startswith(f"{path}:{line}: ")]
+            assert any(field.format(n=rule) in each and message.format() in each for each in lines), str(refused.value)
 
 
 def test_every_type_of_change_has_a_last_word(tmp_path: Path) -> None:
@@ -264,20 +266,19 @@ def test_every_type_of_change_has_a_last_word(tmp_path: Path) -> None:
         load_policy(path)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_no_policy_at_all(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    cases = [
         (b"rule = [", "is no TOML"),
         (b"\xff\xfe", "isn't UTF-8 at byte 0"),
         (b"# " + b"x" * 1_000_001, "larger than 1,000,000 bytes"),
         (b"", "rule: is missing"),
-    ],
-)
-def test_no_policy_at_all(tmp_path: Path, content: bytes, message: str) -> None:
-    path = tmp_path / "policy.toml"
-    path.write_bytes(content)
-    with pytest.raises(QuestionError, match=message):
-        load_policy(path)
+    ]
+    for content, message in cases:
+        with subtests.test(content=content):
+            path = tmp_path / "policy.toml"
+            path.write_bytes(content)
+            with pytest.raises(QuestionError, match=message):
+                load_policy(path)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -224,31 +225,35 @@ ANOTHER_CHANGE = [
 ]
 
 
-@pytest.mark.parametrize("word", CRITICAL_WORDS)
-@pytest.mark.parametrize(("of", "change", "severity", "to"), CRITICAL)
-def test_each_word_for_what_is_critical(of: str, change: str, severity: str, to: str, word: str) -> None:
-    for spelling in (word, word.upper()):
-        assert decided(change, severity, critical(of, spelling))[0] == to
-    assert decided(change, severity, critical(of, f"{word}x"))[0] in (severity, *CONSUMED.get((of, change), ()))
+def test_each_word_for_what_is_critical(subtests: pytest.Subtests) -> None:
+    for (of, change, severity, to), word in itertools.product(CRITICAL, CRITICAL_WORDS):
+        with subtests.test(of=of, change=change, word=word):
+            for spelling in (word, word.upper()):
+                assert decided(change, severity, critical(of, spelling))[0] == to
+            no_word = decided(change, severity, critical(of, f"{word}x"))[0]
+            assert no_word in (severity, *CONSUMED.get((of, change), ()))
 
 
 CONSUMED = {("consumer", "ASSET_DEPRECATED"): ("WARNING",)}
 """Somebody who reads it is enough to raise it by a step."""
 
 
-@pytest.mark.parametrize(("of", "change", "severity"), NOT_CRITICAL)
-def test_what_is_critical_raises_no_other_change(of: str, change: str, severity: str) -> None:
-    assert decided(change, severity, critical(of, "high")) == (severity, None)
+def test_what_is_critical_raises_no_other_change(subtests: pytest.Subtests) -> None:
+    for of, change, severity in NOT_CRITICAL:
+        with subtests.test(of=of, change=change):
+            assert decided(change, severity, critical(of, "high")) == (severity, None)
 
 
-@pytest.mark.parametrize(("change", "severity", "inputs", "to"), ALSO_FIRES)
-def test_more_values_that_raise(change: str, severity: str, inputs: SeverityInputs, to: str) -> None:
-    assert decided(change, severity, inputs)[0] == to
+def test_more_values_that_raise(subtests: pytest.Subtests) -> None:
+    for change, severity, inputs, to in ALSO_FIRES:
+        with subtests.test(change=change, inputs=inputs):
+            assert decided(change, severity, inputs)[0] == to
 
 
-@pytest.mark.parametrize(("change", "severity", "inputs"), ANOTHER_CHANGE)
-def test_another_change_isnt_raised(change: str, severity: str, inputs: SeverityInputs) -> None:
-    assert decided(change, severity, inputs) == (severity, None)
+def test_another_change_isnt_raised(subtests: pytest.Subtests) -> None:
+    for change, severity, inputs in ANOTHER_CHANGE:
+        with subtests.test(change=change, inputs=inputs):
+            assert decided(change, severity, inputs) == (severity, None)
 
 
 def rows() -> list[tuple[ChangeType, Severity, SeverityInputs]]:
@@ -299,40 +304,40 @@ def test_the_tables_have_a_case_for_each_condition_of_each_raise() -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize(
-    ("number", "change", "severity", "inputs", "to"), [(n, *row) for n, row in enumerate(FIRES, 1)]
-)
-def test_it_raises(number: int, change: str, severity: str, inputs: SeverityInputs, to: str) -> None:
-    assert decided(change, severity, inputs) == (to, number)
+def test_it_raises(subtests: pytest.Subtests) -> None:
+    for number, (change, severity, inputs, to) in enumerate(FIRES, start=1):
+        with subtests.test(number=number, change=change):
+            assert decided(change, severity, inputs) == (to, number)
 
 
-@pytest.mark.parametrize(("change", "severity", "inputs"), NEARLY)
-def test_it_nearly_raises(change: str, severity: str, inputs: SeverityInputs) -> None:
-    assert decided(change, severity, inputs) == (severity, None)
+def test_it_nearly_raises(subtests: pytest.Subtests) -> None:
+    for change, severity, inputs in NEARLY:
+        with subtests.test(change=change, inputs=inputs):
+            assert decided(change, severity, inputs) == (severity, None)
 
 
 def test_every_raise_has_both() -> None:
     assert len(FIRES) == len(NEARLY) == len(default_policy().raises)
 
 
-@pytest.mark.parametrize(("change", "severity", "inputs", "to"), FIRES)
-def test_nothing_is_raised_where_nothing_is_known(change: str, severity: str, inputs: SeverityInputs, to: str) -> None:
-    assert decided(change, severity, SeverityInputs()) == (severity, None)
+def test_nothing_is_raised_where_nothing_is_known(subtests: pytest.Subtests) -> None:
+    for change, severity, _, _ in FIRES:
+        with subtests.test(change=change, severity=severity):
+            assert decided(change, severity, SeverityInputs()) == (severity, None)
 
 
-@pytest.mark.parametrize(
-    ("change", "severity", "critical"),
-    [
+def test_what_matters_more(subtests: pytest.Subtests) -> None:
+    cases = [
         ("DATA_INCORRECT", "TAINTED", "CRITICAL"),
         ("DATA_INCORRECT", "WARNING", "WARNING"),
         ("FRESHNESS_BREACH", "WARNING", "BLOCKING"),
         ("PRIVACY_RECLASSIFICATION", "RESTRICTED", "CRITICAL"),
         ("SCHEMA_BREAKING", "BREAKING", "BREAKING"),
         ("SCHEMA_BREAKING", "COSMETIC", "COSMETIC"),
-    ],
-)
-def test_what_matters_more(change: str, severity: str, critical: str) -> None:
-    assert decided(change, severity, known("criticality"))[0] == critical
+    ]
+    for change, severity, critical in cases:
+        with subtests.test(change=change, severity=severity):
+            assert decided(change, severity, known("criticality"))[0] == critical
 
 
 def with_raise(conditions: str, severity: str = "WARNING", to: str = "CRITICAL") -> Policy:
@@ -362,14 +367,14 @@ CONDITIONS: dict[str, tuple[str, SeverityInputs, SeverityInputs]] = {
 }
 
 
-@pytest.mark.parametrize("name", CONDITIONS)
-def test_conditions_of_a_policy_of_ones_own(name: str) -> None:
-    conditions, fits, nearly = CONDITIONS[name]
-    policy = with_raise(conditions)
-    assert decided("DATA_INCORRECT", "WARNING", fits, policy) == ("CRITICAL", 1)
-    assert decided("DATA_INCORRECT", "WARNING", nearly, policy) == ("WARNING", None)
-    text = raise_text(Severity.WARNING, Severity.CRITICAL, because(policy.raises[0], fits))
-    assert text.startswith("raised from WARNING to CRITICAL: ")
+def test_conditions_of_a_policy_of_ones_own(subtests: pytest.Subtests) -> None:
+    for name, (conditions, fits, nearly) in CONDITIONS.items():
+        with subtests.test(name=name):
+            policy = with_raise(conditions)
+            assert decided("DATA_INCORRECT", "WARNING", fits, policy) == ("CRITICAL", 1)
+            assert decided("DATA_INCORRECT", "WARNING", nearly, policy) == ("WARNING", None)
+            text = raise_text(Severity.WARNING, Severity.CRITICAL, because(policy.raises[0], fits))
+            assert text.startswith("raised from WARNING to CRITICAL: ")
 
 
 def test_one_that_lowers() -> None:
@@ -404,13 +409,14 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize(("change", "severity", "inputs", "words"), WORDS)
-def test_the_reason_in_words(change: str, severity: str, inputs: SeverityInputs, words: str) -> None:
-    to, number = decided(change, severity, inputs)
-    assert number is not None
-    raising = default_policy().raises[number - 1]
-    text = raise_text(Severity(severity), Severity(to), because(raising, inputs))
-    assert text == f"raised from {severity} to {to}: {words}"
+def test_the_reason_in_words(subtests: pytest.Subtests) -> None:
+    for change, severity, inputs, words in WORDS:
+        with subtests.test(words=words):
+            to, number = decided(change, severity, inputs)
+            assert number is not None
+            raising = default_policy().raises[number - 1]
+            text = raise_text(Severity(severity), Severity(to), because(raising, inputs))
+            assert text == f"raised from {severity} to {to}: {words}"
 
 
 def test_every_input_in_words() -> None:
@@ -432,17 +438,16 @@ def test_every_input_in_words() -> None:
     assert inputs_texts(SeverityInputs()) == ()
 
 
-@pytest.mark.parametrize(
-    ("conditions", "message"),
-    [
+def test_a_mistake_in_a_condition_has_line_and_field(subtests: pytest.Subtests) -> None:
+    cases = [
         ('freshness = "soon"', "freshness: write a number and a unit"),
         ('consumer = ["dash"]', r"consumer\[0\]"),
         ('quality = ["bad"]', r"quality\[0\]"),
         ("deadlin = true", "deadlin: unknown; did you mean `deadline`"),
         ('sensitivity = ["secret"]', r"sensitivity\[0\]"),
         ('publication = ["done"]', r"publication\[0\]"),
-    ],
-)
-def test_a_mistake_in_a_condition_has_line_and_field(conditions: str, message: str) -> None:
-    with pytest.raises(QuestionError, match=rf"mine:\d+: raise\[0\]\.{message}"):
-        with_raise(conditions)
+    ]
+    for conditions, message in cases:
+        where = r"mine:\d+: raise\[0\]\."
+        with subtests.test(conditions=conditions), pytest.raises(QuestionError, match=where + message):
+            with_raise(conditions)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,9 @@ from headwater_consumers.analysis.impact.moves import ChangeStart
 from headwater_consumers.analysis.impact.policy import SEVERITIES, Severity, default_policy_text, parse_policy
 from headwater_consumers.analysis.impact.spread import HitStep, ImpactSpread, spread
 from headwater_consumers.analysis.impact.steps import is_indirect, node_of, place_of, propagates, rank_of
+
+if TYPE_CHECKING:
+    import pytest
 
 # Datasets 0 to 4; dataset d has columns 10 d + 11 and 10 d + 12.
 DATASETS = range(5)
@@ -217,22 +219,23 @@ def test_the_order_of_rows_makes_no_difference(picture: Picture, node: int, rand
     }
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-def test_of_two_severities_of_one_column_the_worse_one_leads_on(backwards: bool) -> None:
+def test_of_two_severities_of_one_column_the_worse_one_leads_on(subtests: pytest.Subtests) -> None:
     """11 is a copy of 21, and made of it by code that nobody sees into: the copy hits 0, which takes in itself."""
-    picture = Picture(
-        [
-            StoredColumnEdge(21, 11, 0, False, True, "COPY", False, "j0"),
-            StoredColumnEdge(21, 11, 1, False, True, "EXTERNAL", False, "j1"),
-        ],
-        [Fed(1, 0, 100, "j0"), Fed(1, 0, 101, "j1"), Fed(0, 0, 200, "s0")],
-        {"s0"},
-    )
-    if backwards:
-        picture.edges.reverse()
-    hit = spread_of(picture, 21, ChangeType.DATA_INCORRECT, None)
-    [last] = [found for place, found in hit.walk.found.items() if place == hit.worst[0]]
-    assert last.step.source == hit.worst[11]
+    for backwards in [False, True]:
+        with subtests.test(backwards=backwards):
+            picture = Picture(
+                [
+                    StoredColumnEdge(21, 11, 0, False, True, "COPY", False, "j0"),
+                    StoredColumnEdge(21, 11, 1, False, True, "EXTERNAL", False, "j1"),
+                ],
+                [Fed(1, 0, 100, "j0"), Fed(1, 0, 101, "j1"), Fed(0, 0, 200, "s0")],
+                {"s0"},
+            )
+            if backwards:
+                picture.edges.reverse()
+            hit = spread_of(picture, 21, ChangeType.DATA_INCORRECT, None)
+            [last] = [found for place, found in hit.walk.found.items() if place == hit.worst[0]]
+            assert last.step.source == hit.worst[11]
 
 
 def test_the_worst_way_counts_not_the_shortest() -> None:
@@ -285,13 +288,14 @@ def test_of_two_ways_that_are_as_bad_and_as_direct_the_shorter_one_counts() -> N
     assert hit.hops(21) == 1
 
 
-@pytest.mark.parametrize("kinds", [("UNKNOWN", "COPY"), ("COPY", "UNKNOWN")])
-def test_a_job_is_hit_as_badly_as_the_worst_of_its_steps(kinds: tuple[str, str]) -> None:
-    targets = zip((21, 31), kinds, strict=True)
-    picture = Picture([StoredColumnEdge(11, to, to, False, True, kind, False, "j") for to, kind in targets])
-    hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
-    assert {SEVERITIES[rank_of(hit.worst[node])] for node in (21, 31)} == {Severity.DEGRADED, Severity.BREAKING}
-    assert SEVERITIES[hit.jobs["j"].rank] is Severity.BREAKING
+def test_a_job_is_hit_as_badly_as_the_worst_of_its_steps(subtests: pytest.Subtests) -> None:
+    for kinds in [("UNKNOWN", "COPY"), ("COPY", "UNKNOWN")]:
+        with subtests.test(kinds=kinds):
+            targets = zip((21, 31), kinds, strict=True)
+            picture = Picture([StoredColumnEdge(11, to, to, False, True, kind, False, "j") for to, kind in targets])
+            hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
+            assert {SEVERITIES[rank_of(hit.worst[node])] for node in (21, 31)} == {Severity.DEGRADED, Severity.BREAKING}
+            assert SEVERITIES[hit.jobs["j"].rank] is Severity.BREAKING
 
 
 COPIED = [StoredColumnEdge(11, 21, 1, False, True, "COPY", False, "j1")]

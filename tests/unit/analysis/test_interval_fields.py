@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
-import pytest
 from neo4j.time import DateTime
 
 from headwater_consumers.analysis.interval_fields import stored_fields, stored_values
@@ -16,6 +15,9 @@ from headwater_consumers.analysis.timeline import TimelineInterval
 from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, flatten
 from headwater_consumers.materializer.fold import fold
 from support.events import full_interval_event
+
+if TYPE_CHECKING:
+    import pytest
 
 COMPUTED = {
     IntervalItem: {"inputs", "outputs", "quality", "missing", "gaps", "overlaps", "rewinds", "conflicts"},
@@ -40,20 +42,25 @@ def test_a_row_has_all_that_is_stored() -> None:
     assert properties["source_end_digest"] == interval.winner
 
 
-@pytest.mark.parametrize("answer", COMPUTED)
-def test_a_field_of_an_answer_is_stored_or_computed(answer: type[Any]) -> None:
-    fields = {field.name for field in dataclasses.fields(answer)}
-    assert fields == {*stored_fields(answer), *COMPUTED[answer]}
-    assert not COMPUTED[answer] & set(stored_fields(answer))
+def test_a_field_of_an_answer_is_stored_or_computed(subtests: pytest.Subtests) -> None:
+    for answer, computed in COMPUTED.items():
+        with subtests.test(answer=answer.__name__):
+            fields = {field.name for field in dataclasses.fields(answer)}
+            assert fields == {*stored_fields(answer), *computed}
+            assert not computed & set(stored_fields(answer))
 
 
-@pytest.mark.parametrize("answer", COMPUTED)
-def test_values_are_those_of_the_node_and_times_are_pythons(answer: type[Any]) -> None:
-    at = datetime(2024, 1, 1, 12, tzinfo=UTC)
-    stored = {name: DateTime.from_native(at) if name in ENTRY_TIMES else f"of {name}" for name in stored_fields(answer)}
-    values = stored_values(answer, stored | {"_stamp": "x"})
-    assert values == {name: at if name in ENTRY_TIMES else f"of {name}" for name in stored_fields(answer)}
-    assert set(stored_values(answer, {}).values()) == {None}
+def test_values_are_those_of_the_node_and_times_are_pythons(subtests: pytest.Subtests) -> None:
+    for answer in COMPUTED:
+        with subtests.test(answer=answer):
+            at = datetime(2024, 1, 1, 12, tzinfo=UTC)
+            stored = {
+                name: DateTime.from_native(at) if name in ENTRY_TIMES else f"of {name}"
+                for name in stored_fields(answer)
+            }
+            values = stored_values(answer, stored | {"_stamp": "x"})
+            assert values == {name: at if name in ENTRY_TIMES else f"of {name}" for name in stored_fields(answer)}
+            assert set(stored_values(answer, {}).values()) == {None}
 
 
 def test_what_a_micro_batch_reports_is_stored() -> None:

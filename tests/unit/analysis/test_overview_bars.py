@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_consumers.analysis.timeline import OverviewBar
 from headwater_consumers.analysis.timeline.overview import in_bars, merged
+
+if TYPE_CHECKING:
+    import pytest
 
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 COUNTED = ("segments", "batches", "broken", "missing", "gaps", "overlaps", "rewinds", "conflicts", "failed")
@@ -53,16 +56,17 @@ def test_times_are_the_lowest_and_the_highest_where_clocks_go_back() -> None:
     assert (untimed.first_time, untimed.last_time) == (None, None)
 
 
-@pytest.mark.parametrize(("most", "each"), [(10, [3, 4]), (4, [2, 2]), (3, [1, 1])])
-def test_queries_share_the_bars(most: int, each: list[int]) -> None:
-    segments = {
-        "a": [segment(n, query="a") for n in range(3)],
-        "empty": [],
-        "b": [segment(n, query="b") for n in range(4)],
-    }
-    bars, left_out = in_bars(segments, most)
-    assert [sum(bar.query == query for bar in bars) for query in ("a", "b")] == each
-    assert not left_out
+def test_queries_share_the_bars(subtests: pytest.Subtests) -> None:
+    for most, each in [(10, [3, 4]), (4, [2, 2]), (3, [1, 1])]:
+        with subtests.test(most=most):
+            segments = {
+                "a": [segment(n, query="a") for n in range(3)],
+                "empty": [],
+                "b": [segment(n, query="b") for n in range(4)],
+            }
+            bars, left_out = in_bars(segments, most)
+            assert [sum(bar.query == query for bar in bars) for query in ("a", "b")] == each
+            assert not left_out
 
 
 def test_of_more_queries_than_bars_the_latest_have_one() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_consumers.analysis.lineage.holding import PlanUse, Standing, standings
+
+if TYPE_CHECKING:
+    import pytest
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 HOLDS, REPLACED, ENDED = Standing.HOLDS, Standing.REPLACED, Standing.ENDED
@@ -22,9 +25,8 @@ def use(plan: str, application: int, minute: int, *, complete: bool = True, repl
     return PlanUse(plan, str(application), at(minute), at(minute + 1), complete, replaces)
 
 
-@pytest.mark.parametrize(
-    ("uses", "emptied", "expected"),
-    [
+def test_what_became_of_each(subtests: pytest.Subtests) -> None:
+    cases = [
         ([use("a", 1, 0), use("b", 1, 2)], None, {"a": HOLDS, "b": HOLDS}),
         ([use("a", 1, 0), use("b", 2, 2)], None, {"a": ENDED, "b": HOLDS}),
         ([use("a", 1, 0), use("b", 2, 2, complete=False)], None, {"a": HOLDS, "b": HOLDS}),
@@ -43,10 +45,10 @@ def use(plan: str, application: int, minute: int, *, complete: bool = True, repl
         # It began before the one that ended it, and went on after that.
         ([PlanUse("a", "1", at(0), at(9), False), use("b", 2, 2)], None, {"a": HOLDS, "b": HOLDS}),
         ([], at(3), {}),
-    ],
-)
-def test_what_became_of_each(uses: list[PlanUse], emptied: datetime | None, expected: dict[str, Standing]) -> None:
-    assert standings(uses, emptied=emptied) == expected
+    ]
+    for uses, emptied, expected in cases:
+        with subtests.test(uses=uses):
+            assert standings(uses, emptied=emptied) == expected
 
 
 USES = st.lists(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.privacy import operations
 from headwater_consumers.analysis.privacy.operations import Effect, Exposure, Operation, effect_of, functions_around
 
+if TYPE_CHECKING:
+    import pytest
+
 READABLE, LINKABLE, MASKED, ENCRYPTED = Exposure
 
 
-@pytest.mark.parametrize(
-    ("kind", "masking", "text", "operation", "exposure"),
-    [
+def test_an_operation(subtests: pytest.Subtests) -> None:
+    cases = [
         ("COPY", False, None, Operation.COPY, READABLE),
         ("RENAME", False, None, Operation.COPY, READABLE),
         ("CAST", False, "cast(ssn as string)", Operation.COPY, READABLE),
@@ -36,11 +38,11 @@ READABLE, LINKABLE, MASKED, ENCRYPTED = Exposure
         ("EXTERNAL", False, "tokenize(ssn)", Operation.DERIVE, READABLE),
         ("MASK", True, "base64(aes_encrypt(cast(ssn as binary), ?))", Operation.ENCRYPT, ENCRYPTED),
         ("MASK", True, "mask(ssn, 'aes_encrypt(ssn)')", Operation.MASK, MASKED),
-    ],
-)
-def test_an_operation(kind: str, masking: bool, text: str | None, operation: Operation, exposure: Exposure) -> None:
-    found = effect_of(kind, masking=masking, expression=text, field="ssn")
-    assert (found.operation, found.after(READABLE)) == (operation, exposure)
+    ]
+    for kind, masking, text, operation, exposure in cases:
+        with subtests.test(kind=kind, masking=masking, text=text):
+            found = effect_of(kind, masking=masking, expression=text, field="ssn")
+            assert (found.operation, found.after(READABLE)) == (operation, exposure)
 
 
 # Functions that make an edge of that kind, masking, more than it says; with another letter in the name they don't.
@@ -57,29 +59,31 @@ FUNCTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "name", "operation", "exposure", "otherwise", "less"), FUNCTIONS)
-def test_the_name_of_a_function(
-    kind: str, name: str, operation: Operation, exposure: Exposure, otherwise: Operation, less: Exposure
-) -> None:
-    for text, expected in (
-        (f"max({name}(ssn, ?))", (operation, exposure)),
-        (f"max(main.privacy.{name.upper()}(ssn))", (operation, exposure)),
-        (f"max({name}x(ssn, ?))", (otherwise, less)),
-        (f"concat({name}(other), max(ssn))", (otherwise, less)),
-    ):
-        found = effect_of(kind, masking=True, expression=text, field="ssn")
-        assert (found.operation, found.after(READABLE)) == expected, text
+def test_the_name_of_a_function(subtests: pytest.Subtests) -> None:
+    for kind, name, operation, exposure, otherwise, less in FUNCTIONS:
+        with subtests.test(
+            kind=kind, name=name, operation=operation, exposure=exposure, otherwise=otherwise, less=less
+        ):
+            for text, expected in (
+                (f"max({name}(ssn, ?))", (operation, exposure)),
+                (f"max(main.privacy.{name.upper()}(ssn))", (operation, exposure)),
+                (f"max({name}x(ssn, ?))", (otherwise, less)),
+                (f"concat({name}(other), max(ssn))", (otherwise, less)),
+            ):
+                found = effect_of(kind, masking=True, expression=text, field="ssn")
+                assert (found.operation, found.after(READABLE)) == expected, text
 
 
-@pytest.mark.parametrize("name", DECRYPTING)
-def test_the_name_of_a_function_that_decrypts(name: str) -> None:
-    found = {
-        text: effect_of("DERIVE", masking=False, expression=f"{text}(ssn, ?)", field="ssn").after(ENCRYPTED)
-        for text in (name, f"{name}x")
-    }
-    assert found == {name: READABLE, f"{name}x": ENCRYPTED}
-    # What is masked again isn't readable.
-    assert not effect_of("HASH", masking=True, expression=f"sha2({name}(ssn, ?))", field="ssn").decrypts
+def test_the_name_of_a_function_that_decrypts(subtests: pytest.Subtests) -> None:
+    for name in DECRYPTING:
+        with subtests.test(name=name):
+            found = {
+                text: effect_of("DERIVE", masking=False, expression=f"{text}(ssn, ?)", field="ssn").after(ENCRYPTED)
+                for text in (name, f"{name}x")
+            }
+            assert found == {name: READABLE, f"{name}x": ENCRYPTED}
+            # What is masked again isn't readable.
+            assert not effect_of("HASH", masking=True, expression=f"sha2({name}(ssn, ?))", field="ssn").decrypts
 
 
 STATISTICS = (
@@ -95,16 +99,22 @@ SELECTING = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STATISTICS)
-def test_the_name_of_a_statistic(name: str) -> None:
-    for text, expected in ((f"{name}(ssn)", True), (f"{name}x(ssn)", False), (f"max(ssn) + {name}(other)", False)):
-        assert effect_of("AGGREGATE", masking=False, expression=text, field="ssn").statistic is expected, text
+def test_the_name_of_a_statistic(subtests: pytest.Subtests) -> None:
+    for name in STATISTICS:
+        with subtests.test(name=name):
+            for text, expected in (
+                (f"{name}(ssn)", True),
+                (f"{name}x(ssn)", False),
+                (f"max(ssn) + {name}(other)", False),
+            ):
+                assert effect_of("AGGREGATE", masking=False, expression=text, field="ssn").statistic is expected, text
 
 
-@pytest.mark.parametrize("name", SELECTING)
-def test_the_name_of_an_aggregate_that_hands_out_a_row_s_value(name: str) -> None:
-    for text, expected in ((f"sum({name}(ssn))", False), (f"sum({name}x(ssn))", True)):
-        assert effect_of("AGGREGATE", masking=False, expression=text, field="ssn").statistic is expected, text
+def test_the_name_of_an_aggregate_that_hands_out_a_row_s_value(subtests: pytest.Subtests) -> None:
+    for name in SELECTING:
+        with subtests.test(name=name):
+            for text, expected in ((f"sum({name}(ssn))", False), (f"sum({name}x(ssn))", True)):
+                assert effect_of("AGGREGATE", masking=False, expression=text, field="ssn").statistic is expected, text
 
 
 def test_every_name_has_a_case() -> None:
@@ -132,13 +142,14 @@ PAIRS: dict[Operation, tuple[tuple[str, bool, str | None], tuple[str, bool, str 
 }
 
 
-@pytest.mark.parametrize("operation", PAIRS)
-def test_each_operation_has_an_edge_and_one_that_nearly_is(operation: Operation) -> None:
-    is_one, nearly = (
-        effect_of(kind, masking=masking, expression=text, field="ssn").operation is operation
-        for kind, masking, text in PAIRS[operation]
-    )
-    assert (is_one, nearly) == (True, False)
+def test_each_operation_has_an_edge_and_one_that_nearly_is(subtests: pytest.Subtests) -> None:
+    for operation, edges in PAIRS.items():
+        with subtests.test(operation=operation):
+            is_one, nearly = (
+                effect_of(kind, masking=masking, expression=text, field="ssn").operation is operation
+                for kind, masking, text in edges
+            )
+            assert (is_one, nearly) == (True, False)
 
 
 def test_every_operation_has_both() -> None:
@@ -154,9 +165,8 @@ def test_what_is_encrypted_is_read_by_who_decrypts_it_and_what_is_hashed_is_not(
     assert other.after(ENCRYPTED) is ENCRYPTED
 
 
-@pytest.mark.parametrize(
-    ("text", "statistic"),
-    [
+def test_a_statistic_hands_out_no_row_s_value(subtests: pytest.Subtests) -> None:
+    cases = [
         ("sum(ssn)", True),
         ("round(avg(cast(ssn as double)), 1)", True),
         ("mean", True),
@@ -167,12 +177,12 @@ def test_what_is_encrypted_is_read_by_who_decrypts_it_and_what_is_hashed_is_not(
         ("my_aggregate(ssn)", False),
         ("collect_list(ssn)", False),
         (None, False),
-    ],
-)
-def test_a_statistic_hands_out_no_row_s_value(text: str | None, statistic: bool) -> None:
-    assert effect_of("AGGREGATE", masking=False, expression=text, field="ssn").statistic is statistic
-    # Nothing else is one, whatever it is called.
-    assert not effect_of("DERIVE", masking=False, expression=text, field="ssn").statistic
+    ]
+    for text, statistic in cases:
+        with subtests.test(text=text):
+            assert effect_of("AGGREGATE", masking=False, expression=text, field="ssn").statistic is statistic
+            # Nothing else is one, whatever it is called.
+            assert not effect_of("DERIVE", masking=False, expression=text, field="ssn").statistic
 
 
 def test_a_black_box_is_only_possible() -> None:
@@ -180,9 +190,8 @@ def test_a_black_box_is_only_possible() -> None:
     assert not effect_of("DERIVE", masking=False, expression=None, field="ssn").possible
 
 
-@pytest.mark.parametrize(
-    ("text", "field", "functions"),
-    [
+def test_functions_around_a_field(subtests: pytest.Subtests) -> None:
+    cases = [
         ("f(g(a), b)", "a", {"f", "g"}),
         ("f(g(a), b)", "b", {"f"}),
         ("f(g(a), `b c`)", "b c", {"f"}),
@@ -193,7 +202,7 @@ def test_a_black_box_is_only_possible() -> None:
         ("f('it''s (a')", "z", {"f"}),
         (")))((", "a", set()),
         ("", "a", set()),
-    ],
-)
-def test_functions_around_a_field(text: str, field: str, functions: set[str]) -> None:
-    assert functions_around(text, field) == functions
+    ]
+    for text, field, functions in cases:
+        with subtests.test(text=text, field=field):
+            assert functions_around(text, field) == functions

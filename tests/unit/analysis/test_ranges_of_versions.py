@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.trace.answer import Part, PartKind
@@ -12,6 +10,9 @@ from headwater_consumers.analysis.trace.batches import Batch, listed
 from headwater_consumers.analysis.trace.match import matched
 from headwater_consumers.analysis.trace.uses import VERSIONS, part_of, read_use
 from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    import pytest
 
 TABLE = Asset(AssetKind.DATASET, "k", "file", "/t")
 BATCH = Batch(False, "q", 0, 0, None, None, (), {})
@@ -31,21 +32,20 @@ def snapshot(format_: str, version: str) -> Part:
     return Part(dataset=TABLE, kind=PartKind.SNAPSHOT, certainty=Certainty.EXACT, format=format_, version=version)
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "expected"),
-    [
+def test_deltas_versions_are_numbers(subtests: pytest.Subtests) -> None:
+    cases = [
         (None, "3", (0, 4)),
         ("2", "4", (3, 5)),
         ("2", "5:1", (3, 6)),  # some of version 5
         ("5:1", "5:3", (5, 6)),  # some more of it
         ("5:3", "6", (5, 7)),
         ("2", "2", (3, 3)),  # nothing
-    ],
-)
-def test_deltas_versions_are_numbers(first: str | None, last: str, expected: tuple[int, int]) -> None:
-    assert listed(stream("delta", first, last)) == {VERSIONS: expected}
-    spans = read_use("CONSUMED", "k", stream("delta", first, last)).spans
-    assert spans == ({VERSIONS: [expected]} if expected[0] < expected[1] else {})
+    ]
+    for first, last, expected in cases:
+        with subtests.test(first=first, last=last):
+            assert listed(stream("delta", first, last)) == {VERSIONS: expected}
+            spans = read_use("CONSUMED", "k", stream("delta", first, last)).spans
+            assert spans == ({VERSIONS: [expected]} if expected[0] < expected[1] else {})
 
 
 def test_a_version_that_was_written_is_read_by_each_that_has_some_of_it() -> None:

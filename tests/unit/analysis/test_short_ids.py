@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -23,18 +24,17 @@ class Known:
         return [{"code_version": each} for each in known if each.startswith(prefix)][:limit]
 
 
-@pytest.mark.parametrize(
-    ("text", "version"),
-    [
+def test_a_code_version(subtests: pytest.Subtests) -> None:
+    cases = [
         ("1a2b3c4d5e6f", "1a2b3c4d5e6f7"),
         ("1a2b3c4d5e6f-dirty", "1a2b3c4d5e6f7-dirty"),
         ("9f00", "9f00"),
         ("9f0", "9f0"),
         ("0000000", "0000000"),
-    ],
-)
-def test_a_code_version(text: str, version: str) -> None:
-    assert _whole_version(Known(), "job", text) == version  # type: ignore[arg-type]
+    ]
+    for text, version in cases:
+        with subtests.test(text=text):
+            assert _whole_version(Known(), "job", text) == version  # type: ignore[arg-type]
 
 
 class Several:
@@ -62,31 +62,28 @@ def test_several_that_begin_so() -> None:
     assert of_runs.value.candidates == of_queries.value.candidates == ("abcd-1", "abcd-2")
 
 
-@pytest.mark.parametrize("candidates", [("job 01ab", "dataset 02cd"), ("ns/a", "other/a")])
-def test_a_name_of_a_job_and_a_dataset_offers_kind(candidates: tuple[str, ...]) -> None:
-    def read(_question: object) -> None:
-        raise AmbiguousError("Both are called so.", candidates=candidates)
-
-    reader: Any = SimpleNamespace(read=read)
-    if candidates[0].startswith("job "):
-        with pytest.raises(errors.InputError) as offered:
-            _named(reader, "a", None)
-        assert "--kind job or --kind dataset" in offered.value.fix
-        assert offered.value.nearest == ("01ab", "02cd")
-    else:
-        with pytest.raises(AmbiguousError):
-            _named(reader, "a", None)
+def test_a_name_of_a_job_and_a_dataset_offers_kind() -> None:
+    read = Mock(side_effect=AmbiguousError("Both are called so.", candidates=("job 01ab", "dataset 02cd")))
+    with pytest.raises(errors.InputError) as offered:
+        _named(Mock(read=read), "a", None)
+    assert "--kind job or --kind dataset" in offered.value.fix
+    assert offered.value.nearest == ("01ab", "02cd")
 
 
-@pytest.mark.parametrize(
-    ("text", "prefixes"),
-    [
+def test_a_name_of_several_jobs_stays_ambiguous() -> None:
+    read = Mock(side_effect=AmbiguousError("Both are called so.", candidates=("ns/a", "other/a")))
+    with pytest.raises(AmbiguousError):
+        _named(Mock(read=read), "a", None)
+
+
+def test_what_an_id_may_begin_with(subtests: pytest.Subtests) -> None:
+    cases = [
         ("abc", []),
         ("ABCD1234", ["ABCD1234", "abcd1234"]),
         ("abcd12345", ["abcd12345", "abcd1234-5"]),
         ("abcd1234-5678", ["abcd1234-5678"]),
         ("manual__2025", ["manual__2025"]),
-    ],
-)
-def test_what_an_id_may_begin_with(text: str, prefixes: list[str]) -> None:
-    assert id_prefixes(text) == prefixes
+    ]
+    for text, prefixes in cases:
+        with subtests.test(text=text):
+            assert id_prefixes(text) == prefixes

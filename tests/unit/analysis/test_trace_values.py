@@ -23,24 +23,31 @@ def points(spans: Spans) -> set[tuple[int, int]]:
     return {(partition, offset) for partition, a, b in flat(spans) for offset in range(a, b)}
 
 
-@pytest.mark.parametrize("seed", range(50))
-def test_spans_are_sets_of_offsets(seed: int) -> None:
-    rng = random.Random(seed)
-    one, other = (
-        union((rng.randrange(3), start, start + rng.randrange(6)) for start in rng.sample(range(40), 8)) for _ in "ab"
-    )
-    assert points(intersection(one, other)) == points(one) & points(other)
-    assert points(difference(one, other)) == points(one) - points(other)
-    assert points(union([*flat(one), *flat(other)])) == points(one) | points(other)
-    assert all(a[1] < b[0] for spans in one.values() for a, b in itertools.pairwise(spans))
+def test_spans_are_sets_of_offsets(subtests: pytest.Subtests) -> None:
+    for seed in range(50):
+        with subtests.test(seed=seed):
+            rng = random.Random(seed)
+            one, other = (
+                union((rng.randrange(3), start, start + rng.randrange(6)) for start in rng.sample(range(40), 8))
+                for _ in "ab"
+            )
+            assert points(intersection(one, other)) == points(one) & points(other)
+            assert points(difference(one, other)) == points(one) - points(other)
+            assert points(union([*flat(one), *flat(other)])) == points(one) | points(other)
+            assert all(a[1] < b[0] for spans in one.values() for a, b in itertools.pairwise(spans))
 
 
-@pytest.mark.parametrize(
-    "path", ["file:///lake/d/part-0", "file:/lake/d/part-0", "/lake//d/part-0/", "file://localhost/lake/d/part-0"]
-)
-def test_every_spelling_of_a_path_has_one_mark(path: str) -> None:
-    assert canonical_path(path) == "file:/lake/d/part-0"
-    assert path_marks([path]) == [path_mark("/lake/d/part-0")]
+def test_every_spelling_of_a_path_has_one_mark(subtests: pytest.Subtests) -> None:
+    cases = [
+        "file:///lake/d/part-0",
+        "file:/lake/d/part-0",
+        "/lake//d/part-0/",
+        "file://localhost/lake/d/part-0",
+    ]
+    for path in cases:
+        with subtests.test(path=path):
+            assert canonical_path(path) == "file:/lake/d/part-0"
+            assert path_marks([path]) == [path_mark("/lake/d/part-0")]
 
 
 def test_a_file_has_the_marks_of_its_partitions_too() -> None:
@@ -53,9 +60,8 @@ def test_a_mark_is_short_however_long_the_path_is() -> None:
     assert len(path_mark("/" + "x" * 100_000)) == 16
 
 
-@pytest.mark.parametrize(
-    ("partition", "records", "expected"),
-    [
+def test_records(subtests: pytest.Subtests) -> None:
+    cases = [
         ("3", "120", Offsets("t", 3, 120, 121)),
         ("0", "120..130", Offsets("t", 0, 120, 130)),
         ("0:120..130", None, Offsets("t", 0, 120, 130)),
@@ -63,22 +69,19 @@ def test_a_mark_is_short_however_long_the_path_is() -> None:
         ("0", "120..", Offsets("t", 0, 120, MOST_OFFSET)),
         ("0", "2025-01-31T12:00", Times("t", 0, AT, AT)),
         ("all", "2025-01-31T12:00Z..2025-01-31T13:00Z", Times("t", None, AT, AT + timedelta(hours=1))),
-    ],
-)
-def test_records(partition: str, records: str | None, expected: Offsets | Times) -> None:
-    assert parse_records("t", partition, records, None) == expected
+    ]
+    for partition, records, expected in cases:
+        with subtests.test(partition=partition, records=records):
+            assert parse_records("t", partition, records, None) == expected
 
 
-@pytest.mark.parametrize(
-    ("partition", "records"),
-    [
+def test_what_are_no_records(subtests: pytest.Subtests) -> None:
+    for partition, records in [
         *(("x", "1"), ("all", "1"), ("0", "1..2..3"), ("0", "soon"), ("-1", "1"), ("0", None), ("0", "1:5..9")),
         ("0", "5..5"),
-    ],
-)
-def test_what_are_no_records(partition: str, records: str | None) -> None:
-    with pytest.raises(typer.BadParameter):
-        parse_records("t", partition, records, None)
+    ]:
+        with subtests.test(partition=partition, records=records), pytest.raises(typer.BadParameter):
+            parse_records("t", partition, records, None)
 
 
 def test_depths_and_durations() -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.blast.superseded import _replaced
 from headwater_consumers.analysis.trace.answer import PartKind
 from headwater_consumers.analysis.trace.uses import StoredUse
 from headwater_schemas.events import Certainty
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def use(operation: str | None = None, partitions: tuple[str, ...] = (), lifecycle: str | None = None) -> StoredUse:
@@ -29,9 +30,8 @@ def use(operation: str | None = None, partitions: tuple[str, ...] = (), lifecycl
     )
 
 
-@pytest.mark.parametrize(
-    ("of", "expected"),
-    [
+def test_the_partitions_that_are_gone(subtests: pytest.Subtests) -> None:
+    cases = [
         (use("WRITE", ("day=1",), "OVERWRITE"), ()),  # all partitions went, one came
         (use("CREATE TABLE AS SELECT", ("day=1",)), ()),
         (use("create table as select"), ()),
@@ -43,8 +43,8 @@ def use(operation: str | None = None, partitions: tuple[str, ...] = (), lifecycl
         (use("DELETE", ("day=1",)), None),  # Delta's: some rows of the partition, or all
         (use("WRITE", ("day=1",)), None),
         (use("append", ("day=1",)), None),
-    ],
-)
-def test_the_partitions_that_are_gone(of: StoredUse, expected: tuple[str, ...] | None) -> None:
-    assert _replaced(of) == expected
-    assert of.replaces is (expected == ())
+    ]
+    for of, expected in cases:
+        with subtests.test(of=of):
+            assert _replaced(of) == expected
+            assert of.replaces is (expected == ())

@@ -66,16 +66,20 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name[:24]))
-def test_every_name_can_be_in_a_path(asked: list[LineageQuestion], name: str) -> None:
+def test_every_name_can_be_in_a_path(subtests: pytest.Subtests, asked: list[LineageQuestion]) -> None:
     with client_of(fake_graph()) as client:
-        answer = client.get(f"/api/v1/assets/{quote(name, safe='')}/upstream")
-        assert answer.status_code == 200
-        assert answer.json()["start"]["name"] == name
-        escaped = f"/api/v1/columns/{quote(name, safe='')}/{quote(name, safe='')}/downstream"
-        assert client.get(escaped).status_code == 200
-    assert [(question.asset, question.column) for question in asked] == [(name, None), (name, name)]
-    assert [question.direction for question in asked] == [LineageDirection.UPSTREAM, LineageDirection.DOWNSTREAM]
+        for name in NAMES:
+            with subtests.test(name=name):
+                asked.clear()
+                answer = client.get(f"/api/v1/assets/{quote(name, safe='')}/upstream")
+                assert answer.status_code == 200
+                assert answer.json()["start"]["name"] == name
+                escaped = f"/api/v1/columns/{quote(name, safe='')}/{quote(name, safe='')}/downstream"
+                assert client.get(escaped).status_code == 200
+                assert [(each.asset, each.column, each.direction) for each in asked] == [
+                    (name, None, LineageDirection.UPSTREAM),
+                    (name, name, LineageDirection.DOWNSTREAM),
+                ]
 
 
 def test_slashes_need_not_be_escaped(asked: list[LineageQuestion]) -> None:
@@ -165,9 +169,8 @@ def test_long_answers_are_compressed(asked: list[LineageQuestion]) -> None:
         assert len(packed) < 1_000
 
 
-@pytest.mark.parametrize(
-    ("accepted", "wanted"),
-    [
+def test_gzip_is_for_those_who_want_it(subtests: pytest.Subtests) -> None:
+    cases = [
         ("gzip", True),
         ("GZIP;Q=1", True),
         ("br, gzip;q=0.5", True),
@@ -184,28 +187,29 @@ def test_long_answers_are_compressed(asked: list[LineageQuestion]) -> None:
         ("gzipped", False),
         ("gzip;q=much", False),
         ("gzip;q=nan", False),
-    ],
-)
-def test_gzip_is_for_those_who_want_it(accepted: str, wanted: bool) -> None:
-    assert wants_gzip(accepted) is wanted
+    ]
+    for accepted, wanted in cases:
+        with subtests.test(accepted=accepted):
+            assert wants_gzip(accepted) is wanted
 
 
-@pytest.mark.parametrize("accepted", ["gzip;q=0", "identity;q=1, gzip;q=0.5", "*;q=0"])
-def test_who_refuses_gzip_gets_none(asked: list[LineageQuestion], accepted: str) -> None:
-    with (
-        client_of(fake_graph()) as client,
-        client.stream("GET", f"/api/v1/assets/{'o' * 5_000}/upstream", headers={"Accept-Encoding": accepted}) as stream,
-    ):
-        body = b"".join(stream.iter_raw())
-        assert "content-encoding" not in stream.headers
-        assert "Accept-Encoding" in stream.headers["vary"]
-        assert json.loads(body)
-        assert asked
+def test_who_refuses_gzip_gets_none(subtests: pytest.Subtests, asked: list[LineageQuestion]) -> None:
+    path = f"/api/v1/assets/{'o' * 5_000}/upstream"
+    with client_of(fake_graph()) as client:
+        for accepted in ["gzip;q=0", "identity;q=1, gzip;q=0.5", "*;q=0"]:
+            with (
+                subtests.test(accepted=accepted),
+                client.stream("GET", path, headers={"Accept-Encoding": accepted}) as stream,
+            ):
+                body = b"".join(stream.iter_raw())
+                assert "content-encoding" not in stream.headers
+                assert "Accept-Encoding" in stream.headers["vary"]
+                assert json.loads(body)
+    assert len(asked) == 3
 
 
-@pytest.mark.parametrize(
-    ("path", "query"),
-    [
+def test_names_of_enumerations_are_taken_in_any_case(subtests: pytest.Subtests, asked: list[LineageQuestion]) -> None:
+    cases = [
         ("/columns/orders/id/upstream", "influence=Direct&depth=ALL"),
         ("/assets/orders/upstream", "type=topic"),
         ("/assets/orders/runs", "role=read&state=fail&state=Abort"),
@@ -217,15 +221,13 @@ def test_who_refuses_gzip_gets_none(asked: list[LineageQuestion], accepted: str)
         ("/traces", "topic=t&partition=0&offset=1&direction=backward"),
         ("/impact", "dataset=orders&type=data_incorrect"),
         ("/impact", "dataset=orders&column=id&schema=Removed"),
-    ],
-)
-def test_names_of_enumerations_are_taken_in_any_case(
-    asked: list[LineageQuestion], monkeypatch: pytest.MonkeyPatch, path: str, query: str
-) -> None:
+    ]
     with client_of(fake_graph()) as client:
-        answer = client.get(f"/api/v1{path}?{query}")
-    # The fake graph answers nothing: what counts is that no parameter is refused.
-    assert answer.status_code != 422, answer.text
+        for path, query in cases:
+            with subtests.test(path=path, query=query):
+                answer = client.get(f"/api/v1{path}?{query}")
+                # The fake graph answers nothing: what counts is that no parameter is refused.
+                assert answer.status_code != 422, answer.text
 
 
 def test_names_of_enumerations_in_a_body_are_taken_in_any_case() -> None:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import socket
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
-import pytest
 
 from headwater.commands.serve import RepeatLimit
 from headwater_consumers.api.connections import network_of
 from headwater_consumers.api.routes import lineage as routes
 from headwater_consumers.api.server import Server
 from support.api import fake_graph
+from support.waiting import eventually, patience
+
+if TYPE_CHECKING:
+    import pytest
 
 HALF_A_HEAD = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX-More: "
 IMPACT = "/api/v1/impact/analyze"
@@ -38,7 +42,7 @@ def listening(**serve: Any) -> Iterator[Server]:
             yield server
         finally:
             server.stop()
-            thread.join(SOON)
+            thread.join(patience(SOON))
             assert not thread.is_alive()
 
 
@@ -49,7 +53,9 @@ def raw(server: Server, *sent: bytes) -> Iterator[list[socket.socket]]:
     with contextlib.ExitStack() as open_:
         connections = []
         for each in sent:
-            connections.append(open_.enter_context(socket.create_connection(("127.0.0.1", port), timeout=SOON)))
+            connections.append(
+                open_.enter_context(socket.create_connection(("127.0.0.1", port), timeout=patience(SOON)))
+            )
             connections[-1].sendall(each)
         yield connections
 
@@ -64,7 +70,7 @@ def all_of(connection: socket.socket) -> bytes:
 
 
 def get(server: Server, path: str = "/livez") -> httpx.Response:
-    return httpx.get(f"{server.url}{path}", trust_env=False, timeout=SOON)
+    return httpx.get(f"{server.url}{path}", trust_env=False, timeout=patience(SOON))
 
 
 def test_a_head_that_never_ends_is_answered_408_in_time() -> None:
@@ -77,18 +83,23 @@ def test_a_head_that_never_ends_is_answered_408_in_time() -> None:
 def test_a_head_that_trickles_in_has_no_more_time() -> None:
     with listening(head_timeout_seconds=0.5) as server, raw(server, HALF_A_HEAD) as (half,):
         half.settimeout(0.02)
-        received = b""
-        with contextlib.suppress(ConnectionError):
-            while not received:  # the test's own time limit ends this
+
+        def answered_or_closed() -> bool:
+            try:
                 half.sendall(b"x")
-                with contextlib.suppress(TimeoutError):
-                    received = half.recv(64)
+                return half.recv(64) != b""
+            except TimeoutError:
+                return False
+            except ConnectionError:
+                return True
+
+        eventually(answered_or_closed, SOON)
         assert server.connections.late == 1
 
 
 def test_a_second_request_on_a_connection_has_a_deadline_too() -> None:
     first = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with listening(head_timeout_seconds=0.3, keep_alive_seconds=60) as server, raw(server, first) as (kept,):
+    with listening(head_timeout_seconds=patience(0.3), keep_alive_seconds=60) as server, raw(server, first) as (kept,):
         assert kept.recv(65_536).startswith(b"HTTP/1.1 200 ")
         kept.sendall(HALF_A_HEAD)
         assert b"HTTP/1.1 408 " in all_of(kept)
@@ -125,14 +136,14 @@ def test_health_is_answered_while_every_connection_has_a_question(monkeypatch: p
 
     def slow(*_: object) -> str:
         begun.release()
-        release.wait(SOON)
+        assert release.wait(patience(SOON))
         return "done"
 
     monkeypatch.setattr(routes, "lineage", slow)
     question = f"GET {UPSTREAM} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     with listening(connections_max=3, threads=3) as server, raw(server, *[question] * 3) as asked:
         try:
-            assert all(begun.acquire(timeout=SOON) for _ in asked)
+            assert all(begun.acquire(timeout=patience(SOON)) for _ in asked)
             for path in ("/livez", "/readyz", "/metrics"):
                 assert get(server, path).status_code == 200, path
             refused = get(server, UPSTREAM)
@@ -149,7 +160,10 @@ def test_bodies_on_their_way_hold_no_place_among_questions() -> None:
     with listening(**limits) as server, raw(server, *[post(100, b"{")] * 72):
         assert get(server, UPSTREAM).status_code == 200
         answer = httpx.post(
-            f"{server.url}{IMPACT}", json={"dataset": "x", "type": "DATA_INCORRECT"}, trust_env=False, timeout=SOON
+            f"{server.url}{IMPACT}",
+            json={"dataset": "x", "type": "DATA_INCORRECT"},
+            trust_env=False,
+            timeout=patience(SOON),
         )
         assert answer.status_code == 200
 
@@ -171,27 +185,23 @@ def test_of_more_bodies_than_one_client_may_send_the_oldest_is_given_up() -> Non
             assert each.recv(65_536).startswith(b"HTTP/1.1 422 ")
 
 
-@pytest.mark.parametrize("size", [3_000, 10_000_000], ids=lambda size: f"{size} bytes")
-@pytest.mark.parametrize("announced", [True, False], ids=["announced", "in chunks"])
-def test_a_client_that_sends_too_much_reads_why(size: int, announced: bool) -> None:
-    def chunks() -> Iterator[bytes]:
-        for _ in range(size // 1_000):
-            yield b"x" * 1_000
-
-    with listening(body_max_bytes=2_000) as server:
-        body: Any = b"x" * size if announced else chunks()
-        # One that writes the whole of its body before it reads anything.
-        with socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2])), timeout=SOON) as connection:
-            if announced:
-                connection.sendall(post(size, body))
-            else:
-                connection.sendall(post(0).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked"))
-                for chunk in body:
-                    connection.sendall(b"%x\r\n%b\r\n" % (len(chunk), chunk))
-                connection.sendall(b"0\r\n\r\n")
-            answer = all_of(connection)
-        assert answer.startswith(b"HTTP/1.1 413 "), answer[:200]
-        assert b"urn:headwater:too-large" in answer
+def test_a_client_that_sends_too_much_reads_why(subtests: pytest.Subtests) -> None:
+    chunked = post(0).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
+    for announced, size in itertools.product([True, False], [3_000, 10_000_000]):
+        with subtests.test(announced=announced, size=size), listening(body_max_bytes=2_000) as server:
+            # One that writes the whole of its body before it reads anything.
+            port = int(server.url.rpartition(":")[2])
+            with socket.create_connection(("127.0.0.1", port), timeout=patience(SOON)) as connection:
+                if announced:
+                    connection.sendall(post(size, b"x" * size))
+                else:
+                    connection.sendall(chunked)
+                    for _ in range(size // 1_000):
+                        connection.sendall(b"3e8\r\n%b\r\n" % (b"x" * 1_000))
+                    connection.sendall(b"0\r\n\r\n")
+                answer = all_of(connection)
+            assert answer.startswith(b"HTTP/1.1 413 "), answer[:200]
+            assert b"urn:headwater:too-large" in answer
 
 
 def test_a_body_that_nobody_reads_keeps_no_connection() -> None:
@@ -204,8 +214,12 @@ def test_an_answer_that_is_not_taken_is_given_up() -> None:
     # Answers in a row that nobody reads: the second waits until the first is taken.
     script = b"GET /elk-worker.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with listening(send_timeout_seconds=0.2, keep_alive_seconds=60) as server, raw(server, script * 8) as (_lazy,):
-        while not server.connections.late:  # the test's own time limit ends this
+
+        def given_up() -> int:
             assert get(server).status_code == 200
+            return server.connections.late
+
+        eventually(given_up, SOON)
 
 
 def test_an_address_stands_for_a_client() -> None:

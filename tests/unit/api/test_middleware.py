@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.api.app import create_app
 from headwater_consumers.api.page import page_routes
 from headwater_consumers.api.routes import lineage as routes
 from headwater_consumers.api.settings import ServeSettings
 from support.api import client_of, fake_graph
+from support.waiting import eventually, patience
+
+if TYPE_CHECKING:
+    import pytest
 
 
-@pytest.mark.parametrize("path", ["/livez", "/api/v1/nothing", "/nothing", "/metrics", "/openapi.json"])
-def test_browsers_are_reported_not_to_guess_frame_or_share(path: str) -> None:
+def test_browsers_are_reported_not_to_guess_frame_or_share(subtests: pytest.Subtests) -> None:
     with client_of(fake_graph()) as client:
-        headers = client.get(path, headers={"Origin": "https://elsewhere.example"}).headers
-    assert headers["x-content-type-options"] == "nosniff"
-    assert headers["x-frame-options"] == "DENY"
-    assert headers["referrer-policy"] == "no-referrer"
-    assert "default-src 'none'" in headers["content-security-policy"]
-    assert "unsafe-eval" not in headers["content-security-policy"]
-    assert not [name for name in headers if name.startswith("access-control-")]
-    assert "server" not in headers
+        for path in ["/livez", "/api/v1/nothing", "/nothing", "/metrics", "/openapi.json"]:
+            with subtests.test(path=path):
+                headers = client.get(path, headers={"Origin": "https://elsewhere.example"}).headers
+                assert headers["x-content-type-options"] == "nosniff"
+                assert headers["x-frame-options"] == "DENY"
+                assert headers["referrer-policy"] == "no-referrer"
+                assert "default-src 'none'" in headers["content-security-policy"]
+                assert "unsafe-eval" not in headers["content-security-policy"]
+                assert not [name for name in headers if name.startswith("access-control-")]
+                assert "server" not in headers
 
 
-@pytest.mark.parametrize(
-    ("settings", "host", "status"),
-    [
+def test_another_sites_name_is_refused(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], str, int]] = [
         ({}, "localhost:8470", 200),
         ({}, "LOCALHOST", 200),
         ({}, "127.0.0.1:1", 200),
@@ -47,13 +50,13 @@ def test_browsers_are_reported_not_to_guess_frame_or_share(path: str) -> None:
         ({"host": "0.0.0.0", "allowed_hosts": "lineage.example, other"}, "lineage.example:80", 200),
         ({"host": "0.0.0.0", "allowed_hosts": "lineage.example, other"}, "elsewhere.example", 421),
         ({"allowed_hosts": "*"}, "elsewhere.example", 200),
-    ],
-)
-def test_another_sites_name_is_refused(settings: dict[str, Any], host: str, status: int) -> None:
-    with client_of(fake_graph(**settings)) as client:
-        answer = client.get("/livez", headers={"Host": host})
-    assert answer.status_code == status
-    assert (answer.headers["content-type"] == "application/problem+json") == (status == 421)
+    ]
+    for settings, host, status in cases:
+        with subtests.test(settings=settings, host=host):
+            with client_of(fake_graph(**settings)) as client:
+                answer = client.get("/livez", headers={"Host": host})
+            assert answer.status_code == status
+            assert (answer.headers["content-type"] == "application/problem+json") == (status == 421)
 
 
 def test_a_body_that_is_too_large_is_refused() -> None:
@@ -76,24 +79,25 @@ def test_more_questions_than_may_wait_are_refused_at_once(monkeypatch: pytest.Mo
 
     def slow(*_: object) -> str:
         begun.release()
-        release.wait(30)
+        assert release.wait(patience(30))
         return "done"
 
     monkeypatch.setattr(routes, "lineage", slow)
     path = "/api/v1/assets/orders/upstream"
     with client_of(fake_graph(threads=1, waiting_max=1)) as client, ThreadPoolExecutor(2) as pool:
         first = pool.submit(client.get, path)
-        assert begun.acquire(timeout=30)
+        assert begun.acquire(timeout=patience(30))
         second = pool.submit(client.get, path)
-        while "headwater_serve_requests_under_way 3.0" not in client.get("/metrics").text:
-            assert not second.done(), "it waits, and the request for metrics is the third"
+        under_way = "headwater_serve_requests_under_way 3.0"  # the request for metrics is the third
+        eventually(lambda: under_way in client.get("/metrics").text or second.done())
+        assert not second.done()
         refused = client.get(path)
         assert (refused.status_code, refused.json()["type"]) == (503, "urn:headwater:busy")
         assert refused.headers["retry-after"]
         assert client.get("/livez").status_code == 200
         assert not begun.acquire(blocking=False), "the second waits for the only thread"
         release.set()
-        assert [each.result(30).status_code for each in (first, second)] == [200, 200]
+        assert [each.result(patience(30)).status_code for each in (first, second)] == [200, 200]
         assert client.get(path).status_code == 200
 
 
@@ -176,9 +180,8 @@ def test_loopback_is_the_default() -> None:
     assert settings.hosts() == frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-@pytest.mark.parametrize(
-    ("host", "loopback"),
-    [
+def test_which_addresses_are_loopback(subtests: pytest.Subtests) -> None:
+    cases = [
         ("localhost", True),
         ("127.0.0.1", True),
         ("127.255.1.9", True),
@@ -188,10 +191,10 @@ def test_loopback_is_the_default() -> None:
         ("::", False),
         ("10.0.0.1", False),
         ("127.0.0.1.example", False),
-    ],
-)
-def test_which_addresses_are_loopback(host: str, loopback: bool) -> None:
-    assert ServeSettings(host=host).loopback is loopback
+    ]
+    for host, loopback in cases:
+        with subtests.test(host=host):
+            assert ServeSettings(host=host).loopback is loopback
 
 
 FROM_A_SCRIPT = {"Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}
@@ -200,10 +203,8 @@ IN_A_FRAME = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
 AS_AN_IMAGE = {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
 
 
-@pytest.mark.parametrize("path", ["/", "/livez", "/api/v1/assets/orders/upstream", "/openapi.json"])
-@pytest.mark.parametrize(
-    ("site", "how", "welcome"),
-    [
+def test_another_site_may_link_here_and_no_more(subtests: pytest.Subtests) -> None:
+    cases = [
         ("none", BY_A_LINK, True),
         ("same-origin", FROM_A_SCRIPT, True),
         ("cross-site", FROM_A_SCRIPT, False),
@@ -213,14 +214,15 @@ AS_AN_IMAGE = {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
         ("same-site", FROM_A_SCRIPT, False),
         ("cross-site", BY_A_LINK, True),
         ("same-site", BY_A_LINK, True),
-    ],
-)
-def test_another_site_may_link_here_and_no_more(path: str, site: str, how: dict[str, str], welcome: bool) -> None:
+    ]
+    paths = ["/", "/livez", "/api/v1/assets/orders/upstream", "/openapi.json"]
     with client_of(fake_graph()) as client:
-        answer = client.get(path, headers={"Sec-Fetch-Site": site, **how})
-        assert (answer.status_code == 200) is welcome
-        if not welcome:
-            assert (answer.status_code, answer.json()["type"]) == (403, "urn:headwater:cross-site")
+        for (site, how, welcome), path in itertools.product(cases, paths):
+            with subtests.test(path=path, site=site, how=how):
+                answer = client.get(path, headers={"Sec-Fetch-Site": site, **how})
+                assert (answer.status_code == 200) is welcome
+                if not welcome:
+                    assert (answer.status_code, answer.json()["type"]) == (403, "urn:headwater:cross-site")
 
 
 def test_another_sites_form_is_refused() -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.errors import (
     AmbiguousError,
@@ -16,12 +15,14 @@ from headwater_consumers.analysis.errors import (
 )
 from support.api import NOWHERE, client_of, fake_graph
 
+if TYPE_CHECKING:
+    import pytest
+
 UPSTREAM = "/api/v1/assets/orders/upstream"
 
 
-@pytest.mark.parametrize(
-    ("error", "status", "kind"),
-    [
+def test_an_error_of_a_question_is_a_problem(subtests: pytest.Subtests) -> None:
+    cases = [
         (QuestionError("no", field="depth"), 400, "question"),
         (NotFoundError("no", nearest=["orders2"]), 404, "not-found"),
         (AmbiguousError("two", candidates=["a/x", "b/x"]), 409, "ambiguous"),
@@ -29,22 +30,21 @@ UPSTREAM = "/api/v1/assets/orders/upstream"
         (GraphUnreachableError(f"Neo4j doesn't answer at {NOWHERE.uri}"), 503, "graph-unreachable"),
         (GraphRefusedError(f"{NOWHERE.uri} refuses 'neo4j'", setting="X"), 503, "graph-refused"),
         (TimeLimitError(1.5), 504, "time-limit"),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
-)
-def test_an_error_of_a_question_is_a_problem(error: Exception, status: int, kind: str) -> None:
-    with client_of(fake_graph(raises=error)) as client:
-        answer = client.get(UPSTREAM)
-    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
-    reported = answer.json()
-    assert (reported["type"], reported["status"]) == (f"urn:headwater:{kind}", status)
-    assert reported["title"]
-    assert reported["detail"]
-    assert None not in reported.values()
-    for ours in ("Traceback", "graph.invalid", "a-secret-password", "/some/file", "RuntimeError", "neo4j"):
-        assert ours not in answer.text
-    assert ("retry-after" in answer.headers) == (status == 503)
-    assert "etag" not in answer.headers
+    ]
+    for error, status, kind in cases:
+        with subtests.test(error=error):
+            with client_of(fake_graph(raises=error)) as client:
+                answer = client.get(UPSTREAM)
+            assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+            reported = answer.json()
+            assert (reported["type"], reported["status"]) == (f"urn:headwater:{kind}", status)
+            assert reported["title"]
+            assert reported["detail"]
+            assert None not in reported.values()
+            for ours in ("Traceback", "graph.invalid", "a-secret-password", "/some/file", "RuntimeError", "neo4j"):
+                assert ours not in answer.text
+            assert ("retry-after" in answer.headers) == (status == 503)
+            assert "etag" not in answer.headers
 
 
 def test_a_problem_says_what_helps() -> None:
@@ -72,9 +72,8 @@ def test_the_log_says_which_setting_is_refused(caplog: pytest.LogCaptureFixture)
     assert "HEADWATER_NEO4J_PASSWORD" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("query", "field", "message"),
-    [
+def test_a_wrong_parameter_is_named(subtests: pytest.Subtests) -> None:
+    cases = [
         ("depth=0", "depth", "greater than or equal to 1"),
         ("depth=some", "depth", "'all'"),
         ("dept=2", "dept", "no such parameter; the nearest known one is `depth`"),
@@ -89,15 +88,16 @@ def test_the_log_says_which_setting_is_refused(caplog: pytest.LogCaptureFixture)
         ("as_of=0001-01-01T00:00:00%2B14:00", "as_of", "out of range"),
         ("cursor=", "cursor", "at least 1 character"),
         ("cursor=a%20b", "cursor", "match pattern"),
-    ],
-)
-def test_a_wrong_parameter_is_named(query: str, field: str, message: str) -> None:
+    ]
     with client_of(fake_graph()) as client:
-        answer = client.get(f"{UPSTREAM}?{query}")
-    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
-    reported = answer.json()
-    assert reported["type"] == "urn:headwater:parameters"
-    assert any(each["field"] == field and message in each["message"] for each in reported["errors"]), reported
+        for query, field, message in cases:
+            with subtests.test(query=query):
+                answer = client.get(f"{UPSTREAM}?{query}")
+                assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+                reported = answer.json()
+                assert reported["type"] == "urn:headwater:parameters"
+                found = [(each["field"], each["message"]) for each in reported["errors"]]
+                assert any(named == field and message in told for named, told in found), reported
 
 
 def test_a_wrong_body_is_named() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from support.api import client_of, fake_graph
+
+if TYPE_CHECKING:
+    import pytest
 
 COLUMNS = {"columns": [{"name": "a", "type": "int"}]}
 
@@ -18,17 +20,15 @@ def refused(body: str) -> tuple[int, list[dict[str, Any]]]:
     return answer.status_code, answer.json().get("errors", [])
 
 
-@pytest.mark.parametrize("depth", [250, 500, 800, 950])
-@pytest.mark.parametrize("name", ["old", "new"])
-def test_a_schema_that_is_nested_too_deep(name: str, depth: int) -> None:
-    nested = '{"a":' * depth + "1" + "}" * depth
-    other = json.dumps({"old": COLUMNS, "new": COLUMNS} | {name: 0})[1:-1].replace(
-        f'"{name}": 0', f'"{name}": {nested}'
-    )
-    status, errors = refused(f'{{"dataset": "d", {other}}}')
-    assert status == 400
-    assert errors[0]["field"] == name
-    assert "ested" in errors[0]["message"]
+def test_a_schema_that_is_nested_too_deep(subtests: pytest.Subtests) -> None:
+    for name, depth in itertools.product(["old", "new"], [250, 500, 800, 950]):
+        with subtests.test(name=name, depth=depth):
+            nested = '{"a":' * depth + "1" + "}" * depth
+            body = json.dumps({"dataset": "d", "old": COLUMNS, "new": COLUMNS} | {name: 0})
+            status, errors = refused(body.replace(f'"{name}": 0', f'"{name}": {nested}'))
+            assert status == 400
+            assert errors[0]["field"] == name
+            assert "ested" in errors[0]["message"]
 
 
 def test_a_contract_that_is_nested_too_deep() -> None:
@@ -38,9 +38,8 @@ def test_a_contract_that_is_nested_too_deep() -> None:
     assert errors[0]["field"] == "new"
 
 
-@pytest.mark.parametrize(
-    ("name", "given"),
-    [
+def test_half_of_a_surrogate_pair_is_refused_under_the_name_of_its_field(subtests: pytest.Subtests) -> None:
+    cases = [
         ("dataset", "\ud800"),
         ("new", {"columns": [{"name": "\ud800", "type": "int"}]}),
         ("new", "\ud800 int"),
@@ -48,8 +47,8 @@ def test_a_contract_that_is_nested_too_deep() -> None:
         ("renames", {"\ud800": "b"}),
         ("at", "\ud800"),
         ("table", "\ud800"),
-    ],
-)
-def test_half_of_a_surrogate_pair_is_refused_under_the_name_of_its_field(name: str, given: object) -> None:
-    status, errors = refused(json.dumps({"dataset": "d", "new": COLUMNS, name: given}))
-    assert (status, [error["field"] for error in errors]) == (400, [name])
+    ]
+    for name, given in cases:
+        with subtests.test(name=name, given=given):
+            status, errors = refused(json.dumps({"dataset": "d", "new": COLUMNS, name: given}))
+            assert (status, [error["field"] for error in errors]) == (400, [name])

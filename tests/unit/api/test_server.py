@@ -13,11 +13,12 @@ from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.api.routes import lineage as routes
 from headwater_consumers.api.server import Server
 from support.api import fake_graph
+from support.waiting import eventually, patience
 
 
 def listens(url: str) -> bool:
     try:
-        httpx.get(f"{url}/livez", trust_env=False, timeout=1)
+        httpx.get(f"{url}/livez", trust_env=False, timeout=patience(30))
     except httpx.TransportError:
         return False
     return True
@@ -28,21 +29,21 @@ def test_what_takes_too_long_to_finish_is_told_so(monkeypatch: pytest.MonkeyPatc
 
     def slow(_reader: Reader, _question: object) -> str:
         begun.set()
-        release.wait(30)
+        assert release.wait(patience(30))
         return "done"
 
     monkeypatch.setattr(routes, "lineage", slow)
     with contextlib.closing(Server(fake_graph(drain_seconds=1))) as server, ThreadPoolExecutor(1) as pool:
         running = threading.Thread(target=server.run)
         running.start()
-        with httpx.Client(base_url=server.url, trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=server.url, trust_env=False, timeout=patience(30)) as client:
             answer = pool.submit(client.get, "/api/v1/assets/orders/upstream")
-            assert begun.wait(30)
+            assert begun.wait(patience(30))
             server.stop()
-            reported = answer.result(30)
+            reported = answer.result(patience(30))
             release.set()
         assert (reported.status_code, reported.json()["detail"]) == (503, "The server is being stopped.")
-        running.join(30)
+        running.join(patience(30))
         assert not running.is_alive()
 
 
@@ -51,23 +52,22 @@ def test_a_request_under_way_is_answered_and_no_other_is_taken(monkeypatch: pyte
 
     def slow(_reader: Reader, _question: object) -> str:
         begun.set()
-        release.wait(30)
+        assert release.wait(patience(30))
         return "done"
 
     monkeypatch.setattr(routes, "lineage", slow)
     with contextlib.closing(Server(fake_graph(drain_seconds=60))) as server, ThreadPoolExecutor(1) as pool:
         running, url = threading.Thread(target=server.run), server.url
         running.start()
-        with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=url, trust_env=False, timeout=patience(30)) as client:
             answer = pool.submit(client.get, "/api/v1/assets/orders/upstream")
-            assert begun.wait(30)
+            assert begun.wait(patience(30))
             server.stop()
-            while listens(url):  # the test's own time limit ends this
-                pass
+            eventually(lambda: not listens(url))
             assert not answer.done()
             release.set()
-            assert answer.result(30).json() == "done"
-        running.join(30)
+            assert answer.result(patience(30)).json() == "done"
+        running.join(patience(30))
         assert not running.is_alive()
 
 

@@ -10,6 +10,8 @@ from headwater_benchmarks.capture.goals import goals, measurement
 from headwater_benchmarks.capture.measure import Measured, ratios
 from headwater_benchmarks.capture.sent import Sent
 
+pytestmark = pytest.mark.nightly
+
 
 def measured(factor: float, events: int, size: int) -> Measured:
     return Measured(

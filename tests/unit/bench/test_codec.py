@@ -14,6 +14,8 @@ from headwater_benchmarks.codec.show import view
 from headwater_benchmarks.workload.mixture import Mixture
 from headwater_schemas.events import EventKind, LineageEvent
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(scope="module")
 def events() -> dict[str, list[LineageEvent]]:

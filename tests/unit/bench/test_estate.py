@@ -28,6 +28,8 @@ from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write.segments import segment_rows, write_segments
 from headwater_schemas.identity import from_micros
 
+pytestmark = pytest.mark.nightly
+
 SIZES = Sizes(datasets=1_000, columns=8_000, intervals=11_000, seed=7)
 
 

@@ -16,6 +16,8 @@ from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import Label, RelType
 from headwater_consumers.graph.oracle import oracle
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(scope="module")
 def delta() -> GraphDelta:
@@ -55,12 +57,13 @@ def test_with_segments_all_but_micro_batches_is_the_same(delta: GraphDelta, grap
     assert (nodes.total(), relationships) == packed.size
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-@pytest.mark.parametrize("rows", [7, 1_000])
-def test_a_shape_writes_everything_once(graph: FinalGraph, shape: Shape, rows: int) -> None:
-    nodes, relationships = written(shape.phases(graph, rows))
-    assert nodes == Counter(node["key"] for each in graph.nodes.values() for node in each)
-    assert relationships == graph.size[1]
+def test_a_shape_writes_everything_once(subtests: pytest.Subtests, graph: FinalGraph) -> None:
+    for shape in SHAPES:
+        for rows in (7, 1_000):
+            with subtests.test(shape=shape.name, rows=rows):
+                nodes, relationships = written(shape.phases(graph, rows))
+                assert nodes == Counter(node["key"] for each in graph.nodes.values() for node in each)
+                assert relationships == graph.size[1]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)

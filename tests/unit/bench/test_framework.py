@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,21 @@ from headwater_benchmarks.figures import bootstrap, figures, percentile, ratio, 
 from headwater_benchmarks.report import Goal, measured, report, save
 from headwater_benchmarks.rounds import Contestant, Result, TooLong, interleave
 
+pytestmark = pytest.mark.nightly
 
-@pytest.mark.parametrize(
-    ("values", "share", "expected"),
-    [([3, 1, 2], 0.5, 2), ([1, 2, 3, 4], 0.5, 2), (range(1, 101), 0.95, 95), (range(1, 21), 0.95, 19), ([7], 0.95, 7)],
-)
-def test_a_percentile_is_a_value_that_was_measured(values: list[float], share: float, expected: float) -> None:
-    assert percentile(list(values), share) == expected
+PERCENTILES: list[tuple[Sequence[float], float, float]] = [
+    ([3, 1, 2], 0.5, 2),
+    ([1, 2, 3, 4], 0.5, 2),
+    (range(1, 101), 0.95, 95),
+    (range(1, 21), 0.95, 19),
+    ([7], 0.95, 7),
+]
+
+
+def test_a_percentile_is_a_value_that_was_measured(subtests: pytest.Subtests) -> None:
+    for values, share, expected in PERCENTILES:
+        with subtests.test(values=values, share=share):
+            assert percentile(list(values), share) == expected
 
 
 def test_a_figure_is_the_median_of_rounds_with_the_least_and_greatest_beside_it() -> None:
@@ -71,12 +80,18 @@ def test_an_answer_that_takes_too_long_counts_with_what_it_took() -> None:
     assert result.found == [1, -1]
 
 
-@pytest.mark.parametrize(
-    ("value", "goal", "direction", "met"),
-    [(5, 5, "at_most", True), (5.1, 5, "at_most", False), (5, 5, "at_least", True), (4.9, 5, "at_least", False)],
-)
-def test_a_goal_is_met_at_its_border(value: float, goal: float, direction: str, met: bool) -> None:
-    assert Goal("speed", value, goal, direction).met is met  # type: ignore[arg-type]
+GOALS: list[tuple[float, float, str, bool]] = [
+    (5, 5, "at_most", True),
+    (5.1, 5, "at_most", False),
+    (5, 5, "at_least", True),
+    (4.9, 5, "at_least", False),
+]
+
+
+def test_a_goal_is_met_at_its_border(subtests: pytest.Subtests) -> None:
+    for value, goal, direction, met in GOALS:
+        with subtests.test(value=value, goal=goal):
+            assert Goal("speed", value, goal, direction).met is met  # type: ignore[arg-type]
 
 
 def test_a_goal_that_could_not_be_measured_is_not_met() -> None:

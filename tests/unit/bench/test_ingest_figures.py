@@ -18,6 +18,8 @@ from headwater_benchmarks.ingest.topic import TopicContents
 from headwater_benchmarks.ingest.turn import Turn
 from headwater_benchmarks.report import report
 
+pytestmark = pytest.mark.nightly
+
 CONTENTS = TopicContents(records=1_050, distinct=1_000, bytes=1, kinds={}, delta=None)
 TRIALS = [Trial(SHAPES[1], 2_000, 1.0), Trial(SHAPES[0], 500, 2.0)]
 

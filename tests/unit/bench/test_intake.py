@@ -12,6 +12,8 @@ from headwater_benchmarks.intake.ways import Turn
 from headwater_benchmarks.workload.company import EPOCH
 from headwater_consumers.intake.receiving import Refusal, receive
 
+pytestmark = pytest.mark.nightly
+
 MADE = material(40, seed=7)
 
 

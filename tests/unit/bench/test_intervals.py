@@ -14,6 +14,8 @@ from headwater_benchmarks.intervals.stream import Stream
 from headwater_schemas.codec import encode
 from headwater_schemas.identity import record_key
 
+pytestmark = pytest.mark.nightly
+
 
 def test_events_are_encoded_as_one_by_one() -> None:
     stream = Stream(3, 1)

@@ -6,32 +6,35 @@ import pytest
 
 from headwater_benchmarks.ingest.stages import Stage, StageFigures, Stretch, Timeline, joined, overlap
 
+pytestmark = pytest.mark.nightly
 
-@pytest.mark.parametrize(
-    ("stretches", "expected"),
-    [
-        ([], []),
-        ([(3, 4), (1, 2)], [(1, 2), (3, 4)]),
-        ([(1, 3), (2, 5)], [(1, 5)]),
-        ([(1, 9), (2, 3), (9, 10)], [(1, 10)]),
-    ],
-)
-def test_the_same_time_is_counted_once(stretches: list[Stretch], expected: list[Stretch]) -> None:
-    assert joined(stretches) == expected
+STRETCHES: list[tuple[list[Stretch], list[Stretch]]] = [
+    ([], []),
+    ([(3, 4), (1, 2)], [(1, 2), (3, 4)]),
+    ([(1, 3), (2, 5)], [(1, 5)]),
+    ([(1, 9), (2, 3), (9, 10)], [(1, 10)]),
+]
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "seconds"),
-    [
-        ([(0, 1)], [(1, 2)], 0),
-        ([(0, 4)], [(1, 2), (3, 9)], 2),
-        ([(1, 2), (3, 9)], [(0, 4)], 2),
-        ([(0, 2), (3, 4), (6, 9)], [(1, 7)], 3),
-        ([(0, 1)], [], 0),
-    ],
-)
-def test_overlap_is_the_time_in_both(one: list[Stretch], other: list[Stretch], seconds: float) -> None:
-    assert overlap(one, other) == seconds
+def test_the_same_time_is_counted_once(subtests: pytest.Subtests) -> None:
+    for stretches, expected in STRETCHES:
+        with subtests.test(stretches=stretches):
+            assert joined(stretches) == expected
+
+
+OVERLAPS: list[tuple[list[Stretch], list[Stretch], float]] = [
+    ([(0, 1)], [(1, 2)], 0),
+    ([(0, 4)], [(1, 2), (3, 9)], 2),
+    ([(1, 2), (3, 9)], [(0, 4)], 2),
+    ([(0, 2), (3, 4), (6, 9)], [(1, 7)], 3),
+    ([(0, 1)], [], 0),
+]
+
+
+def test_overlap_is_the_time_in_both(subtests: pytest.Subtests) -> None:
+    for one, other, seconds in OVERLAPS:
+        with subtests.test(one=one, other=other):
+            assert overlap(one, other) == seconds
 
 
 def test_what_a_write_hides_is_reported_of_each_stage() -> None:

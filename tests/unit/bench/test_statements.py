@@ -14,15 +14,18 @@ from headwater_benchmarks.query import cases, decoded
 from headwater_consumers.cypher import load
 from headwater_consumers.materializer.write import transaction
 
+pytestmark = pytest.mark.nightly
+
 FOLDER = Path(next(iter(package.__path__)), "cypher")
 NAMES = sorted(path.stem for path in FOLDER.glob("*.cypher"))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_one_titled_statement(name: str) -> None:
-    title, *body = load("headwater_benchmarks.query", name).splitlines()
-    assert re.fullmatch(r"// [A-Z].*[^.]", title)
-    assert ";" not in "".join(body)
+def test_one_titled_statement(subtests: pytest.Subtests) -> None:
+    for name in NAMES:
+        with subtests.test(name):
+            title, *body = load("headwater_benchmarks.query", name).splitlines()
+            assert re.fullmatch(r"// [A-Z].*[^.]", title)
+            assert ";" not in "".join(body)
 
 
 def test_every_statement_is_used() -> None:

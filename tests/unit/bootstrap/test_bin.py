@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from support.waiting import patience
+
 ROOT = Path(__file__).parents[3]
 
 # Says what it was called with, and where. Asked where the environment is, it names one whose `headwater` does the same.
@@ -62,7 +64,7 @@ class Machine:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=patience(30),
             check=False,
         )
 
@@ -92,7 +94,7 @@ def test_the_launcher_becomes_headwater_so_that_killing_it_leaves_nothing_behind
     command = [str(ROOT / "bin" / "headwater"), "consume"]
     environment = {"PATH": str(machine.folder), "HOME": str(machine.folder)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=patience(30))
     assert output.splitlines()[-1] == str(process.pid)
 
 

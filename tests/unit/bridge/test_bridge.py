@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -22,6 +21,7 @@ from headwater_consumers.materializer.reporting import Notices
 from headwater_schemas.errors import BrokerUnavailableError, CredentialsRefusedError
 from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
 from support.openlineage import FakeSink, run_data, run_id
+from support.waiting import eventually, patience, stays
 
 TOPIC = "openlineage.events"
 
@@ -67,13 +67,6 @@ class World:
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_RETRY_SECONDS", 0.01)
     monkeypatch.setattr(membership, "_POSITIONS_SECONDS", 0.0)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to that in 10 s"
-        time.sleep(0.002)
 
 
 def started(world: World) -> threading.Thread:
@@ -131,13 +124,11 @@ def test_nothing_is_committed_before_everything_is_acknowledged() -> None:
     world.sink.holding = True
     world.put(run_data(1), b"nonsense")
     thread = started(world)
-    until(lambda: bool(world.sink.taken))
-    time.sleep(0.1)
-    assert world.committed() == 0
-    assert world.broker.letters == []
+    eventually(lambda: world.sink.taken)
+    stays(lambda: world.committed() == 0 and world.broker.letters == [], 0.1)
     world.sink.holding = False
     world.sink.release()
-    thread.join(10)
+    thread.join(patience(10))
     assert world.committed() == 2
     assert len(world.broker.letters) == 1
 
@@ -147,10 +138,10 @@ def test_events_that_kafka_doesnt_take_now_are_sent_again() -> None:
     world.sink.failure = Undeliverable("id", "TOPIC_AUTHORIZATION_FAILED", for_good=False)
     world.put(run_data(1))
     thread = started(world)
-    until(lambda: world.runs.count(run_id(1)) >= 3)
+    eventually(lambda: world.runs.count(run_id(1)) >= 3)
     assert world.committed() == 0
     world.sink.failure = None
-    thread.join(10)
+    thread.join(patience(10))
     assert world.committed() == 1
     assert world.broker.letters == []
     assert world.warnings
@@ -173,10 +164,10 @@ def test_a_full_sink_is_waited_for() -> None:
     world.sink.room = 1
     world.put(run_data(1), run_data(2))
     thread = started(world)
-    until(lambda: bool(world.warnings))
+    eventually(lambda: world.warnings)
     assert world.committed() == 0
     world.sink.room = None
-    thread.join(10)
+    thread.join(patience(10))
     assert set(world.runs) == {run_id(1), run_id(2)}
     assert world.committed() == 2
 
@@ -233,26 +224,26 @@ def test_what_went_to_another_member_is_not_committed() -> None:
     world.put(run_data(1))
     world.put(run_data(2), partition=1)
     thread = started(world)
-    until(lambda: len(set(world.runs)) == 2)
+    eventually(lambda: len(set(world.runs)) == 2)
     world.source.revoke(0)
-    until(lambda: 0 not in world.source.owned)
+    eventually(lambda: 0 not in world.source.owned)
     world.sink.release()
-    until(lambda: world.committed(1) == 1)
+    eventually(lambda: world.committed(1) == 1)
     world.bridge.stop()
-    thread.join(10)
+    thread.join(patience(10))
     assert world.committed(0) == 0
 
 
 def test_a_stop_finishes_what_is_under_way() -> None:
-    world = World(until_caught_up=False, drain_seconds=10)
+    world = World(until_caught_up=False, drain_seconds=patience(10))
     world.sink.holding = True
     world.put(run_data(1))
     thread = started(world)
-    until(lambda: bool(world.sink.taken))
+    eventually(lambda: world.sink.taken)
     world.bridge.stop()
-    time.sleep(0.05)
+    stays(thread.is_alive, 0.05)
     world.sink.release()
-    thread.join(10)
+    thread.join(patience(10))
     assert not thread.is_alive()
     assert world.committed() == 1
 
@@ -262,9 +253,9 @@ def test_a_stop_gives_up_what_takes_too_long_and_commits_nothing_of_it() -> None
     world.sink.holding = True
     world.put(run_data(1))
     thread = started(world)
-    until(lambda: bool(world.sink.taken))
+    eventually(lambda: world.sink.taken)
     world.bridge.stop()
-    thread.join(10)
+    thread.join(patience(10))
     assert not thread.is_alive()
     assert world.committed() == 0
 
@@ -289,7 +280,7 @@ def test_an_error_ends_the_thread_and_is_kept() -> None:
     world.source.poll_errors.append(CredentialsRefusedError("no", setting="HEADWATER_KAFKA_SASL_USERNAME"))
     thread = BridgeThread(world.bridge, ended.set)
     thread.start()
-    assert ended.wait(10)
+    assert ended.wait(patience(10))
     thread.stop()
     assert isinstance(thread.error, CredentialsRefusedError)
 

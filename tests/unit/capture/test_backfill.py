@@ -574,34 +574,31 @@ def test_what_ran_after_the_last_that_was_emitted_had_its_plan_if_that_is_the_on
     assert digests == {**dict.fromkeys(range(3)), **dict.fromkeys((3, 4), None if is_other else plan.digest)}
 
 
-@pytest.mark.parametrize(
-    ("reason", "noted", "gone", "unrecoverable", "gaps"),
-    [
-        pytest.param(
-            EmissionReason.START, 3, range(0), [2, 3, 5, 6], [(5, 6, "NEVER")], id="what a note has was emitted"
-        ),
-        pytest.param(
-            EmissionReason.START, None, range(0), [0, 2], [(0, 0, "UNKNOWN"), (2, 2, "UNKNOWN")], id="no note"
-        ),
-        pytest.param(CHECKPOINT, 3, range(0), [2, 3], [(2, 3, "NEVER")], id="of this start nothing was emitted"),
-        pytest.param(CHECKPOINT, None, range(0), [0], [(0, 0, "NEVER")], id="of this start, without a note"),
-        pytest.param(CHECKPOINT, None, range(3), [3, 4], [(0, 4, "NEVER")], id="purged, and the next ones unreadable"),
-        pytest.param(CHECKPOINT, None, range(3), [5], [(0, 2, "NEVER"), (5, 5, "NEVER")], id="others between"),
-        pytest.param(CHECKPOINT, None, range(3), [], [(0, 2, "NEVER")], id="purged alone"),
-        pytest.param(CHECKPOINT, None, range(0), [], [], id="nothing"),
-    ],
-)
-def test_a_gap_is_what_is_gone_and_was_not_emitted(
-    reason: EmissionReason, noted: int | None, gone: range, unrecoverable: list[int], gaps: list[tuple[int, int, str]]
-) -> None:
-    made = kafka_checkpoint(0)
-    log = QueryLog(made.location, made.files)
-    run = StreamRun(query_id=QUERY, run_id="run", name="copy", started_at=BEGAN, query=Query())
-    rebuilder = Rebuilder(log, made.files, inputs=(), sources=None)
-    task = BackfillTask(run, rebuilder, log, deque(), reason, None, noted, gone, None, unrecoverable=unrecoverable)
-    found = task.missing(BEGAN)
-    assert [(gap.first, gap.last, gap.emitted.name) for gap in found] == gaps
-    assert {(gap.query_id, gap.name, gap.noticed_at) for gap in found} <= {(QUERY, "copy", BEGAN)}
+GAPS: dict[str, tuple[EmissionReason, int | None, range, list[int], list[tuple[int, int, str]]]] = {
+    "what a note has was emitted": (EmissionReason.START, 3, range(0), [2, 3, 5, 6], [(5, 6, "NEVER")]),
+    "no note": (EmissionReason.START, None, range(0), [0, 2], [(0, 0, "UNKNOWN"), (2, 2, "UNKNOWN")]),
+    "of this start nothing was emitted": (CHECKPOINT, 3, range(0), [2, 3], [(2, 3, "NEVER")]),
+    "of this start, without a note": (CHECKPOINT, None, range(0), [0], [(0, 0, "NEVER")]),
+    "purged, and the next ones unreadable": (CHECKPOINT, None, range(3), [3, 4], [(0, 4, "NEVER")]),
+    "others between": (CHECKPOINT, None, range(3), [5], [(0, 2, "NEVER"), (5, 5, "NEVER")]),
+    "purged alone": (CHECKPOINT, None, range(3), [], [(0, 2, "NEVER")]),
+    "nothing": (CHECKPOINT, None, range(0), [], []),
+}
+
+
+def test_a_gap_is_what_is_gone_and_was_not_emitted(subtests: pytest.Subtests) -> None:
+    for case, (reason, noted, gone, unrecoverable, gaps) in GAPS.items():
+        with subtests.test(case):
+            made = kafka_checkpoint(0)
+            log = QueryLog(made.location, made.files)
+            run = StreamRun(query_id=QUERY, run_id="run", name="copy", started_at=BEGAN, query=Query())
+            rebuilder = Rebuilder(log, made.files, inputs=(), sources=None)
+            task = BackfillTask(
+                run, rebuilder, log, deque(), reason, None, noted, gone, None, unrecoverable=unrecoverable
+            )
+            found = task.missing(BEGAN)
+            assert [(gap.first, gap.last, gap.emitted.name) for gap in found] == gaps
+            assert {(gap.query_id, gap.name, gap.noticed_at) for gap in found} <= {(QUERY, "copy", BEGAN)}
 
 
 def test_alone_unless_they_may_share_an_event() -> None:

@@ -2,63 +2,70 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
-import pytest
 
 from headwater_producers.spark.streaming.run import Chain, version_text
 from headwater_schemas.events import EmissionReason, EngineRef, IntervalEntry, QualityResult, Versions
+
+if TYPE_CHECKING:
+    import pytest
 
 BEFORE = Versions(code="v1", config="c1", engine=EngineRef("spark", "4.0.0"), capture="1")
 ENTRY = IntervalEntry(batch_id=0, plan_digest="p1", quality=(QualityResult(assertion="has_id", passed=True),))
 VERSION, QUALITY = EmissionReason.VERSION_CHANGE, EmissionReason.QUALITY_CHANGE
 
 
-@pytest.mark.parametrize(
-    ("changed", "reason"),
-    [
-        ({}, None),
-        ({"code": "v2"}, VERSION),
-        ({"config": "c2"}, VERSION),
-        ({"config": None}, VERSION),
-        ({"engine": EngineRef("spark", "4.0.1")}, VERSION),
-        # Ours, not the job's.
-        ({"capture": "2"}, None),
-    ],
-)
-def test_code_configuration_and_engine_by_themselves(changed: dict[str, object], reason: EmissionReason | None) -> None:
-    chain = Chain()
-    assert chain.change(ENTRY, version_text(BEFORE)) is None, "the first one changes nothing"
-    after = version_text(msgspec.structs.replace(BEFORE, **changed))
-    assert chain.change(ENTRY, after) is reason
-    assert chain.change(ENTRY, after) is None, "once"
+CHANGED: list[tuple[dict[str, object], EmissionReason | None]] = [
+    ({}, None),
+    ({"code": "v2"}, VERSION),
+    ({"config": "c2"}, VERSION),
+    ({"config": None}, VERSION),
+    ({"engine": EngineRef("spark", "4.0.1")}, VERSION),
+    # Ours, not the job's.
+    ({"capture": "2"}, None),
+]
 
 
-@pytest.mark.parametrize(
-    ("entry", "reason"),
-    [
-        (msgspec.structs.replace(ENTRY, plan_digest="p2"), VERSION),
-        (msgspec.structs.replace(ENTRY, plan_digest=None), None),
-        (msgspec.structs.replace(ENTRY, quality=(QualityResult(assertion="has_id", passed=False),)), QUALITY),
-        (msgspec.structs.replace(ENTRY, quality=()), QUALITY),
-    ],
-)
-def test_lineage_and_quality(entry: IntervalEntry, reason: EmissionReason | None) -> None:
-    chain = Chain()
-    chain.change(ENTRY, version_text(BEFORE))
-    assert chain.change(entry, version_text(BEFORE)) is reason
+def test_code_configuration_and_engine_by_themselves(subtests: pytest.Subtests) -> None:
+    for changed, reason in CHANGED:
+        with subtests.test(changed=changed):
+            chain = Chain()
+            assert chain.change(ENTRY, version_text(BEFORE)) is None, "the first one changes nothing"
+            after = version_text(msgspec.structs.replace(BEFORE, **changed))
+            assert chain.change(ENTRY, after) is reason
+            assert chain.change(ENTRY, after) is None, "once"
 
 
-@pytest.mark.parametrize(
-    ("committed", "first", "last", "noted"),
-    [
-        (7, 5, 7, 7),  # in the middle of what this process has emitted
-        (5, 5, 5, 5),  # at its first micro-batch
-        (3, None, None, 3),  # before it: another process emitted those
-        (0, None, None, 0),  # behind the very first micro-batch
-        (-1, None, None, None),  # to the very beginning
-    ],
-)
-def test_a_checkpoint_that_was_set_back(committed: int, first: int | None, last: int | None, noted: int | None) -> None:
-    chain = Chain(first=5, last=9, noted=9)
-    chain.set_back(committed)
-    assert (chain.first, chain.last, chain.noted) == (first, last, noted)
+LINEAGE_OR_QUALITY: list[tuple[IntervalEntry, EmissionReason | None]] = [
+    (msgspec.structs.replace(ENTRY, plan_digest="p2"), VERSION),
+    (msgspec.structs.replace(ENTRY, plan_digest=None), None),
+    (msgspec.structs.replace(ENTRY, quality=(QualityResult(assertion="has_id", passed=False),)), QUALITY),
+    (msgspec.structs.replace(ENTRY, quality=()), QUALITY),
+]
+
+
+def test_lineage_and_quality(subtests: pytest.Subtests) -> None:
+    for entry, reason in LINEAGE_OR_QUALITY:
+        with subtests.test(entry=entry):
+            chain = Chain()
+            chain.change(ENTRY, version_text(BEFORE))
+            assert chain.change(entry, version_text(BEFORE)) is reason
+
+
+SET_BACK: list[tuple[int, int | None, int | None, int | None]] = [
+    (7, 5, 7, 7),  # in the middle of what this process has emitted
+    (5, 5, 5, 5),  # at its first micro-batch
+    (3, None, None, 3),  # before it: another process emitted those
+    (0, None, None, 0),  # behind the very first micro-batch
+    (-1, None, None, None),  # to the very beginning
+]
+
+
+def test_a_checkpoint_that_was_set_back(subtests: pytest.Subtests) -> None:
+    for committed, first, last, noted in SET_BACK:
+        with subtests.test(committed=committed, first=first):
+            chain = Chain(first=5, last=9, noted=9)
+            chain.set_back(committed)
+            assert (chain.first, chain.last, chain.noted) == (first, last, noted)

@@ -7,9 +7,7 @@ import json
 import zlib
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark import CaptureSettings
 from headwater_producers.spark.common.account import configuration_digest, service_account
@@ -19,6 +17,9 @@ from headwater_producers.spark.events.data_interval import ALWAYS, DataInterval,
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.execution.facts import rows_rejected, without_literals
 from headwater_schemas.events import RunEvent
+
+if TYPE_CHECKING:
+    import pytest
 
 MONDAY, TUESDAY = datetime(2026, 11, 23, tzinfo=UTC), datetime(2026, 11, 24, tzinfo=UTC)
 
@@ -81,26 +82,27 @@ def test_settings_win_over_what_is_found() -> None:
     assert "hunter2" not in repr(about)
 
 
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({}, ALWAYS),
-        ({"AIRFLOW_CTX_EXECUTION_DATE": "2026-11-23T00:00:00+00:00"}, DataInterval(MONDAY)),
-        (
-            {
-                "AIRFLOW_CTX_LOGICAL_DATE": "2026-11-23T02:00:00+02:00",
-                "AIRFLOW_CTX_DAG_ID": "flights",
-                "AIRFLOW_CTX_DAG_RUN_ID": "backfill__2026-11-23T00:00:00+00:00",
-            },
-            DataInterval(MONDAY, campaign="backfill of flights"),
-        ),
-        (pipes({"data": WINDOW}), DataInterval(MONDAY, TUESDAY)),
-        (pipes({"data": {"partition_time_window": None}}), ALWAYS),
-        (pipes({}), ALWAYS),
-    ],
-)
-def test_what_an_orchestrator_sets(environment: dict[str, str], expected: DataInterval) -> None:
-    assert data_interval(environment) == expected
+ORCHESTRATED: list[tuple[dict[str, str], DataInterval]] = [
+    ({}, ALWAYS),
+    ({"AIRFLOW_CTX_EXECUTION_DATE": "2026-11-23T00:00:00+00:00"}, DataInterval(MONDAY)),
+    (
+        {
+            "AIRFLOW_CTX_LOGICAL_DATE": "2026-11-23T02:00:00+02:00",
+            "AIRFLOW_CTX_DAG_ID": "flights",
+            "AIRFLOW_CTX_DAG_RUN_ID": "backfill__2026-11-23T00:00:00+00:00",
+        },
+        DataInterval(MONDAY, campaign="backfill of flights"),
+    ),
+    (pipes({"data": WINDOW}), DataInterval(MONDAY, TUESDAY)),
+    (pipes({"data": {"partition_time_window": None}}), ALWAYS),
+    (pipes({}), ALWAYS),
+]
+
+
+def test_what_an_orchestrator_sets(subtests: pytest.Subtests) -> None:
+    for environment, expected in ORCHESTRATED:
+        with subtests.test(environment=environment):
+            assert data_interval(environment) == expected
 
 
 def test_dagster_may_write_a_file(tmp_path: Path) -> None:
@@ -109,23 +111,25 @@ def test_dagster_may_write_a_file(tmp_path: Path) -> None:
     assert data_interval(pipes({"path": str(file)})) == DataInterval(MONDAY, TUESDAY)
 
 
-@pytest.mark.parametrize(
-    "environment",
-    [
-        {"AIRFLOW_CTX_LOGICAL_DATE": "soon"},
-        {"DAGSTER_PIPES_CONTEXT": "no base64!"},
-        {"DAGSTER_PIPES_CONTEXT": base64.b64encode(b"no zlib").decode()},
-        pipes({"data": ["?"]}),
-        pipes({"path": "/nowhere"}),
-        pipes({"data": {"partition_time_window": {"start": "soon"}}}),
-    ],
-)
+ILL_FORMED: list[dict[str, str]] = [
+    {"AIRFLOW_CTX_LOGICAL_DATE": "soon"},
+    {"DAGSTER_PIPES_CONTEXT": "no base64!"},
+    {"DAGSTER_PIPES_CONTEXT": base64.b64encode(b"no zlib").decode()},
+    pipes({"data": ["?"]}),
+    pipes({"path": "/nowhere"}),
+    pipes({"data": {"partition_time_window": {"start": "soon"}}}),
+]
+
+
 def test_what_is_ill_formed_is_left_out_with_a_warning(
-    environment: dict[str, str], caplog: pytest.LogCaptureFixture
+    subtests: pytest.Subtests, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert data_interval(environment) == ALWAYS
-    [warning] = caplog.records
-    assert next(iter(environment)) in warning.getMessage()
+    for environment in ILL_FORMED:
+        with subtests.test(environment=environment):
+            caplog.clear()
+            assert data_interval(environment) == ALWAYS
+            [warning] = caplog.records
+            assert next(iter(environment)) in warning.getMessage()
 
 
 def test_the_account_by_kubernetes_kerberos_or_the_cloud() -> None:
@@ -151,17 +155,18 @@ def test_a_configuration_is_the_same_on_any_machine_and_has_no_secret() -> None:
     assert len(digest) == 16
 
 
-@pytest.mark.parametrize(
-    ("sql", "expected"),
-    [
-        ("SELECT a1 FROM t2 WHERE x = 'it''s' AND y > 1.5e3", "SELECT a1 FROM t2 WHERE x = ? AND y > ?"),
-        ("SELECT `a 'b' 1` -- Ada's\nFROM t /* 7 'x */", "SELECT `a 'b' 1` \nFROM t "),
-        (r"SELECT 'a\'b', r'\d', \"c\", 7L".replace('\\"', '"'), "SELECT ?, ?, ?, ?"),
-        ("SELECT date'2020-01-01', X'1F', .5", "SELECT date?, X?, ?"),
-    ],
-)
-def test_a_statement_without_literals(sql: str, expected: str) -> None:
-    assert without_literals(sql) == expected
+STATEMENTS: list[tuple[str, str]] = [
+    ("SELECT a1 FROM t2 WHERE x = 'it''s' AND y > 1.5e3", "SELECT a1 FROM t2 WHERE x = ? AND y > ?"),
+    ("SELECT `a 'b' 1` -- Ada's\nFROM t /* 7 'x */", "SELECT `a 'b' 1` \nFROM t "),
+    (r"SELECT 'a\'b', r'\d', \"c\", 7L".replace('\\"', '"'), "SELECT ?, ?, ?, ?"),
+    ("SELECT date'2020-01-01', X'1F', .5", "SELECT date?, X?, ?"),
+]
+
+
+def test_a_statement_without_literals(subtests: pytest.Subtests) -> None:
+    for sql, expected in STATEMENTS:
+        with subtests.test(sql):
+            assert without_literals(sql) == expected
 
 
 def test_rejected_rows_are_those_that_observations_count() -> None:

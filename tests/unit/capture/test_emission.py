@@ -25,7 +25,7 @@ from headwater_producers.spark.driver.engine import EventPublisher
 from headwater_producers.spark.driver.status import CaptureStatus
 from headwater_schemas.events import IntervalEntry, IntervalEvent, Provenance
 from support.capture import RecordingSink
-from support.outbox import until
+from support.waiting import eventually, patience
 
 
 class Intake:
@@ -167,7 +167,7 @@ def test_a_late_interval_stops_its_query_once_and_what_follows_is_added_to_the_r
     watch = OverrunWatch(sink, wait_seconds=0.02, stop=stopped)
     watch.start()
     watch.published(interval(4, 5))
-    assert stopped.changed.wait(20)
+    assert stopped.changed.wait(patience(20))
     watch.published(interval(6))
     watch.end()
     assert stopped.overruns == [Overrun("q-1", "enrich", 4, 5)]
@@ -181,7 +181,7 @@ def test_a_refused_interval_stops_its_query_though_nothing_waits() -> None:
     watch = OverrunWatch(Sink(), wait_seconds=3_600, stop=stopped)
     watch.start()
     watch.refused(interval(4))
-    assert stopped.changed.wait(20)
+    assert stopped.changed.wait(patience(20))
     watch.end()
     assert [str(one) for one in watch.overruns] == [
         "query enrich: micro-batch 4 was committed, and the lineage isn't durable"
@@ -197,7 +197,7 @@ def test_what_is_durable_held_back_or_only_reconstructed_stops_nothing() -> None
     watch.refused(interval(2, query="q-2"))
     watch.refused(interval(1, query="q-3", provenance=Provenance.RECONCILED))
     watch.start()
-    until(lambda: not watch._waiting)
+    eventually(lambda: not watch._waiting)
     watch.end()
     assert stopped.overruns == []
 
@@ -220,24 +220,25 @@ def test_what_is_durable_is_enough(policy: str) -> None:
     assert made.verdict(delivered=True) is None
 
 
-@pytest.mark.parametrize(
-    ("counts", "at_risk", "lost", "in_time", "says"),
-    [
-        ({}, 3, 0, True, "3 events are neither acknowledged by Kafka nor in an outbox"),
-        ({}, 0, 2, True, "2 given up"),
-        ({"dropped": 1}, 0, 0, True, "1 callbacks dropped"),
-        ({"failed": 1}, 0, 0, True, "1 not made into events"),
-        ({"publish_failed": 1}, 0, 0, True, "1 events refused"),
-        ({}, 0, 0, False, "could be looked at in time"),
-    ],
-)
-def test_anything_less_is_not(counts: dict[str, int], at_risk: int, lost: int, in_time: bool, says: str) -> None:
-    sink, engine = Sink(), Engine(**counts)
-    sink.at_risk, sink.lost, engine.ended_in_time = at_risk, lost, in_time
-    problem = emission("fail_job", sink, engine).verdict(delivered=False)
-    assert problem is not None
-    assert says in str(problem)
-    assert "The data is written, and stays" in str(problem)
+LOSSES: list[tuple[dict[str, int], int, int, bool, str]] = [
+    ({}, 3, 0, True, "3 events are neither acknowledged by Kafka nor in an outbox"),
+    ({}, 0, 2, True, "2 given up"),
+    ({"dropped": 1}, 0, 0, True, "1 callbacks dropped"),
+    ({"failed": 1}, 0, 0, True, "1 not made into events"),
+    ({"publish_failed": 1}, 0, 0, True, "1 events refused"),
+    ({}, 0, 0, False, "could be looked at in time"),
+]
+
+
+def test_anything_less_is_not(subtests: pytest.Subtests) -> None:
+    for counts, at_risk, lost, in_time, says in LOSSES:
+        with subtests.test(counts=counts, at_risk=at_risk):
+            sink, engine = Sink(), Engine(**counts)
+            sink.at_risk, sink.lost, engine.ended_in_time = at_risk, lost, in_time
+            problem = emission("fail_job", sink, engine).verdict(delivered=False)
+            assert problem is not None
+            assert says in str(problem)
+            assert "The data is written, and stays" in str(problem)
 
 
 def test_a_sink_of_ones_own_is_durable_where_it_says_delivered() -> None:

@@ -178,22 +178,23 @@ def test_two_sources_of_one_topic_are_one_use_where_they_agree() -> None:
     assert len(differ.inputs) == 2
 
 
-@pytest.mark.parametrize(
-    ("rows", "read_often", "expected"),
-    [
-        (30, False, 30),
-        (29, True, 29),  # a transaction marker or a compacted record among the offsets
-        (60, True, 30),  # two writes inside foreachBatch
-        (60, False, 30),  # a stream that the query uses twice
-        (45, True, None),  # one and a half times: isn't known
-        (None, True, None),
-    ],
-)
-def test_rows_are_counted_once(rows: int | None, read_often: bool, expected: int | None) -> None:
-    ranges = REGISTRY.read_range(
-        SourceOffsets(start={"in": {"0": 8, "1": 12}}, end={"in": {"0": 24, "1": 26}}, kind=SourceKind.KAFKA)
-    )
-    assert source_rows(ranges, rows, read_often=read_often) == expected
+COUNTED_ROWS: list[tuple[int | None, bool, int | None]] = [
+    (30, False, 30),
+    (29, True, 29),  # a transaction marker or a compacted record among the offsets
+    (60, True, 30),  # two writes inside foreachBatch
+    (60, False, 30),  # a stream that the query uses twice
+    (45, True, None),  # one and a half times: isn't known
+    (None, True, None),
+]
+
+
+def test_rows_are_counted_once(subtests: pytest.Subtests) -> None:
+    for rows, read_often, expected in COUNTED_ROWS:
+        with subtests.test(rows=rows, read_often=read_often):
+            ranges = REGISTRY.read_range(
+                SourceOffsets(start={"in": {"0": 8, "1": 12}}, end={"in": {"0": 24, "1": 26}}, kind=SourceKind.KAFKA)
+            )
+            assert source_rows(ranges, rows, read_often=read_often) == expected
 
 
 def test_rows_of_a_source_without_offsets_are_not_known_when_it_may_be_read_often() -> None:

@@ -1,24 +1,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-import pytest
 from prometheus_client import CollectorRegistry
 
 from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, gaps_facet, spans
 
+if TYPE_CHECKING:
+    import pytest
+
 AT = datetime(2013, 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("batches", "found"),
-    [((), []), ([4], [(4, 4)]), ([9, 3, 4, 4], [(3, 4), (9, 9)]), (range(5), [(0, 4)])],
-)
-def test_spans(batches: Iterable[int], found: list[tuple[int, int]]) -> None:
-    assert spans(batches) == found
+def test_spans(subtests: pytest.Subtests) -> None:
+    for batches, found in (((), []), ([4], [(4, 4)]), ([9, 3, 4, 4], [(3, 4), (9, 9)]), (range(5), [(0, 4)])):
+        with subtests.test(batches=batches):
+            assert spans(batches) == found
 
 
 def test_a_gap_is_counted_by_its_micro_batches_logged_and_remembered(caplog: pytest.LogCaptureFixture) -> None:

@@ -48,45 +48,46 @@ def no_region(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({"type": "rest", "uri": "https://catalog:8181"}, ("https://catalog:8181", "shop.orders")),
-        # What is the same catalog, and what nobody may read.
-        ({"type": "REST", "uri": "HTTPS://user:secret@catalog:8181/"}, ("https://catalog:8181", "shop.orders")),
-        (
-            {"catalog-impl": "org.apache.iceberg.rest.RESTCatalog", "uri": "http://c/api", "warehouse": "prod"},
-            ("http://c/api", "shop.orders"),
-        ),
-        ({"type": "rest"}, None),
-        ({"type": "hive", "uri": "thrift://b:9083,thrift://a:9083"}, ("hive://a:9083", "shop.orders")),
-        ({"uri": "thrift://a:9083"}, ("hive://a:9083", "shop.orders")),
-        (
-            {"type": "hive", "spark.hadoop.hive.metastore.uris": "thrift://m:9083", "warehouse": "s3://b/w"},
-            ("hive://m:9083", "shop.orders"),
-        ),
-        ({"type": "glue", "glue.id": "123456789012", "client.region": "eu-west-1"}, (ARN, "table/shop/orders")),
-        (
-            {
-                "catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog",
-                "client.region": "eu-west-1",
-                "spark.glue.accountId": "123456789012",
-            },
-            (ARN, "table/shop/orders"),
-        ),
-        # Whose account it is, isn't known.
-        ({"type": "glue", "client.region": "eu-west-1"}, None),
-        # Folders.
-        ({"type": "hadoop", "warehouse": "s3://b/w", "uri": "thrift://a:9083"}, None),
-        ({"catalog-impl": "org.example.Ours", "uri": "x"}, None),
-        ({"spark.sql.catalog.lake": "org.example.Catalog", "type": "rest", "uri": "http://c"}, None),
-    ],
-)
-def test_a_table_by_its_catalogs_name(settings: dict[str, str], expected: tuple[str, str] | None) -> None:
-    found = iceberg_catalog(context(of_lake(settings)), "lake")
-    assert (None if found is None else found.ref("shop", "orders")) == (
-        None if expected is None else DatasetRef(*expected)
-    )
+CATALOGS: list[tuple[dict[str, str], tuple[str, str] | None]] = [
+    ({"type": "rest", "uri": "https://catalog:8181"}, ("https://catalog:8181", "shop.orders")),
+    # What is the same catalog, and what nobody may read.
+    ({"type": "REST", "uri": "HTTPS://user:secret@catalog:8181/"}, ("https://catalog:8181", "shop.orders")),
+    (
+        {"catalog-impl": "org.apache.iceberg.rest.RESTCatalog", "uri": "http://c/api", "warehouse": "prod"},
+        ("http://c/api", "shop.orders"),
+    ),
+    ({"type": "rest"}, None),
+    ({"type": "hive", "uri": "thrift://b:9083,thrift://a:9083"}, ("hive://a:9083", "shop.orders")),
+    ({"uri": "thrift://a:9083"}, ("hive://a:9083", "shop.orders")),
+    (
+        {"type": "hive", "spark.hadoop.hive.metastore.uris": "thrift://m:9083", "warehouse": "s3://b/w"},
+        ("hive://m:9083", "shop.orders"),
+    ),
+    ({"type": "glue", "glue.id": "123456789012", "client.region": "eu-west-1"}, (ARN, "table/shop/orders")),
+    (
+        {
+            "catalog-impl": "org.apache.iceberg.aws.glue.GlueCatalog",
+            "client.region": "eu-west-1",
+            "spark.glue.accountId": "123456789012",
+        },
+        (ARN, "table/shop/orders"),
+    ),
+    # Whose account it is, isn't known.
+    ({"type": "glue", "client.region": "eu-west-1"}, None),
+    # Folders.
+    ({"type": "hadoop", "warehouse": "s3://b/w", "uri": "thrift://a:9083"}, None),
+    ({"catalog-impl": "org.example.Ours", "uri": "x"}, None),
+    ({"spark.sql.catalog.lake": "org.example.Catalog", "type": "rest", "uri": "http://c"}, None),
+]
+
+
+def test_a_table_by_its_catalogs_name(subtests: pytest.Subtests) -> None:
+    for settings, expected in CATALOGS:
+        with subtests.test(settings=settings):
+            found = iceberg_catalog(context(of_lake(settings)), "lake")
+            assert (None if found is None else found.ref("shop", "orders")) == (
+                None if expected is None else DatasetRef(*expected)
+            )
 
 
 def test_where_it_lies_is_its_identity_and_the_catalogs_name_another() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 
 from headwater_producers.spark.driver.listeners import Inbox
+from support.waiting import patience
 
 
 def test_first_in_first_out_and_urgent_before_all() -> None:
@@ -25,10 +26,10 @@ def test_what_finds_no_room_is_counted() -> None:
 def test_taking_waits_for_a_put() -> None:
     inbox: Inbox[int] = Inbox(2)
     taken: list[int | None] = []
-    taker = threading.Thread(target=lambda: taken.append(inbox.take(30)))
+    taker = threading.Thread(target=lambda: taken.append(inbox.take(patience(30))))
     taker.start()
     inbox.put(7)
-    taker.join(30)
+    taker.join(patience(30))
     assert taken == [7]
 
 

@@ -1,31 +1,35 @@
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_producers.spark.events.job_names import application_name, batch_name, short_name, streaming_name
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_schemas.events import DatasetRef
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def output(namespace: str, name: str) -> PlanOutput:
     return PlanOutput(dataset=DatasetRef(namespace, name), kind=SourceKind.UNKNOWN)
 
 
-@pytest.mark.parametrize(
-    ("namespace", "name", "short"),
-    [
-        ("file", "/data/daily_report", "daily_report"),
-        ("s3://bucket", "lake/daily_report/", "daily_report"),
-        ("s3://bucket", "report.parquet", "report.parquet"),
-        ("hive://meta:9083", "db.daily_report", "daily_report"),
-        ("postgres://db:5432", "flights.public.routes", "routes"),
-        ("kafka://broker:9092", "flights.enriched", "flights.enriched"),
-        ("file", "/data/a b/c d", "c_d"),
-        ("file", "/", ""),
-    ],
-)
-def test_short_names(namespace: str, name: str, short: str) -> None:
-    assert short_name(DatasetRef(namespace, name)) == short
+SHORT_NAMES: list[tuple[str, str, str]] = [
+    ("file", "/data/daily_report", "daily_report"),
+    ("s3://bucket", "lake/daily_report/", "daily_report"),
+    ("s3://bucket", "report.parquet", "report.parquet"),
+    ("hive://meta:9083", "db.daily_report", "daily_report"),
+    ("postgres://db:5432", "flights.public.routes", "routes"),
+    ("kafka://broker:9092", "flights.enriched", "flights.enriched"),
+    ("file", "/data/a b/c d", "c_d"),
+    ("file", "/", ""),
+]
+
+
+def test_short_names(subtests: pytest.Subtests) -> None:
+    for namespace, name, short in SHORT_NAMES:
+        with subtests.test(namespace=namespace, name=name):
+            assert short_name(DatasetRef(namespace, name)) == short
 
 
 def test_names_of_an_application_and_its_jobs() -> None:

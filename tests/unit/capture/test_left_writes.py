@@ -144,11 +144,12 @@ OTHERS: list[tuple[str, DictFiles, dict[str, Any], Verdict]] = [
 ]
 
 
-@pytest.mark.parametrize(("case", "files", "fields", "verdict"), [*DELTA, *OTHERS])
-def test_what_a_delta_log_shows(case: str, files: DictFiles, fields: dict[str, Any], verdict: Verdict) -> None:
-    found = became_of(write(**fields), files)
-    assert found.verdict is verdict, (case, found.reason)
-    assert bool(found.reason) is (verdict is not Verdict.COMMITTED)
+def test_what_a_delta_log_shows(subtests: pytest.Subtests) -> None:
+    for case, files, fields, verdict in (*DELTA, *OTHERS):
+        with subtests.test(case):
+            found = became_of(write(**fields), files)
+            assert found.verdict is verdict, (case, found.reason)
+            assert bool(found.reason) is (verdict is not Verdict.COMMITTED)
 
 
 def snapshot(number: int, seconds: int, parent: int | None, application: str = "local-1", **summary: str) -> Any:
@@ -234,14 +235,15 @@ def test_what_the_catalogs_of_a_session_show(case: str, catalogs: Catalogs, verd
     assert "no catalog of the session has it" in found.reason
 
 
-@pytest.mark.parametrize(("case", "files", "verdict"), ICEBERG)
-def test_what_iceberg_s_metadata_show(case: str, files: DictFiles, verdict: Verdict) -> None:
-    found = became_of(write("iceberg"), files)
-    assert found.verdict is verdict, (case, found.reason)
-    if verdict is Verdict.COMMITTED:
-        assert found.position is not None
-        assert found.position.table_snapshot is not None
-        assert (found.position.table_snapshot.snapshot_id, found.counts.rows) == ("2", 3)
+def test_what_iceberg_s_metadata_show(subtests: pytest.Subtests) -> None:
+    for case, files, verdict in ICEBERG:
+        with subtests.test(case):
+            found = became_of(write("iceberg"), files)
+            assert found.verdict is verdict, (case, found.reason)
+            if verdict is Verdict.COMMITTED:
+                assert found.position is not None
+                assert found.position.table_snapshot is not None
+                assert (found.position.table_snapshot.snapshot_id, found.counts.rows) == ("2", 3)
 
 
 def test_the_page_shows_these_cases() -> None:
@@ -382,17 +384,18 @@ def test_a_disk_that_fails_costs_only_what_it_would_have_kept(tmp_path: Path, ca
     assert "can't be saved" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("dataset", "expected"),
-    [
-        (DatasetRef("file", "/lake/orders"), "/lake/orders"),
-        (DatasetRef("s3://bucket", "lake/orders"), "s3a://bucket/lake/orders"),
-        (DatasetRef("s3://bucket", "/lake/orders"), "s3a://bucket/lake/orders"),
-        (DatasetRef("hdfs://nn:8020", "/lake/orders"), "hdfs://nn:8020/lake/orders"),
-    ],
-)
-def test_where_a_table_lies_is_written_as_hadoop_has_it(dataset: DatasetRef, expected: str) -> None:
-    assert location(dataset) == expected
+LOCATIONS: list[tuple[DatasetRef, str]] = [
+    (DatasetRef("file", "/lake/orders"), "/lake/orders"),
+    (DatasetRef("s3://bucket", "lake/orders"), "s3a://bucket/lake/orders"),
+    (DatasetRef("s3://bucket", "/lake/orders"), "s3a://bucket/lake/orders"),
+    (DatasetRef("hdfs://nn:8020", "/lake/orders"), "hdfs://nn:8020/lake/orders"),
+]
+
+
+def test_where_a_table_lies_is_written_as_hadoop_has_it(subtests: pytest.Subtests) -> None:
+    for dataset, expected in LOCATIONS:
+        with subtests.test(dataset=dataset):
+            assert location(dataset) == expected
 
 
 @pytest.mark.parametrize(

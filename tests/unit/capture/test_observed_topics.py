@@ -195,41 +195,40 @@ def test_one_offset_more_and_whose_it_is_is_unknown() -> None:
 SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="job" password="p=w;\\"d";'
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"bootstrap.servers": "a:1"}, {"bootstrap.servers": "a:1"}),
-        (
-            {
-                "bootstrap.servers": "a:1",
-                "security.protocol": "SASL_SSL",
-                "sasl.mechanism": "SCRAM-SHA-512",
-                "sasl.jaas.config": SCRAM,
-                "ssl.truststore.type": "PEM",
-                "ssl.truststore.location": "/ca.pem",
-                "ssl.endpoint.identification.algorithm": "",
-                "acks": "all",
-            },
-            {
-                "bootstrap.servers": "a:1",
-                "security.protocol": "SASL_SSL",
-                "sasl.mechanism": "SCRAM-SHA-512",
-                "sasl.username": "job",
-                "sasl.password": 'p=w;"d',
-                "ssl.ca.location": "/ca.pem",
-                "ssl.endpoint.identification.algorithm": "none",
-            },
-        ),
-        ({"bootstrap.servers": "a:1", "ssl.truststore.location": "/ca.jks"}, None),
-        ({"bootstrap.servers": "a:1", "sasl.jaas.config": "com.x.MyModule required;"}, None),
-        ({"bootstrap.servers": "a:1", "sasl.login.callback.handler.class": "com.x.Handler"}, None),
-        ({}, None),
-    ],
-)
-def test_a_java_client_s_connection_in_librdkafka_s_words(
-    options: dict[str, str], expected: dict[str, str] | None
-) -> None:
-    assert translated(options) == expected
+CONNECTIONS: list[tuple[dict[str, str], dict[str, str] | None]] = [
+    ({"bootstrap.servers": "a:1"}, {"bootstrap.servers": "a:1"}),
+    (
+        {
+            "bootstrap.servers": "a:1",
+            "security.protocol": "SASL_SSL",
+            "sasl.mechanism": "SCRAM-SHA-512",
+            "sasl.jaas.config": SCRAM,
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": "/ca.pem",
+            "ssl.endpoint.identification.algorithm": "",
+            "acks": "all",
+        },
+        {
+            "bootstrap.servers": "a:1",
+            "security.protocol": "SASL_SSL",
+            "sasl.mechanism": "SCRAM-SHA-512",
+            "sasl.username": "job",
+            "sasl.password": 'p=w;"d',
+            "ssl.ca.location": "/ca.pem",
+            "ssl.endpoint.identification.algorithm": "none",
+        },
+    ),
+    ({"bootstrap.servers": "a:1", "ssl.truststore.location": "/ca.jks"}, None),
+    ({"bootstrap.servers": "a:1", "sasl.jaas.config": "com.x.MyModule required;"}, None),
+    ({"bootstrap.servers": "a:1", "sasl.login.callback.handler.class": "com.x.Handler"}, None),
+    ({}, None),
+]
+
+
+def test_a_java_client_s_connection_in_librdkafka_s_words(subtests: pytest.Subtests) -> None:
+    for options, expected in CONNECTIONS:
+        with subtests.test(options=options):
+            assert translated(options) == expected
 
 
 def test_capture_s_own_connection_serves_for_the_same_brokers() -> None:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_producers.spark.connectors.kafka.connector import kafka_offsets, kafka_ranges
 from headwater_schemas.events import Certainty, KafkaRanges, OffsetRange
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_ranges_are_half_open_and_in_order_of_partition() -> None:
@@ -47,9 +51,11 @@ def test_of_a_topic_made_anew_nothing_is_read_up_to_where_it_is_met() -> None:
     assert read["t"].certainty is Certainty.INFERRED
 
 
-@pytest.mark.parametrize("value", [None, 5, "x", {"logOffset": 3}, {"t": 3}, {"t": {"x": 3}}, {"t": {"0": -2}}, []])
-def test_what_is_no_kafka_offset(value: object) -> None:
-    assert kafka_offsets(value) is None
+def test_what_is_no_kafka_offset(subtests: pytest.Subtests) -> None:
+    values: list[object] = [None, 5, "x", {"logOffset": 3}, {"t": 3}, {"t": {"x": 3}}, {"t": {"0": -2}}, []]
+    for value in values:
+        with subtests.test(value=value):
+            assert kafka_offsets(value) is None
 
 
 steps = st.lists(st.dictionaries(st.integers(0, 4), st.integers(0, 20), min_size=1), min_size=1, max_size=8)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_producers.spark.connectors.delta.log import delta_files, files_of_version
 from headwater_producers.spark.events.datasets import change_body
@@ -14,6 +13,9 @@ from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanO
 from headwater_producers.spark.plan.partition import Partition, PartitionChange, partition_path, path_partition
 from headwater_schemas.events import ColumnLineage, DatasetRef, LifecycleChange
 from support.capture import DictFiles
+
+if TYPE_CHECKING:
+    import pytest
 
 OUT = DatasetRef("file", "/out")
 
@@ -25,11 +27,12 @@ NAMED: tuple[tuple[Partition, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("partition", "path"), NAMED)
-def test_a_folder_is_named_as_spark_names_it_and_read_back(partition: Partition, path: str) -> None:
-    assert partition_path(partition) == path
-    assert path_partition(f"s3a://lake/flights/{path}") == partition
-    assert path_partition(f"/env=prod/flights/{path}/") == partition
+def test_a_folder_is_named_as_spark_names_it_and_read_back(subtests: pytest.Subtests) -> None:
+    for partition, path in NAMED:
+        with subtests.test(partition=partition):
+            assert partition_path(partition) == path
+            assert path_partition(f"s3a://lake/flights/{path}") == partition
+            assert path_partition(f"/env=prod/flights/{path}/") == partition
 
 
 def test_a_path_that_is_no_partition() -> None:

@@ -159,42 +159,45 @@ def test_dbt_by_its_results_alone() -> None:
         quality.dbt(RESULTS, model="orders")
 
 
-@pytest.mark.parametrize(
-    ("constraint", "column", "rule"),
-    [
-        ("CompletenessConstraint(Completeness(id,None,None))", "id", "COMPLETENESS"),
-        ("UniquenessConstraint(Uniqueness(List(id, day),None,None))", "id, day", "UNIQUENESS"),
-        ("SizeConstraint(Size(None))", None, "VOLUME"),
-        ("MinimumConstraint(Minimum(price,None,None))", "price", "RANGE"),
-        ("ComplianceConstraint(Compliance(price is positive,price > 0,None,List(price),None))", "price", "VALIDITY"),
-        ("PatternMatchConstraint(PatternMatch(mail,None,^[^@]+@.+$,None))", "mail", "VALIDITY"),
-        ("one of its own", None, None),
-    ],
-)
-def test_deequ(constraint: str, column: str | None, rule: str | None) -> None:
-    row = {
-        "check": "orders",
-        "check_level": "Warning",
-        "check_status": "Warning",
-        "constraint": constraint,
-        "constraint_status": "Failure",
-        "constraint_message": "Value: 0.98 does not meet the constraint requirement!",
-    }
-    assert quality.deequ([row]) == [
-        QualityResult(assertion=constraint, passed=False, value=0.98, column=column, rule=rule, severity="Warning")
-    ]
+DEEQU_RULES: list[tuple[str, str | None, str | None]] = [
+    ("CompletenessConstraint(Completeness(id,None,None))", "id", "COMPLETENESS"),
+    ("UniquenessConstraint(Uniqueness(List(id, day),None,None))", "id, day", "UNIQUENESS"),
+    ("SizeConstraint(Size(None))", None, "VOLUME"),
+    ("MinimumConstraint(Minimum(price,None,None))", "price", "RANGE"),
+    ("ComplianceConstraint(Compliance(price is positive,price > 0,None,List(price),None))", "price", "VALIDITY"),
+    ("PatternMatchConstraint(PatternMatch(mail,None,^[^@]+@.+$,None))", "mail", "VALIDITY"),
+    ("one of its own", None, None),
+]
 
 
-@pytest.mark.parametrize(
-    ("made", "message"),
-    [
-        (lambda: quality.great_expectations({"success": True}), "a list of `results`"),
-        (lambda: quality.great_expectations("passed"), "is a mapping, not str"),
-        (lambda: quality.soda({}), "a list of `checks`"),
-        (lambda: quality.dbt({"results": {}}), "a list of `results`"),
-        (lambda: quality.dbt({"results": [{"unique_id": "test.shop.paid.1", "status": "success"}]}), "and not run it"),
-    ],
-)
-def test_another_form_is_refused(made: Any, message: str) -> None:
-    with pytest.raises(CaptureError, match=message):
-        made()
+def test_deequ(subtests: pytest.Subtests) -> None:
+    for constraint, column, rule in DEEQU_RULES:
+        with subtests.test(constraint=constraint, column=column):
+            row = {
+                "check": "orders",
+                "check_level": "Warning",
+                "check_status": "Warning",
+                "constraint": constraint,
+                "constraint_status": "Failure",
+                "constraint_message": "Value: 0.98 does not meet the constraint requirement!",
+            }
+            assert quality.deequ([row]) == [
+                QualityResult(
+                    assertion=constraint, passed=False, value=0.98, column=column, rule=rule, severity="Warning"
+                )
+            ]
+
+
+OTHER_FORMS: list[tuple[Any, str]] = [
+    (lambda: quality.great_expectations({"success": True}), "a list of `results`"),
+    (lambda: quality.great_expectations("passed"), "is a mapping, not str"),
+    (lambda: quality.soda({}), "a list of `checks`"),
+    (lambda: quality.dbt({"results": {}}), "a list of `results`"),
+    (lambda: quality.dbt({"results": [{"unique_id": "test.shop.paid.1", "status": "success"}]}), "and not run it"),
+]
+
+
+def test_another_form_is_refused(subtests: pytest.Subtests) -> None:
+    for made, message in OTHER_FORMS:
+        with subtests.test(message), pytest.raises(CaptureError, match=message):
+            made()

@@ -145,19 +145,20 @@ def test_a_name_bears_no_credentials(metrics: QueryMetrics, registry: CollectorR
     assert "hunter2" not in str(shown(registry))
 
 
-@pytest.mark.parametrize(
-    ("end", "latest", "behind"),
-    [
-        ({"a": {"0": 5}}, {"a": {"0": 9}}, 4),
-        ({"a": {"0": 5}}, {"a": {"0": 9, "1": 3}}, 7),  # a new partition
-        ({"a": {"0": 5}}, {"a": {"0": 2}}, 0),  # made anew
-        ({"a": {"0": 5}}, None, None),
-        (None, None, None),
-        (3, 9, None),  # a source of one's own
-    ],
-)
-def test_what_a_micro_batch_left_unread(end: object, latest: object, behind: int | None) -> None:
-    assert offsets_behind(replace(progress(), sources=(source(end, latest),))) == behind
+LEFT_UNREAD: list[tuple[object, object, int | None]] = [
+    ({"a": {"0": 5}}, {"a": {"0": 9}}, 4),
+    ({"a": {"0": 5}}, {"a": {"0": 9, "1": 3}}, 7),  # a new partition
+    ({"a": {"0": 5}}, {"a": {"0": 2}}, 0),  # made anew
+    ({"a": {"0": 5}}, None, None),
+    (None, None, None),
+    (3, 9, None),  # a source of one's own
+]
+
+
+def test_what_a_micro_batch_left_unread(subtests: pytest.Subtests) -> None:
+    for end, latest, behind in LEFT_UNREAD:
+        with subtests.test(end=end, latest=latest):
+            assert offsets_behind(replace(progress(), sources=(source(end, latest),))) == behind
 
 
 def test_a_recorded_progress_tells_where_its_topic_ended() -> None:

@@ -9,22 +9,23 @@ import pytest
 from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.hooks import TopicWait, _acting, _keeping, output_path
 from headwater_producers.spark.driver.listeners import FrameKept, RddActed, TopicWriteBegins
+from support.waiting import patience
+
+ACTIONS: list[tuple[str, tuple[Any, ...], dict[str, Any], str | None]] = [
+    ("saveAsTextFile", ("/out",), {}, "/out"),
+    ("saveAsTextFile", (), {"path": "/out"}, "/out"),
+    ("saveAsPickleFile", ("/out", 10), {}, "/out"),
+    ("saveAsHadoopDataset", ({"mapred.output.dir": "/out"},), {}, "/out"),
+    ("saveAsNewAPIHadoopDataset", (), {"conf": {"mapreduce.output.fileoutputformat.outputdir": "/out"}}, "/out"),
+    ("saveAsNewAPIHadoopDataset", ({"hbase.table": "t"},), {}, None),
+    ("foreachPartition", (print,), {}, None),
+]
 
 
-@pytest.mark.parametrize(
-    ("action", "arguments", "named", "path"),
-    [
-        ("saveAsTextFile", ("/out",), {}, "/out"),
-        ("saveAsTextFile", (), {"path": "/out"}, "/out"),
-        ("saveAsPickleFile", ("/out", 10), {}, "/out"),
-        ("saveAsHadoopDataset", ({"mapred.output.dir": "/out"},), {}, "/out"),
-        ("saveAsNewAPIHadoopDataset", (), {"conf": {"mapreduce.output.fileoutputformat.outputdir": "/out"}}, "/out"),
-        ("saveAsNewAPIHadoopDataset", ({"hbase.table": "t"},), {}, None),
-        ("foreachPartition", (print,), {}, None),
-    ],
-)
-def test_where_an_action_writes(action: str, arguments: tuple[Any, ...], named: dict[str, Any], path: str) -> None:
-    assert output_path(action, arguments, named) == path
+def test_where_an_action_writes(subtests: pytest.Subtests) -> None:
+    for action, arguments, named, path in ACTIONS:
+        with subtests.test(action=action, arguments=arguments):
+            assert output_path(action, arguments, named) == path
 
 
 class Application:
@@ -137,7 +138,7 @@ def test_a_write_waits_as_long_as_is_set(monkeypatch: pytest.MonkeyPatch) -> Non
             super().offer(signal)
             threading.Timer(0.2, signal.asked.set).start()
 
-    late = Late(topic_wait_seconds=30.0)
+    late = Late(topic_wait_seconds=patience(30))
     of(monkeypatch, late)
     TopicWait().wait(Writer(), {})
     assert late.signals[0].asked.is_set()

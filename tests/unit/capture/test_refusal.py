@@ -42,31 +42,27 @@ def attach_raises(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     monkeypatch.setattr(bootstrap, "running_capture", lambda _session: None)
 
 
-@pytest.mark.parametrize(
-    ("error", "options", "properties", "status"),
-    [
-        (WRONG, ["--exit-on-wrong-settings"], {}, 6),
-        (WRONG, ["--set", "emission_policy=fail_job"], {}, 6),
-        (WRONG, [], {"emissionPolicy": "fail_closed"}, 6),
-        (WRONG, [], {"emissionPolicy": "fail-job"}, 6),
-        (WRONG, [], {"emisionPolicy": "fail_job"}, 6),
-        (BROKEN, [], {"emissionPolicy": "fail_job"}, 1),
-    ],
-)
+ENDED: list[tuple[Exception, list[str], dict[str, str], int]] = [
+    (WRONG, ["--exit-on-wrong-settings"], {}, 6),
+    (WRONG, ["--set", "emission_policy=fail_job"], {}, 6),
+    (WRONG, [], {"emissionPolicy": "fail_closed"}, 6),
+    (WRONG, [], {"emissionPolicy": "fail-job"}, 6),
+    (WRONG, [], {"emisionPolicy": "fail_job"}, 6),
+    (BROKEN, [], {"emissionPolicy": "fail_job"}, 1),
+]
+
+
 def test_a_script_is_ended(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    ended: list[int],
-    error: Exception,
-    options: list[str],
-    properties: dict[str, str],
-    status: int,
+    subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ended: list[int]
 ) -> None:
-    attach_raises(monkeypatch, error)
-    with pytest.raises(SystemExit) as left:
-        bootstrap._attach(session(**properties), parse([*options, "job.py"]))
-    assert (left.value.code, ended) == (status, [status])
-    assert capsys.readouterr().err == f"headwater run: lineage isn't captured: {error}\n"
+    for error, options, properties, status in ENDED:
+        with subtests.test(error=error, options=options, properties=properties):
+            ended.clear()
+            attach_raises(monkeypatch, error)
+            with pytest.raises(SystemExit) as left:
+                bootstrap._attach(session(**properties), parse([*options, "job.py"]))
+            assert (left.value.code, ended) == (status, [status])
+            assert capsys.readouterr().err == f"headwater run: lineage isn't captured: {error}\n"
 
 
 @pytest.mark.parametrize(

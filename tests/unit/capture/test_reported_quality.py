@@ -56,31 +56,31 @@ def test_a_suite_is_a_run_of_its_own_that_read_the_dataset() -> None:
     assert end.run_event.ended_at == AT
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"dataset": "orders"}, "dataset is a path"),
-        ({"dataset": 7}, "dataset is a path"),
-        ({"suite": ""}, "needs the name of the suite"),
-    ],
-)
-def test_what_is_missing_is_named(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(CaptureError, match=message):
-        reported(**given)
+MISSING: list[tuple[dict[str, Any], str]] = [
+    ({"dataset": "orders"}, "dataset is a path"),
+    ({"dataset": 7}, "dataset is a path"),
+    ({"suite": ""}, "needs the name of the suite"),
+]
 
 
-@pytest.mark.parametrize(
-    ("result", "message"),
-    [
-        ({"assertion": "a"}, r"results\[0\].*passed"),
-        ({"assertion": "a", "passed": "yes"}, r"results\[0\].*passed"),
-        ({"assertion": "a", "passed": True, "colum": "id"}, r"results\[0\] has a field 'colum'"),
-        ("a", r"results\[0\] is a mapping"),
-    ],
-)
-def test_an_ill_formed_result_is_refused_with_its_field(result: Any, message: str) -> None:
-    with pytest.raises(CaptureError, match=message):
-        reported(result)
+def test_what_is_missing_is_named(subtests: pytest.Subtests) -> None:
+    for given, message in MISSING:
+        with subtests.test(given=given), pytest.raises(CaptureError, match=message):
+            reported(**given)
+
+
+ILL_FORMED: list[tuple[Any, str]] = [
+    ({"assertion": "a"}, r"results\[0\].*passed"),
+    ({"assertion": "a", "passed": "yes"}, r"results\[0\].*passed"),
+    ({"assertion": "a", "passed": True, "colum": "id"}, r"results\[0\] has a field 'colum'"),
+    ("a", r"results\[0\] is a mapping"),
+]
+
+
+def test_an_ill_formed_result_is_refused_with_its_field(subtests: pytest.Subtests) -> None:
+    for result, message in ILL_FORMED:
+        with subtests.test(result=result), pytest.raises(CaptureError, match=message):
+            reported(result)
 
 
 def test_nothing_is_reported_where_nothing_is_captured() -> None:

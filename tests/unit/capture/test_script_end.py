@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from support.waiting import patience
+
 # Forks for each ending, since all that costs time are the imports. An ending is the last thing in the child.
 DRIVER = """
 import json, os, sys
@@ -65,7 +67,7 @@ UNSEEN: Final = {ending for ending in ENDINGS if "raise SystemExit" in ending}
 def reported(folder: Path, how: str) -> dict[str, tuple[int, Reported]]:
     (folder / "driver.py").write_text(DRIVER)
     (folder / "endings").write_text(json.dumps(list(ENDINGS)))
-    subprocess.run([sys.executable, "driver.py", how], cwd=folder, check=True, timeout=120)
+    subprocess.run([sys.executable, "driver.py", how], cwd=folder, check=True, timeout=patience(120))
     found = {}
     for number, ending in enumerate(ENDINGS):
         kind, message = json.loads((folder / f"{number}.emitted").read_text())

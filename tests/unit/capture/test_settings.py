@@ -44,20 +44,21 @@ def test_an_unknown_variable_names_the_nearest(monkeypatch: pytest.MonkeyPatch) 
         CaptureSettings.load()
 
 
-@pytest.mark.parametrize(
-    ("variable", "nearest"),
-    [
-        ("HEADWATER_TENNANT", "HEADWATER_TENANT"),
-        ("HEADWATER_KAFKA_CLUSTERNAME", "HEADWATER_KAFKA_CLUSTER_NAME"),
-        ("HEADWATER_REGISTRY_URI", "HEADWATER_REGISTRY_URL"),
-        ("HEADWATER_NEO4J_PASWORD", "HEADWATER_NEO4J_PASSWORD"),
-        ("HEADWATER_SOMETHING_ELSE", ""),
-    ],
-)
-def test_every_unknown_variable_is_refused(variable: str, nearest: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(variable, "x")
-    with pytest.raises(CaptureSettingsError, match=f"unknown setting {variable}.*{nearest}"):
-        CaptureSettings.load()
+UNKNOWN_VARIABLES: list[tuple[str, str]] = [
+    ("HEADWATER_TENNANT", "HEADWATER_TENANT"),
+    ("HEADWATER_KAFKA_CLUSTERNAME", "HEADWATER_KAFKA_CLUSTER_NAME"),
+    ("HEADWATER_REGISTRY_URI", "HEADWATER_REGISTRY_URL"),
+    ("HEADWATER_NEO4J_PASWORD", "HEADWATER_NEO4J_PASSWORD"),
+    ("HEADWATER_SOMETHING_ELSE", ""),
+]
+
+
+def test_every_unknown_variable_is_refused(subtests: pytest.Subtests) -> None:
+    for variable, nearest in UNKNOWN_VARIABLES:
+        with subtests.test(variable), pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setenv(variable, "x")
+            with pytest.raises(CaptureSettingsError, match=f"unknown setting {variable}.*{nearest}"):
+                CaptureSettings.load()
 
 
 def test_what_the_commands_read_is_no_mistake_in_a_drivers_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,17 +161,20 @@ def test_a_secret_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "hunter2" not in str(refused.value)
 
 
-@pytest.mark.parametrize("prefix", ["", "bad topic/name", "línea", "a\n", "x" * 239])
-def test_topics_that_kafka_refuses_are_refused_where_settings_are_read(prefix: str) -> None:
-    with pytest.raises(CaptureSettingsError, match=r"topic_prefix, from attach: a Kafka topic's name has letters"):
-        CaptureSettings.load(topic_prefix=prefix)
-    with pytest.raises(ValidationError, match="1 to 238"):
-        TopicSettings(prefix=prefix)
+def test_topics_that_kafka_refuses_are_refused_where_settings_are_read(subtests: pytest.Subtests) -> None:
+    for prefix in ("", "bad topic/name", "línea", "a\n", "x" * 239):
+        with subtests.test(prefix):
+            message = r"topic_prefix, from attach: a Kafka topic's name has letters"
+            with pytest.raises(CaptureSettingsError, match=message):
+                CaptureSettings.load(topic_prefix=prefix)
+            with pytest.raises(ValidationError, match="1 to 238"):
+                TopicSettings(prefix=prefix)
 
 
-@pytest.mark.parametrize("prefix", [".", "..", "staging.lineage", "A_b-9", "x" * 238])
-def test_topics_that_kafka_takes(prefix: str) -> None:
-    assert len(TopicNames(CaptureSettings.load(topic_prefix=prefix).topic_prefix).dead_letters) <= 249
+def test_topics_that_kafka_takes(subtests: pytest.Subtests) -> None:
+    for prefix in (".", "..", "staging.lineage", "A_b-9", "x" * 238):
+        with subtests.test(prefix):
+            assert len(TopicNames(CaptureSettings.load(topic_prefix=prefix).topic_prefix).dead_letters) <= 249
 
 
 def test_tags() -> None:

@@ -8,9 +8,10 @@ from headwater_producers.spark import CaptureSettings, CaptureSettingsError
 from headwater_producers.spark.common.settings import headwater_properties, property_name, setting_meant
 
 
-@pytest.mark.parametrize("setting", CaptureSettings.model_fields)
-def test_each_setting_has_one_property(setting: str) -> None:
-    assert setting_meant(property_name(setting)) == setting
+def test_each_setting_has_one_property(subtests: pytest.Subtests) -> None:
+    for setting in CaptureSettings.model_fields:
+        with subtests.test(setting):
+            assert setting_meant(property_name(setting)) == setting
 
 
 def test_a_property_is_like_an_argument_and_below_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,20 +34,21 @@ def test_a_property_is_like_an_argument_and_below_one(monkeypatch: pytest.Monkey
     assert settings.kafka_client_properties["client.rack"].get_secret_value() == "a"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("jobNam", "x", r"unknown Spark property spark.headwater.jobNam; did you mean spark.headwater.jobName"),
-        ("job_name", "x", r"did you mean spark.headwater.jobName"),
-        ("captureQueueSize", "many", r"from the Spark property spark.headwater.captureQueueSize"),
-        ("kafkaClientProperties", "hunter2", r"kafka_client_properties is no JSON"),
-        ("kafkaClusterNames", "hunter2", r"kafka_cluster_names is no JSON"),
-    ],
-)
-def test_what_means_nothing_is_refused_by_its_own_name(name: str, value: str, message: str) -> None:
-    with pytest.raises(CaptureSettingsError, match=message) as refused:
-        CaptureSettings.load({f"spark.headwater.{name}": value})
-    assert "hunter2" not in str(refused.value)
+MEANINGLESS: list[tuple[str, str, str]] = [
+    ("jobNam", "x", r"unknown Spark property spark.headwater.jobNam; did you mean spark.headwater.jobName"),
+    ("job_name", "x", r"did you mean spark.headwater.jobName"),
+    ("captureQueueSize", "many", r"from the Spark property spark.headwater.captureQueueSize"),
+    ("kafkaClientProperties", "hunter2", r"kafka_client_properties is no JSON"),
+    ("kafkaClusterNames", "hunter2", r"kafka_cluster_names is no JSON"),
+]
+
+
+def test_what_means_nothing_is_refused_by_its_own_name(subtests: pytest.Subtests) -> None:
+    for name, value, message in MEANINGLESS:
+        with subtests.test(name=name, value=value):
+            with pytest.raises(CaptureSettingsError, match=message) as refused:
+                CaptureSettings.load({f"spark.headwater.{name}": value})
+            assert "hunter2" not in str(refused.value)
 
 
 def test_what_the_session_was_set_to_wins_over_the_application() -> None:

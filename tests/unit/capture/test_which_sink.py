@@ -35,25 +35,28 @@ def made() -> Iterator[list[EventSink]]:
         sink.close()
 
 
-@pytest.mark.parametrize(
-    ("given", "kind"),
-    [
-        ({}, OutboxSink),
-        ({"emission_policy": "fail_job"}, OutboxSink),
-        ({"emission_policy": "fail_closed"}, OutboxSink),
-        ({"emission_policy": "warn"}, KafkaSink),
-        ({"emission_policy": "warn", "outbox_path": "outbox"}, OutboxSink),
-        ({"outbox_enabled": False}, KafkaSink),
-        ({"outbox_enabled": "false", "outbox_path": "outbox"}, KafkaSink),
-    ],
-)
+SINKS: list[tuple[dict[str, Any], type[EventSink]]] = [
+    ({}, OutboxSink),
+    ({"emission_policy": "fail_job"}, OutboxSink),
+    ({"emission_policy": "fail_closed"}, OutboxSink),
+    ({"emission_policy": "warn"}, KafkaSink),
+    ({"emission_policy": "warn", "outbox_path": "outbox"}, OutboxSink),
+    ({"outbox_enabled": False}, KafkaSink),
+    ({"outbox_enabled": "false", "outbox_path": "outbox"}, KafkaSink),
+]
+
+
 def test_an_outbox_is_used_unless_nobody_wants_it(
-    given: dict[str, Any], kind: type, made: list[EventSink], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    subtests: pytest.Subtests, made: list[EventSink], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path / "data"))
-    made.append(kafka_sink(settings(**given)))
-    assert type(made[0]) is kind
+    for number, (given, kind) in enumerate(SINKS):
+        with subtests.test(given=given):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            monkeypatch.chdir(folder)
+            monkeypatch.setenv("HEADWATER_DATA_DIR", str(folder / "data"))
+            made.append(kafka_sink(settings(**given)))
+            assert type(made[-1]) is kind
 
 
 def test_how_much_an_outbox_holds_and_what_gives_way_is_a_setting(

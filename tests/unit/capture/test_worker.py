@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+import math
 import threading
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from headwater_producers.spark.events.application import application_started
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from support.capture import DictFiles, NoTopics, RecordingSink, event_context
+from support.waiting import patience
 
 if TYPE_CHECKING:
     import pytest
@@ -44,7 +45,7 @@ class FakeHandler:
         self.gate.set()
 
     def handle(self, signal: Signal) -> None:
-        self.gate.wait(30)
+        assert self.gate.wait(patience(30))
         self.threads.add(threading.current_thread().name)
         assert isinstance(signal, QueryProgressed)
         if isinstance(signal.event, Exception):
@@ -56,6 +57,13 @@ class FakeHandler:
 
     def close(self) -> None:
         pass
+
+
+class LongRequest(DrainRequest):
+    """Request with time enough, however slow the machine is."""
+
+    def remaining(self) -> float:
+        return patience(30)
 
 
 class Stage:
@@ -79,8 +87,8 @@ class Stage:
     def put(self, event: object) -> bool:
         return self.inbox.put(QueryProgressed(event, None, NOW))
 
-    def order(self, *, last: bool = False, seconds: float = 30.0, action: Callable[[], None] | None = None) -> bool:
-        return self.worker.carry_out(DrainRequest(time.monotonic() + seconds, action=action, last=last))
+    def order(self, *, last: bool = False, action: Callable[[], None] | None = None) -> bool:
+        return self.worker.carry_out(LongRequest(math.inf, action=action, last=last))
 
 
 def test_everything_that_has_happened_is_handled_before_an_order() -> None:
@@ -159,12 +167,18 @@ def test_a_jvm_that_is_gone_does_not_keep_events_back() -> None:
     assert stage.handler.seen == ["before"]
 
 
-def test_an_order_overtakes_a_long_queue_but_leaves_nothing_out() -> None:
+def test_an_order_overtakes_a_long_queue_but_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage()
     stage.handler.gate.clear()
     for number in range(50):
         stage.put(number)
-    threading.Timer(0.05, stage.handler.gate.set).start()
+    put_urgent = stage.inbox.put_urgent
+
+    def put_and_open(item: Signal | DrainRequest) -> None:
+        put_urgent(item)
+        stage.handler.gate.set()
+
+    monkeypatch.setattr(stage.inbox, "put_urgent", put_and_open)
     assert stage.order()
     assert stage.handler.seen == list(range(50))
     assert stage.order(last=True)

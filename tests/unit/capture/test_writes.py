@@ -88,30 +88,29 @@ def test_a_scan_of_several_datasets_counts_for_none_of_them() -> None:
 LISTED = Position(files=FileSet(count=2, bytes=50, manifest_digest="d", paths=("/in/a", "/in/b")))
 
 
-@pytest.mark.parametrize(
-    ("kind", "found", "position", "certainty"),
-    [
-        (SourceKind.TABLE, [(2, 50)], LISTED, Certainty.EXACT),
-        (SourceKind.TABLE, [(2, 50), (2, 50)], LISTED, Certainty.EXACT),
-        # The listing has the write's own new file by now.
-        (SourceKind.TABLE, [(1, 20)], Position(files=FileSet(count=1, bytes=20)), Certainty.EXACT),
-        (SourceKind.TABLE, [(1, 20), (2, 50)], None, Certainty.UNKNOWN),
-        # No scan to compare it with: a table's listing is another reader's too.
-        (SourceKind.TABLE, [], LISTED, Certainty.INFERRED),
-        (SourceKind.FILE, [], LISTED, Certainty.EXACT),
-    ],
-)
-def test_a_listing_is_exact_as_far_as_scans_bear_it_out(
-    kind: SourceKind, found: list[tuple[int, int]], position: Position | None, certainty: Certainty
-) -> None:
-    source = PlanInput(dataset=IN, kind=kind, position=LISTED, certainty=Certainty.EXACT)
-    scans = tuple(Scan(names=frozenset({"/in"}), counts=Counts(files=n, bytes=size)) for n, size in found)
-    [use] = Write(
-        description=PlanDescription(inputs=(source,), outputs=(), lineage=ColumnLineage()),
-        written=Counts(),
-        scans=scans,
-    ).inputs()
-    assert (use.position, use.certainty) == (position, certainty)
+LISTINGS: list[tuple[SourceKind, list[tuple[int, int]], Position | None, Certainty]] = [
+    (SourceKind.TABLE, [(2, 50)], LISTED, Certainty.EXACT),
+    (SourceKind.TABLE, [(2, 50), (2, 50)], LISTED, Certainty.EXACT),
+    # The listing has the write's own new file by now.
+    (SourceKind.TABLE, [(1, 20)], Position(files=FileSet(count=1, bytes=20)), Certainty.EXACT),
+    (SourceKind.TABLE, [(1, 20), (2, 50)], None, Certainty.UNKNOWN),
+    # No scan to compare it with: a table's listing is another reader's too.
+    (SourceKind.TABLE, [], LISTED, Certainty.INFERRED),
+    (SourceKind.FILE, [], LISTED, Certainty.EXACT),
+]
+
+
+def test_a_listing_is_exact_as_far_as_scans_bear_it_out(subtests: pytest.Subtests) -> None:
+    for kind, found, position, certainty in LISTINGS:
+        with subtests.test(kind=kind, found=found):
+            source = PlanInput(dataset=IN, kind=kind, position=LISTED, certainty=Certainty.EXACT)
+            scans = tuple(Scan(names=frozenset({"/in"}), counts=Counts(files=n, bytes=size)) for n, size in found)
+            [use] = Write(
+                description=PlanDescription(inputs=(source,), outputs=(), lineage=ColumnLineage()),
+                written=Counts(),
+                scans=scans,
+            ).inputs()
+            assert (use.position, use.certainty) == (position, certainty)
 
 
 def folder(number: int, size: int, *, paths: bool = True) -> Position:

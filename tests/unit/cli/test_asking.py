@@ -14,21 +14,20 @@ from headwater.graph_command import Ask, Shown, graph_command, show
 from headwater_consumers.analysis import errors
 
 
-@pytest.mark.parametrize(
-    ("error", "kind", "fix"),
-    [
+def test_each_error_has_its_exit_code_and_fix(subtests: pytest.Subtests) -> None:
+    cases = [
         (errors.NotFoundError("none", nearest=["a"]), ours.NotFoundError, "nearest"),
         (errors.AmbiguousError("two", candidates=["a", "b"]), ours.InputError, "which"),
         (errors.QuestionError("wrong", field="depth"), ours.InputError, ""),
         (errors.GraphUnreachableError("away"), ours.UnreachableError, "headwater up"),
         (errors.GraphRefusedError("refused", setting="HEADWATER_NEO4J_USER"), ours.ConfigurationError, "_USER"),
         (errors.TimeLimitError(3), ours.HeadwaterError, "--timeout"),
-    ],
-)
-def test_each_error_has_its_exit_code_and_fix(error: errors.AnalysisError, kind: type, fix: str) -> None:
-    found = translated(error)
-    assert type(found) is kind
-    assert fix in found.fix
+    ]
+    for error, kind, fix in cases:
+        with subtests.test(error=error):
+            found = translated(error)
+            assert type(found) is kind
+            assert fix in found.fix
 
 
 def test_every_error_of_the_tree_is_translated() -> None:

@@ -24,6 +24,7 @@ import headwater_benchmarks
 from headwater import cli, errors
 from headwater.console import Console, JsonOption, PlainConsole, console
 from headwater.invocation import install_command
+from support.waiting import patience
 
 ROOT = Path(__file__).parents[3]
 
@@ -41,36 +42,37 @@ def as_command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., None]
     return register
 
 
-@pytest.mark.parametrize(
-    ("error", "status"),
-    [
+def test_an_error_is_a_message_on_stderr_and_its_status(
+    subtests: pytest.Subtests,
+    as_command: Callable[[Callable[..., None]], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    raised: list[errors.HeadwaterError] = []
+
+    def probe(json_output: JsonOption = False) -> None:
+        raise raised[-1]
+
+    as_command(probe)
+    cases = [
         (errors.HeadwaterError, 1),
         (errors.InputError, 2),
         (errors.NotFoundError, 3),
         (errors.UnreachableError, 4),
         (errors.CheckFailedError, 5),
         (errors.ConfigurationError, 6),
-    ],
-)
-def test_an_error_is_a_message_on_stderr_and_its_status(
-    error: type[errors.HeadwaterError],
-    status: int,
-    as_command: Callable[[Callable[..., None]], None],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def probe(json_output: JsonOption = False) -> None:
-        raise error("[what] is wrong", fix="do this")
+    ]
+    for error, status in cases:
+        with subtests.test(error=error.__name__):
+            raised.append(error("[what] is wrong", fix="do this"))
+            assert cli.main(["probe"]) == status
+            plain = capsys.readouterr()
+            assert plain.out == ""
+            assert "[what] is wrong" in plain.err
+            assert "do this" in plain.err
 
-    as_command(probe)
-    assert cli.main(["probe"]) == status
-    plain = capsys.readouterr()
-    assert plain.out == ""
-    assert "[what] is wrong" in plain.err
-    assert "do this" in plain.err
-
-    assert cli.main(["probe", "--json"]) == status
-    document = json.loads(capsys.readouterr().out)
-    assert (document["error"]["message"], document["error"]["fix"]) == ("[what] is wrong", "do this")
+            assert cli.main(["probe", "--json"]) == status
+            document = json.loads(capsys.readouterr().out)
+            assert (document["error"]["message"], document["error"]["fix"]) == ("[what] is wrong", "do this")
 
 
 def test_a_broken_connection_is_no_end_without_a_word(
@@ -121,10 +123,11 @@ def test_stdout_is_one_document_even_when_a_check_fails_after_it(
     assert capsys.readouterr().out == "one gap\n"
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["status", "--nonsense"], ["--nonsense"]])
-def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(arguments) == 2
-    assert "nonsense" in capsys.readouterr().err
+def test_wrong_usage_ends_with_2(subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in [["nonsense"], ["status", "--nonsense"], ["--nonsense"]]:
+        with subtests.test(arguments=arguments):
+            assert cli.main(arguments) == 2
+            assert "nonsense" in capsys.readouterr().err
 
 
 def test_a_misspelt_setting_stops_every_command(
@@ -182,7 +185,7 @@ def test_with_the_extra_of_a_spark_driver_alone_the_commands_of_the_readme_are_t
                 pass
     """
     with run(script) as process:
-        output, _ = process.communicate(timeout=100)
+        output, _ = process.communicate(timeout=patience(100))
     assert output.split() == ["up", "down", "status", "run", "events", "emit", "outbox", "topic"]
 
 
@@ -190,9 +193,10 @@ def run(script: str) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_lets_a_command_clean_up(number: signal.Signals, status: int) -> None:
-    script = """
+def test_a_signal_lets_a_command_clean_up(subtests: pytest.Subtests) -> None:
+    for number, status in [(signal.SIGTERM, 143), (signal.SIGINT, 130)]:
+        with subtests.test(number=number):
+            script = """
         import sys, time, types
         from headwater import cli
         module = types.ModuleType("probe")
@@ -207,12 +211,12 @@ def test_a_signal_lets_a_command_clean_up(number: signal.Signals, status: int) -
         cli.COMMANDS["probe"] = cli.Command("probe")
         sys.exit(cli.main(["probe"]))
     """
-    with run(script) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "begun\n"
-        process.send_signal(number)
-        assert process.stdout.read() == "cleaned up\n"
-    assert process.returncode == status
+            with run(script) as process:
+                assert process.stdout is not None
+                assert process.stdout.readline() == "begun\n"
+                process.send_signal(number)
+                assert process.stdout.read() == "cleaned up\n"
+            assert process.returncode == status
 
 
 def test_a_signal_that_comes_while_a_finalizer_runs_is_not_lost() -> None:
@@ -233,7 +237,7 @@ def test_a_signal_that_comes_while_a_finalizer_runs_is_not_lost() -> None:
         sys.exit(cli.main(["probe"]))
     """
     with run(script) as process:
-        assert process.communicate(timeout=50)[0] == "finalized\n"
+        assert process.communicate(timeout=patience(50))[0] == "finalized\n"
     assert process.returncode == 143
 
 
@@ -249,7 +253,7 @@ def test_only_the_named_command_is_imported() -> None:
             print(sorted(heavy))
     """
     with run(script) as process:
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=patience(60))
     assert output == "[]\n"
 
 
@@ -266,7 +270,7 @@ def test_commands_that_ask_neo4j_leave_its_numpy_and_pandas_out() -> None:
             os.wait()
     """
     with run(script) as process:
-        output, _ = process.communicate(timeout=100)
+        output, _ = process.communicate(timeout=patience(100))
     assert output.splitlines() == [f"{name} ['neo4j']" for name in ("consume", "dlq", "graph", "upstream", "serve")]
 
 
@@ -291,35 +295,37 @@ def test_a_path_that_is_wider_than_its_cell_is_whole() -> None:
     assert path in "".join(line[4:].strip() for line in printed.getvalue().splitlines())
 
 
-@pytest.mark.parametrize("command", [("graph", "rebuild"), ("reconcile",)])
 def test_help_is_broken_where_the_terminal_ends(
-    command: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    assert cli.main([*command, "--help"]) == 0
-    text = capsys.readouterr().out.split("╭")[0]
-    [*paragraphs, _] = [part.splitlines() for part in re.split(r"\n *\n", text)][2:]
-    for lines in paragraphs:
-        for line, following in pairwise(lines):
-            word = following.split()[0]
-            assert len(line.rstrip()) + 1 + len(word) > 79, line
+    for command in [("graph", "rebuild"), ("reconcile",)]:
+        with subtests.test(command=command):
+            monkeypatch.setenv("COLUMNS", "80")
+            assert cli.main([*command, "--help"]) == 0
+            text = capsys.readouterr().out.split("╭")[0]
+            [*paragraphs, _] = [part.splitlines() for part in re.split(r"\n *\n", text)][2:]
+            for lines in paragraphs:
+                for line, following in pairwise(lines):
+                    word = following.split()[0]
+                    assert len(line.rstrip()) + 1 + len(word) > 79, line
 
 
-@pytest.mark.parametrize("json_mode", [True, False])
 def test_where_there_is_no_display_each_new_description_is_a_line_if_wanted(
-    json_mode: bool, capsys: pytest.CaptureFixture[str]
+    subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shown = Console()
-    shown.json_mode = json_mode
-    with shown.progress(lines=True) as progress, shown.progress() as silent:
-        for each in (progress, silent):
-            task = each.add_task("rounds", total=None)
-            for what in ("round 1", "round 1", "round [2]"):
-                each.update(task, description=what)
-                each.update(task, completed=1)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.splitlines() == ["round 1", "round [2]"]
+    for json_mode in [True, False]:
+        with subtests.test(json_mode=json_mode):
+            shown = Console()
+            shown.json_mode = json_mode
+            with shown.progress(lines=True) as progress, shown.progress() as silent:
+                for each in (progress, silent):
+                    task = each.add_task("rounds", total=None)
+                    for what in ("round 1", "round 1", "round [2]"):
+                        each.update(task, description=what)
+                        each.update(task, completed=1)
+            captured = capsys.readouterr()
+            assert captured.out == ""
+            assert captured.err.splitlines() == ["round 1", "round [2]"]
 
 
 def test_benchmarks_print_such_lines() -> None:

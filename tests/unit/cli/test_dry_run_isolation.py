@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from support.waiting import patience
+
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="network namespaces are Linux's")
 
 SCRIPT = """
@@ -45,7 +47,7 @@ def ran(folder: Path, port: int, before: str = "") -> str:
         [sys.executable, "-c", SCRIPT.format(before=before), str(folder), str(port)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patience(60),
         check=False,
     )
     assert done.returncode == 0, done.stderr

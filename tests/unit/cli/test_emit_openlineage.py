@@ -26,31 +26,33 @@ def check(capsys: pytest.CaptureFixture[str], *files: str) -> tuple[int, dict[st
     return status, json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
+def test_arrays_and_lines_are_read_from_files_and_from_stdin(
+    subtests: pytest.Subtests, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = [
         b"[" + run_data(1) + b",\n" + run_data(2) + b"]",
         run_data(1) + b"\n\n" + run_data(2) + b"\n",
         b"\n \n" + run_data(1) + b"\r\n" + run_data(2),
         json.dumps([json.loads(run_data(1)), json.loads(run_data(2))], indent=2).encode(),
-    ],
-)
-def test_arrays_and_lines_are_read_from_files_and_from_stdin(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: bytes
+    ]
+    for data in cases:
+        with subtests.test(data=data):
+            (tmp_path / "events").write_bytes(data)
+            status, document = check(capsys, str(tmp_path / "events"))
+            assert (status, document["read"], document["refused"]) == (0, 2, 0)
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+            assert check(capsys, "-")[1] == document
+
+
+def test_a_file_may_be_one_document(
+    subtests: pytest.Subtests, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "events").write_bytes(data)
-    status, document = check(capsys, str(tmp_path / "events"))
-    assert (status, document["read"], document["refused"]) == (0, 2, 0)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert check(capsys, "-")[1] == document
-
-
-@pytest.mark.parametrize("indent", [None, 2])
-def test_a_file_may_be_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str], indent: int | None) -> None:
-    for number in range(2):
-        (tmp_path / f"{number}.json").write_text(json.dumps(json.loads(run_data(number)), indent=indent))
-    status, document = check(capsys, *(str(tmp_path / f"{number}.json") for number in range(2)))
-    assert (status, document["read"], document["refused"]) == (0, 2, 0)
+    for indent in [None, 2]:
+        with subtests.test(indent=indent):
+            for number in range(2):
+                (tmp_path / f"{number}.json").write_text(json.dumps(json.loads(run_data(number)), indent=indent))
+            status, document = check(capsys, *(str(tmp_path / f"{number}.json") for number in range(2)))
+            assert (status, document["read"], document["refused"]) == (0, 2, 0)
 
 
 def test_what_is_refused_is_named_by_file_line_and_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

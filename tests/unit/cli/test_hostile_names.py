@@ -11,6 +11,7 @@ import dataclasses
 import importlib
 import inspect
 import io
+import itertools
 import json
 import logging
 import pkgutil
@@ -74,6 +75,7 @@ def renderers() -> list[Any]:
                 and function not in IN_JSON
             ):
                 found.append(function)
+    assert MADE_BY_HAND.keys() | NAMELESS <= set(found)
     return found
 
 
@@ -197,9 +199,14 @@ def check(printed: str, *, named: bool = True) -> None:
     assert SHOWN in printed or not named
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-@pytest.mark.parametrize("function", renderers(), ids=lambda function: f"{function.__module__}.{function.__name__}")
-def test_a_renderer(function: Any, monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
+def test_a_renderer(subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch) -> None:
+    for terminal, function in itertools.product([False, True], renderers()):
+        name = f"{function.__module__}.{function.__name__}"
+        with subtests.test(name, terminal=terminal), monkeypatch.context() as patched:
+            check_renderer(function, patched, terminal=terminal)
+
+
+def check_renderer(function: Any, patched: pytest.MonkeyPatch, *, terminal: bool) -> None:
     by_hand = MADE_BY_HAND.get(function)
     made = function(**(arguments_of(function) if by_hand is None else by_hand()))
     if isinstance(made, Diagram):
@@ -212,9 +219,9 @@ def test_a_renderer(function: Any, monkeypatch: pytest.MonkeyPatch, *, terminal:
         check(re.sub(r"#(\d+);", lambda found: chr(int(found[1])), made).replace("\\\\", "\\"))
         return
     out = Screen() if terminal else io.StringIO()
-    monkeypatch.setattr(sys, "stdout", out)
-    for name, value in {"COLUMNS": "9000", "TERM": "xterm"}.items():
-        monkeypatch.setenv(name, value)
+    patched.setattr(sys, "stdout", out)
+    patched.setenv("COLUMNS", "9000")
+    patched.setenv("TERM", "xterm")
     console.reset()
     console.result({}, Fitted(made))
     printed = STYLES.sub("", out.getvalue()).replace(r"\u001b\u0007", r"\x1b\x07")  # fields of a letter are JSON
@@ -252,9 +259,8 @@ def test_a_style_stays_with_its_characters() -> None:
     assert segments[:3] == [(r"a\u202e", False), (r"b\x9b", True), ("c", False)]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
+def test_what_is_shown(subtests: pytest.Subtests) -> None:
+    cases = [
         ("plain [red] :x: ümläut 例 عربي 🚀", "plain [red] :x: ümläut 例 عربي 🚀"),
         ("\x00\a\b\x1b\x7f", r"\x00\x07\x08\x1b\x7f"),
         ("\x80\x9b\x9f\xa0\xad", r"\x80\x9b\x9f\xa0\xad"),
@@ -263,13 +269,13 @@ def test_a_style_stays_with_its_characters() -> None:
         ("\ufeff\ufe0f\u3164\ud800\udc00", r"\ufeff\ufe0f\u3164\ud800\udc00"),
         ("\U000e0041\U000e0100", r"\U000e0041\U000e0100"),
         (r"C:\u202e", r"C:\u202e"),
-    ],
-)
-def test_what_is_shown(text: str, shown: str) -> None:
-    assert visible(text) == shown
-    assert visible(shown) == shown
-    assert visible(f"a\tb\r\n{text}") == rf"a\tb\r\n{shown}"
-    assert visible_lines(f"a\tb\r\n{text}") == f"a\tb\\r\n{shown}"
+    ]
+    for text, shown in cases:
+        with subtests.test(text=text):
+            assert visible(text) == shown
+            assert visible(shown) == shown
+            assert visible(f"a\tb\r\n{text}") == rf"a\tb\r\n{shown}"
+            assert visible_lines(f"a\tb\r\n{text}") == f"a\tb\\r\n{shown}"
 
 
 @given(st.text(st.characters(exclude_categories=())))
@@ -293,23 +299,22 @@ def test_a_log_record() -> None:
     assert VisibleFormatter("%(levelname)s %(message)s").format(record) == r"WARNING no \x1b]0;title\x07\u202e"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_a_usage_error(subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = [
         ["\x1b[2J\u202e"],
         ["events", "--kind", "\x1b[2J\u202e"],
         ["events", "--\x1b[2J\u202e"],
         ["dlq", "\x1b[2J\u202e"],
         ["dlq", "list", "--reason", "\x1b[2J\u202e"],
-    ],
-)
-def test_a_usage_error(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(words) == 2
-    shown = capsys.readouterr().err
-    assert "\x1b" not in shown
-    assert "\u202e" not in shown
-    # The panel of an error may break it.
-    assert r"\x1b[2J\u202e" in re.sub(r"[\s│]", "", shown)
+    ]
+    for words in cases:
+        with subtests.test(words=words):
+            assert main(words) == 2
+            shown = capsys.readouterr().err
+            assert "\x1b" not in shown
+            assert "\u202e" not in shown
+            # The panel of an error may break it.
+            assert r"\x1b[2J\u202e" in re.sub(r"[\s│]", "", shown)
 
 
 def test_the_traceback_of_an_unexpected_error(

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater import cli
 from headwater.invocation import as_called, program
 
+if TYPE_CHECKING:
+    import pytest
 
-@pytest.mark.parametrize(
-    ("variables", "expected"),
-    [
+
+def test_the_program_as_it_was_called(subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [
         ({"HEADWATER_COMMAND": "./bin/headwater", "UV_RUN_RECURSION_DEPTH": "1"}, "./bin/headwater"),
         ({"HEADWATER_COMMAND": "/a folder/bin/headwater"}, "'/a folder/bin/headwater'"),
         ({"UV_RUN_RECURSION_DEPTH": "1"}, "uv run headwater"),
         ({}, "headwater"),
-    ],
-)
-def test_the_program_as_it_was_called(
-    variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HEADWATER_COMMAND", "UV_RUN_RECURSION_DEPTH"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    assert program() == expected
-    assert as_called("Start it with `headwater up`, headwater itself is fine.") == (
-        f"Start it with `{expected} up`, headwater itself is fine."
-    )
+    ]
+    for variables, expected in cases:
+        with subtests.test(variables=variables):
+            for name in ("HEADWATER_COMMAND", "UV_RUN_RECURSION_DEPTH"):
+                monkeypatch.delenv(name, raising=False)
+            for name, value in variables.items():
+                monkeypatch.setenv(name, value)
+            assert program() == expected
+            assert as_called("Start it with `headwater up`, headwater itself is fine.") == (
+                f"Start it with `{expected} up`, headwater itself is fine."
+            )
 
 
 def test_what_status_advises_is_as_it_was_called(

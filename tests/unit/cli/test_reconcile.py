@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from headwater.cli import main
-from headwater.errors import ExitCode, HeadwaterError, InputError, UnreachableError
+from headwater.errors import ExitCode, InputError, UnreachableError
 from headwater.reconciling.checkpoints import location
 from headwater.reconciling.tables import is_name, is_table
 from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
@@ -62,24 +62,19 @@ def test_for_people(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None
     assert "10 would be sent (--dry-run)." in captured.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "printed"),
-    [
+def test_what_is_not_certain_is_an_error(
+    subtests: pytest.Subtests, checkpoint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [
         ((*OFFLINE,), ExitCode.BAD_INPUT, "source 0 (Kafka, topic in): which dataset it is isn't known"),
         (("--no-graph", "--dry-run"), ExitCode.BAD_INPUT, "the job has to be named"),
         ((*OFFLINE, "--source", "0"), ExitCode.BAD_INPUT, None),
         ((*OFFLINE, "--source", "0=rate"), ExitCode.BAD_INPUT, None),
-    ],
-)
-def test_what_is_not_certain_is_an_error(
-    checkpoint: str,
-    capsys: pytest.CaptureFixture[str],
-    arguments: tuple[str, ...],
-    status: ExitCode,
-    printed: str | None,
-) -> None:
-    assert main(["reconcile", checkpoint, *arguments]) == status
-    assert printed is None or printed in capsys.readouterr().err
+    ]
+    for arguments, status, printed in cases:
+        with subtests.test(arguments=arguments):
+            assert main(["reconcile", checkpoint, *arguments]) == status
+            assert printed is None or printed in capsys.readouterr().err
 
 
 def test_what_is_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,9 +105,8 @@ class JavaError(Exception):
         self.java_exception = thrown
 
 
-@pytest.mark.parametrize(
-    ("thrown", "kind", "message", "fix"),
-    [
+def test_what_the_jvm_says_is_one_line(subtests: pytest.Subtests) -> None:
+    cases = [
         (
             Thrown(
                 "java.lang.RuntimeException",
@@ -141,12 +135,12 @@ class JavaError(Exception):
             "s3a://lake/cp can't be read: EOFException: java.io.EOFException.",
             NAME_THE_FOLDER,
         ),
-    ],
-)
-def test_what_the_jvm_says_is_one_line(thrown: Thrown, kind: type[HeadwaterError], message: str, fix: str) -> None:
-    with pytest.raises(kind) as refused, unreadable_as_errors("s3a://lake/cp"):
-        raise JavaError(thrown)
-    assert (refused.value.message, refused.value.fix) == (message, fix)
+    ]
+    for thrown, kind, message, fix in cases:
+        with subtests.test(thrown=thrown):
+            with pytest.raises(kind) as refused, unreadable_as_errors("s3a://lake/cp"):
+                raise JavaError(thrown)
+            assert (refused.value.message, refused.value.fix) == (message, fix)
 
 
 def test_a_mistake_of_ours_is_not_hidden() -> None:
@@ -187,12 +181,16 @@ def test_a_table_needs_the_graph(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert "--no-graph" in json.dumps(printed)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("db.orders", True), ("ice.db.`order-lines`", True), ("orders", False), ("/lake/db.orders", False)],
-)
-def test_a_name_in_a_catalog_is_no_path(text: str, *, expected: bool) -> None:
-    assert is_name(text) is expected
+def test_a_name_in_a_catalog_is_no_path(subtests: pytest.Subtests) -> None:
+    cases = [
+        ("db.orders", True),
+        ("ice.db.`order-lines`", True),
+        ("orders", False),
+        ("/lake/db.orders", False),
+    ]
+    for text, expected in cases:
+        with subtests.test(text=text):
+            assert is_name(text) is expected
 
 
 def test_what_is_a_table(tmp_path: Path, checkpoint: str) -> None:

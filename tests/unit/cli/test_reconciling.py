@@ -90,21 +90,22 @@ def test_of_a_query_that_has_committed_nothing_nothing_is_purged() -> None:
     assert (found.batches, found.uncommitted, found.purged, found.gaps) == ((), (0,), 0, ())
 
 
-@pytest.mark.parametrize(
-    ("writes_itself", "expected"),
-    [(True, [[(OUT, False)], [(OUT, True)]]), (False, [[], [(OUT, True)]])],
-)
-def test_what_a_query_writes_is_as_its_sink_s_log_has_it(
-    *, writes_itself: bool, expected: list[list[tuple[DatasetRef, bool]]]
-) -> None:
-    made = kafka_checkpoint(2)
-    made.files.texts["/out/_spark_metadata/1"] = 'v1\n{"path":"file:///out/a","size":369,"action":"add"}'
-    assert outputs(reconciled(made, writes_itself=writes_itself)) == expected
+def test_what_a_query_writes_is_as_its_sink_s_log_has_it(subtests: pytest.Subtests) -> None:
+    cases = [
+        (True, [[(OUT, False)], [(OUT, True)]]),
+        (False, [[], [(OUT, True)]]),
+    ]
+    for writes_itself, expected in cases:
+        with subtests.test(writes_itself=writes_itself):
+            made = kafka_checkpoint(2)
+            made.files.texts["/out/_spark_metadata/1"] = 'v1\n{"path":"file:///out/a","size":369,"action":"add"}'
+            assert outputs(reconciled(made, writes_itself=writes_itself)) == expected
 
 
-@pytest.mark.parametrize("writes", [(), (OUT, DatasetRef("file", "/other"))])
-def test_of_none_or_several_outputs_none_is_reported(writes: tuple[DatasetRef, ...]) -> None:
-    assert outputs(reconciled(kafka_checkpoint(1), writes=writes)) == [[]]
+def test_of_none_or_several_outputs_none_is_reported(subtests: pytest.Subtests) -> None:
+    for writes in [(), (OUT, DatasetRef("file", "/other"))]:
+        with subtests.test(writes=writes):
+            assert outputs(reconciled(kafka_checkpoint(1), writes=writes)) == [[]]
 
 
 class Failing(DictFiles):
@@ -120,11 +121,12 @@ class Failing(DictFiles):
         return super().read(path)
 
 
-@pytest.mark.parametrize("error", [OSError("gone"), ValueError("gone")])
-def test_a_micro_batch_that_cannot_be_read_keeps_no_other_back(error: Exception) -> None:
-    made = kafka_checkpoint(4)
-    found = reconciled(made, Failing(made.files, "offsets/1", error))
-    assert (found.batches, found.unreadable) == ((0, 3), ((1, "gone"), (2, "gone")))
+def test_a_micro_batch_that_cannot_be_read_keeps_no_other_back(subtests: pytest.Subtests) -> None:
+    for error in [OSError("gone"), ValueError("gone")]:
+        with subtests.test(error=error):
+            made = kafka_checkpoint(4)
+            found = reconciled(made, Failing(made.files, "offsets/1", error))
+            assert (found.batches, found.unreadable) == ((0, 3), ((1, "gone"), (2, "gone")))
 
 
 def test_a_micro_batch_of_another_form_keeps_no_other_back() -> None:
@@ -207,24 +209,25 @@ def test_without_a_graph_or_its_answer_the_job_has_to_be_named(graph: list[Any])
     )
 
 
-@pytest.mark.parametrize("error", [UnreachableError, NotFoundError, NotConfiguredError])
 def test_a_graph_that_does_not_answer_is_needed_for_the_job_alone(
-    graph: list[Any], error: type[HeadwaterError], capsys: pytest.CaptureFixture[str]
+    subtests: pytest.Subtests, graph: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    named = QueryOptions(job="mine")
-    graph.append(error("It is down.", fix="Start it."))
-    assert knowledge(named, QUERY, until=7) == Knowledge(job=JobRef("default", "mine"))
-    printed = " ".join(capsys.readouterr().err.split())
-    assert printed.endswith("It is down. So which batches were never emitted isn't known.")
-    for fix, expected in (("Start it.", "Start it. Or name the job"), ("", "Or name the job")):
-        graph[:] = [error("It is down.", fix=fix)]
-        with pytest.raises(error) as raised:
-            knowledge(QueryOptions(), QUERY, until=7)
-        assert raised.value.message == "It is down."
-        assert raised.value.fix == f"{expected}: --job, --job-namespace, --source."
-    graph[:] = [ConfigurationError("No password.")]
-    with pytest.raises(ConfigurationError, match="No password"):
-        knowledge(named, QUERY, until=7)
+    for error in [UnreachableError, NotFoundError, NotConfiguredError]:
+        with subtests.test(error=error):
+            named = QueryOptions(job="mine")
+            graph[:] = [error("It is down.", fix="Start it.")]
+            assert knowledge(named, QUERY, until=7) == Knowledge(job=JobRef("default", "mine"))
+            printed = " ".join(capsys.readouterr().err.split())
+            assert printed.endswith("It is down. So which batches were never emitted isn't known.")
+            for fix, expected in (("Start it.", "Start it. Or name the job"), ("", "Or name the job")):
+                graph[:] = [error("It is down.", fix=fix)]
+                with pytest.raises(error) as raised:
+                    knowledge(QueryOptions(), QUERY, until=7)
+                assert raised.value.message == "It is down."
+                assert raised.value.fix == f"{expected}: --job, --job-namespace, --source."
+            graph[:] = [ConfigurationError("No password.")]
+            with pytest.raises(ConfigurationError, match="No password"):
+                knowledge(named, QUERY, until=7)
 
 
 # Open writes of tables.
@@ -329,37 +332,36 @@ def test_a_version_that_another_run_claims_is_not_a_write_s_own(open_ones: Graph
     assert (body(event).type, body(event).publication) == (RunEventType.ABORT, PublicationState.UNPUBLISHED)
 
 
-@pytest.mark.parametrize(
-    ("heartbeat", "unseen", "became"),
-    [(None, 179.9, "RUNNING"), (None, 180, "NOTHING"), (10.0, 29.9, "RUNNING"), (10.0, 30, "NOTHING")],
-)
-def test_a_write_is_open_until_it_has_missed_three_heartbeats(
-    open_ones: Graph, heartbeat: float | None, unseen: float, became: str
-) -> None:
-    seen = NOW - timedelta(seconds=unseen)
-    left = open_ones.left(open_write(last_seen=seen, heartbeat_seconds=heartbeat))
-    events, shown = left.of(TABLE.name, delta_log())
-    assert [run["became"] for run in shown["runs"]] == [became]
-    assert len(events) == (became != "RUNNING")
+def test_a_write_is_open_until_it_has_missed_three_heartbeats(subtests: pytest.Subtests, open_ones: Graph) -> None:
+    cases = [
+        (None, 179.9, "RUNNING"),
+        (None, 180, "NOTHING"),
+        (10.0, 29.9, "RUNNING"),
+        (10.0, 30, "NOTHING"),
+    ]
+    for heartbeat, unseen, became in cases:
+        with subtests.test(heartbeat=heartbeat, unseen=unseen):
+            seen = NOW - timedelta(seconds=unseen)
+            left = open_ones.left(open_write(last_seen=seen, heartbeat_seconds=heartbeat))
+            events, shown = left.of(TABLE.name, delta_log())
+            assert [run["became"] for run in shown["runs"]] == [became]
+            assert len(events) == (became != "RUNNING")
 
 
-@pytest.mark.parametrize(
-    ("table", "written", "names"),
-    [
+def test_a_table_is_known_by_its_name_and_by_where_it_is(subtests: pytest.Subtests, open_ones: Graph) -> None:
+    cases = [
         ("/lake/orders", TABLE, ()),
         ("s3a://bucket/lake/orders", naming.path("s3a://bucket/lake/orders"), ()),
         ("db.orders", DatasetRef("hive://metastore", "db.orders"), ()),
         ("sales.orders", TABLE, ("sales.orders",)),
         ("`sales`.`orders`", TABLE, ("other.name", "sales.orders")),
-    ],
-)
-def test_a_table_is_known_by_its_name_and_by_where_it_is(
-    open_ones: Graph, table: str, written: DatasetRef, names: tuple[str, ...]
-) -> None:
-    another = open_write("another", facet=facet(DatasetRef("file", "/lake/another"), names=["sales.another"]))
-    left = open_ones.left(another, open_write(facet=facet(written, names=names)))
-    _, shown = left.of(table, DictFiles())
-    assert [run["run_id"] for run in shown["runs"]] == ["run-1"]
+    ]
+    for table, written, names in cases:
+        with subtests.test(table=table):
+            another = open_write("another", facet=facet(DatasetRef("file", "/lake/another"), names=["sales.another"]))
+            left = open_ones.left(another, open_write(facet=facet(written, names=names)))
+            _, shown = left.of(table, DictFiles())
+            assert [run["run_id"] for run in shown["runs"]] == ["run-1"]
 
 
 def test_where_tables_lie_that_are_named(open_ones: Graph) -> None:
@@ -417,36 +419,34 @@ def raised(error: Exception, location: str = "s3a://lake/cp") -> HeadwaterError:
     return found.value
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_a_host_that_does_not_answer(subtests: pytest.Subtests) -> None:
+    cases = [
         "java.net.ConnectException",
         "org.apache.hadoop.net.ConnectTimeoutException",
         "java.net.NoRouteToHostException",
         "java.net.SocketTimeoutException",
         "java.net.UnknownHostException",
-    ],
-)
-def test_a_host_that_does_not_answer(name: str) -> None:
-    found = raised(of_pyspark(Thrown(name, "nohost", cause=Thrown("java.io.IOException", "timed out"))))
-    assert isinstance(found, UnreachableError)
-    assert found.message == "s3a://lake/cp can't be reached: timed out."
-    assert found.fix == "Check its host and port, and the network from here."
+    ]
+    for name in cases:
+        with subtests.test(name=name):
+            found = raised(of_pyspark(Thrown(name, "nohost", cause=Thrown("java.io.IOException", "timed out"))))
+            assert isinstance(found, UnreachableError)
+            assert found.message == "s3a://lake/cp can't be reached: timed out."
+            assert found.fix == "Check its host and port, and the network from here."
 
 
-@pytest.mark.parametrize(
-    ("name", "location", "package"),
-    [
+def test_a_store_that_spark_has_no_package_for(subtests: pytest.Subtests) -> None:
+    cases = [
         ("java.lang.ClassNotFoundException", "s3a://lake/cp", "org.apache.hadoop:hadoop-aws:VERSION"),
         ("java.lang.NoClassDefFoundError", "gs://lake/cp", "GROUP:ARTIFACT:VERSION"),
         ("org.apache.hadoop.fs.UnsupportedFileSystemException", "abfss://lake/cp", "GROUP:ARTIFACT:VERSION"),
-    ],
-)
-def test_a_store_that_spark_has_no_package_for(name: str, location: str, package: str) -> None:
-    found = raised(of_pyspark(Thrown(name)), location)
-    assert isinstance(found, InputError)
-    assert found.message == f"Spark can't read {location.partition(':')[0]}: here: m."
-    assert found.fix == f'Give it the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".'
+    ]
+    for name, location, package in cases:
+        with subtests.test(name=name):
+            found = raised(of_pyspark(Thrown(name)), location)
+            assert isinstance(found, InputError)
+            assert found.message == f"Spark can't read {location.partition(':')[0]}: here: m."
+            assert found.fix == f'Give it the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".'
 
 
 def test_a_chain_of_causes_without_an_end() -> None:
@@ -455,17 +455,16 @@ def test_a_chain_of_causes_without_an_end() -> None:
     assert thrown.asked == 20
 
 
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
+def test_a_folder_that_cannot_be_read(subtests: pytest.Subtests) -> None:
+    cases = [
         (NotADirectoryError(20, "Not a directory"), "/cp is a file, not a folder."),
         (PermissionError(13, "Permission denied"), "/cp can't be read: Permission denied."),
         (OSError("gone"), "/cp can't be read: gone."),
-    ],
-)
-def test_a_folder_that_cannot_be_read(error: OSError, message: str) -> None:
-    found = raised(error, "/cp")
-    assert (type(found), found.message, found.fix) == (InputError, message, NAME_THE_FOLDER)
+    ]
+    for error, message in cases:
+        with subtests.test(error=error):
+            found = raised(error, "/cp")
+            assert (type(found), found.message, found.fix) == (InputError, message, NAME_THE_FOLDER)
 
 
 class Builder:

@@ -24,9 +24,10 @@ def reviewed(folder: Path, old: str, new: str, *options: str) -> int:
     return main(["review", str(folder / "old.sql"), str(folder / "new.sql"), "--no-graph", *options])
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "verdict", "status"),
-    [
+def test_the_verdict_is_that_of_the_kind(
+    subtests: pytest.Subtests, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [
         ("a int, b int", "a int", "BREAKING", 5),
         ("a bigint", "a int", "DEGRADED", 0),
         ("a int", "a int, b int not null", "DEGRADED", 0),
@@ -34,16 +35,16 @@ def reviewed(folder: Path, old: str, new: str, *options: str) -> int:
         ("a int", "a int, b int", "COSMETIC", 0),
         ("a int", "a bigint", "COSMETIC", 0),
         ("a int, b int", "b int, a int", "NONE", 0),
-    ],
-)
-def test_the_verdict_is_that_of_the_kind(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, verdict: str, status: int
-) -> None:
-    assert reviewed(tmp_path, old, new, "--fail-on", "BREAKING", "--json") == status
-    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert answer["severity"] == verdict
-    assert answer["notes"] == ["The graph wasn't asked: differences are judged as if somebody read what differs."]
-    assert answer["dataset"]["name"] == str(tmp_path / "new.sql")
+    ]
+    for old, new, verdict, status in cases:
+        with subtests.test(old=old, new=new):
+            assert reviewed(tmp_path, old, new, "--fail-on", "BREAKING", "--json") == status
+            answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+            assert answer["severity"] == verdict
+            assert answer["notes"] == [
+                "The graph wasn't asked: differences are judged as if somebody read what differs."
+            ]
+            assert answer["dataset"]["name"] == str(tmp_path / "new.sql")
 
 
 def test_a_rename_and_what_looks_like_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,27 +69,22 @@ def test_what_is_written_states_it(tmp_path: Path, capsys: pytest.CaptureFixture
     assert [each["severity"] for each in json.loads(files["gitlab"].read_text())] == ["blocker"]
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
+def test_what_cant_be_compared(
+    subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [
         (["new.sql", "--no-graph"], "One schema alone"),
         (["new.sql", "new.sql"], "or compare two files with --no-graph"),
         (["new.sql", "broken.sql", "--no-graph"], "broken.sql, line 1: is no CREATE TABLE"),
         (["new.sql", "nowhere.sql", "--no-graph"], "nowhere.sql can't be read"),
-    ],
-)
-def test_what_cant_be_compared(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    command: list[str],
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("new.sql").write_text("a int")
-    Path("broken.sql").write_text("create nothing")
-    assert main(["review", *command]) == 2
-    assert message in capsys.readouterr().err
+    ]
+    for command, message in cases:
+        with subtests.test(command=command):
+            monkeypatch.chdir(tmp_path)
+            Path("new.sql").write_text("a int")
+            Path("broken.sql").write_text("create nothing")
+            assert main(["review", *command]) == 2
+            assert message in capsys.readouterr().err
 
 
 def test_5000_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,17 +31,19 @@ def test_a_revision_without_the_links_that_lead_out_of_it(repository: Path, tmp_
     assert sorted(path.name for path in (tmp_path / "there").iterdir()) == ["job.py"]
 
 
-@pytest.mark.parametrize("revision", ["nowhere", "", "-h", "--list", "--output={}"])
-def test_what_is_no_revision_is_refused_and_no_option_of_git(repository: Path, tmp_path: Path, revision: str) -> None:
-    written = tmp_path / "written"
-    with pytest.raises(InputError, match="--against"):
-        at_revision(repository / "job.py", revision.format(written), tmp_path / "there")
-    assert not written.exists()
+def test_what_is_no_revision_is_refused_and_no_option_of_git(
+    subtests: pytest.Subtests, repository: Path, tmp_path: Path
+) -> None:
+    for revision in ["nowhere", "", "-h", "--list", "--output={}"]:
+        with subtests.test(revision=revision):
+            written = tmp_path / "written"
+            with pytest.raises(InputError, match="--against"):
+                at_revision(repository / "job.py", revision.format(written), tmp_path / "there")
+            assert not written.exists()
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_tables_that_are_none(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    cases = [
         (b"", "no JSON"),
         (b"\xff", "no JSON"),
         (b"[]", "an object of names"),
@@ -51,9 +53,9 @@ def test_what_is_no_revision_is_refused_and_no_option_of_git(repository: Path, t
         (b'{"a": 3}', "a, line 1"),
         (b'{"a": null}', "a, line 1"),
         (b'{"a": "id BIGNT"}', "a, line 1: not DDL"),
-    ],
-)
-def test_tables_that_are_none(tmp_path: Path, content: bytes, message: str) -> None:
-    (tmp_path / "tables.json").write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        tables_of(tmp_path / "tables.json")
+    ]
+    for content, message in cases:
+        with subtests.test(content=content):
+            (tmp_path / "tables.json").write_bytes(content)
+            with pytest.raises(InputError, match=message):
+                tables_of(tmp_path / "tables.json")

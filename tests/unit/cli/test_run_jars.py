@@ -10,18 +10,17 @@ from headwater.commands.run import jars_added, submit_arguments
 from headwater.errors import InputError
 
 
-@pytest.mark.parametrize(
-    ("given", "made"),
-    [
+def test_jars_come_first_and_none_is_lost(subtests: pytest.Subtests) -> None:
+    cases = [
         ("", "--jars /a.jar,/b.jar pyspark-shell"),
         ("--conf x=y pyspark-shell", "--jars /a.jar,/b.jar --conf x=y pyspark-shell"),
         ("--jars /c.jar pyspark-shell", "--jars /a.jar,/b.jar,/c.jar pyspark-shell"),
         ("--jars=/c.jar,/d.jar pyspark-shell", "--jars /a.jar,/b.jar,/c.jar,/d.jar pyspark-shell"),
         ("--name 'a b' pyspark-shell", "--jars /a.jar,/b.jar --name 'a b' pyspark-shell"),
-    ],
-)
-def test_jars_come_first_and_none_is_lost(given: str, made: str) -> None:
-    assert jars_added(given, ["/a.jar", "/b.jar"]) == made
+    ]
+    for given, made in cases:
+        with subtests.test(given=given):
+            assert jars_added(given, ["/a.jar", "/b.jar"]) == made
 
 
 def test_a_name_that_is_none_is_refused_with_those_that_are() -> None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from headwater.errors import ExitCode
+from support.waiting import patience
 
 WITHOUT = (
     "import sys; sys.modules['pyspark'] = sys.modules['py4j'] = None; from headwater.cli import main; sys.exit(main())"
@@ -15,7 +16,11 @@ WITHOUT = (
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", WITHOUT, "run", *arguments], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", WITHOUT, "run", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=patience(120),
+        check=False,
     )
 
 

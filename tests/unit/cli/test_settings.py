@@ -67,9 +67,10 @@ def test_the_stacks_password_never_goes_to_another_database(monkeypatch: pytest.
     assert settings.kafka.bootstrap_servers == "stack:1"
 
 
-@pytest.mark.parametrize(
-    ("command", "missing"),
-    [
+def test_where_nothing_says_which_server_none_is_guessed(
+    subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [
         ("events", "KAFKA"),
         ("dlq list", "KAFKA"),
         ("dlq show 0", "KAFKA"),
@@ -88,17 +89,15 @@ def test_the_stacks_password_never_goes_to_another_database(monkeypatch: pytest.
         ("trace x 0 0", "NEO4J"),
         ("blast x 0 0", "NEO4J"),
         ("serve --port 0", "NEO4J"),
-    ],
-)
-def test_where_nothing_says_which_server_none_is_guessed(
-    command: str, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    ]
     monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path))
-    assert cli.main(command.split()) == 6
-    reported = capsys.readouterr().err
-    assert f"HEADWATER_{missing}_" in reported
-    assert "headwater up" in reported
-    assert "localhost" not in reported
+    for command, missing in cases:
+        with subtests.test(command=command):
+            assert cli.main(command.split()) == 6
+            reported = capsys.readouterr().err
+            assert f"HEADWATER_{missing}_" in reported
+            assert "headwater up" in reported
+            assert "localhost" not in reported
 
 
 def test_a_command_reports_once_what_it_connects_to_and_no_credentials(
@@ -152,36 +151,34 @@ def test_an_empty_variable_is_none_at_all(monkeypatch: pytest.MonkeyPatch) -> No
     assert load_settings().topic.prefix == "lineage"
 
 
-@pytest.mark.parametrize(
-    ("variable", "nearest"),
-    [
+def test_an_unknown_variable_is_reported_with_the_nearest(
+    subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = [
         ("HEADWATER_KAFKA_BOOTSTRAP_SERVER", "HEADWATER_KAFKA_BOOTSTRAP_SERVERS"),
         ("HEADWATER_NEO4J_PASWORD", "HEADWATER_NEO4J_PASSWORD"),
         ("HEADWATER_CACHEDIR", "HEADWATER_CACHE_DIR"),
-    ],
-)
-def test_an_unknown_variable_is_reported_with_the_nearest(
-    variable: str, nearest: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(variable, "x")
-    with pytest.raises(InputError, match=variable) as caught:
-        load_settings()
-    assert nearest in caught.value.fix
+    ]
+    for variable, nearest in cases:
+        with subtests.test(variable=variable), monkeypatch.context() as patched:
+            patched.setenv(variable, "x")
+            with pytest.raises(InputError, match=variable) as caught:
+                load_settings()
+            assert nearest in caught.value.fix
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_a_wrong_file_is_reported(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    cases = [
         ('[neo4j]\nusr = "x"\n', r"neo4j\.usr in headwater\.toml"),
         ('[neo]\nuser = "x"\n', r"neo\.user in headwater\.toml"),
         ("user = 1\n", "settings stand in a section"),
         ("[neo4j\n", r"headwater\.toml is not TOML"),
-    ],
-)
-def test_a_wrong_file_is_reported(content: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "headwater.toml").write_text(content)
-    with pytest.raises(InputError, match=message):
-        load_settings()
+    ]
+    for content, message in cases:
+        with subtests.test(content=content):
+            (tmp_path / "headwater.toml").write_text(content)
+            with pytest.raises(InputError, match=message):
+                load_settings()
 
 
 def test_a_wrong_value_is_reported_with_its_name_and_source_but_not_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,23 +258,22 @@ def test_every_setting_has_one_variable_and_every_section_one_word() -> None:
     assert not [section for section in Settings.model_fields if "_" in section]
 
 
-@pytest.mark.parametrize(
-    ("setting", "address"),
-    [
+def test_an_address_with_a_password_is_refused_and_not_shown(
+    subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = [
         ("neo4j.uri", "bolt://neo4j:hunter2@graph:7687"),
         ("neo4j.uri", "neo4j:hunter2@graph"),
         ("kafka.bootstrap_servers", "a:9092,bob:hunter2@b:9092"),
         ("registry.url", "https://bob:hunter2@registry"),
-    ],
-)
-def test_an_address_with_a_password_is_refused_and_not_shown(
-    setting: str, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(environment_name(setting), address)
-    with pytest.raises(InputError, match="no user and no password in it") as refused:
-        load_settings()
-    assert environment_name(setting) in refused.value.message
-    assert "hunter2" not in refused.value.message
+    ]
+    for setting, address in cases:
+        with subtests.test(setting=setting, address=address), monkeypatch.context() as patched:
+            patched.setenv(environment_name(setting), address)
+            with pytest.raises(InputError, match="no user and no password in it") as refused:
+                load_settings()
+            assert environment_name(setting) in refused.value.message
+            assert "hunter2" not in refused.value.message
 
 
 def test_no_error_and_no_warning_shows_a_password_of_an_address(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater.show.diagram import DiagramFormat, drawn, impact_diagram, trace_diagram
 from headwater_consumers.analysis.assets import Asset, AssetKind
@@ -12,6 +11,9 @@ from headwater_consumers.analysis.impact import ImpactChange, SchemaChange
 from headwater_consumers.analysis.trace import Hop, OffsetSpan, Part, PartKind, Step, StepKind, Trace, TraceDirection
 from headwater_schemas.events import Certainty
 from support.analysis.impacts import impact_of
+
+if TYPE_CHECKING:
+    import pytest
 
 AWKWARD = ["back`quote", 'quo"te', "a;b --> c", "[x]", "<script>", "line\nend", "日報 🛫", "back\\slash", "x" * 10_240]
 JOB = Asset(AssetKind.JOB, "j", "jobs", "the job")
@@ -76,17 +78,18 @@ def test_an_impact_is_coloured_by_how_bad_it_is() -> None:
     assert 'fillcolor="#f8b4b4"' in drawn(impact_diagram(impact), DiagramFormat.DOT)
 
 
-@pytest.mark.parametrize("name", AWKWARD)
-def test_any_name_is_drawn_on_one_line(name: str) -> None:
-    trace = trace_diagram(trace_of(topic(name), topic("b")))
-    column = Asset(AssetKind.COLUMN, "k", "n", name, name)
-    impact = impact_diagram(impact_of(column, JOB, ImpactChange(name, name, schema=SchemaChange.REMOVED)))
-    for diagram in (trace, impact):
-        flowchart = drawn(diagram, DiagramFormat.MERMAID).splitlines()
-        assert len(flowchart) == 1 + len(diagram.nodes) + len(diagram.edges) + sum(
-            bool(node.start or node.passed or node.color) for node in diagram.nodes.values()
-        )
-        assert re.fullmatch(r'  n0\["[^"`<>\[\];]*(#\d+;[^"`<>\[\];]*)*"\]', flowchart[1])
-        graph = drawn(diagram, DiagramFormat.DOT).splitlines()
-        assert len(graph) == 4 + len(diagram.nodes) + len(diagram.edges)
-        assert all(len(line) < 600 for line in [*flowchart, *graph])
+def test_any_name_is_drawn_on_one_line(subtests: pytest.Subtests) -> None:
+    for name in AWKWARD:
+        with subtests.test(name=name):
+            trace = trace_diagram(trace_of(topic(name), topic("b")))
+            column = Asset(AssetKind.COLUMN, "k", "n", name, name)
+            impact = impact_diagram(impact_of(column, JOB, ImpactChange(name, name, schema=SchemaChange.REMOVED)))
+            for diagram in (trace, impact):
+                flowchart = drawn(diagram, DiagramFormat.MERMAID).splitlines()
+                assert len(flowchart) == 1 + len(diagram.nodes) + len(diagram.edges) + sum(
+                    bool(node.start or node.passed or node.color) for node in diagram.nodes.values()
+                )
+                assert re.fullmatch(r'  n0\["[^"`<>\[\];]*(#\d+;[^"`<>\[\];]*)*"\]', flowchart[1])
+                graph = drawn(diagram, DiagramFormat.DOT).splitlines()
+                assert len(graph) == 4 + len(diagram.nodes) + len(diagram.edges)
+                assert all(len(line) < 600 for line in [*flowchart, *graph])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -14,6 +14,9 @@ from headwater.show.impact import view
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.impact import Impact, ImpactChange, SchemaChange, Severity
 from support.analysis.impacts import impact_of
+
+if TYPE_CHECKING:
+    import pytest
 
 CHANGE = ImpactChange("d", "c", schema=SchemaChange.REMOVED)
 PLAIN = ("d", "c", "j")
@@ -57,16 +60,17 @@ def test_names_are_never_markup_nor_break_lines(name: str, column: str, job: str
     assert not any("\x1b" in line or "\x00" in line for line in printed(named(name, column, job)))
 
 
-@pytest.mark.parametrize(
-    "name", ["[bold]x[/bold]", "[/]", "[link=file:///etc]x", "`" * 5, "x" * 10_000, "日報\n\x1b[31m"]
-)
-def test_awkward_names(name: str) -> None:
-    lines = printed(named(name, name, name))
-    assert max(map(len, lines)) < 2_000
-    if len(name) < 100 and name.isprintable():
-        assert any(name in line for line in lines)
+def test_awkward_names(subtests: pytest.Subtests) -> None:
+    cases = ["[bold]x[/bold]", "[/]", "[link=file:///etc]x", "`" * 5, "x" * 10_000, "日報\n\x1b[31m"]
+    for name in cases:
+        with subtests.test(name=name):
+            lines = printed(named(name, name, name))
+            assert max(map(len, lines)) < 2_000
+            if len(name) < 100 and name.isprintable():
+                assert any(name in line for line in lines)
 
 
-@pytest.mark.parametrize("severity", Severity)
-def test_every_severity_has_a_colour(severity: Severity) -> None:
-    assert severity in printed(replace(named(*PLAIN), severity=severity), why=False)[0]
+def test_every_severity_has_a_colour(subtests: pytest.Subtests) -> None:
+    for severity in Severity:
+        with subtests.test(severity=severity):
+            assert severity in printed(replace(named(*PLAIN), severity=severity), why=False)[0]

@@ -6,8 +6,8 @@ import io
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-import pytest
 from rich.console import Console
 
 from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram
@@ -23,6 +23,9 @@ from headwater_consumers.analysis.lineage import (
     Via,
 )
 from headwater_schemas.events import TransformationKind, TransformationType
+
+if TYPE_CHECKING:
+    import pytest
 
 AWKWARD = [
     "back`quote",
@@ -86,32 +89,36 @@ def printed(view: object, *, width: int | None = None) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("name", AWKWARD)
-def test_any_name_stands_on_its_own_line(name: str) -> None:
-    start = dataset("start")
-    found = answer(start, item(dataset(name), 1, start.key, via(name)), item(dataset("b"), 1, start.key, via("j")))
-    lines = printed(tree(found)).splitlines()
-    assert len(lines) == 3
-    assert not any(not character.isprintable() for line in lines for character in line)
-    assert all(len(line) < 500 for line in lines)
-    assert any("kafka://b/b  by j (2025-01-31 12:00:00 … 13:30:00Z)" in line for line in lines)
-    if len(name) < 100 and name.isprintable():
-        assert name in "\n".join(lines)
-        assert name in printed(table(found))
+def test_any_name_stands_on_its_own_line(subtests: pytest.Subtests) -> None:
+    for name in AWKWARD:
+        with subtests.test(name=name):
+            start = dataset("start")
+            found = answer(
+                start, item(dataset(name), 1, start.key, via(name)), item(dataset("b"), 1, start.key, via("j"))
+            )
+            lines = printed(tree(found)).splitlines()
+            assert len(lines) == 3
+            assert not any(not character.isprintable() for line in lines for character in line)
+            assert all(len(line) < 500 for line in lines)
+            assert any("kafka://b/b  by j (2025-01-31 12:00:00 … 13:30:00Z)" in line for line in lines)
+            if len(name) < 100 and name.isprintable():
+                assert name in "\n".join(lines)
+                assert name in printed(table(found))
 
 
-@pytest.mark.parametrize("name", AWKWARD)
-def test_any_name_can_be_drawn(name: str) -> None:
-    start = dataset(name)
-    found = answer(start, item(dataset("next"), 1, start.key, via(name)))
-    flowchart = drawn(lineage_diagram(found), DiagramFormat.MERMAID).splitlines()
-    assert len(flowchart) == 5
-    assert re.fullmatch(r'  n0\["[^"`<>\[\];]*(#\d+;[^"`<>\[\];]*)*"\]', flowchart[1])
-    assert re.fullmatch(r'  n0 -->\|"[^"`<>|]*"\| n1', flowchart[3])
-    graph = drawn(lineage_diagram(found), DiagramFormat.DOT).splitlines()
-    assert len(graph) == 7
-    assert re.fullmatch(r'  n0 \[label="(?:[^"\\]|\\["\\])*", penwidth=3\];', graph[3])
-    assert re.fullmatch(r'  n0 -> n1 \[label="(?:[^"\\]|\\["\\])*"\];', graph[5])
+def test_any_name_can_be_drawn(subtests: pytest.Subtests) -> None:
+    for name in AWKWARD:
+        with subtests.test(name=name):
+            start = dataset(name)
+            found = answer(start, item(dataset("next"), 1, start.key, via(name)))
+            flowchart = drawn(lineage_diagram(found), DiagramFormat.MERMAID).splitlines()
+            assert len(flowchart) == 5
+            assert re.fullmatch(r'  n0\["[^"`<>\[\];]*(#\d+;[^"`<>\[\];]*)*"\]', flowchart[1])
+            assert re.fullmatch(r'  n0 -->\|"[^"`<>|]*"\| n1', flowchart[3])
+            graph = drawn(lineage_diagram(found), DiagramFormat.DOT).splitlines()
+            assert len(graph) == 7
+            assert re.fullmatch(r'  n0 \[label="(?:[^"\\]|\\["\\])*", penwidth=3\];', graph[3])
+            assert re.fullmatch(r'  n0 -> n1 \[label="(?:[^"\\]|\\["\\])*"\];', graph[5])
 
 
 def test_direct_and_indirect_stand_apart() -> None:

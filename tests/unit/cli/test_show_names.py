@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from typing import Any
 
-import pytest
 from rich.console import Console
 
 from headwater.show import check, impact
@@ -27,9 +26,8 @@ def printed(view: Any) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("asset", [COLUMN, DATASET])
-def test_a_dataset(asset: Asset) -> None:
-    assert dataset_text(asset) == "s3://lake/orders (shop.orders)"
+def test_a_dataset() -> None:
+    assert dataset_text(COLUMN) == dataset_text(DATASET) == "s3://lake/orders (shop.orders)"
     assert named(DATASET) == dataset_text(DATASET)
     assert asset_text(COLUMN).plain == "s3://lake/orders#id (shop.orders)"
     assert dataset_text(Asset(AssetKind.DATASET, "k", "n", "d")) == "n/d"

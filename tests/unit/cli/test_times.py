@@ -13,9 +13,8 @@ from headwater.times import parse_time
 NOW = datetime(2025, 3, 1, 23, 30, 15, tzinfo=timezone(timedelta(hours=-1)))
 
 
-@pytest.mark.parametrize(
-    ("text", "time"),
-    [
+def test_a_time(subtests: pytest.Subtests) -> None:
+    cases = [
         ("now", "2025-03-02T00:30:15"),
         ("90s", "2025-03-02T00:28:45"),
         ("30m", "2025-03-02T00:00:15"),
@@ -31,19 +30,18 @@ NOW = datetime(2025, 3, 1, 23, 30, 15, tzinfo=timezone(timedelta(hours=-1)))
         ("2025-01-31T12:00:00.5Z", "2025-01-31T12:00:00.500000"),
         (" 2025-01-31T12:00:00+01:00 ", "2025-01-31T11:00:00"),
         ("2025-01-31 12:00:00Z", "2025-01-31T12:00:00"),
-    ],
-)
-def test_a_time(text: str, time: str) -> None:
-    found = parse_time(text, clock=lambda: NOW)
-    assert found == datetime.fromisoformat(f"{time}Z")
-    assert found.tzinfo is UTC
+    ]
+    for text, time in cases:
+        with subtests.test(text=text):
+            found = parse_time(text, clock=lambda: NOW)
+            assert found == datetime.fromisoformat(f"{time}Z")
+            assert found.tzinfo is UTC
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "h", "1", "1y", "-1h", "tomorrow", "yesterday 25:00", "999999999w", "2025-13-01", "\x1b[2J"],
-)
-def test_what_is_no_time(text: str) -> None:
-    with pytest.raises(typer.BadParameter, match="is no time; write 30m, 1h, 2d or 1w ago, now") as raised:
-        parse_time(text, clock=lambda: NOW)
-    assert "\x1b" not in str(raised.value)
+def test_what_is_no_time(subtests: pytest.Subtests) -> None:
+    cases = ["", "h", "1", "1y", "-1h", "tomorrow", "yesterday 25:00", "999999999w", "2025-13-01", "\x1b[2J"]
+    for text in cases:
+        with subtests.test(text=text):
+            with pytest.raises(typer.BadParameter, match="is no time; write 30m, 1h, 2d or 1w ago, now") as raised:
+                parse_time(text, clock=lambda: NOW)
+            assert "\x1b" not in str(raised.value)

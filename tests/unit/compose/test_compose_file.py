@@ -6,13 +6,15 @@ import json
 import re
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
-import pytest
 import yaml
 
 from headwater.settings import environment_name, setting_names
+
+if TYPE_CHECKING:
+    import pytest
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
@@ -37,18 +39,19 @@ def test_the_services_are_the_documented_ones() -> None:
     assert {name: SERVICES[name]["profiles"] for name in set(SERVICES) - always} == {"schema-registry": ["registry"]}
 
 
-@pytest.mark.parametrize("service", SERVICES)
-def test_a_service_is_pinned_healthy_and_comes_back(service: str) -> None:
-    settings = SERVICES[service]
-    assert PINNED.match(settings["image"]), settings["image"]
-    assert settings["healthcheck"]["test"][0] == "CMD"
-    assert settings["restart"] == "unless-stopped"
-    assert settings["logging"]["options"]["max-size"]
+def test_a_service_is_pinned_healthy_and_comes_back(subtests: pytest.Subtests) -> None:
+    for service, settings in SERVICES.items():
+        with subtests.test(service=service):
+            assert PINNED.match(settings["image"]), settings["image"]
+            assert settings["healthcheck"]["test"][0] == "CMD"
+            assert settings["restart"] == "unless-stopped"
+            assert settings["logging"]["options"]["max-size"]
 
 
-@pytest.mark.parametrize("service", SERVICES)
-def test_a_port_is_bound_to_loopback(service: str) -> None:
-    assert [port for port in SERVICES[service].get("ports", []) if not port.startswith("127.0.0.1:")] == []
+def test_a_port_is_bound_to_loopback(subtests: pytest.Subtests) -> None:
+    for service, settings in SERVICES.items():
+        with subtests.test(service=service):
+            assert [port for port in settings.get("ports", []) if not port.startswith("127.0.0.1:")] == []
 
 
 def test_no_password_has_a_value_here() -> None:
@@ -82,13 +85,14 @@ def test_volumes_are_declared_and_mounted_files_exist() -> None:
     assert [mount for mount in mounts if mount.startswith(".") and not (ROOT / mount).exists()] == []
 
 
-@pytest.mark.parametrize("service", ["materializer", "serve"])
-def test_our_services_are_given_settings_that_exist(service: str) -> None:
+def test_our_services_are_given_settings_that_exist(subtests: pytest.Subtests) -> None:
     """They refuse to start on an unknown one."""
-    known = {environment_name(setting) for setting in setting_names()}
-    given = {name for name in SERVICES[service]["environment"] if name.startswith("HEADWATER_")}
-    assert given
-    assert given - known == set()
+    for service in ["materializer", "serve"]:
+        with subtests.test(service=service):
+            known = {environment_name(setting) for setting in setting_names()}
+            given = {name for name in SERVICES[service]["environment"] if name.startswith("HEADWATER_")}
+            assert given
+            assert given - known == set()
 
 
 def test_prometheus_may_call_the_server_by_the_name_it_scrapes() -> None:

@@ -56,9 +56,10 @@ def test_a_letter_says_where_its_record_was_and_what_is_wrong() -> None:
     assert found.original_headers == (("mine", b"kept"),)
 
 
-@pytest.mark.parametrize("key", [None, b"", b"\xff", b"{}", b'["a","b"]', b"[1,2,3]"])
-def test_a_key_that_names_no_job(key: bytes | None) -> None:
-    assert letter(1, 1, key=key).job is None
+def test_a_key_that_names_no_job(subtests: pytest.Subtests) -> None:
+    for key in (None, b"", b"\xff", b"{}", b'["a","b"]', b"[1,2,3]"):
+        with subtests.test(key=key):
+            assert letter(1, 1, key=key).job is None
 
 
 def test_a_record_of_another_program_is_a_letter_with_no_reason() -> None:
@@ -92,22 +93,23 @@ def test_of_each_record_the_last_letter_stands() -> None:
     assert [standing.stands(each) for each in (first, again, other, second)] == [False, False, True, True]
 
 
-@pytest.mark.parametrize(
-    ("choice", "taken"),
-    [
-        (LetterFilter(), True),
-        (LetterFilter(reasons=frozenset({"INVALID_EVENT", "EMPTY"})), True),
-        (LetterFilter(reasons=frozenset({"EMPTY"})), False),
-        (LetterFilter(job="ns/enrich"), True),
-        (LetterFilter(job="enrich"), True),
-        (LetterFilter(job="rich"), False),
-        (LetterFilter(since=NOON), True),
-        (LetterFilter(until=NOON), False),
-        (LetterFilter(since=NOON, job="other"), False),
-    ],
-)
-def test_a_choice_takes_what_agrees_with_all_of_it(choice: LetterFilter, taken: bool) -> None:
-    assert choice.takes(letter(1, 1)) is taken
+CHOICES: list[tuple[LetterFilter, bool]] = [
+    (LetterFilter(), True),
+    (LetterFilter(reasons=frozenset({"INVALID_EVENT", "EMPTY"})), True),
+    (LetterFilter(reasons=frozenset({"EMPTY"})), False),
+    (LetterFilter(job="ns/enrich"), True),
+    (LetterFilter(job="enrich"), True),
+    (LetterFilter(job="rich"), False),
+    (LetterFilter(since=NOON), True),
+    (LetterFilter(until=NOON), False),
+    (LetterFilter(since=NOON, job="other"), False),
+]
+
+
+def test_a_choice_takes_what_agrees_with_all_of_it(subtests: pytest.Subtests) -> None:
+    for choice, taken in CHOICES:
+        with subtests.test(choice=choice):
+            assert choice.takes(letter(1, 1)) is taken
 
 
 def test_a_letter_without_a_time_is_meant_only_where_none_is_asked_for() -> None:
@@ -150,25 +152,26 @@ IDS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("place", "found"),
-    [
-        ("0@2", "0@2"),
-        ("3", "0@3"),
-        (IDS[0], "0@3"),
-        ("00000000-1", "0@3"),
-        ("000000002222", "0@1"),
-        ("1234", "0@2"),
-        ("123", None),
-        ("9@9", None),
-        ("abcdef", None),
-    ],
-)
-def test_a_letter_by_place_or_id(place: str, found: str | None) -> None:
+PLACES: list[tuple[str, str | None]] = [
+    ("0@2", "0@2"),
+    ("3", "0@3"),
+    (IDS[0], "0@3"),
+    ("00000000-1", "0@3"),
+    ("000000002222", "0@1"),
+    ("1234", "0@2"),
+    ("123", None),
+    ("9@9", None),
+    ("abcdef", None),
+]
+
+
+def test_a_letter_by_place_or_id(subtests: pytest.Subtests) -> None:
     """The last one of an event; a place before an id that begins so."""
-    among = [replace(letter(n, n), event_id=IDS[each]) for n, each in enumerate((0, 1, 2, 0))]
-    chosen = letter_named(place, among)
-    assert (chosen and chosen.where) == found
+    for place, found in PLACES:
+        with subtests.test(place):
+            among = [replace(letter(n, n), event_id=IDS[each]) for n, each in enumerate((0, 1, 2, 0))]
+            chosen = letter_named(place, among)
+            assert (chosen and chosen.where) == found
 
 
 def test_several_events_with_ids_that_begin_so() -> None:

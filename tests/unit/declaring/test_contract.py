@@ -67,23 +67,28 @@ def custom(of: dict[str, Any]) -> dict[str, Any]:
 FLIGHTS = (ROOT / "docs" / "examples" / "declare" / "flights.yaml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("text", [EVERY_FIELD, FLIGHTS, ODD, PLAIN, "set: nothing\n"])
-def test_nothing_is_lost(text: str) -> None:
-    declared = set_of(text)
-    contract = contract_of(declared)
-    back = read_file("contract.yaml", contract)
-    assert bodies(back) == bodies(declared)
-    assert (back.name, back.format) == (f"odcs:{declared.name}", "odcs")
-    assert contract_of(back) == contract, "a contract stays the contract that it is"
+TEXTS = [EVERY_FIELD, FLIGHTS, ODD, PLAIN, "set: nothing\n"]
 
 
-@pytest.mark.parametrize("text", [EVERY_FIELD, FLIGHTS, ODD, PLAIN, "set: nothing\n"])
-def test_it_is_valid_by_the_standard(text: str) -> None:
+def test_nothing_is_lost(subtests: pytest.Subtests) -> None:
+    for text in TEXTS:
+        with subtests.test(text=text):
+            declared = set_of(text)
+            contract = contract_of(declared)
+            back = read_file("contract.yaml", contract)
+            assert bodies(back) == bodies(declared)
+            assert (back.name, back.format) == (f"odcs:{declared.name}", "odcs")
+            assert contract_of(back) == contract, "a contract stays the contract that it is"
+
+
+def test_it_is_valid_by_the_standard(subtests: pytest.Subtests) -> None:
     schema = next((found for parent in ROOT.parents if (found := parent / SCHEMA).is_file()), None)
     if schema is None:
         pytest.skip("ODCS' schema isn't in shared/specs/odcs beside the checkout")
-    contract = yaml.safe_load(contract_of(set_of(text)))
-    jsonschema.Draft201909Validator(json.loads(schema.read_text(encoding="utf-8"))).validate(contract)
+    validator = jsonschema.Draft201909Validator(json.loads(schema.read_text(encoding="utf-8")))
+    for text in TEXTS:
+        with subtests.test(text=text):
+            validator.validate(yaml.safe_load(contract_of(set_of(text))))
 
 
 def test_what_the_standard_has_a_place_for_is_there() -> None:
@@ -141,21 +146,20 @@ def test_columns_are_nested_as_their_paths_are() -> None:
     assert custom(names["legs"]) == {"headwater.not_declared": True}
 
 
-@pytest.mark.parametrize(
-    ("row", "expected"),
-    [
+def test_a_field_of_the_wrong_type_is_a_mistake(subtests: pytest.Subtests) -> None:
+    cases = [
         ("{property: headwater.criticality, value: 5}", "customProperties[0].value: Expected `str | null`, got `int`"),
         ("{property: headwater.keep_days, value: -1}", "customProperties[0].value: Expected `int` >= 0"),
-    ],
-)
-def test_a_field_of_the_wrong_type_is_a_mistake(row: str, expected: str) -> None:
-    text = (
-        "kind: DataContract\napiVersion: v3.1.0\nid: x\nversion: '1'\nstatus: s\n"
-        f"schema:\n- name: d\n  customProperties:\n  - {row}\n"
-    )
-    with pytest.raises(DeclarationError) as raised:
-        read_file("contract.yaml", text, namespace="n")
-    assert str(raised.value) == f"contract.yaml, line 9: schema[0].{expected}"
+    ]
+    for row, expected in cases:
+        with subtests.test(row=row):
+            text = (
+                "kind: DataContract\napiVersion: v3.1.0\nid: x\nversion: '1'\nstatus: s\n"
+                f"schema:\n- name: d\n  customProperties:\n  - {row}\n"
+            )
+            with pytest.raises(DeclarationError) as raised:
+                read_file("contract.yaml", text, namespace="n")
+            assert str(raised.value) == f"contract.yaml, line 9: schema[0].{expected}"
 
 
 def test_the_command_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

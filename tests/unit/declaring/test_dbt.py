@@ -144,9 +144,8 @@ def test_exposures_are_consumers_also_of_what_metrics_are_made_from(declared: De
     assert board.reads == (DatasetRead(DELAYS), DatasetRead(DEPARTED))
 
 
-@pytest.mark.parametrize(
-    ("text", "namespace", "expected"),
-    [
+def test_mistakes(subtests: pytest.Subtests) -> None:
+    cases = [
         (json.dumps(MANIFEST), None, "a manifest doesn't have the address of the database: give --namespace"),
         (json.dumps(MANIFEST)[:-1], NAMESPACE, "not JSON"),
         (json.dumps(MANIFEST).replace('"gold"', '"\\ud800"'), NAMESPACE, "half of a surrogate pair"),
@@ -161,11 +160,10 @@ def test_exposures_are_consumers_also_of_what_metrics_are_made_from(declared: De
             NAMESPACE,
             r'nodes\["model.a"\].description: is a text',
         ),
-    ],
-)
-def test_mistakes(text: str, namespace: str | None, expected: str) -> None:
-    with pytest.raises(DeclarationError, match=expected):
-        read_file("manifest.json", text, namespace=namespace)
+    ]
+    for text, namespace, expected in cases:
+        with subtests.test(text=text), pytest.raises(DeclarationError, match=expected):
+            read_file("manifest.json", text, namespace=namespace)
 
 
 def test_mistakes_have_their_lines() -> None:
@@ -191,18 +189,17 @@ def test_mistakes_have_their_lines() -> None:
             }
 
 
-@pytest.mark.parametrize(
-    ("catalog", "expected"),
-    [
+def test_mistakes_of_a_catalog_name_it(subtests: pytest.Subtests) -> None:
+    cases = [
         ("{", r"^catalog\.json, line 1: not JSON"),
         ("[]", r"^catalog\.json, line 1"),
         ('{"nodes": []}', r"^catalog\.json, line 1: nodes"),
         ('{"nodes": {"model.p.m": {"columns": ["a"]}}}', r"^catalog\.json, line 1: nodes"),
         ('{"sources": {"s": 1}}', r"^catalog\.json, line 1: sources"),
         ('{"nodes": {},\n\n"sources":\n{"s":\n1}}', r"^catalog\.json, line 5: sources.s"),
-    ],
-)
-def test_mistakes_of_a_catalog_name_it(catalog: str, expected: str) -> None:
-    manifest = '{"metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"}}'
-    with pytest.raises(DeclarationError, match=expected):
-        read_file("manifest.json", manifest, namespace="n", catalog=catalog)
+    ]
+    for catalog, expected in cases:
+        with subtests.test(catalog=catalog):
+            manifest = '{"metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"}}'
+            with pytest.raises(DeclarationError, match=expected):
+                read_file("manifest.json", manifest, namespace="n", catalog=catalog)

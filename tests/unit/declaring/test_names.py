@@ -49,21 +49,20 @@ def test_a_name_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == ["shop.orders"]
 
 
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
+def test_a_name_of_none_or_several(subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [
         (
             NotFoundError("x", nearest=["n/shop.orders", "n/shop.items"]),
             "has no dataset a.b, the nearest are n/shop.or",
         ),
         (NotFoundError("x"), "has no dataset a.b"),
         (AmbiguousError("x", candidates=["n/a.b", "m/a.b"]), "has several datasets a.b: n/a.b, m/a.b"),
-    ],
-)
-def test_a_name_of_none_or_several(monkeypatch: pytest.MonkeyPatch, error: Exception, message: str) -> None:
-    resolving(monkeypatch, error)
-    with pytest.raises(UnresolvedNameError, match=message):
-        found_in(cast("Reader", _Reader())).dataset("a.b")
+    ]
+    for error, message in cases:
+        with subtests.test(error=error):
+            resolving(monkeypatch, error)
+            with pytest.raises(UnresolvedNameError, match=message):
+                found_in(cast("Reader", _Reader())).dataset("a.b")
 
 
 def test_the_beginning_of_a_key_is_no_name(monkeypatch: pytest.MonkeyPatch) -> None:

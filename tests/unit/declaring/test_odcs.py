@@ -133,21 +133,20 @@ def test_a_dataset() -> None:
     assert (body.on_call, body.contact) == ("#delays", "https://slack.example/delays")
 
 
-@pytest.mark.parametrize(
-    ("value", "deadline"),
-    [
+def test_a_time_of_availability_is_a_deadline(subtests: pytest.Subtests) -> None:
+    cases = [
         ("09:00-08:00", "09:00 -08:00"),
         ("'09:00:00Z'", "09:00 Z"),
         ("'18:30'", "18:30"),
         ("18:30", "18:30"),
         ("Mon-Fri 06:00 UTC", "Mon-Fri 06:00 UTC"),
         ("by nine", "by nine"),
-    ],
-)
-def test_a_time_of_availability_is_a_deadline(value: str, deadline: str) -> None:
-    levels = f"slaProperties: [{{property: timeOfAvailability, value: {value}}}]"
-    (body,) = read(f"{HEAD}\n{levels}\nschema: [{{name: d}}]\n", namespace="n").declarations.values()
-    assert body.deadline == deadline
+    ]
+    for value, deadline in cases:
+        with subtests.test(value=value):
+            levels = f"slaProperties: [{{property: timeOfAvailability, value: {value}}}]"
+            (body,) = read(f"{HEAD}\n{levels}\nschema: [{{name: d}}]\n", namespace="n").declarations.values()
+            assert body.deadline == deadline
 
 
 def test_columns() -> None:
@@ -193,9 +192,8 @@ def test_a_team_as_a_list_is_taken_too() -> None:
     assert (body.dataset, body.owners) == (DatasetRef("n", "d"), (Owner("jo"),))
 
 
-@pytest.mark.parametrize(
-    ("server", "expected"),
-    [
+def test_a_server_names_the_dataset(subtests: pytest.Subtests) -> None:
+    cases = [
         ("{type: kafka, host: 'broker:9092'}", DatasetRef("kafka://broker:9092", "d")),
         ("{type: postgres, host: db, port: 5433, database: a, schema: b}", DatasetRef("postgres://db:5433", "a.b.d")),
         ("{type: postgresql, host: DB, database: a, schema: b}", DatasetRef("postgres://db:5432", "a.b.d")),
@@ -203,12 +201,12 @@ def test_a_team_as_a_list_is_taken_too() -> None:
         ("{type: snowflake, account: x, database: a, schema: b}", DatasetRef("snowflake://x", "a.b.d")),
         ("{type: bigquery, project: p, dataset: q}", DatasetRef("bigquery", "p.q.d")),
         ("{type: local, path: /lake/d}", DatasetRef("file", "/lake/d")),
-    ],
-)
-def test_a_server_names_the_dataset(server: str, expected: DatasetRef) -> None:
-    text = f"{HEAD}\nservers: [{server}]\nschema: [{{name: d}}]\n"
-    (body,) = read(text).declarations.values()
-    assert body.dataset == expected
+    ]
+    for server, expected in cases:
+        with subtests.test(server=server):
+            text = f"{HEAD}\nservers: [{server}]\nschema: [{{name: d}}]\n"
+            (body,) = read(text).declarations.values()
+            assert body.dataset == expected
 
 
 def test_a_custom_property_names_the_dataset() -> None:
@@ -223,17 +221,17 @@ def test_a_custom_property_names_the_dataset() -> None:
 NAMED = HEAD + "\nschema:\n- name: d\n  customProperties: [{property: headwater.namespace, value: n}]\n"
 
 
-@pytest.mark.parametrize("level", ["{value: .inf, unit: d}", "{value: .nan, unit: d}", "{value: 1e300, unit: y}"])
-def test_a_service_level_that_is_no_span_is_kept_in_the_document_alone(level: str) -> None:
-    text = NAMED + f"slaProperties:\n- {level.replace('{', '{property: latency, ')}\n"
-    declared = read(text)
-    (body,) = declared.declarations.values()
-    assert (body.freshness_seconds, declared.document) == (None, text)
+def test_a_service_level_that_is_no_span_is_kept_in_the_document_alone(subtests: pytest.Subtests) -> None:
+    for level in ["{value: .inf, unit: d}", "{value: .nan, unit: d}", "{value: 1e300, unit: y}"]:
+        with subtests.test(level=level):
+            text = NAMED + f"slaProperties:\n- {level.replace('{', '{property: latency, ')}\n"
+            declared = read(text)
+            (body,) = declared.declarations.values()
+            assert (body.freshness_seconds, declared.document) == (None, text)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_a_mistake_is_named_by_line_and_field(subtests: pytest.Subtests) -> None:
+    cases = [
         ("kind: DataContract\nid: x\nversion: '1'\nstatus: s", ["line 1: apiVersion: is missing"]),
         (
             "kind: DataContract\napiVersion: v3.1.0\nid: x\nversion: 1\nstatus: s",
@@ -270,9 +268,9 @@ def test_a_service_level_that_is_no_span_is_kept_in_the_document_alone(level: st
                 "line 13: schema[0].properties[3].items: is a mapping",
             ],
         ),
-    ],
-)
-def test_a_mistake_is_named_by_line_and_field(text: str, expected: list[str]) -> None:
-    with pytest.raises(DeclarationError) as raised:
-        read(text)
-    assert [str(problem).removeprefix("contract.yaml, ") for problem in raised.value.problems] == expected
+    ]
+    for text, expected in cases:
+        with subtests.test(text=text):
+            with pytest.raises(DeclarationError) as raised:
+                read(text)
+            assert [str(problem).removeprefix("contract.yaml, ") for problem in raised.value.problems] == expected

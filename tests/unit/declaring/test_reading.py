@@ -150,9 +150,8 @@ def test_what_is_there_needs_no_event() -> None:
     assert [event.kind for event in events] == ["DECLARATION", "DECLARATION_SET"]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_a_mistake_is_named_by_line_and_field(subtests: pytest.Subtests) -> None:
+    cases = [
         ("", ["line 1: a declaration file is a mapping that begins with `set:`"]),
         ("set: x\na: [1", ["line 2: not YAML: did not find expected ',' or ']'"]),
         ("set: x\nset: y", ["line 2: set: the key is there twice"]),
@@ -296,10 +295,10 @@ def test_what_is_there_needs_no_event() -> None:
                 "line 7: datasets[0].columns.c.approval.bye: no such key; did you mean `by`?",
             ],
         ),
-    ],
-)
-def test_a_mistake_is_named_by_line_and_field(text: str, expected: list[str]) -> None:
-    assert problems(text) == expected
+    ]
+    for text, expected in cases:
+        with subtests.test(text=text):
+            assert problems(text) == expected
 
 
 def test_an_alias_within_its_own_anchor_ends() -> None:
@@ -307,11 +306,12 @@ def test_an_alias_within_its_own_anchor_ends() -> None:
     assert problem.endswith("there is no anchor &a that ends before here")
 
 
-@pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? ", "[? "])
-def test_a_file_of_brackets_ends_in_an_error(opening: str) -> None:
+def test_a_file_of_brackets_ends_in_an_error(subtests: pytest.Subtests) -> None:
     """Where PyYAML builds its own tree of such a file, the process ends with a segmentation fault."""
-    (problem,) = problems(opening * 100_000)
-    assert "nested deeper than 60 levels" in problem or "a key is a plain text here" in problem
+    for opening in ["[", "{a: ", "- ", "? ", "[? "]:
+        with subtests.test(opening=opening):
+            (problem,) = problems(opening * 100_000)
+            assert "nested deeper than 60 levels" in problem or "a key is a plain text here" in problem
 
 
 def test_a_pointer_leads_to_the_field() -> None:
@@ -356,19 +356,18 @@ def test_the_published_schema_is_that_of_the_model() -> None:
         assert page.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize(
-    ("text", "good"),
-    [
+def test_editors_see_by_the_schema_what_is_wrong(subtests: pytest.Subtests) -> None:
+    cases = [
         (FLIGHTS, True),
         ("{set: x, datasets: [{name: a, sensitivity: UNKNOWN}]}", False),
         ("{set: x, datasets: [{name: a, freshness: soon}]}", False),
         ("{set: x, other: 1}", False),
-    ],
-)
-def test_editors_see_by_the_schema_what_is_wrong(text: str, *, good: bool) -> None:
-    document: Any = yaml.load(text, Loader=yaml.SafeLoader)
-    errors = list(jsonschema.Draft202012Validator(json_schema()).iter_errors(document))
-    assert (not errors) == good
+    ]
+    for text, good in cases:
+        with subtests.test(text=text):
+            document: Any = yaml.load(text, Loader=yaml.SafeLoader)
+            errors = list(jsonschema.Draft202012Validator(json_schema()).iter_errors(document))
+            assert (not errors) == good
 
 
 FRIENDLY = """\
@@ -451,27 +450,33 @@ def test_a_contract_without_servers_names_tables_of_the_graph() -> None:
     assert "no server tells which dataset it is, and the graph has no dataset shop.orders: give" in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    "deadline", ["06:00", "06:00 Europe/Berlin", "Mon-Fri 23:59 UTC", "Mon,Wed,Fri 06:00", "06:00 Z", "06:00 +02:00"]
-)
-def test_deadlines(deadline: str) -> None:
-    (body,) = read_set(
-        "f.yaml", f"set: s\nnamespace: n\ndatasets: [{{name: a, deadline: '{deadline}'}}]"
-    ).declarations.values()
-    assert body.deadline == deadline
+def test_deadlines(subtests: pytest.Subtests) -> None:
+    cases = [
+        "06:00",
+        "06:00 Europe/Berlin",
+        "Mon-Fri 23:59 UTC",
+        "Mon,Wed,Fri 06:00",
+        "06:00 Z",
+        "06:00 +02:00",
+    ]
+    for deadline in cases:
+        with subtests.test(deadline=deadline):
+            (body,) = read_set(
+                "f.yaml", f"set: s\nnamespace: n\ndatasets: [{{name: a, deadline: '{deadline}'}}]"
+            ).declarations.values()
+            assert body.deadline == deadline
 
 
-@pytest.mark.parametrize(
-    ("deadline", "wrong"),
-    [
+def test_what_is_no_deadline(subtests: pytest.Subtests) -> None:
+    cases = [
         ("soon", "write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC"),
         ("24:00", "write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC"),
         ("6:00", "write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC"),
         ("Montag 06:00", "write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC"),
         ("06:00 Europe/Berlim", "there is no time zone Europe/Berlim; the nearest is Europe/Berlin"),
-    ],
-)
-def test_what_is_no_deadline(deadline: str, wrong: str) -> None:
-    with pytest.raises(DeclarationError) as raised:
-        read_set("f.yaml", f"set: s\nnamespace: n\ndatasets: [{{name: a, deadline: '{deadline}'}}]")
-    assert [str(each) for each in raised.value.problems] == [f"f.yaml, line 3: datasets[0].deadline: {wrong}"]
+    ]
+    for deadline, wrong in cases:
+        with subtests.test(deadline=deadline):
+            with pytest.raises(DeclarationError) as raised:
+                read_set("f.yaml", f"set: s\nnamespace: n\ndatasets: [{{name: a, deadline: '{deadline}'}}]")
+            assert [str(each) for each in raised.value.problems] == [f"f.yaml, line 3: datasets[0].deadline: {wrong}"]

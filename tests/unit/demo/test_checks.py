@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater.demo import checks
-from headwater.demo.facts import Facts
 from support.demo import GOOD, LETTERS, chain
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_good_facts_pass_every_check() -> None:
     assert [check.problems for check in checks.all_checks(GOOD)] == [()] * 7
 
 
-@pytest.mark.parametrize(
-    ("facts", "claim", "problem"),
-    [
+def test_wrong_facts_fail_the_one_check_that_is_about_them(subtests: pytest.Subtests) -> None:
+    cases = [
         (replace(GOOD, applied=99), "applied or dead-lettered", "leaves 1"),
         (replace(GOOD, applied=101), "applied or dead-lettered", "leaves -1"),
         (replace(GOOD, acknowledged=0, applied=0, dead_lettered=0), "applied or dead-lettered", "no event was applied"),
@@ -39,18 +39,17 @@ def test_good_facts_pass_every_check() -> None:
         (replace(GOOD, runs={}), "COMPLETE", "no run"),
         (replace(GOOD, untraceable_columns=("rain",)), "traced", "no way back from rain"),
         (replace(GOOD, report_columns=()), "traced", "no column"),
-    ],
-)
-def test_wrong_facts_fail_the_one_check_that_is_about_them(facts: Facts, claim: str, problem: str) -> None:
-    failed = [check for check in checks.all_checks(facts) if not check.holds]
-    about = [check for check in failed if claim in check.claim]
-    assert len(about) == 1
-    assert any(problem in found for found in about[0].problems), about[0].problems
+    ]
+    for facts, claim, problem in cases:
+        with subtests.test(facts=facts):
+            failed = [check for check in checks.all_checks(facts) if not check.holds]
+            about = [check for check in failed if claim in check.claim]
+            assert len(about) == 1
+            assert any(problem in found for found in about[0].problems), about[0].problems
 
 
-@pytest.mark.parametrize(
-    ("ranges", "end", "problems"),
-    [
+def test_ranges_cover_a_partition_exactly_or_how_not_is_reported(subtests: pytest.Subtests) -> None:
+    cases = [
         ([(0, 4), (4, 9)], 9, []),
         ([(4, 9), (0, 4)], 9, []),
         ([(0, 4), (4, 4), (4, 9)], 9, []),
@@ -62,9 +61,7 @@ def test_wrong_facts_fail_the_one_check_that_is_about_them(facts: Facts, claim: 
         ([(0, 5), (4, 9)], 9, ["offsets [4, 5) were consumed twice"]),
         ([(0, 9), (2, 3)], 9, ["offsets [2, 3) were consumed twice"]),
         ([(0, 10)], 9, ["consumed up to 10, but the partition ends at 9"]),
-    ],
-)
-def test_ranges_cover_a_partition_exactly_or_how_not_is_reported(
-    ranges: list[tuple[int, int]], end: int, problems: list[str]
-) -> None:
-    assert checks.uncovered(ranges, end) == problems
+    ]
+    for ranges, end, problems in cases:
+        with subtests.test(ranges=ranges, end=end):
+            assert checks.uncovered(ranges, end) == problems

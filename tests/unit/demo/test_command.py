@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
@@ -51,26 +52,22 @@ def ran(monkeypatch: pytest.MonkeyPatch, outcome: DemoResult) -> list[dict[str, 
     return calls
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
+def test_a_server_that_went_away_is_exit_4_without_a_traceback(
+    subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [
         BrokerUnavailableError("not there"),
         SchemasUnavailableError("not there"),
         TimeoutError("not there"),
         KafkaException(KafkaError(KafkaError._ALL_BROKERS_DOWN, "not there")),
         ServiceUnavailable("not there"),  # type: ignore[no-untyped-call]
-    ],
-)
-def test_a_server_that_went_away_is_exit_4_without_a_traceback(
-    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def run(*_: object, **__: object) -> DemoResult:
-        raise error
-
-    monkeypatch.setattr(demo, "run", run)
+    ]
     monkeypatch.setattr(demo, "fetch_jars", lambda *_: None)
-    assert cli.main(["demo"]) == ExitCode.UNREACHABLE
-    assert "not there" in capsys.readouterr().err
+    for error in cases:
+        with subtests.test(error=error):
+            monkeypatch.setattr(demo, "run", Mock(side_effect=error))
+            assert cli.main(["demo"]) == ExitCode.UNREACHABLE
+            assert "not there" in capsys.readouterr().err
 
 
 def test_jars_are_there_before_the_picture_is_drawn(outcome: DemoResult, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,16 +140,18 @@ def test_a_failed_check_is_exit_5_and_named(
     assert "What next" not in output.out
 
 
-@pytest.mark.parametrize(("arguments", "days"), [([], 31), (["--full"], 365), (["--days", "2"], 2)])
-def test_how_many_days(arguments: list[str], days: int, outcome: DemoResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = ran(monkeypatch, outcome)
-    assert cli.main(["demo", *arguments]) == ExitCode.DONE
-    assert calls == [{"days": days, "keep": False}]
+def test_how_many_days(subtests: pytest.Subtests, outcome: DemoResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments, days in [([], 31), (["--full"], 365), (["--days", "2"], 2)]:
+        with subtests.test(arguments=arguments):
+            calls = ran(monkeypatch, outcome)
+            assert cli.main(["demo", *arguments]) == ExitCode.DONE
+            assert calls == [{"days": days, "keep": False}]
 
 
-@pytest.mark.parametrize("arguments", [["--full", "--days", "3"], ["--days", "0"], ["--days", "366"]])
-def test_days_that_make_no_sense_are_bad_usage(arguments: list[str]) -> None:
-    assert cli.main(["demo", *arguments]) == ExitCode.BAD_INPUT
+def test_days_that_make_no_sense_are_bad_usage(subtests: pytest.Subtests) -> None:
+    for arguments in [["--full", "--days", "3"], ["--days", "0"], ["--days", "366"]]:
+        with subtests.test(arguments=arguments):
+            assert cli.main(["demo", *arguments]) == ExitCode.BAD_INPUT
 
 
 @pytest.mark.parametrize("kept", [True, False])

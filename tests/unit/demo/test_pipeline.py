@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from headwater.demo.pipeline import Pipeline
 from headwater.demo.processes import Consumer
 from headwater.demo.view import JobState
 from headwater.errors import HeadwaterError
+from support.waiting import eventually
 
 JOBS = (
     Job("load", "first"),
@@ -34,13 +34,6 @@ while not status.exists():
 print("what went wrong")
 sys.exit(int(status.read_text()))
 """
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come true in 20 s"
-        time.sleep(0.02)
 
 
 class Stage:
@@ -80,15 +73,15 @@ def test_queries_start_at_once_and_batch_jobs_when_their_input_is_there(stage: S
     assert not marker.exists()
 
     stage.end("load")
-    until(lambda: pipeline.step() or marker.exists())
+    eventually(lambda: pipeline.step() or marker.exists())
     assert stage.states() == [JobState.DONE, JobState.FINISHING, JobState.WAITING]
 
     stage.end("enrich")
-    until(lambda: pipeline.step() or JobState.WAITING not in stage.states())
+    eventually(lambda: pipeline.step() or JobState.WAITING not in stage.states())
     assert stage.states() == [JobState.DONE, JobState.DONE, JobState.RUNNING]
 
     stage.end("report")
-    until(pipeline.step)
+    eventually(pipeline.step)
     assert stage.states() == [JobState.DONE] * 3
 
 
@@ -96,7 +89,7 @@ def test_a_query_that_fails_ends_the_demo_with_the_end_of_its_log(stage: Stage) 
     stage.pipeline.step()
     stage.end("enrich", status=3)
     with pytest.raises(HeadwaterError) as error:
-        until(stage.pipeline.step)
+        eventually(stage.pipeline.step)
     assert "Job enrich failed with status 3" in error.value.message
     assert "what went wrong" in error.value.message
     assert str(stage.folder.logs / "enrich.log") in error.value.fix
@@ -149,10 +142,10 @@ def test_a_killed_consumer_is_started_again_but_not_for_ever(
     try:
         for _ in range(3):
             os.kill(consumer.pid, signal.SIGKILL)
-            until(watched(consumer))
+            eventually(watched(consumer))
         os.kill(consumer.pid, signal.SIGKILL)
         with pytest.raises(HeadwaterError, match="was killed by signal 9"):
-            until(watched(consumer))
+            eventually(watched(consumer))
     finally:
         consumer.abandon()
 
@@ -161,7 +154,7 @@ def test_a_consumer_that_gives_up_is_not_started_again(tmp_path: Path, consumer_
     consumer_program("import sys; print('wrong password'); sys.exit(6)")
     consumer = Consumer(DemoFolder(tmp_path), dict(os.environ))
     with pytest.raises(HeadwaterError, match=r"failed with status 6\.\nwrong password"):
-        until(watched(consumer))
+        eventually(watched(consumer))
 
 
 def test_a_consumer_that_ends_badly_when_reported_to_is_an_error(
@@ -196,10 +189,11 @@ def stack_info(tmp_path: Path) -> object:
     return StackInfo("h:1", "bolt://h:2", "neo4j", "http://h:3", password, tmp_path, "21", member, member)
 
 
-@pytest.mark.parametrize("days", [1, 31, 365])
-def test_every_slice_of_the_year_makes_about_as_many_micro_batches(days: int) -> None:
-    flights = days * jobs.FLIGHTS_PER_DAY
-    assert jobs.MICRO_BATCHES - 1 <= flights / jobs.records_per_batch(days) <= jobs.MICRO_BATCHES
+def test_every_slice_of_the_year_makes_about_as_many_micro_batches(subtests: pytest.Subtests) -> None:
+    for days in [1, 31, 365]:
+        with subtests.test(days=days):
+            flights = days * jobs.FLIGHTS_PER_DAY
+            assert jobs.MICRO_BATCHES - 1 <= flights / jobs.records_per_batch(days) <= jobs.MICRO_BATCHES
 
 
 def test_the_scripts_are_where_the_demo_looks(tmp_path: Path) -> None:

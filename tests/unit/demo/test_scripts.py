@@ -32,14 +32,14 @@ def test_slices_follow_each_other_and_cover_all_days(days: int, count: int) -> N
     assert len(slices) == min(days, count)
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--days", "0"], ["--days", "366"], ["--slices", "0"], ["--days", "x"], ["--no"]]
-)
-def test_the_loader_refuses_what_makes_no_sense(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        pipeline.parse(load.arguments(), arguments)
-    assert end.value.code == 2
-    assert arguments[0] in capsys.readouterr().err
+def test_the_loader_refuses_what_makes_no_sense(subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = [["--days", "0"], ["--days", "366"], ["--slices", "0"], ["--days", "x"], ["--no"]]
+    for arguments in cases:
+        with subtests.test(arguments=arguments):
+            with pytest.raises(SystemExit) as end:
+                pipeline.parse(load.arguments(), arguments)
+            assert end.value.code == 2
+            assert arguments[0] in capsys.readouterr().err
 
 
 def test_settings_come_from_flags_then_environment_then_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,32 +105,30 @@ def test_a_query_that_ended_by_itself_is_told_nothing_more() -> None:
     assert query.reported == []
 
 
-@pytest.mark.parametrize(
-    ("batch", "partitions", "before"),
-    [
+def test_a_batch_builds_on_the_newest_one_before_it(subtests: pytest.Subtests) -> None:
+    cases = [
         (0, [], None),
         (0, ["batch_id=0"], None),
         (3, ["batch_id=0", "batch_id=2", "batch_id=10"], 2),
         (11, ["batch_id=9", "batch_id=10"], 10),
-    ],
-)
-def test_a_batch_builds_on_the_newest_one_before_it(batch: int, partitions: list[str], before: int | None) -> None:
-    assert routes.previous(batch, partitions) == before
+    ]
+    for batch, partitions, before in cases:
+        with subtests.test(batch=batch, partitions=partitions):
+            assert routes.previous(batch, partitions) == before
 
 
-@pytest.mark.parametrize(
-    ("weather", "conditions"),
-    [
+def test_weather_has_a_name(subtests: pytest.Subtests) -> None:
+    cases = [
         ((30.0, 5.0, 0.1, 10.0), "snow"),
         ((40.0, 30.0, 0.1, 1.0), "rain"),
         ((None, None, 0.1, None), "rain"),
         ((40.0, 25.0, 0.0, 10.0), "wind"),
         ((40.0, 5.0, 0.0, 2.0), "fog"),
         ((None, None, None, None), "fair"),
-    ],
-)
-def test_weather_has_a_name(weather: tuple[float | None, ...], conditions: str) -> None:
-    assert daily_report.conditions(*weather) == conditions
+    ]
+    for weather, conditions in cases:
+        with subtests.test(weather=weather):
+            assert daily_report.conditions(*weather) == conditions
 
 
 def test_the_data_are_unpacked_once_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,14 +8,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox, topics
 from headwater.doctor.examine import Examined
 from headwater.doctor.finding import Finding, Severity, duration_text
 from headwater_consumers.graph.schema import GRAPH_VERSION, MIGRATES_FROM
 from headwater_schemas.topics import TopicNames, topic_specs
+
+if TYPE_CHECKING:
+    import pytest
 
 NOW = datetime(2025, 1, 31, 12, tzinfo=UTC)
 NAMES = TopicNames()
@@ -53,59 +55,62 @@ def test_a_topic_that_is_not_there() -> None:
     assert of("topics", judged(topic())) == []
 
 
-@pytest.mark.parametrize(
-    ("retention", "severity"),
-    [
-        ({}, OK),
-        ({"retention.ms": str(3 * 86_400_000 - 1)}, FAIL),
-        ({"retention.ms": str(3 * 86_400_000)}, WARN),
-        ({"retention.ms": "0"}, FAIL),
-        ({"retention.bytes": "1000000000"}, WARN),
-        ({"retention.bytes": "0"}, WARN),
-        ({"retention.bytes": "1000000000", "retention.ms": str(3 * 86_400_000 - 1)}, FAIL),
-    ],
-)
-def test_retention_against_the_outage_budget(retention: dict[str, str], severity: Severity) -> None:
-    seen = topic()
-    limited = replace(seen, config={**seen.config, **retention})
-    assert of("retention", judged(limited)) == [severity]
-    # What expires can't be made anew from the topic alone: the check of the backup asks for an archive.
-    assert topics.expires(limited) is (severity is not OK)
+RETENTIONS: list[tuple[dict[str, str], Severity]] = [
+    ({}, OK),
+    ({"retention.ms": str(3 * 86_400_000 - 1)}, FAIL),
+    ({"retention.ms": str(3 * 86_400_000)}, WARN),
+    ({"retention.ms": "0"}, FAIL),
+    ({"retention.bytes": "1000000000"}, WARN),
+    ({"retention.bytes": "0"}, WARN),
+    ({"retention.bytes": "1000000000", "retention.ms": str(3 * 86_400_000 - 1)}, FAIL),
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "policy", "severity"),
-    [
-        (NAMES.events, "delete", OK),
-        (NAMES.events, "compact", FAIL),
-        (NAMES.events, "compact,delete", FAIL),
-        (NAMES.dead_letters, "compact", FAIL),
-        (NAMES.schemas, "compact", OK),
-        (NAMES.schemas, "delete", FAIL),
-        (NAMES.schemas, "compact,delete", FAIL),
-    ],
-)
-def test_compaction(name: str, policy: str, severity: Severity) -> None:
-    assert of("compaction", judged(topic(name, cleanup_policy=policy))) == [severity]
+def test_retention_against_the_outage_budget(subtests: pytest.Subtests) -> None:
+    for retention, severity in RETENTIONS:
+        with subtests.test(retention=retention):
+            seen = topic()
+            limited = replace(seen, config={**seen.config, **retention})
+            assert of("retention", judged(limited)) == [severity]
+            # What expires can't be made anew from the topic alone: the check of the backup asks for an archive.
+            assert topics.expires(limited) is (severity is not OK)
 
 
-@pytest.mark.parametrize(
-    ("seen", "brokers", "severity"),
-    [
-        (topic(), 3, OK),
-        (topic(in_sync=2), 3, FAIL),
-        (topic(replicas=1), 3, FAIL),
-        (topic(replicas=1), 2, FAIL),
-        (topic(replicas=1), 1, WARN),
-        (topic(replicas=4, min_insync_replicas="3"), 3, OK),
-        (topic(min_insync_replicas="1"), 3, WARN),
-        (topic(min_insync_replicas="3"), 3, WARN),
-        (topic(replicas=2, min_insync_replicas="2"), 3, WARN),
-        (topic(replicas=2, min_insync_replicas="1"), 3, WARN),
-    ],
-)
-def test_replication(seen: topics.SeenTopic, brokers: int, severity: Severity) -> None:
-    assert of("replication", judged(seen, brokers)) == [severity]
+POLICIES: list[tuple[str, str, Severity]] = [
+    (NAMES.events, "delete", OK),
+    (NAMES.events, "compact", FAIL),
+    (NAMES.events, "compact,delete", FAIL),
+    (NAMES.dead_letters, "compact", FAIL),
+    (NAMES.schemas, "compact", OK),
+    (NAMES.schemas, "delete", FAIL),
+    (NAMES.schemas, "compact,delete", FAIL),
+]
+
+
+def test_compaction(subtests: pytest.Subtests) -> None:
+    for name, policy, severity in POLICIES:
+        with subtests.test(name=name, policy=policy):
+            assert of("compaction", judged(topic(name, cleanup_policy=policy))) == [severity]
+
+
+REPLICATIONS: list[tuple[topics.SeenTopic, int, Severity]] = [
+    (topic(), 3, OK),
+    (topic(in_sync=2), 3, FAIL),
+    (topic(replicas=1), 3, FAIL),
+    (topic(replicas=1), 2, FAIL),
+    (topic(replicas=1), 1, WARN),
+    (topic(replicas=4, min_insync_replicas="3"), 3, OK),
+    (topic(min_insync_replicas="1"), 3, WARN),
+    (topic(min_insync_replicas="3"), 3, WARN),
+    (topic(replicas=2, min_insync_replicas="2"), 3, WARN),
+    (topic(replicas=2, min_insync_replicas="1"), 3, WARN),
+]
+
+
+def test_replication(subtests: pytest.Subtests) -> None:
+    for seen, brokers, severity in REPLICATIONS:
+        with subtests.test(seen=seen, brokers=brokers):
+            assert of("replication", judged(seen, brokers)) == [severity]
 
 
 def test_the_largest_record() -> None:
@@ -198,13 +203,12 @@ def test_version_constraints_and_indexes() -> None:
 # Clocks.
 
 
-@pytest.mark.parametrize(
-    ("seconds", "severity"), [(0, OK), (2, OK), (7, OK), (7.1, WARN), (-5, OK), (-5.1, WARN), (3_600, WARN)]
-)
-def test_a_clock_is_compared_with_the_span_of_the_question(seconds: float, severity: Severity) -> None:
-    # Asked for two seconds: what lies within, or five seconds off, agrees.
-    clock = clocks.SeenClock("Neo4j", NOW + timedelta(seconds=seconds), NOW, NOW + timedelta(seconds=2))
-    assert of("clocks", [clocks.judge(clock)]) == [severity]
+def test_a_clock_is_compared_with_the_span_of_the_question(subtests: pytest.Subtests) -> None:
+    for seconds, severity in ((0, OK), (2, OK), (7, OK), (7.1, WARN), (-5, OK), (-5.1, WARN), (3_600, WARN)):
+        with subtests.test(seconds=seconds):
+            # Asked for two seconds: what lies within, or five seconds off, agrees.
+            clock = clocks.SeenClock("Neo4j", NOW + timedelta(seconds=seconds), NOW, NOW + timedelta(seconds=2))
+            assert of("clocks", [clocks.judge(clock)]) == [severity]
 
 
 def test_an_event_of_the_future() -> None:
@@ -222,25 +226,26 @@ def test_an_event_of_the_future() -> None:
 HERE = outbox.SeenOutbox(Path("/var/outbox"), True, True, "ext4", 0, 0, None)
 
 
-@pytest.mark.parametrize(
-    ("seen", "severities"),
-    [
-        (HERE, [OK]),
-        (replace(HERE, writable=False), [FAIL]),
-        (replace(HERE, there=False), [OK]),
-        *((replace(HERE, filesystem=kind), [FAIL]) for kind in ("tmpfs", "ramfs", "devtmpfs")),
-        *((replace(HERE, filesystem=kind), [WARN]) for kind in ("overlay", "overlayfs", "aufs")),
-        (replace(HERE, filesystem=None), [UNKNOWN]),
-        (replace(HERE, files=1, damaged=1, oldest=NOW), [OK, WARN]),
-        (replace(HERE, files=1, damaged=0, oldest=NOW), [OK]),
-        (replace(HERE, files=1, oldest=NOW - timedelta(days=1)), [OK]),
-        (replace(HERE, files=1, oldest=NOW - timedelta(days=1, seconds=1)), [OK, WARN]),
-    ],
-)
-def test_the_folder_of_outboxes(seen: outbox.SeenOutbox, severities: list[Severity]) -> None:
-    found = list(outbox.judge(seen, NOW))
-    assert of("outbox", found, "/var/outbox") == severities
-    assert of("outbox", found, "other machines") == [UNKNOWN]
+FOLDERS: list[tuple[outbox.SeenOutbox, list[Severity]]] = [
+    (HERE, [OK]),
+    (replace(HERE, writable=False), [FAIL]),
+    (replace(HERE, there=False), [OK]),
+    *((replace(HERE, filesystem=kind), [FAIL]) for kind in ("tmpfs", "ramfs", "devtmpfs")),
+    *((replace(HERE, filesystem=kind), [WARN]) for kind in ("overlay", "overlayfs", "aufs")),
+    (replace(HERE, filesystem=None), [UNKNOWN]),
+    (replace(HERE, files=1, damaged=1, oldest=NOW), [OK, WARN]),
+    (replace(HERE, files=1, damaged=0, oldest=NOW), [OK]),
+    (replace(HERE, files=1, oldest=NOW - timedelta(days=1)), [OK]),
+    (replace(HERE, files=1, oldest=NOW - timedelta(days=1, seconds=1)), [OK, WARN]),
+]
+
+
+def test_the_folder_of_outboxes(subtests: pytest.Subtests) -> None:
+    for seen, severities in FOLDERS:
+        with subtests.test(seen=seen):
+            found = list(outbox.judge(seen, NOW))
+            assert of("outbox", found, "/var/outbox") == severities
+            assert of("outbox", found, "other machines") == [UNKNOWN]
 
 
 def test_the_file_system_is_that_of_the_longest_mount(tmp_path: Path) -> None:
@@ -300,39 +305,41 @@ def test_dead_letters_that_age() -> None:
     assert of("dead letters", letters.judge(letters.SeenLetters(0, None, {}), NAMES.dead_letters, NOW)) == [OK]
 
 
-@pytest.mark.parametrize(
-    ("seen", "severities"),
-    [
-        (lag.SeenLag(1, 0, 0, None), [OK]),
-        (lag.SeenLag(0, 0, 0, None), [OK]),
-        (lag.SeenLag(0, 1, 0, NOW), [FAIL]),
-        (lag.SeenLag(1, 1, 0, NOW), [OK]),
-        (lag.SeenLag(1, 1, 0, None), [UNKNOWN]),
-        (lag.SeenLag(0, 1, 0, None), [FAIL]),
-        (lag.SeenLag(1, 9, 0, NOW - timedelta(minutes=10)), [OK]),
-        (lag.SeenLag(1, 9, 0, NOW - timedelta(minutes=10, seconds=1)), [WARN]),
-        (lag.SeenLag(1, 0, 1, None), [FAIL, OK]),
-    ],
-)
-def test_lag(seen: lag.SeenLag, severities: list[Severity]) -> None:
-    assert of("lag", lag.judge(seen, topic=NAMES.events, group="g", now=NOW)) == severities
+LAGS: list[tuple[lag.SeenLag, list[Severity]]] = [
+    (lag.SeenLag(1, 0, 0, None), [OK]),
+    (lag.SeenLag(0, 0, 0, None), [OK]),
+    (lag.SeenLag(0, 1, 0, NOW), [FAIL]),
+    (lag.SeenLag(1, 1, 0, NOW), [OK]),
+    (lag.SeenLag(1, 1, 0, None), [UNKNOWN]),
+    (lag.SeenLag(0, 1, 0, None), [FAIL]),
+    (lag.SeenLag(1, 9, 0, NOW - timedelta(minutes=10)), [OK]),
+    (lag.SeenLag(1, 9, 0, NOW - timedelta(minutes=10, seconds=1)), [WARN]),
+    (lag.SeenLag(1, 0, 1, None), [FAIL, OK]),
+]
 
 
-@pytest.mark.parametrize(
-    ("archive", "begins", "expires", "severity"),
-    [
-        (None, 0, False, OK),
-        (None, 0, True, WARN),
-        (None, 1, True, FAIL),
-        (None, 1, False, FAIL),
-        (backup.SeenArchive("/archive", 10, 0, 0, 5), 4, True, OK),
-        (backup.SeenArchive("/archive", 10, 0, 1, 5), 4, True, FAIL),
-        (backup.SeenArchive("/archive", 10, 1, 0, 5), 4, True, WARN),
-    ],
-)
-def test_backup(archive: backup.SeenArchive | None, begins: int, *, expires: bool, severity: Severity) -> None:
-    found = list(backup.judge(archive, topic=NAMES.events, begins=begins, expires=expires))
-    assert of("backup", found) == [severity, UNKNOWN]
+def test_lag(subtests: pytest.Subtests) -> None:
+    for seen, severities in LAGS:
+        with subtests.test(seen=seen):
+            assert of("lag", lag.judge(seen, topic=NAMES.events, group="g", now=NOW)) == severities
+
+
+BACKUPS: list[tuple[backup.SeenArchive | None, int, bool, Severity]] = [
+    (None, 0, False, OK),
+    (None, 0, True, WARN),
+    (None, 1, True, FAIL),
+    (None, 1, False, FAIL),
+    (backup.SeenArchive("/archive", 10, 0, 0, 5), 4, True, OK),
+    (backup.SeenArchive("/archive", 10, 0, 1, 5), 4, True, FAIL),
+    (backup.SeenArchive("/archive", 10, 1, 0, 5), 4, True, WARN),
+]
+
+
+def test_backup(subtests: pytest.Subtests) -> None:
+    for archive, begins, expires, severity in BACKUPS:
+        with subtests.test(archive=archive, begins=begins):
+            found = list(backup.judge(archive, topic=NAMES.events, begins=begins, expires=expires))
+            assert of("backup", found) == [severity, UNKNOWN]
 
 
 # The whole.
@@ -364,8 +371,7 @@ def test_the_worst_come_first_and_only_a_failure_fails() -> None:
     assert found.totals == {FAIL: 1, WARN: 0, UNKNOWN: 0, OK: 1}
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0 s"), (90, "1.5 min"), (89, "89 s"), (5_400, "1.5 h"), (259_200, "3 d")]
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert duration_text(seconds) == text
+def test_durations(subtests: pytest.Subtests) -> None:
+    for seconds, text in ((0, "0 s"), (90, "1.5 min"), (89, "89 s"), (5_400, "1.5 h"), (259_200, "3 d")):
+        with subtests.test(seconds=seconds):
+            assert duration_text(seconds) == text

@@ -38,23 +38,22 @@ def test_what_is_not_renamed_or_had_no_known_name_has_none_before(changed: dict[
 THERE, GONE = {"dropped": False}, {"dropped": True, "dropped_at": TIME}
 
 
-@pytest.mark.parametrize(
-    ("change", "existence", "emptied"),
-    [
-        (LifecycleChange.CREATE, THERE, False),
-        (LifecycleChange.OVERWRITE, THERE, False),
-        (LifecycleChange.RENAME, THERE, False),
-        (LifecycleChange.ALTER, None, False),
-        (LifecycleChange.TRUNCATE, None, True),
-        (LifecycleChange.DROP, GONE, True),
-    ],
-)
-def test_what_is_left_of_a_dataset_by_each_change(
-    change: LifecycleChange, existence: dict[str, Any] | None, *, emptied: bool
-) -> None:
-    [node] = folded(lifecycle=change, previous=None).datasets.values()
-    values = {name: cell for name, (_, cell) in node.registers.items()}
-    assert (values.get("existence"), values.get("emptied_at")) == (existence, TIME if emptied else None)
+LEFT_BY_CHANGE: list[tuple[LifecycleChange, dict[str, Any] | None, bool]] = [
+    (LifecycleChange.CREATE, THERE, False),
+    (LifecycleChange.OVERWRITE, THERE, False),
+    (LifecycleChange.RENAME, THERE, False),
+    (LifecycleChange.ALTER, None, False),
+    (LifecycleChange.TRUNCATE, None, True),
+    (LifecycleChange.DROP, GONE, True),
+]
+
+
+def test_what_is_left_of_a_dataset_by_each_change(subtests: pytest.Subtests) -> None:
+    for change, existence, emptied in LEFT_BY_CHANGE:
+        with subtests.test(change=change, existence=existence):
+            [node] = folded(lifecycle=change, previous=None).datasets.values()
+            values = {name: cell for name, (_, cell) in node.registers.items()}
+            assert (values.get("existence"), values.get("emptied_at")) == (existence, TIME if emptied else None)
 
 
 def test_of_two_schemas_with_one_stamp_every_column_is_as_in_the_one_that_counts() -> None:

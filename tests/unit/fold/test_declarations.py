@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.declarations import DeclarationFacts
 from headwater_consumers.graph.keys import column_key, dataset_key
@@ -25,6 +23,9 @@ from headwater_schemas.events import (
     build,
 )
 from support.events import AIRLINES, DEPARTED, ENRICHED, JOB, PRODUCER, TIME
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def declared(**fields: Any) -> DeclarationFacts:
@@ -50,69 +51,71 @@ READ, WRITTEN = key_of(DEPARTED), key_of(ENRICHED)
 PLANES = key_of(AIRLINES)
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"dataset": ENRICHED}, {}),
-        ({"dataset": ENRICHED, "columns": (), "marks": ()}, {}),
-        ({"dataset": ENRICHED, "tags": (), "glossary": ()}, {"tags": [], "tag_values": [], "glossary": []}),
-        ({"dataset": ENRICHED, "tags": TAGS}, {"tags": ["a", "a", "b"], "tag_values": ["1", "2", ""]}),
-        ({"dataset": ENRICHED, "glossary": ("b", "a", "b")}, {"glossary": ["a", "b"]}),
-        ({"dataset": ENRICHED, "certified": False, "notice_days": 0}, {"certified": False, "notice_days": 0}),
-        ({"dataset": ENRICHED, "sensitivity": Sensitivity.UNKNOWN}, {}),
-        (
-            {"dataset": ENRICHED, "owners": (Owner("zoe"), Owner("amy", "STEWARD"))},
-            {"owners": ["amy", "zoe"], "owner_types": ["STEWARD", ""]},
-        ),
-        (
-            {"dataset": ENRICHED, "marks": (DatasetMark(mark="b"), DatasetMark(mark="a", version="1"))},
-            {"marks": ["a", "b"], "mark_versions": ["1", ""], "mark_spreads": ["", ""], "mark_reasons": ["", ""]},
-        ),
-        (
-            {"dataset": ENRICHED, "columns": (DeclaredColumn(path="b"), DeclaredColumn(path="a"))},
-            {"columns": ["b", "a"]},
-        ),
-        ({"job": JOB}, {"_job": "enrich"}),
-        ({"job": JOB, "inputs": (DEPARTED,)}, {"_job": "enrich", "inputs": [READ]}),
-        ({"job": JOB, "outputs": (ENRICHED,)}, {"_job": "enrich", "outputs": [WRITTEN]}),
-        ({"consumer": "board"}, {}),
-        ({"consumer": "board", "type": ConsumerType.UNKNOWN}, {}),
-        ({"consumer": "board", "type": ConsumerType.DASHBOARD}, {"type": "DASHBOARD"}),
-        (
-            {
-                "consumer": "board",
-                "reads": (DatasetRead(ENRICHED, ("a",)), DatasetRead(DEPARTED), DatasetRead(ENRICHED)),
-            },
-            {"_consumes": sorted([READ, WRITTEN, column_key("t", WRITTEN, "a")])},
-        ),
-    ],
-)
-def test_what_is_not_declared_is_no_property(fields: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert stated(declared(**fields)) == expected
+DECLARED_PROPERTIES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"dataset": ENRICHED}, {}),
+    ({"dataset": ENRICHED, "columns": (), "marks": ()}, {}),
+    ({"dataset": ENRICHED, "tags": (), "glossary": ()}, {"tags": [], "tag_values": [], "glossary": []}),
+    ({"dataset": ENRICHED, "tags": TAGS}, {"tags": ["a", "a", "b"], "tag_values": ["1", "2", ""]}),
+    ({"dataset": ENRICHED, "glossary": ("b", "a", "b")}, {"glossary": ["a", "b"]}),
+    ({"dataset": ENRICHED, "certified": False, "notice_days": 0}, {"certified": False, "notice_days": 0}),
+    ({"dataset": ENRICHED, "sensitivity": Sensitivity.UNKNOWN}, {}),
+    (
+        {"dataset": ENRICHED, "owners": (Owner("zoe"), Owner("amy", "STEWARD"))},
+        {"owners": ["amy", "zoe"], "owner_types": ["STEWARD", ""]},
+    ),
+    (
+        {"dataset": ENRICHED, "marks": (DatasetMark(mark="b"), DatasetMark(mark="a", version="1"))},
+        {"marks": ["a", "b"], "mark_versions": ["1", ""], "mark_spreads": ["", ""], "mark_reasons": ["", ""]},
+    ),
+    (
+        {"dataset": ENRICHED, "columns": (DeclaredColumn(path="b"), DeclaredColumn(path="a"))},
+        {"columns": ["b", "a"]},
+    ),
+    ({"job": JOB}, {"_job": "enrich"}),
+    ({"job": JOB, "inputs": (DEPARTED,)}, {"_job": "enrich", "inputs": [READ]}),
+    ({"job": JOB, "outputs": (ENRICHED,)}, {"_job": "enrich", "outputs": [WRITTEN]}),
+    ({"consumer": "board"}, {}),
+    ({"consumer": "board", "type": ConsumerType.UNKNOWN}, {}),
+    ({"consumer": "board", "type": ConsumerType.DASHBOARD}, {"type": "DASHBOARD"}),
+    (
+        {
+            "consumer": "board",
+            "reads": (DatasetRead(ENRICHED, ("a",)), DatasetRead(DEPARTED), DatasetRead(ENRICHED)),
+        },
+        {"_consumes": sorted([READ, WRITTEN, column_key("t", WRITTEN, "a")])},
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("column", "expected"),
-    [
-        (DeclaredColumn(path="a"), {}),
-        (DeclaredColumn(path="a", tags=(), glossary=()), {"tags": [], "tag_values": [], "glossary": []}),
-        (DeclaredColumn(path="a", sensitivity=Sensitivity.UNKNOWN, smallest_group=0), {"smallest_group": 0}),
-        (
-            DeclaredColumn(
-                path="a",
-                approval=Approval(covers=Sensitivity.PII, sensitivity=Sensitivity.UNKNOWN, by="jo", reason="so"),
-            ),
-            {"approval_covers": "PII", "approval_by": "jo", "approval_reason": "so"},
+def test_what_is_not_declared_is_no_property(subtests: pytest.Subtests) -> None:
+    for fields, expected in DECLARED_PROPERTIES:
+        with subtests.test(fields=fields):
+            assert stated(declared(**fields)) == expected
+
+
+DECLARED_COLUMNS: list[tuple[DeclaredColumn, dict[str, Any]]] = [
+    (DeclaredColumn(path="a"), {}),
+    (DeclaredColumn(path="a", tags=(), glossary=()), {"tags": [], "tag_values": [], "glossary": []}),
+    (DeclaredColumn(path="a", sensitivity=Sensitivity.UNKNOWN, smallest_group=0), {"smallest_group": 0}),
+    (
+        DeclaredColumn(
+            path="a",
+            approval=Approval(covers=Sensitivity.PII, sensitivity=Sensitivity.UNKNOWN, by="jo", reason="so"),
         ),
-    ],
-)
-def test_what_is_not_declared_of_a_column_is_no_property(column: DeclaredColumn, expected: dict[str, Any]) -> None:
-    other = DeclaredColumn(path="b", description="other")
-    facts = declared(dataset=ENRICHED, columns=(column, other))
-    assert facts.columns == (
-        (column_key("t", WRITTEN, "a"), expected),
-        (column_key("t", WRITTEN, "b"), {"description": "other"}),
-    )
+        {"approval_covers": "PII", "approval_by": "jo", "approval_reason": "so"},
+    ),
+]
+
+
+def test_what_is_not_declared_of_a_column_is_no_property(subtests: pytest.Subtests) -> None:
+    for column, expected in DECLARED_COLUMNS:
+        with subtests.test(column=column):
+            other = DeclaredColumn(path="b", description="other")
+            facts = declared(dataset=ENRICHED, columns=(column, other))
+            assert facts.columns == (
+                (column_key("t", WRITTEN, "a"), expected),
+                (column_key("t", WRITTEN, "b"), {"description": "other"}),
+            )
 
 
 def test_partitions_are_listed_by_the_datasets_that_they_are_of() -> None:

@@ -11,23 +11,21 @@ from headwater_consumers.facts.registers import Props
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.derive import Neighbour, marked, neighbour, next_properties, versions_used
 
+VERSION_OF_POSITION: list[tuple[Any, tuple[str, str] | None]] = [
+    ({"position": "files", "manifest_digest": "ab"}, ("files", "ab")),
+    ({"position": "files", "file_count": 3}, None),
+    ({"position": "kafka", "manifest_digest": "ab"}, None),
+    ({"position": "table_snapshot", "format": "delta", "snapshot_id": "7"}, ("delta", "7")),
+    (None, None),
+]
 
-@pytest.mark.parametrize(
-    ("position", "version"),
-    [
-        ({"position": "files", "manifest_digest": "ab"}, ("files", "ab")),
-        ({"position": "files", "file_count": 3}, None),
-        ({"position": "kafka", "manifest_digest": "ab"}, None),
-        ({"position": "table_snapshot", "format": "delta", "snapshot_id": "7"}, ("delta", "7")),
-        (None, None),
-    ],
-)
-@pytest.mark.parametrize(("use", "link"), [(RelType.CONSUMED, RelType.READ), (RelType.PRODUCED, RelType.WROTE)])
-def test_a_position_names_a_version_where_it_is_a_snapshot_or_a_set_of_files(
-    position: Any, version: tuple[str, str] | None, use: RelType, link: RelType
-) -> None:
-    found = list(versions_used("acme", {UseKey(use, "dataset-key", 0): {"position": ("stamp", position)}}))
-    assert found == ([] if version is None else [(link, keys.version_key("acme", "dataset-key", *version))])
+
+def test_a_position_names_a_version_where_it_is_a_snapshot_or_a_set_of_files(subtests: pytest.Subtests) -> None:
+    for position, version in VERSION_OF_POSITION:
+        for use, link in ((RelType.CONSUMED, RelType.READ), (RelType.PRODUCED, RelType.WROTE)):
+            with subtests.test(link=link.value, position=position):
+                found = list(versions_used("acme", {UseKey(use, "dataset-key", 0): {"position": ("stamp", position)}}))
+                assert found == ([] if version is None else [(link, keys.version_key("acme", "dataset-key", *version))])
 
 
 USE = UseKey(RelType.CONSUMED, "dataset-key", 0)
@@ -63,32 +61,33 @@ def overlap(begin: int, end: int) -> Props:
     }
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "properties"),
-    [
-        (kafka(0, 5), kafka(5, 9), {}),
-        (kafka(0, 5), kafka(6, 9), gap(5, 6)),
-        (kafka(0, 5), kafka(4, 9), overlap(4, 5)),
-        (kafka(0, 5), kafka(0, 5), overlap(0, 5)),
-        (kafka(5, 9), kafka(4, 9), {"rewinds": "query-key", **overlap(4, 9)}),
-        (kafka(5, 9), kafka(6, 8), {"rewinds": "query-key", **overlap(6, 9)}),
-        (kafka(0, 5), FILE_SET, {}),
-        (FILE_SET, kafka(0, 5), {}),
-        (FILE_SET, {**FILE_SET, "manifest_digest": "cd"}, {}),
-        (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="a"), gap(5, 6)),
-        (kafka(0, 5, topic_id="a"), kafka(6, 9), gap(5, 6)),
-        (kafka(0, 5), kafka(6, 9, topic_id="a"), gap(5, 6)),
-        (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="b"), {"rewinds": "query-key"}),
-        (kafka(0, 5, topic_id="a"), kafka(5, 9, topic_id="b"), {"rewinds": "query-key"}),
-        (kafka(0, 5, certainty="INFERRED"), kafka(6, 9, certainty="INFERRED"), gap(5, 6)),
-        (kafka(0, 5, certainty="UPPER_BOUND"), kafka(6, 9), {}),
-        (kafka(0, 5), kafka(6, 9, certainty="UPPER_BOUND"), {}),
-        (kafka(0, 5), kafka(6, 9, partitions=[1]), {}),
-    ],
-)
-def test_neighbours_fit_together_or_not(before: Props, after: Props, properties: Props) -> None:
-    found = next_properties(Neighbour("query-key", 3, {USE: before}), Neighbour("query-key", 4, {USE: after}))
-    assert found == properties
+NEIGHBOURS: list[tuple[Props, Props, Props]] = [
+    (kafka(0, 5), kafka(5, 9), {}),
+    (kafka(0, 5), kafka(6, 9), gap(5, 6)),
+    (kafka(0, 5), kafka(4, 9), overlap(4, 5)),
+    (kafka(0, 5), kafka(0, 5), overlap(0, 5)),
+    (kafka(5, 9), kafka(4, 9), {"rewinds": "query-key", **overlap(4, 9)}),
+    (kafka(5, 9), kafka(6, 8), {"rewinds": "query-key", **overlap(6, 9)}),
+    (kafka(0, 5), FILE_SET, {}),
+    (FILE_SET, kafka(0, 5), {}),
+    (FILE_SET, {**FILE_SET, "manifest_digest": "cd"}, {}),
+    (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="a"), gap(5, 6)),
+    (kafka(0, 5, topic_id="a"), kafka(6, 9), gap(5, 6)),
+    (kafka(0, 5), kafka(6, 9, topic_id="a"), gap(5, 6)),
+    (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="b"), {"rewinds": "query-key"}),
+    (kafka(0, 5, topic_id="a"), kafka(5, 9, topic_id="b"), {"rewinds": "query-key"}),
+    (kafka(0, 5, certainty="INFERRED"), kafka(6, 9, certainty="INFERRED"), gap(5, 6)),
+    (kafka(0, 5, certainty="UPPER_BOUND"), kafka(6, 9), {}),
+    (kafka(0, 5), kafka(6, 9, certainty="UPPER_BOUND"), {}),
+    (kafka(0, 5), kafka(6, 9, partitions=[1]), {}),
+]
+
+
+def test_neighbours_fit_together_or_not(subtests: pytest.Subtests) -> None:
+    for before, after, properties in NEIGHBOURS:
+        with subtests.test(before=before, after=after):
+            found = next_properties(Neighbour("query-key", 3, {USE: before}), Neighbour("query-key", 4, {USE: after}))
+            assert found == properties
 
 
 @pytest.mark.parametrize(("batch_id", "missing"), [(5, 1), (7, 3), (3, -1)])
@@ -121,19 +120,20 @@ def test_offsets_that_are_equal_are_those_of_other_partitions() -> None:
     assert found == {**overlap(5, 6), "overlap_partitions": [1]}
 
 
-@pytest.mark.parametrize(
-    ("properties", "broken"),
-    [
-        ({}, False),
-        ({"rewinds": "query-key"}, False),
-        ({"gap_datasets": ["dataset-key"]}, False),
-        ({"missing": 1}, True),
-        (gap(5, 6), True),
-        (overlap(4, 5), True),
-    ],
-)
-def test_what_does_not_fit_together_is_marked_with_its_query(properties: Props, *, broken: bool) -> None:
-    assert marked("query-key", properties) == properties | ({"_broken": "query-key"} if broken else {})
+BROKEN_LINKS: list[tuple[Props, bool]] = [
+    ({}, False),
+    ({"rewinds": "query-key"}, False),
+    ({"gap_datasets": ["dataset-key"]}, False),
+    ({"missing": 1}, True),
+    (gap(5, 6), True),
+    (overlap(4, 5), True),
+]
+
+
+def test_what_does_not_fit_together_is_marked_with_its_query(subtests: pytest.Subtests) -> None:
+    for properties, broken in BROKEN_LINKS:
+        with subtests.test(properties=properties):
+            assert marked("query-key", properties) == properties | ({"_broken": "query-key"} if broken else {})
 
 
 def test_a_neighbour_has_the_positions_of_its_uses_that_have_one() -> None:

@@ -74,15 +74,16 @@ def test_parts_have_nothing_in_common_and_are_all_of_it(most: int) -> None:
         assert order == sorted(order)
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_any_kinds_of_event(seed: int) -> None:
-    dice = random.Random(seed)
-    # Declarations name many things, and may be in any part.
-    events = colliding_events(dice, 12, Pools(declarations=0))
-    parts = disjoint(events, 2, least=1)
-    for one, other in combinations(parts, 2):
-        assert names(one).isdisjoint(names(other))
-    assert sorted(map(id, events)) == sorted(id(event) for part in parts for event in part)
+def test_any_kinds_of_event(subtests: pytest.Subtests) -> None:
+    for seed in range(30):
+        with subtests.test(seed=seed):
+            dice = random.Random(seed)
+            # Declarations name many things, and may be in any part.
+            events = colliding_events(dice, 12, Pools(declarations=0))
+            parts = disjoint(events, 2, least=1)
+            for one, other in combinations(parts, 2):
+                assert names(one).isdisjoint(names(other))
+            assert sorted(map(id, events)) == sorted(id(event) for part in parts for event in part)
 
 
 def test_neither_part_is_much_larger() -> None:
@@ -130,19 +131,17 @@ OURS_TOO = ParentRun("0197c1de-52f0-7bd1-9d55-1a2b3c4d5e60", JobRef("n", "ours")
 OF_A_JOB: Mapping[str, Any] = {"the parent": started(parent=OURS_TOO), "the root": started(root=OURS_TOO)}
 
 
-@pytest.mark.parametrize(
-    ("body", "named"),
-    [
-        *((body, event(DatasetEvent(dataset=OURS))) for body in OF_A_DATASET.values()),
-        *((body, event(JobEvent(), OURS_TOO.job)) for body in OF_A_JOB.values()),
-    ],
-    ids=[*OF_A_DATASET, *OF_A_JOB],
-)
-def test_however_a_name_is_in_common(body: Any, named: LineageEvent) -> None:
-    job = None if isinstance(body, DatasetEvent) else JobRef("n", "theirs")
-    # Three that had nothing in common would be shared out otherwise.
-    events = [event(body, job), named, event(JobEvent(), JobRef("n", "apart"))]
-    assert disjoint(events, 2, least=1) == [events[:2], events[2:]]
+def test_however_a_name_is_in_common(subtests: pytest.Subtests) -> None:
+    cases = [
+        *((name, body, event(DatasetEvent(dataset=OURS))) for name, body in OF_A_DATASET.items()),
+        *((name, body, event(JobEvent(), OURS_TOO.job)) for name, body in OF_A_JOB.items()),
+    ]
+    for name, body, named in cases:
+        with subtests.test(name):
+            job = None if isinstance(body, DatasetEvent) else JobRef("n", "theirs")
+            # Three that had nothing in common would be shared out otherwise.
+            events = [event(body, job), named, event(JobEvent(), JobRef("n", "apart"))]
+            assert disjoint(events, 2, least=1) == [events[:2], events[2:]]
 
 
 @pytest.mark.parametrize("common", ["job", "topic"])

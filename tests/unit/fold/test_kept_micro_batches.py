@@ -61,19 +61,20 @@ THIRD_OF_JANUARY = RetentionFacts({}, summarize_before=THIRD)
 BOTH = RetentionFacts({}, summarize_before=THIRD + timedelta(days=2), drop_before=THIRD)
 
 
-@pytest.mark.parametrize(
-    ("scopes", "expected"),
-    [
-        ([], Horizon(None, None)),
-        ([RetentionFacts({})], Horizon(None, None)),
-        ([THIRD_OF_JANUARY], Horizon(DAY, None)),
-        ([SECOND_OF_JANUARY], Horizon(DAY - 1, DAY - 1)),
-        ([SECOND_OF_JANUARY, THIRD_OF_JANUARY], Horizon(DAY, DAY - 1)),
-        ([BOTH, THIRD_OF_JANUARY, SECOND_OF_JANUARY], Horizon(DAY + 2, DAY)),
-    ],
-)
-def test_of_several_scopes_the_latest_days_count(scopes: list[RetentionFacts], expected: Horizon) -> None:
-    assert Horizon.of(scopes) == expected
+HORIZONS_OF_SCOPES: list[tuple[list[RetentionFacts], Horizon]] = [
+    ([], Horizon(None, None)),
+    ([RetentionFacts({})], Horizon(None, None)),
+    ([THIRD_OF_JANUARY], Horizon(DAY, None)),
+    ([SECOND_OF_JANUARY], Horizon(DAY - 1, DAY - 1)),
+    ([SECOND_OF_JANUARY, THIRD_OF_JANUARY], Horizon(DAY, DAY - 1)),
+    ([BOTH, THIRD_OF_JANUARY, SECOND_OF_JANUARY], Horizon(DAY + 2, DAY)),
+]
+
+
+def test_of_several_scopes_the_latest_days_count(subtests: pytest.Subtests) -> None:
+    for scopes, expected in HORIZONS_OF_SCOPES:
+        with subtests.test(scopes=scopes):
+            assert Horizon.of(scopes) == expected
 
 
 def test_nothing_is_dropped_or_summarized_unless_it_is_asked_for() -> None:
@@ -101,24 +102,23 @@ def two_reports() -> Variant:
     return found
 
 
-@pytest.mark.parametrize(
-    ("variants", "kept"),
-    [
-        (lambda: [variant()], True),
-        (lambda: [variant(time=THIRD + timedelta(days=9))], True),
-        (lambda: [variant(time=None)], True),
-        (lambda: [other_day()], False),
-        (lambda: [variant(), other_day()], False),
-        (lambda: [two_reports()], False),
-    ],
-)
-def test_a_micro_batch_is_kept_if_no_report_of_it_is_of_an_earlier_day(
-    variants: Callable[[], list[Variant]], kept: bool
-) -> None:
-    found = interval(*variants())
-    assert Horizon(DAY).keeps(found) is kept
-    assert Horizon().keeps(found) is True
-    assert Horizon(DAY).split([found, interval(variant())])[1] == ([] if kept else [found])
+KEPT_VARIANTS: list[tuple[Callable[[], list[Variant]], bool]] = [
+    (lambda: [variant()], True),
+    (lambda: [variant(time=THIRD + timedelta(days=9))], True),
+    (lambda: [variant(time=None)], True),
+    (lambda: [other_day()], False),
+    (lambda: [variant(), other_day()], False),
+    (lambda: [two_reports()], False),
+]
+
+
+def test_a_micro_batch_is_kept_if_no_report_of_it_is_of_an_earlier_day(subtests: pytest.Subtests) -> None:
+    for number, (variants, kept) in enumerate(KEPT_VARIANTS):
+        with subtests.test(number=number):
+            found = interval(*variants())
+            assert Horizon(DAY).keeps(found) is kept
+            assert Horizon().keeps(found) is True
+            assert Horizon(DAY).split([found, interval(variant())])[1] == ([] if kept else [found])
 
 
 @pytest.mark.parametrize(
@@ -133,14 +133,26 @@ def test_a_day_has_a_summary_unless_it_is_dropped(horizon: Horizon, with_summary
     assert [day for day in (None, 0, DAY - 1, DAY, DAY + 1) if horizon.has_summary(day)] == with_summary
 
 
-@pytest.mark.parametrize(
-    ("day", "text"), [(None, ""), (0, "1970-01-01"), (-1, "1969-12-31"), (DAY, "2013-01-03"), (DAY - 1, "2013-01-02")]
-)
-def test_days_count_from_the_epoch(day: int | None, text: str) -> None:
-    assert date_text(day) == text
-    if day is not None:
-        begin = datetime.fromisoformat(f"{text}T00:00:00+00:00")
-        assert [day_of(begin - TICK), day_of(begin), day_of(begin + timedelta(days=1) - TICK)] == [day - 1, day, day]
+DAYS: list[tuple[int | None, str]] = [
+    (None, ""),
+    (0, "1970-01-01"),
+    (-1, "1969-12-31"),
+    (DAY, "2013-01-03"),
+    (DAY - 1, "2013-01-02"),
+]
+
+
+def test_days_count_from_the_epoch(subtests: pytest.Subtests) -> None:
+    for day, text in DAYS:
+        with subtests.test(day=day):
+            assert date_text(day) == text
+            if day is not None:
+                begin = datetime.fromisoformat(f"{text}T00:00:00+00:00")
+                assert [day_of(begin - TICK), day_of(begin), day_of(begin + timedelta(days=1) - TICK)] == [
+                    day - 1,
+                    day,
+                    day,
+                ]
 
 
 def test_what_a_report_states() -> None:
@@ -157,40 +169,40 @@ def test_what_a_report_states() -> None:
 PLAIN = '["r1","key of r1",1357171200000000,[["CONSUMED","departed",0,[0,0,10,3,1,2]]]]'
 
 
-@pytest.mark.parametrize(
-    ("other", "text"),
-    [
-        (variant("2", run="r2"), PLAIN.replace("r1", "r2")),
-        (variant("2", run=""), PLAIN.replace('"r1","key of r1"', '"",""')),
-        (variant("2", time=THIRD + TICK), PLAIN.replace("000000,", "000001,")),
-        (variant("2", time=None), PLAIN.replace("1357171200000000", "null")),
-        (variant("2", uses={READ: kafka(1, stamp="2")}), PLAIN.replace("[0,0,", "[0,1,")),
-        (variant("2", uses={READ: {}}), PLAIN.replace("[0,0,10,3,1,2]", "[]")),
-        (variant("2", uses={}), PLAIN.replace('["CONSUMED","departed",0,[0,0,10,3,1,2]]', "")),
-        (
-            variant("2", uses={WROTE: {}, READ: kafka(stamp="2")}),
-            PLAIN.replace("2]]]", '2]],["PRODUCED","enriched",1,[]]]'),
-        ),
-    ],
-    ids=["run", "no run", "time", "no time", "offsets", "no offsets", "no use", "another use"],
-)
-def test_reports_that_differ_in_run_time_or_offsets_are_all_kept(other: Variant, text: str) -> None:
+OTHER_REPORTS: dict[str, tuple[Variant, str]] = {
+    "run": (variant("2", run="r2"), PLAIN.replace("r1", "r2")),
+    "no run": (variant("2", run=""), PLAIN.replace('"r1","key of r1"', '"",""')),
+    "time": (variant("2", time=THIRD + TICK), PLAIN.replace("000000,", "000001,")),
+    "no time": (variant("2", time=None), PLAIN.replace("1357171200000000", "null")),
+    "offsets": (variant("2", uses={READ: kafka(1, stamp="2")}), PLAIN.replace("[0,0,", "[0,1,")),
+    "no offsets": (variant("2", uses={READ: {}}), PLAIN.replace("[0,0,10,3,1,2]", "[]")),
+    "no use": (variant("2", uses={}), PLAIN.replace('["CONSUMED","departed",0,[0,0,10,3,1,2]]', "")),
+    "another use": (
+        variant("2", uses={WROTE: {}, READ: kafka(stamp="2")}),
+        PLAIN.replace("2]]]", '2]],["PRODUCED","enriched",1,[]]]'),
+    ),
+}
+
+
+def test_reports_that_differ_in_run_time_or_offsets_are_all_kept(subtests: pytest.Subtests) -> None:
     """In the text that is stored, so that a summary can still be made of each; the greatest stamp is theirs."""
-    one, two, again = variant(), other.copy(), variant()
-    one.join(other)
-    two.join(variant())
-    assert one == two
-    assert one.registers["_reports"] == ("2", sorted([PLAIN, text]))
-    one.join(again)
-    one.join(two)
-    assert one == two
-    assert len(reports(one.registers, one.uses)) == 2
-    assert days(one.registers) == {DAY, None if other.registers.get("processing_time") is None else DAY}
-    third = variant("3", run="r3")
-    one.join(third)
-    third.join(two)
-    assert one == third
-    assert one.registers["_reports"] == ("3", sorted([PLAIN, text, PLAIN.replace("r1", "r3")]))
+    for case, (other, text) in OTHER_REPORTS.items():
+        with subtests.test(case):
+            one, two, again = variant(), other.copy(), variant()
+            one.join(other)
+            two.join(variant())
+            assert one == two
+            assert one.registers["_reports"] == ("2", sorted([PLAIN, text]))
+            one.join(again)
+            one.join(two)
+            assert one == two
+            assert len(reports(one.registers, one.uses)) == 2
+            assert days(one.registers) == {DAY, None if other.registers.get("processing_time") is None else DAY}
+            third = variant("3", run="r3")
+            one.join(third)
+            third.join(two)
+            assert one == third
+            assert one.registers["_reports"] == ("3", sorted([PLAIN, text, PLAIN.replace("r1", "r3")]))
 
 
 def test_reports_that_state_the_same_are_one() -> None:
@@ -271,41 +283,43 @@ def test_a_summary_counts_what_it_has_and_what_it_lacks() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("pieces", "expected"),
-    [
-        ([], {}),
-        ([(0, 3, 3), (0, 4, 3)], {}),
-        ([(0, 3, 3), (0, 4, 6), (1, 0, 0), (2, 0, 1)], {0: [(4, 6)], 2: [(0, 1)]}),
-        ([(1, 5, 7), (0, 5, 7), (1, 7, 9)], {0: [(5, 7)], 1: [(5, 9)]}),
-        ([(0, 0, 9), (0, 2, 3), (0, 9, 10), (0, 11, 12)], {0: [(0, 10), (11, 12)]}),
-    ],
-)
-def test_ranges_that_touch_are_one(pieces: list[tuple[int, int, int]], expected: Spans) -> None:
-    assert union(pieces) == expected
-    assert list(union(pieces)) == sorted(expected)
-    assert ranges_of((start, end) for partition, start, end in pieces if partition == 0) == expected.get(0, [])
-    assert union(flat(expected)) == expected
+TOUCHING_RANGES: list[tuple[list[tuple[int, int, int]], Spans]] = [
+    ([], {}),
+    ([(0, 3, 3), (0, 4, 3)], {}),
+    ([(0, 3, 3), (0, 4, 6), (1, 0, 0), (2, 0, 1)], {0: [(4, 6)], 2: [(0, 1)]}),
+    ([(1, 5, 7), (0, 5, 7), (1, 7, 9)], {0: [(5, 7)], 1: [(5, 9)]}),
+    ([(0, 0, 9), (0, 2, 3), (0, 9, 10), (0, 11, 12)], {0: [(0, 10), (11, 12)]}),
+]
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "both", "alone"),
-    [
-        ({}, {0: [(0, 1)]}, {}, {}),
-        ({0: [(0, 10)]}, {0: [(0, 10)]}, {0: [(0, 10)]}, {}),
-        ({0: [(0, 10)]}, {0: [(0, 4)]}, {0: [(0, 4)]}, {0: [(4, 10)]}),
-        ({0: [(0, 3), (5, 9)]}, {0: [(3, 5)]}, {}, {0: [(0, 3), (5, 9)]}),
-        (
-            {0: [(0, 10)], 1: [(0, 5)]},
-            {0: [(2, 4), (8, 12)], 2: [(0, 5)]},
-            {0: [(2, 4), (8, 10)]},
-            {0: [(0, 2), (4, 8)], 1: [(0, 5)]},
-        ),
-    ],
-)
-def test_ranges_of_both_and_of_the_first_alone(one: Spans, other: Spans, both: Spans, alone: Spans) -> None:
-    assert intersection(one, other) == intersection(other, one) == both
-    assert difference(one, other) == alone
+def test_ranges_that_touch_are_one(subtests: pytest.Subtests) -> None:
+    for pieces, expected in TOUCHING_RANGES:
+        with subtests.test(pieces=pieces):
+            assert union(pieces) == expected
+            assert list(union(pieces)) == sorted(expected)
+            assert ranges_of((start, end) for partition, start, end in pieces if partition == 0) == expected.get(0, [])
+            assert union(flat(expected)) == expected
+
+
+COMMON_RANGES: list[tuple[Spans, Spans, Spans, Spans]] = [
+    ({}, {0: [(0, 1)]}, {}, {}),
+    ({0: [(0, 10)]}, {0: [(0, 10)]}, {0: [(0, 10)]}, {}),
+    ({0: [(0, 10)]}, {0: [(0, 4)]}, {0: [(0, 4)]}, {0: [(4, 10)]}),
+    ({0: [(0, 3), (5, 9)]}, {0: [(3, 5)]}, {}, {0: [(0, 3), (5, 9)]}),
+    (
+        {0: [(0, 10)], 1: [(0, 5)]},
+        {0: [(2, 4), (8, 12)], 2: [(0, 5)]},
+        {0: [(2, 4), (8, 10)]},
+        {0: [(0, 2), (4, 8)], 1: [(0, 5)]},
+    ),
+]
+
+
+def test_ranges_of_both_and_of_the_first_alone(subtests: pytest.Subtests) -> None:
+    for one, other, both, alone in COMMON_RANGES:
+        with subtests.test(one=one, other=other):
+            assert intersection(one, other) == intersection(other, one) == both
+            assert difference(one, other) == alone
 
 
 def test_a_range_has_its_start_and_not_its_end() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import PlanFacts
@@ -12,6 +10,9 @@ from headwater_consumers.graph import keys
 from headwater_consumers.graph.derive import PlanEdge, plan_edges
 from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, TransformationKind, TransformationType
 from headwater_schemas.identity import graph_key
+
+if TYPE_CHECKING:
+    import pytest
 
 FLIGHTS, DELAYS = keys.dataset_key("acme", "kafka://broker", "flights"), keys.dataset_key("acme", "file", "/delays")
 CARRIER, MEAN = keys.column_key("acme", FLIGHTS, "carrier"), keys.column_key("acme", DELAYS, "mean")
@@ -25,25 +26,26 @@ def edges(*given: ColumnEdge) -> list[PlanEdge]:
     return list(plan_edges(plan))
 
 
-@pytest.mark.parametrize(
-    ("ends", "expected"),
-    [
-        (
-            {"input": 0, "input_field": "carrier", "output_field": "mean"},
-            (RelType.DERIVES, CARRIER, MEAN, True, True),
-        ),
-        ({"input": 0, "output_field": "mean"}, (RelType.DERIVES, FLIGHTS, MEAN, False, True)),
-        ({"input": 0, "input_field": "carrier"}, (RelType.INFLUENCES, CARRIER, DELAYS, True, False)),
-        ({"input": 0}, (RelType.INFLUENCES, FLIGHTS, DELAYS, False, False)),
-        ({"output_field": "mean"}, (RelType.GENERATES, "plan-key", MEAN, False, True)),
-        ({}, (RelType.GENERATES, "plan-key", DELAYS, False, False)),
-        # A path of no dataset: there is nothing that it could start from.
-        ({"input_field": "carrier"}, (RelType.GENERATES, "plan-key", DELAYS, False, False)),
-    ],
-)
-def test_where_an_edge_starts_and_ends(ends: dict[str, Any], expected: tuple[Any, ...]) -> None:
-    (edge,) = edges(ColumnEdge(output=1, **ends))
-    assert (edge.type, edge.start, edge.end, edge.start_is_column, edge.end_is_column) == expected
+EDGE_ENDS: list[tuple[dict[str, Any], tuple[Any, ...]]] = [
+    (
+        {"input": 0, "input_field": "carrier", "output_field": "mean"},
+        (RelType.DERIVES, CARRIER, MEAN, True, True),
+    ),
+    ({"input": 0, "output_field": "mean"}, (RelType.DERIVES, FLIGHTS, MEAN, False, True)),
+    ({"input": 0, "input_field": "carrier"}, (RelType.INFLUENCES, CARRIER, DELAYS, True, False)),
+    ({"input": 0}, (RelType.INFLUENCES, FLIGHTS, DELAYS, False, False)),
+    ({"output_field": "mean"}, (RelType.GENERATES, "plan-key", MEAN, False, True)),
+    ({}, (RelType.GENERATES, "plan-key", DELAYS, False, False)),
+    # A path of no dataset: there is nothing that it could start from.
+    ({"input_field": "carrier"}, (RelType.GENERATES, "plan-key", DELAYS, False, False)),
+]
+
+
+def test_where_an_edge_starts_and_ends(subtests: pytest.Subtests) -> None:
+    for ends, expected in EDGE_ENDS:
+        with subtests.test(ends=ends):
+            (edge,) = edges(ColumnEdge(output=1, **ends))
+            assert (edge.type, edge.start, edge.end, edge.start_is_column, edge.end_is_column) == expected
 
 
 def test_the_properties_of_an_edge_and_what_its_key_is_made_of() -> None:

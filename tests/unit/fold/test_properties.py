@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_consumers.facts.model import KEYED, Label
 from headwater_consumers.facts.nodes import IntervalFacts, Variant
@@ -12,7 +11,7 @@ from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS, settled, 
 from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, TIMES, changes, flatten, parse, stamped
 from headwater_consumers.facts.registers import STAMP_LENGTH, Registers, beats, join, stamp, stamp_time
 from headwater_consumers.materializer.fold import fold
-from headwater_schemas.events import IntervalEntry, LineageEvent
+from headwater_schemas.events import IntervalEntry
 from support.events import (
     full_dataset_event,
     full_interval_event,
@@ -20,6 +19,9 @@ from support.events import (
     full_plan_event,
     full_run_event,
 )
+
+if TYPE_CHECKING:
+    import pytest
 
 OLD, NEW = (stamp(datetime(2013, 1, day, tzinfo=UTC), "0" * 36) for day in (1, 2))
 EVENTS = (full_run_event(), full_interval_event(), full_plan_event(), full_dataset_event(), full_job_event())
@@ -103,11 +105,12 @@ def test_what_is_the_same_is_not_set_again() -> None:
     assert changes({}, after) == {"type": "TABLE", "error_message": "n", "error_type": "T"}
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
-def test_stamps_have_one_length_and_keep_their_time(event: LineageEvent) -> None:
-    mark = stamp(event.event_time, event.event_id)
-    assert len(mark) == STAMP_LENGTH
-    assert stamp_time(mark) == event.event_time
+def test_stamps_have_one_length_and_keep_their_time(subtests: pytest.Subtests) -> None:
+    for event in EVENTS:
+        with subtests.test(event.kind):
+            mark = stamp(event.event_time, event.event_id)
+            assert len(mark) == STAMP_LENGTH
+            assert stamp_time(mark) == event.event_time
 
 
 def test_stamps_sort_by_certainty_then_time() -> None:
@@ -160,14 +163,15 @@ def _of(stamp: str, provenance: str) -> Variant:
     return Variant(registers={"provenance": (stamp, provenance)})
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "winner"),
-    [
-        pytest.param(("b", _of("1", "RECONCILED")), ("a", _of("2", "OBSERVED")), "a", id="the greater stamp"),
-        pytest.param(("b", _of("1", "OBSERVED")), ("a", _of("1", "RECONCILED")), "a", id="then the greater value"),
-        pytest.param(("a", _of("1", "OBSERVED")), ("b", _of("1", "OBSERVED")), "b", id="then the greater digest"),
-        pytest.param(("b", _of("1", "OBSERVED")), ("a", _of("1", "OBSERVED")), "b", id="whichever came first"),
-    ],
-)
-def test_one_variant_is_the_interval(first: tuple[str, Variant], second: tuple[str, Variant], winner: str) -> None:
-    assert IntervalFacts({}, "query", 3, dict([first, second])).winner == winner
+VARIANTS: dict[str, tuple[tuple[str, Variant], tuple[str, Variant], str]] = {
+    "the greater stamp": (("b", _of("1", "RECONCILED")), ("a", _of("2", "OBSERVED")), "a"),
+    "then the greater value": (("b", _of("1", "OBSERVED")), ("a", _of("1", "RECONCILED")), "a"),
+    "then the greater digest": (("a", _of("1", "OBSERVED")), ("b", _of("1", "OBSERVED")), "b"),
+    "whichever came first": (("b", _of("1", "OBSERVED")), ("a", _of("1", "OBSERVED")), "b"),
+}
+
+
+def test_one_variant_is_the_interval(subtests: pytest.Subtests) -> None:
+    for case, (first, second, winner) in VARIANTS.items():
+        with subtests.test(case):
+            assert IntervalFacts({}, "query", 3, dict([first, second])).winner == winner

@@ -57,24 +57,25 @@ def test_how_certain_each_provenance_is() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("lesser", "greater"),
-    [
-        ("a", "b"),
-        ("z", "é"),
-        ([1, 2], [1, 3]),
-        (["a"], ["b"]),
-        ({"b": "x", "a": "1"}, {"a": "2", "b": "x"}),
-        (NEW_YEAR, NEW_YEAR.replace(microsecond=1)),
-        ({"a": NEW_YEAR}, {"a": NEW_YEAR.replace(second=1)}),
-        (False, True),
-    ],
-)
-def test_of_two_values_with_one_stamp_the_greater_wins(lesser: Cell, greater: Cell) -> None:
-    assert beats("any", ("1", greater), ("1", lesser))
-    assert not beats("any", ("1", lesser), ("1", greater))
-    assert not beats("any", ("1", greater), ("1", greater))
-    assert beats("any", ("2", lesser), ("1", greater))
+ORDERED_VALUES: list[tuple[Cell, Cell]] = [
+    ("a", "b"),
+    ("z", "é"),
+    ([1, 2], [1, 3]),
+    (["a"], ["b"]),
+    ({"b": "x", "a": "1"}, {"a": "2", "b": "x"}),
+    (NEW_YEAR, NEW_YEAR.replace(microsecond=1)),
+    ({"a": NEW_YEAR}, {"a": NEW_YEAR.replace(second=1)}),
+    (False, True),
+]
+
+
+def test_of_two_values_with_one_stamp_the_greater_wins(subtests: pytest.Subtests) -> None:
+    for lesser, greater in ORDERED_VALUES:
+        with subtests.test(lesser=lesser):
+            assert beats("any", ("1", greater), ("1", lesser))
+            assert not beats("any", ("1", lesser), ("1", greater))
+            assert not beats("any", ("1", greater), ("1", greater))
+            assert beats("any", ("2", lesser), ("1", greater))
 
 
 def test_a_value_that_no_property_can_have_is_refused() -> None:
@@ -133,31 +134,32 @@ LISTED: Registers = {MADE_FROM: ("1", ["b"])}
 POSSIBLE_: Registers = {POSSIBLE: ("1", True)}
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        (ALL, LISTED, ALL),
-        (ALL, POSSIBLE_, ALL),
-        (LISTED, POSSIBLE_, LISTED),
-        (POSSIBLE_, POSSIBLE_, POSSIBLE_),
-        (LISTED, {MADE_FROM: ("2", ["c", "a"])}, {MADE_FROM: ("2", ["a", "b", "c"])}),
-        (LISTED, {MADE_FROM: ("0", ["a"])}, {MADE_FROM: ("1", ["a", "b"])}),
-        ({UNCOMMITTED: ("1", True)}, ALL, ALL),
-        ({UNCOMMITTED: ("1", True)}, {UNCOMMITTED: ("2", True)}, {UNCOMMITTED: ("2", True)}),
-        ({"rows": ("1", 3)}, {"rows": ("2", 4)}, {"rows": ("2", 4)}),
-    ],
-)
-def test_reports_of_one_output_add_up(one: Registers, other: Registers, expected: Registers) -> None:
-    for first, second in ((one, other), (other, one)):
-        joined = {USE: dict(first)}
-        join_uses(joined, {USE: second})
-        assert joined == {USE: expected}
-        join_uses(joined, {USE: first})
-        assert joined == {USE: expected}
-    alone: dict[UseKey, Registers] = {}
-    join_uses(alone, {USE: one})
-    assert alone == {USE: one}
-    assert alone[USE] is not one
+REPORTS_OF_AN_OUTPUT: list[tuple[Registers, Registers, Registers]] = [
+    (ALL, LISTED, ALL),
+    (ALL, POSSIBLE_, ALL),
+    (LISTED, POSSIBLE_, LISTED),
+    (POSSIBLE_, POSSIBLE_, POSSIBLE_),
+    (LISTED, {MADE_FROM: ("2", ["c", "a"])}, {MADE_FROM: ("2", ["a", "b", "c"])}),
+    (LISTED, {MADE_FROM: ("0", ["a"])}, {MADE_FROM: ("1", ["a", "b"])}),
+    ({UNCOMMITTED: ("1", True)}, ALL, ALL),
+    ({UNCOMMITTED: ("1", True)}, {UNCOMMITTED: ("2", True)}, {UNCOMMITTED: ("2", True)}),
+    ({"rows": ("1", 3)}, {"rows": ("2", 4)}, {"rows": ("2", 4)}),
+]
+
+
+def test_reports_of_one_output_add_up(subtests: pytest.Subtests) -> None:
+    for one, other, expected in REPORTS_OF_AN_OUTPUT:
+        with subtests.test(one=one, other=other):
+            for first, second in ((one, other), (other, one)):
+                joined = {USE: dict(first)}
+                join_uses(joined, {USE: second})
+                assert joined == {USE: expected}
+                join_uses(joined, {USE: first})
+                assert joined == {USE: expected}
+            alone: dict[UseKey, Registers] = {}
+            join_uses(alone, {USE: one})
+            assert alone == {USE: one}
+            assert alone[USE] is not one
 
 
 def test_spans_and_batches_grow_both_ways() -> None:

@@ -123,10 +123,11 @@ def with_body(name: str, **fields: Any) -> LineageEvent:
     return with_id(with_other_body(name, **fields))
 
 
-@pytest.mark.parametrize("name", FULL_EVENTS)
-def test_full_events_are_fine(name: str) -> None:
-    assert reject(FULL_EVENTS[name]()) is None
-    assert reject_decoded(FULL_EVENTS[name]()) is None
+def test_full_events_are_fine(subtests: pytest.Subtests) -> None:
+    for name in FULL_EVENTS:
+        with subtests.test(name):
+            assert reject(FULL_EVENTS[name]()) is None
+            assert reject_decoded(FULL_EVENTS[name]()) is None
 
 
 HOLE = IntervalEntry(batch_id=1), IntervalEntry(batch_id=3)
@@ -379,13 +380,13 @@ INVALID: dict[str, tuple[LineageEvent, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", INVALID)
-def test_what_the_algebra_cannot_place_is_invalid(name: str) -> None:
-    event, field, detail = INVALID[name]
-    rejected = reject(event)
-    assert rejected == Rejection(DeadLetterReason.INVALID_EVENT, field, detail)
-    assert rejected.message == f"{field}: {detail}"
-    assert reject_decoded(event) == rejected
+def test_what_the_algebra_cannot_place_is_invalid(subtests: pytest.Subtests) -> None:
+    for name, (event, field, detail) in INVALID.items():
+        with subtests.test(name):
+            rejected = reject(event)
+            assert rejected == Rejection(DeadLetterReason.INVALID_EVENT, field, detail)
+            assert rejected.message == f"{field}: {detail}"
+            assert reject_decoded(event) == rejected
 
 
 def quality(value: float | None) -> QualityResult:
@@ -432,10 +433,10 @@ UNSTORABLE: dict[str, tuple[LineageEvent, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", UNSTORABLE)
-def test_what_neo4j_cannot_hold_is_unstorable(name: str) -> None:
-    event, field, detail = UNSTORABLE[name]
-    assert reject(event) == Rejection(DeadLetterReason.UNSTORABLE_VALUE, field, detail)
+def test_what_neo4j_cannot_hold_is_unstorable(subtests: pytest.Subtests) -> None:
+    for name, (event, field, detail) in UNSTORABLE.items():
+        with subtests.test(name):
+            assert reject(event) == Rejection(DeadLetterReason.UNSTORABLE_VALUE, field, detail)
 
 
 def test_the_largest_integers_are_fine() -> None:
@@ -483,9 +484,10 @@ TOLERATED: dict[str, LineageEvent] = {
 }
 
 
-@pytest.mark.parametrize("name", TOLERATED)
-def test_what_only_makes_the_graph_poorer_is_tolerated(name: str) -> None:
-    assert reject(TOLERATED[name]) is None
+def test_what_only_makes_the_graph_poorer_is_tolerated(subtests: pytest.Subtests) -> None:
+    for name, event in TOLERATED.items():
+        with subtests.test(name):
+            assert reject(event) is None
 
 
 def test_numbers_that_are_none_are_looked_for_in_what_was_decoded() -> None:
@@ -525,21 +527,23 @@ def test_a_plan_that_a_decoder_gives_again_is_checked_once(monkeypatch: pytest.M
     assert digests == [LINEAGE], "of the bad one alone"
 
 
-@pytest.mark.parametrize(
-    ("part", "field", "detail"),
-    [
-        (OffsetRange(-1, 0, 1), "at.partition", "negative"),
-        (OffsetRange(0, -1, 1), "at.from", "negative"),
-        (OffsetRange(3, 0, 1), "at.partition", "3 is there twice"),
-        (OffsetRange(0, 2, 1), "at", "ends at 1, before it begins at 2"),
-    ],
-)
-def test_each_fault_of_a_range_is_worded(part: OffsetRange, field: str, detail: str) -> None:
-    with pytest.raises(Rejected, match=f"^{field}: {detail}$") as caught:
-        _reject_range(part, {3}, "at")
-    assert caught.value.rejection == Rejection(DeadLetterReason.INVALID_EVENT, field, detail)
+FAULTS_OF_RANGES: list[tuple[OffsetRange, str, str]] = [
+    (OffsetRange(-1, 0, 1), "at.partition", "negative"),
+    (OffsetRange(0, -1, 1), "at.from", "negative"),
+    (OffsetRange(3, 0, 1), "at.partition", "3 is there twice"),
+    (OffsetRange(0, 2, 1), "at", "ends at 1, before it begins at 2"),
+]
 
 
-@pytest.mark.parametrize("part", [OffsetRange(0, 0, 0), OffsetRange(0, 5, 5), OffsetRange(4, 0, 1)])
-def test_a_range_that_is_good_has_no_fault(part: OffsetRange) -> None:
-    _reject_range(part, {3}, "at")
+def test_each_fault_of_a_range_is_worded(subtests: pytest.Subtests) -> None:
+    for part, field, detail in FAULTS_OF_RANGES:
+        with subtests.test(part=part, field=field):
+            with pytest.raises(Rejected, match=f"^{field}: {detail}$") as caught:
+                _reject_range(part, {3}, "at")
+            assert caught.value.rejection == Rejection(DeadLetterReason.INVALID_EVENT, field, detail)
+
+
+def test_a_range_that_is_good_has_no_fault(subtests: pytest.Subtests) -> None:
+    for part in (OffsetRange(0, 0, 0), OffsetRange(0, 5, 5), OffsetRange(4, 0, 1)):
+        with subtests.test(part=part):
+            _reject_range(part, {3}, "at")

@@ -79,11 +79,12 @@ def test_a_job_s_event_without_its_job_is_refused(name: str) -> None:
         fold([msgspec.structs.replace(FULL_EVENTS[name](), job=None)])
 
 
-@pytest.mark.parametrize("name", FULL_EVENTS)
-def test_one_event_is_folded_alike_by_itself(name: str) -> None:
-    event, into = FULL_EVENTS[name](), Builder()
-    fold_event(into, event)
-    assert replace(into.delta, events=1) == fold([event])
+def test_one_event_is_folded_alike_by_itself(subtests: pytest.Subtests) -> None:
+    for name in FULL_EVENTS:
+        with subtests.test(name):
+            event, into = FULL_EVENTS[name](), Builder()
+            fold_event(into, event)
+            assert replace(into.delta, events=1) == fold([event])
 
 
 @pytest.mark.parametrize("name", KINDS)

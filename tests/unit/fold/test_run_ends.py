@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.nodes import RunFacts, TimeSpan
 from headwater_consumers.graph import keys
@@ -20,6 +18,9 @@ from headwater_consumers.graph.derive import (
     run_ends,
     seen,
 )
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def at(minutes: int) -> datetime:
@@ -42,17 +43,18 @@ def test_a_query_that_went_on_ends_the_run_before() -> None:
     assert own_end(run("one", 10, 20), LATER) == ENDED
 
 
-@pytest.mark.parametrize(
-    ("one", "later"),
-    [
-        (run("one", 10, 20, reported=True), LATER),
-        (run("one", None), LATER),
-        (run("one", 10, 20), None),
-        (run("one", 10, 20), run("later", None)),
-    ],
-)
-def test_a_run_that_reported_its_end_or_was_not_seen_has_none(one: RunSeen, later: RunSeen | None) -> None:
-    assert own_end(one, later) is None
+NO_ENDS: list[tuple[RunSeen, RunSeen | None]] = [
+    (run("one", 10, 20, reported=True), LATER),
+    (run("one", None), LATER),
+    (run("one", 10, 20), None),
+    (run("one", 10, 20), run("later", None)),
+]
+
+
+def test_a_run_that_reported_its_end_or_was_not_seen_has_none(subtests: pytest.Subtests) -> None:
+    for one, later in NO_ENDS:
+        with subtests.test(one=one):
+            assert own_end(one, later) is None
 
 
 APPLICATION = run("application", 0, 5)
@@ -63,21 +65,26 @@ def elsewhere(name: str, first: int) -> RunSeen:
     return run(name, first, parent="another application")
 
 
-@pytest.mark.parametrize(
-    ("application", "child", "later", "last"),
-    [
-        (run("application", 0, 5, reported=True), CHILD, elsewhere("later", 30), 20),
-        (APPLICATION, CHILD, elsewhere("later", 30), None),
-        (APPLICATION, CHILD, None, 20),
-        (APPLICATION, CHILD, elsewhere("later", 30), 30),
-        (APPLICATION, CHILD, run("later", 30), 20),
-        (APPLICATION, CHILD, run("later", 30, parent="application"), 20),
-        (APPLICATION, run("child", 10, 20, parent="application", reported=True), elsewhere("later", 30), 20),
-    ],
-    ids=["reported", "unseen", "no later run", "seen since", "of no application", "of the same", "child reported"],
-)
-def test_an_application_goes_on(application: RunSeen, child: RunSeen, later: RunSeen | None, last: int | None) -> None:
-    assert application_end(application, [(child, later)], None if last is None else at(last)) is None
+GOING_ON: dict[str, tuple[RunSeen, RunSeen, RunSeen | None, int | None]] = {
+    "reported": (run("application", 0, 5, reported=True), CHILD, elsewhere("later", 30), 20),
+    "unseen": (APPLICATION, CHILD, elsewhere("later", 30), None),
+    "no later run": (APPLICATION, CHILD, None, 20),
+    "seen since": (APPLICATION, CHILD, elsewhere("later", 30), 30),
+    "of no application": (APPLICATION, CHILD, run("later", 30), 20),
+    "of the same": (APPLICATION, CHILD, run("later", 30, parent="application"), 20),
+    "child reported": (
+        APPLICATION,
+        run("child", 10, 20, parent="application", reported=True),
+        elsewhere("later", 30),
+        20,
+    ),
+}
+
+
+def test_an_application_goes_on(subtests: pytest.Subtests) -> None:
+    for case, (application, child, later, last) in GOING_ON.items():
+        with subtests.test(case):
+            assert application_end(application, [(child, later)], None if last is None else at(last)) is None
 
 
 def test_the_first_of_the_runs_elsewhere_ends_an_application() -> None:
@@ -92,18 +99,19 @@ def test_what_an_ended_application_started_has_ended() -> None:
     assert child_end(run("child", 10, 29), ENDED) == RunEnd(Because.PARENT_ENDED, at(29), "id of later", at(30))
 
 
-@pytest.mark.parametrize(
-    ("child", "above"),
-    [
-        (run("child", 10, 29, reported=True), ENDED),
-        (run("child", None), ENDED),
-        (run("child", 10, 29), None),
-        (run("child", 10, 30), ENDED),
-        (run("child", 10, 31), ENDED),
-    ],
-)
-def test_a_child_goes_on(child: RunSeen, above: RunEnd | None) -> None:
-    assert child_end(child, above) is None
+CHILD_GOING_ON: list[tuple[RunSeen, RunEnd | None]] = [
+    (run("child", 10, 29, reported=True), ENDED),
+    (run("child", None), ENDED),
+    (run("child", 10, 29), None),
+    (run("child", 10, 30), ENDED),
+    (run("child", 10, 31), ENDED),
+]
+
+
+def test_a_child_goes_on(subtests: pytest.Subtests) -> None:
+    for child, above in CHILD_GOING_ON:
+        with subtests.test(child=child):
+            assert child_end(child, above) is None
 
 
 def test_what_a_run_shows_of_its_end() -> None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.fold import fold
@@ -32,6 +31,9 @@ from headwater_schemas.events import (
 )
 from support.events import DEPARTED, ENRICHED, FULL_EVENTS, JOB, PRODUCER, RUN, TIME
 from support.run_rules import rewrite, updating
+
+if TYPE_CHECKING:
+    import pytest
 
 FOLDER = Path(__file__).parent / "stored"
 
@@ -82,14 +84,15 @@ EVENTS: dict[str, Callable[[], LineageEvent]] = {
 }
 
 
-@pytest.mark.parametrize("name", EVENTS)
-def test_what_is_stored_is_what_was_stored(name: str) -> None:
-    stored = "".join(f"{line}\n" for line in oracle(fold([EVENTS[name]()]), internal=True))
-    path = FOLDER / f"{name}.jsonl"
-    if updating():
-        rewrite(path, stored)
-    else:
-        assert stored == path.read_text(encoding="utf-8")
+def test_what_is_stored_is_what_was_stored(subtests: pytest.Subtests) -> None:
+    for name, event in EVENTS.items():
+        with subtests.test(name):
+            stored = "".join(f"{line}\n" for line in oracle(fold([event()]), internal=True))
+            path = FOLDER / f"{name}.jsonl"
+            if updating():
+                rewrite(path, stored)
+            else:
+                assert stored == path.read_text(encoding="utf-8")
 
 
 def test_there_is_no_other() -> None:

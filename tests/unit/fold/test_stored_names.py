@@ -6,7 +6,7 @@ there. None of these names is ever changed without a migration of the graph.
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_consumers.facts.model import Label
 from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS
@@ -19,6 +19,9 @@ from headwater_consumers.facts.properties import (
     TIMES,
     owner_properties,
 )
+
+if TYPE_CHECKING:
+    import pytest
 
 PARTS = {
     "owners": "owners owner_types _owner_words",
@@ -97,10 +100,11 @@ def test_properties_of_registers_that_have_several() -> None:
     assert " ".join(POSITION) == PARTS["position"]
 
 
-@pytest.mark.parametrize("label", OWNED)
-def test_properties_by_which_the_registers_of_a_node_are_read_back(label: Label) -> None:
-    assert dict(REGISTERS[label]) == properties(OWNED[label])
-    assert owner_properties(*OWNED[label].split()) == properties(OWNED[label])
+def test_properties_by_which_the_registers_of_a_node_are_read_back(subtests: pytest.Subtests) -> None:
+    for label, parts in OWNED.items():
+        with subtests.test(label=label):
+            assert dict(REGISTERS[label]) == properties(parts)
+            assert owner_properties(*parts.split()) == properties(parts)
 
 
 def test_properties_by_which_the_registers_of_a_use_are_read_back() -> None:

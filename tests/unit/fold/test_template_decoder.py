@@ -29,13 +29,15 @@ def avro(text: str) -> bytes:
     return out + bytes([length]) + text.encode()
 
 
-@pytest.mark.parametrize("length", [1, 63, 64, 65, 100, 127, 128, 5_000, 8_191])
-def test_a_run_is_known_by_the_names_in_its_records(length: int) -> None:
-    [value] = run_of(7, 1, job="j" * length)
-    names = b"".join(map(avro, ("t", "p", "INTERVAL"))) + b"\2" + avro("n") + avro("j" * length) + b"\2" + avro("r7")
-    assert _names(value) == names
-    for cut in range(len(names) - len("r7")):
-        assert _names(value[: _NAMES + cut]) == b""
+def test_a_run_is_known_by_the_names_in_its_records(subtests: pytest.Subtests) -> None:
+    for length in (1, 63, 64, 65, 100, 127, 128, 5_000, 8_191):
+        with subtests.test(length=length):
+            [value] = run_of(7, 1, job="j" * length)
+            job = avro("n") + avro("j" * length)
+            names = b"".join(map(avro, ("t", "p", "INTERVAL"))) + b"\2" + job + b"\2" + avro("r7")
+            assert _names(value) == names
+            for cut in range(len(names) - len("r7")):
+                assert _names(value[: _NAMES + cut]) == b""
 
 
 def test_a_record_whose_names_are_longer_has_no_template() -> None:
@@ -45,13 +47,14 @@ def test_a_record_whose_names_are_longer_has_no_template() -> None:
     assert any(are_filled(TemplateDecoder(Decoder()), run_of(0, 9, job="j" * 8_191)))
 
 
-@pytest.mark.parametrize("value", [None, b"", b"junk", b"\xc3\x01" + b"\0" * 80])
-def test_what_is_no_record_of_now_goes_the_usual_way(value: bytes | None) -> None:
-    with pytest.raises(DecodeError) as usual:
-        Decoder().decode(value)
-    with pytest.raises(DecodeError) as found:
-        TemplateDecoder(Decoder()).decode(value)
-    assert str(found.value) == str(usual.value)
+def test_what_is_no_record_of_now_goes_the_usual_way(subtests: pytest.Subtests) -> None:
+    for value in (None, b"", b"junk", b"\xc3\x01" + b"\0" * 80):
+        with subtests.test(value=value):
+            with pytest.raises(DecodeError) as usual:
+                Decoder().decode(value)
+            with pytest.raises(DecodeError) as found:
+                TemplateDecoder(Decoder()).decode(value)
+            assert str(found.value) == str(usual.value)
 
 
 def filled(decoder: TemplateDecoder, facet: str, count: int) -> list[bool]:

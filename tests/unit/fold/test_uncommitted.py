@@ -42,20 +42,19 @@ def test_one_of_two_outputs_was_committed() -> None:
     assert written(COMMITTED, WITHOUT_A_WORD) == {ENRICHED.name}
 
 
-@pytest.mark.parametrize(
-    ("publication", "expected"),
-    [
-        (PublicationState.PUBLISHED, {AIRLINES.name}),
-        (PublicationState.PARTIAL, {AIRLINES.name}),
-        (PublicationState.UNPUBLISHED, set()),
-        (PublicationState.UNKNOWN, set()),
-        (None, set()),
-    ],
-)
-def test_what_a_run_that_failed_published_was_committed(
-    publication: PublicationState | None, expected: set[str]
-) -> None:
-    assert written(WITHOUT_A_WORD, publication=publication) == expected
+PUBLISHED_OUTPUTS: list[tuple[PublicationState | None, set[str]]] = [
+    (PublicationState.PUBLISHED, {AIRLINES.name}),
+    (PublicationState.PARTIAL, {AIRLINES.name}),
+    (PublicationState.UNPUBLISHED, set()),
+    (PublicationState.UNKNOWN, set()),
+    (None, set()),
+]
+
+
+def test_what_a_run_that_failed_published_was_committed(subtests: pytest.Subtests) -> None:
+    for publication, expected in PUBLISHED_OUTPUTS:
+        with subtests.test(publication=publication):
+            assert written(WITHOUT_A_WORD, publication=publication) == expected
 
 
 @pytest.mark.parametrize("type_", [RunEventType.RUNNING, RunEventType.COMPLETE, RunEventType.ABORT])

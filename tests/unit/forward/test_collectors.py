@@ -33,6 +33,7 @@ from headwater_consumers.forward.settings import Compression, ForwardSettings
 from headwater_schemas.kafka.producer import AcknowledgedProducer
 from support.collector import collecting
 from support.fake_producer import FakeCluster
+from support.waiting import patience
 
 DOCUMENT = OutgoingDocument(b'{"a":1}', "run:shop/totals")
 
@@ -101,35 +102,42 @@ def test_a_collector_that_takes_no_gzip_is_a_matter_of_settings(posting: Posting
     assert caught.value.setting == "HEADWATER_FORWARD_COMPRESSION"
 
 
-@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
-def test_an_answer_that_passes_is_tried_again(posting: Posting, status: int) -> None:
-    with collecting() as server:
-        server.answers.append((status, {"Retry-After": "7"}))
-        collector = posting(server.url, ForwardSettings())
-        with pytest.raises(CollectorUnavailableError, match=str(status)) as caught:
-            refusals_of(collector)
-        assert caught.value.after_seconds == 7
-        assert refusals_of(collector) == []
+def test_an_answer_that_passes_is_tried_again(subtests: pytest.Subtests, posting: Posting) -> None:
+    for status in (408, 425, 429, 500, 502, 503, 504):
+        with subtests.test(status=status), collecting() as server:
+            server.answers.append((status, {"Retry-After": "7"}))
+            collector = posting(server.url, ForwardSettings())
+            with pytest.raises(CollectorUnavailableError, match=str(status)) as caught:
+                refusals_of(collector)
+            assert caught.value.after_seconds == 7
+            assert refusals_of(collector) == []
 
 
-@pytest.mark.parametrize("status", [400, 409, 413, 415, 422])
-def test_other_4xx_refuse_the_document(posting: Posting, status: int) -> None:
-    with collecting() as server:
-        server.answers.append((status, {}))
-        (refusal,) = refusals_of(posting(server.url, ForwardSettings()))
-    assert (refusal.status, refusal.answer) == (str(status), "the answer")
+def test_other_4xx_refuse_the_document(subtests: pytest.Subtests, posting: Posting) -> None:
+    for status in (400, 409, 413, 415, 422):
+        with subtests.test(status=status):
+            with collecting() as server:
+                server.answers.append((status, {}))
+                (refusal,) = refusals_of(posting(server.url, ForwardSettings()))
+            assert (refusal.status, refusal.answer) == (str(status), "the answer")
 
 
-@pytest.mark.parametrize(
-    ("status", "setting"),
-    [(401, "HEADWATER_FORWARD_TOKEN"), (403, "HEADWATER_FORWARD_TOKEN"), (404, "--to"), (302, "--to")],
-)
-def test_what_says_nothing_of_the_document_is_a_matter_of_settings(posting: Posting, status: int, setting: str) -> None:
-    with collecting() as server:
-        server.answers.append((status, {"Location": "http://elsewhere.invalid/"}))
-        with pytest.raises(CollectorUnusableError) as caught:
-            refusals_of(posting(server.url, ForwardSettings()))
-    assert caught.value.setting == setting
+SETTINGS_BY_STATUS: list[tuple[int, str]] = [
+    (401, "HEADWATER_FORWARD_TOKEN"),
+    (403, "HEADWATER_FORWARD_TOKEN"),
+    (404, "--to"),
+    (302, "--to"),
+]
+
+
+def test_what_says_nothing_of_the_document_is_a_matter_of_settings(subtests: pytest.Subtests, posting: Posting) -> None:
+    for status, setting in SETTINGS_BY_STATUS:
+        with subtests.test(status=status):
+            with collecting() as server:
+                server.answers.append((status, {"Location": "http://elsewhere.invalid/"}))
+                with pytest.raises(CollectorUnusableError) as caught:
+                    refusals_of(posting(server.url, ForwardSettings()))
+            assert caught.value.setting == setting
 
 
 def test_a_kept_connection_that_was_closed_is_made_anew_and_one_that_isnt_answered_is_trouble(posting: Posting) -> None:
@@ -154,11 +162,12 @@ def test_retry_after_may_be_a_date(posting: Posting) -> None:
     assert caught.value.after_seconds == pytest.approx(60, abs=5)
 
 
-@pytest.mark.parametrize("url", ["ftp://host", "http://", "http://user:pw@host", "http://host:99999"])
-def test_what_is_no_url_is_refused_without_its_password(posting: Posting, url: str) -> None:
-    with pytest.raises(CollectorUnusableError) as caught:
-        posting(url, ForwardSettings())
-    assert "pw" not in str(caught.value)
+def test_what_is_no_url_is_refused_without_its_password(subtests: pytest.Subtests, posting: Posting) -> None:
+    for url in ("ftp://host", "http://", "http://user:pw@host", "http://host:99999"):
+        with subtests.test(url):
+            with pytest.raises(CollectorUnusableError) as caught:
+                posting(url, ForwardSettings())
+            assert "pw" not in str(caught.value)
 
 
 def test_a_token_with_a_line_break_is_refused(posting: Posting) -> None:
@@ -203,13 +212,16 @@ def test_mutual_tls(posting: Posting, tmp_path: Path) -> None:
     with collecting(context) as server:
         url = f"https://localhost:{server.server_port}"
         ours = ForwardSettings(
-            ca_location=authority, certificate_location=client_file, key_password=SecretStr("pass"), timeout_seconds=5
+            ca_location=authority,
+            certificate_location=client_file,
+            key_password=SecretStr("pass"),
+            timeout_seconds=patience(5),
         )
         assert refusals_of(posting(url, ours)) == []
         with pytest.raises(CollectorUnavailableError):
-            refusals_of(posting(url, ForwardSettings(ca_location=authority, timeout_seconds=5)))
+            refusals_of(posting(url, ForwardSettings(ca_location=authority, timeout_seconds=patience(5))))
         with pytest.raises(CollectorUnusableError, match="isn't trusted"):
-            refusals_of(posting(url, ForwardSettings(timeout_seconds=5)))
+            refusals_of(posting(url, ForwardSettings(timeout_seconds=patience(5))))
     wrong = ForwardSettings(ca_location=authority, certificate_location=client_file, key_password=SecretStr("wrong"))
     with pytest.raises(CollectorUnusableError, match="certificate or key"):
         posting("https://localhost", wrong)

@@ -26,12 +26,15 @@ from headwater_consumers.forward.plans import Plans, holds_plan
 from headwater_consumers.forward.spacing import Spacing
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
 from headwater_consumers.materializer.reporting import Notices
+from headwater_consumers.materializer.source import Polled
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.events import LineageEvent
 from support.events import full_dataset_event as dataset_of_another_tenant
 from support.events import full_interval_event, full_plan_event, full_run_event
 from support.materializer.broker import FakeBroker, FakeSource
+from support.materializer.clock import FakeClock
+from support.waiting import eventually, patience
 
 
 def full_dataset_event() -> LineageEvent:
@@ -76,6 +79,7 @@ class World:
         coalesced: bool = False,
         spacing: Spacing | None = None,
         parallel: int = 1,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.broker = FakeBroker()
         self.source = FakeSource(self.broker)
@@ -92,13 +96,13 @@ class World:
                 collector=self.collector if parallel == 1 else ParallelCollector([self.collector] * parallel),
                 refused=RefusedFile(self.file),
                 metrics=self.metrics,
-                notices=Notices(self.warnings.append, time.monotonic),
+                notices=Notices(self.warnings.append, clock),
                 warn=self.warnings.append,
                 tenant=full_run_event().tenant,
                 coalesced=coalesced,
                 spacing=spacing,
                 backoff=BackoffPolicy(first_seconds=0.01, cap_seconds=0.02),
-                clock=time.monotonic,
+                clock=clock,
                 random=lambda: 0.5,
             ),
             until_caught_up=until_caught_up,
@@ -164,17 +168,15 @@ def test_while_the_collector_is_away_nothing_is_committed(tmp_path: Path) -> Non
     world.put(full_run_event(), full_dataset_event())
     thread = threading.Thread(target=world.forwarder.run)
     thread.start()
-    while not world.metrics.registry.get_sample_value("headwater_forward_retries_total"):
-        time.sleep(0.005)
+    eventually(lambda: world.metrics.registry.get_sample_value("headwater_forward_retries_total"))
     assert world.committed() == 0
     assert world.forwarder.document()["ready"] is False
     assert world.metrics.registry.get_sample_value("headwater_forward_collector_up") == 0
     world.collector.away = None
-    while world.committed() < 2:
-        time.sleep(0.005)
+    eventually(lambda: world.committed() == 2)
     assert world.forwarder.document()["ready"] is True
     world.forwarder.stop()
-    thread.join(10)
+    thread.join(patience(10))
     assert any("doesn't answer" in warning for warning in world.warnings)
 
 
@@ -224,12 +226,26 @@ def test_waits_grow_while_nothing_arrives_and_begin_anew_when_something_does(wor
     assert waits == [1, 2, 1, 2, 3]
 
 
-def test_a_collector_may_ask_for_time(world: World) -> None:
+def test_a_collector_may_ask_for_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = FakeClock()
+    world = World(tmp_path, clock=clock)
     world.put(full_dataset_event())
     world.collector.deliveries = [CollectorUnavailableError("429", after_seconds=0.3)]
-    began = time.monotonic()
+    attempts: list[float] = []
+    deliver, poll = world.collector.deliver, world.source.poll
+
+    def timed(document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
+        attempts.append(clock.now)
+        deliver(document, refused)
+
+    def passing(*, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
+        clock.advance(timeout_seconds)
+        return poll(max_records=max_records, max_bytes=max_bytes, timeout_seconds=timeout_seconds)
+
+    monkeypatch.setattr(world.collector, "deliver", timed)
+    monkeypatch.setattr(world.source, "poll", passing)
     world.forwarder.run()
-    assert time.monotonic() - began >= 0.3
+    assert [attempt - attempts[0] for attempt in attempts] == pytest.approx([0, 0.3])
 
 
 def test_what_is_refused_for_good_is_set_aside_before_the_commit(world: World) -> None:
@@ -322,9 +338,8 @@ def test_a_stop_ends_it_also_while_the_collector_is_away(tmp_path: Path) -> None
     world.put(full_run_event())
     thread = threading.Thread(target=world.forwarder.run)
     thread.start()
-    while not world.warnings:
-        time.sleep(0.005)
+    eventually(lambda: world.warnings)
     world.forwarder.stop()
-    thread.join(5)
+    thread.join(patience(30))
     assert not thread.is_alive()
     assert world.committed() == 0

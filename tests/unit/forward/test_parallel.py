@@ -15,6 +15,7 @@ from headwater_consumers.forward.collectors import (
     OutgoingDocument,
 )
 from headwater_consumers.forward.parallel import ParallelCollector
+from support.waiting import patience
 
 KEYS = [f"run:shop/job-{number}" for number in range(20)]
 
@@ -98,7 +99,7 @@ def test_documents_of_a_key_stay_in_order(collector: ParallelCollector, recorder
 
 
 def test_two_are_posted_at_once() -> None:
-    meeting = threading.Barrier(2, timeout=30)
+    meeting = threading.Barrier(2, timeout=patience(30))
 
     class Meeting(Recorder):
         def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
@@ -150,7 +151,7 @@ def test_a_refusal_is_reported_again_with_the_batch(collector: ParallelCollector
 
 
 def test_what_a_person_has_to_change_wins() -> None:
-    barrier = threading.Barrier(4, timeout=30)
+    barrier = threading.Barrier(4, timeout=patience(30))
 
     class Together(Recorder):
         """All fail at once: none is asked only after another one's failure."""

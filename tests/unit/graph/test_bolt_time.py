@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING
 
-import pytest
 from neo4j._codec.hydration.v2.temporal import dehydrate_datetime
 from neo4j.time import DateTime
 
 from headwater_consumers.materializer.write.bolt import bolt_time, from_bolt, to_bolt
 
+if TYPE_CHECKING:
+    import pytest
 
-@pytest.mark.parametrize(
-    "time",
-    [
+
+def test_as_the_driver_would(subtests: pytest.Subtests) -> None:
+    cases = [
         datetime(2013, 1, 1, 5, 15, 0, 123456, tzinfo=UTC),
         datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
         datetime(1, 1, 1, tzinfo=UTC),
         datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
-    ],
-)
-def test_as_the_driver_would(time: datetime) -> None:
-    assert bolt_time(time) == dehydrate_datetime(time)  # type: ignore[no-untyped-call]
+    ]
+    for time in cases:
+        with subtests.test(time=time):
+            assert bolt_time(time) == dehydrate_datetime(time)  # type: ignore[no-untyped-call]
 
 
 def test_in_utc_whatever_the_zone() -> None:

@@ -18,12 +18,17 @@ FILES = [(folder, name) for folder in FOLDERS for name in names(folder)]
 ROOT = Path(next(iter(headwater_consumers.__path__)))
 
 
-@pytest.mark.parametrize(("folder", "name"), FILES)
-def test_one_titled_statement(folder: str, name: str) -> None:
-    title, *body = statement(folder, name).splitlines()
-    assert re.fullmatch(r"// [A-Z].*[^.]", title)
-    assert not any(line.startswith("//") for line in body)
-    assert ";" not in "".join(body)
+def test_each_file_is_one_titled_statement() -> None:
+    assert FILES
+    faults = []
+    for folder, name in FILES:
+        title, *body = statement(folder, name).splitlines()
+        if not re.fullmatch(r"// [A-Z].*[^.]", title):
+            faults.append(f"{folder}/{name}.cypher:1: no title: {title}")
+        for number, line in enumerate(body, start=2):
+            if line.startswith("//") or ";" in line:
+                faults.append(f"{folder}/{name}.cypher:{number}: a second comment or statement: {line}")
+    assert not faults, "\n".join(faults)
 
 
 def test_two_files_never_share_a_title() -> None:
@@ -63,6 +68,7 @@ def test_whatever_a_batch_brings_is_one_parameter() -> None:
 
 
 # A node that a statement returns whole, `n {.*, …}`, with its times as microseconds.
+SEEN = {"first_seen", "last_seen"}
 WHOLE = re.compile(r"(\w) \{\.\*,(.*?)\}", re.DOTALL)
 RETURNED = {
     "jobs": Label.JOB,
@@ -77,17 +83,18 @@ RETURNED = {
 """Label of the node that a statement returns; None: a Segment or Summary, which has no registers of its own."""
 
 
-@pytest.mark.parametrize("name", RETURNED)
-def test_a_node_is_returned_with_all_of_its_times_as_microseconds(name: str) -> None:
+def test_a_node_is_returned_with_all_of_its_times_as_microseconds(subtests: pytest.Subtests) -> None:
     """A time that is left out here is read a hundred times slower, by the driver's own type."""
-    label = RETURNED[name]
-    times_of = {"first_time", "last_time"} if label is None else REGISTERS[label].keys() | {"first_seen", "last_seen"}
-    expected = TIMES & times_of
-    found = WHOLE.search(statement("write", name))
-    assert found is not None
-    node, listed = found.groups()
-    times = [f"{name}: {node}.{name}.epochMillis * 1000 + {node}.{name}.microsecond % 1000" for name in expected]
-    assert sorted(line.strip() for line in listed.split(",\n")) == sorted(times)
+    for name, label in RETURNED.items():
+        with subtests.test(name=name):
+            registers = {"first_time", "last_time"} if label is None else REGISTERS[label].keys() | SEEN
+            found = WHOLE.search(statement("write", name))
+            assert found is not None
+            node, listed = found.groups()
+            assert sorted(line.strip() for line in listed.split(",\n")) == sorted(
+                f"{time}: {node}.{time}.epochMillis * 1000 + {node}.{time}.microsecond % 1000"
+                for time in TIMES & registers
+            )
 
 
 def test_no_other_statement_returns_a_node_whole() -> None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_consumers.graph.words import dataset_title
 
+if TYPE_CHECKING:
+    import pytest
 
-@pytest.mark.parametrize(
-    ("name", "title"),
-    [
+
+def test_the_title_of_a_dataset(subtests: pytest.Subtests) -> None:
+    cases = [
         ("/data/flights/daily_report", "daily_report"),
         ("warehouse/orders/", "orders"),
         ("flights.departed", "flights.departed"),
         ("shop.public.orders", "shop.public.orders"),
         ("/", "/"),
         ("", ""),
-    ],
-)
-def test_the_title_of_a_dataset(name: str, title: str) -> None:
-    assert dataset_title(name) == title
+    ]
+    for name, title in cases:
+        with subtests.test(name=name):
+            assert dataset_title(name) == title

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,10 +19,12 @@ from headwater_consumers.graph.words import (
     words,
 )
 
+if TYPE_CHECKING:
+    import pytest
 
-@pytest.mark.parametrize(
-    ("name", "cut"),
-    [
+
+def test_words(subtests: pytest.Subtests) -> None:
+    cases = [
         ("flights.departed", "flights departed"),
         ("s3://b/x_2013/OrderIDs", "s3 b x 2013 order ids"),
         ("camelCaseName", "camel case name"),
@@ -38,10 +41,10 @@ from headwater_consumers.graph.words import (
         ("same same Same", "same"),
         ("???", ""),
         ("", ""),
-    ],
-)
-def test_words(name: str, cut: str) -> None:
-    assert words(name) == cut.split()
+    ]
+    for name, cut in cases:
+        with subtests.test(name=name):
+            assert words(name) == cut.split()
 
 
 @given(st.text())

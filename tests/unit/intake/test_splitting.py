@@ -43,9 +43,10 @@ def test_elements_of_an_array_as_clients_send_it() -> None:
     assert elements(json.dumps(values).encode()) == [json.dumps(value).encode() for value in values]
 
 
-@pytest.mark.parametrize("data", [b"[1,1,1,1]", b'[{"a": NaN}]', b'[{"a": 1}', b"[" * 2_000 + b"]" * 2_000, b"{}"])
-def test_what_is_unusual_is_left_to_documents(data: bytes) -> None:
-    assert elements(data) is None
+def test_what_is_unusual_is_left_to_documents(subtests: pytest.Subtests) -> None:
+    for data in (b"[1,1,1,1]", b'[{"a": NaN}]', b'[{"a": 1}', b"[" * 2_000 + b"]" * 2_000, b"{}"):
+        with subtests.test(data=data):
+            assert elements(data) is None
 
 
 @given(st.lists(OBJECTS, min_size=2, max_size=6), st.sampled_from([b"\n", b"\r\n", b"\n\n"]))
@@ -57,22 +58,23 @@ def test_lines_are_their_documents(values: list[Any], end: bytes) -> None:
     assert [each.line for each in found] == [1 + number * end.count(b"\n") for number in range(len(values))]
 
 
-@pytest.mark.parametrize(
-    ("data", "how"),
-    [
-        (b"", Layout.LINES),
-        (b" \n ", Layout.LINES),
-        (b'{"a": 1}', Layout.ONE),
-        (b'\n{\n"a": 1}\n', Layout.ONE),
-        (b'\xef\xbb\xbf{"a": 1}\n{"b": "}"}', Layout.LINES),
-        (b'{"a":\n1}\n', Layout.ONE),
-        (b" [\n]", Layout.ARRAY),
-        (b'{"a": "[{"}\n{}', Layout.LINES),
-        (b"nonsense\n{}", Layout.LINES),
-    ],
-)
-def test_the_layout_is_that_of_the_first_line(data: bytes, how: Layout) -> None:
-    assert layout(data) is how
+LAYOUTS: list[tuple[bytes, Layout]] = [
+    (b"", Layout.LINES),
+    (b" \n ", Layout.LINES),
+    (b'{"a": 1}', Layout.ONE),
+    (b'\n{\n"a": 1}\n', Layout.ONE),
+    (b'\xef\xbb\xbf{"a": 1}\n{"b": "}"}', Layout.LINES),
+    (b'{"a":\n1}\n', Layout.ONE),
+    (b" [\n]", Layout.ARRAY),
+    (b'{"a": "[{"}\n{}', Layout.LINES),
+    (b"nonsense\n{}", Layout.LINES),
+]
+
+
+def test_the_layout_is_that_of_the_first_line(subtests: pytest.Subtests) -> None:
+    for data, how in LAYOUTS:
+        with subtests.test(data=data):
+            assert layout(data) is how
 
 
 def test_a_document_names_its_line() -> None:
@@ -80,21 +82,21 @@ def test_a_document_names_its_line() -> None:
     assert [(each.index, each.line) for each in documents(data, Layout.ARRAY)] == [(0, 2), (1, 4), (2, 5)]
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"[1, 2", "the array isn't closed"),
-        (b"[1,, 2]", "an element is missing"),
-        (b"[1, ]", "an element is missing"),
-        (b"[}]", "a bracket closes nothing"),
-        (b'["a]', "a string isn't closed"),
-        (b"[1] 2", "something follows the array"),
-        (b"1", "there is no array"),
-    ],
-)
-def test_what_is_no_array_names_the_byte(data: bytes, message: str) -> None:
-    with pytest.raises(NotAnArrayError, match=message):
-        list(documents(data, Layout.ARRAY))
+NO_ARRAYS: list[tuple[bytes, str]] = [
+    (b"[1, 2", "the array isn't closed"),
+    (b"[1,, 2]", "an element is missing"),
+    (b"[1, ]", "an element is missing"),
+    (b"[}]", "a bracket closes nothing"),
+    (b'["a]', "a string isn't closed"),
+    (b"[1] 2", "something follows the array"),
+    (b"1", "there is no array"),
+]
+
+
+def test_what_is_no_array_names_the_byte(subtests: pytest.Subtests) -> None:
+    for data, message in NO_ARRAYS:
+        with subtests.test(data=data), pytest.raises(NotAnArrayError, match=message):
+            list(documents(data, Layout.ARRAY))
 
 
 def test_a_thousand_levels_and_a_broken_one_are_elements_like_others() -> None:

@@ -12,6 +12,7 @@ import pytest
 from headwater_consumers.materializer.health import Health, HealthServer
 from headwater_consumers.materializer.metrics import Dependency, Metrics
 from support.materializer.clock import FakeClock
+from support.waiting import patience
 
 
 class Served:
@@ -23,7 +24,7 @@ class Served:
 
     def get(self, path: str) -> tuple[int, str]:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.server.port}{path}", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.server.port}{path}", timeout=patience(5)) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             with error:

@@ -16,13 +16,14 @@ from headwater_consumers.materializer.errors import (
 )
 from headwater_consumers.materializer.lane import Job, JobKind, Lane, ThreadLane, settled
 from support.materializer.lane import InlineLane
+from support.waiting import patience
 
 
 @pytest.fixture(params=[InlineLane, ThreadLane])
 def lane(request: pytest.FixtureRequest) -> Iterator[Lane]:
     lane: Lane = request.param()
     yield lane
-    lane.close(lambda: None, 10)
+    lane.close(lambda: None, patience(10))
 
 
 def test_a_result_is_taken_once_and_then_the_lane_is_free(lane: Lane) -> None:
@@ -31,7 +32,7 @@ def test_a_result_is_taken_once_and_then_the_lane_is_free(lane: Lane) -> None:
     for number in range(3):
         lane.start(appending(done, number))
         assert lane.busy
-        result = lane.take(10)
+        result = lane.take(patience(10))
         assert result is not None
         assert result.error is None
         assert lane.take(0) is None, "once"
@@ -42,21 +43,21 @@ def test_a_result_is_taken_once_and_then_the_lane_is_free(lane: Lane) -> None:
 def test_whatever_a_job_raises_is_its_result(error: BaseException) -> None:
     lane = ThreadLane()
     lane.start(raising(error))
-    result = lane.take(10)
+    result = lane.take(patience(10))
     assert result is not None
     assert result.error is error
     lane.start(lambda: None)
-    after = lane.take(10)
+    after = lane.take(patience(10))
     assert after is not None
     assert after.error is None, "and the lane goes on"
-    assert lane.close(lambda: None, 10)
+    assert lane.close(lambda: None, patience(10))
 
 
 def test_a_second_job_is_refused_until_the_result_is_taken(lane: Lane) -> None:
     lane.start(lambda: None)
     with pytest.raises(RuntimeError):
         lane.start(lambda: None)
-    assert lane.take(10) is not None
+    assert lane.take(patience(10)) is not None
     lane.start(lambda: None)
 
 
@@ -67,8 +68,8 @@ def test_what_hasnt_ended_has_no_result_yet() -> None:
     assert lane.take(0.01) is None
     assert lane.busy
     go.set()
-    assert lane.take(10) is not None
-    assert lane.close(lambda: None, 10)
+    assert lane.take(patience(10)) is not None
+    assert lane.close(lambda: None, patience(10))
 
 
 def test_the_last_thing_comes_after_the_job_and_in_its_thread() -> None:
@@ -76,7 +77,7 @@ def test_the_last_thing_comes_after_the_job_and_in_its_thread() -> None:
     seen: list[tuple[str, int]] = []
 
     def job() -> None:
-        go.wait(10)
+        assert go.wait(patience(10))
         seen.append(("job", threading.get_ident()))
 
     def last() -> None:
@@ -85,7 +86,7 @@ def test_the_last_thing_comes_after_the_job_and_in_its_thread() -> None:
     lane.start(job)
     assert not lane.close(last, 0.01), "in time"
     go.set()
-    assert lane.close(lambda: None, 10)
+    assert lane.close(lambda: None, patience(10))
     assert [what for what, _ in seen] == ["job", "last"]
     assert len({thread for _, thread in seen}) == 1
     assert threading.get_ident() not in {thread for _, thread in seen}
@@ -130,6 +131,6 @@ def appending(done: list[int], number: int) -> Callable[[], None]:
 
 def waiting_for(go: threading.Event) -> Callable[[], None]:
     def run() -> None:
-        go.wait(10)
+        assert go.wait(patience(10))
 
     return run

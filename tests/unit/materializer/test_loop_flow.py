@@ -7,16 +7,21 @@ import threading
 import time
 from dataclasses import replace
 
+import pytest
+
 from headwater_consumers.materializer.errors import GraphUnavailableError
-from headwater_consumers.materializer.lane import ThreadLane
+from headwater_consumers.materializer.lane import JobResult, ThreadLane
 from headwater_consumers.materializer.limits import BatchPolicy
 from headwater_consumers.materializer.loop import Loop, LoopPolicy
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import LineageEvent
 from support.materializer.broker import FakeBroker
+from support.materializer.clock import FakeClock
 from support.materializer.events import GARBAGE, good
 from support.materializer.graph import FakeGraph, FakeSummary, fold_ids
 from support.materializer.harness import Harness, ids
+from support.materializer.lane import InlineLane
+from support.waiting import eventually, patience
 
 AWAY = GraphUnavailableError("Neo4j is away.")
 
@@ -31,8 +36,37 @@ class SlowGraph(FakeGraph):
 
     def apply(self, folded: frozenset[str]) -> FakeSummary:
         self.entered.release()
-        assert self.go.acquire(timeout=10)
+        assert self.go.acquire(timeout=patience(30))
         return super().apply(folded)
+
+
+def write_begins(harness: Harness, graph: SlowGraph) -> None:
+    """Run rounds until the graph is asked to write."""
+
+    def is_asked() -> bool:
+        if graph.entered.acquire(blocking=False):
+            return True
+        harness.loop.run_once()
+        return False
+
+    eventually(is_asked, every=0.001)
+
+
+class HeldLane(InlineLane):
+    """Lane whose job takes until it is let go; waits for its result pass on the clock of the test alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = False
+        self.waited_seconds = 0.0
+        self.clock = FakeClock()
+
+    def take(self, timeout_seconds: float) -> JobResult | None:
+        if not self.held:
+            return super().take(timeout_seconds)
+        self.clock.advance(timeout_seconds)
+        self.waited_seconds += timeout_seconds
+        return None
 
 
 def test_the_next_batch_is_fetched_decoded_and_folded_while_one_is_written() -> None:
@@ -45,8 +79,7 @@ def test_the_next_batch_is_fetched_decoded_and_folded_while_one_is_written() -> 
     graph = SlowGraph()
     harness = Harness(graph=graph, lane=ThreadLane(), batch=BatchPolicy(max_records=10), fold=fold)
     harness.broker.extend(good(number) for number in range(100))
-    while not graph.entered.acquire(blocking=False):
-        harness.rounds()
+    write_begins(harness, graph)
     harness.rounds(5)
 
     assert folded == [10, 10], "the batch that is written, and the next one: ready"
@@ -56,9 +89,9 @@ def test_the_next_batch_is_fetched_decoded_and_folded_while_one_is_written() -> 
 
     for _ in range(10):
         graph.go.release()
-    harness.settle(limit=1_000_000)  # a thread writes: rounds go by meanwhile
+    harness.settle_with_thread()
     assert graph.events == ids(range(100))
-    harness.parts.lane.close(graph.close, 5)
+    harness.parts.lane.close(graph.close, patience(5))
 
 
 def test_what_comes_while_a_batch_is_written_is_decoded_at_once() -> None:
@@ -74,8 +107,7 @@ def test_what_comes_while_a_batch_is_written_is_decoded_at_once() -> None:
     graph = SlowGraph()
     harness = Harness(graph=graph, lane=ThreadLane(), batch=BatchPolicy(max_records=100), decoder=Watched())
     harness.broker.extend([good(0)])
-    while not graph.entered.acquire(blocking=False):
-        harness.rounds()
+    write_begins(harness, graph)
     harness.broker.extend([*(good(number) for number in range(1, 70)), GARBAGE])
     harness.rounds(5)
     assert len(decoded) == 71
@@ -83,11 +115,11 @@ def test_what_comes_while_a_batch_is_written_is_decoded_at_once() -> None:
 
     for _ in range(3):
         graph.go.release()
-    harness.settle(limit=1_000_000)
+    harness.settle_with_thread()
     assert graph.events == ids(range(70))
     assert len(harness.broker.letters) == 1
     assert len(decoded) == 71, "and once only"
-    harness.parts.lane.close(graph.close, 5)
+    harness.parts.lane.close(graph.close, patience(5))
 
 
 def test_a_batch_that_is_not_full_is_ready_when_the_one_before_is_through() -> None:
@@ -104,14 +136,17 @@ def test_a_batch_that_is_not_full_is_ready_when_the_one_before_is_through() -> N
 
     def begin(first: int, count: int) -> None:
         harness.broker.extend(good(number) for number in range(first, first + count))
-        while not graph.entered.acquire(blocking=False):
-            harness.rounds()
+        write_begins(harness, graph)
 
     def finish() -> None:
         graph.go.release()
         applied = harness.totals.applied
-        while harness.totals.applied == applied:
+
+        def applies() -> bool:
             harness.rounds()
+            return harness.totals.applied > applied
+
+        eventually(applies, every=0.001)
 
     begin(0, 10)
     harness.clock.advance(10)
@@ -126,9 +161,9 @@ def test_a_batch_that_is_not_full_is_ready_when_the_one_before_is_through() -> N
     assert graph.events == ids(range(10))
 
     graph.go.release(3)
-    harness.settle(limit=1_000_000)
+    harness.settle_with_thread()
     assert graph.events == ids(range(26))
-    harness.parts.lane.close(graph.close, 5)
+    harness.parts.lane.close(graph.close, patience(5))
 
 
 def test_what_is_in_memory_is_bounded_by_three_batches_whatever_the_backlog() -> None:
@@ -162,16 +197,15 @@ def test_bytes_are_bounded_however_long_a_write_takes() -> None:
     graph = SlowGraph()
     harness = Harness(graph=graph, lane=ThreadLane(), batch=BatchPolicy(max_records=1_000, max_bytes=5 * len(good(0))))
     harness.broker.extend(good(number) for number in range(200))
-    while not graph.entered.acquire(blocking=False):
-        harness.rounds()
+    write_begins(harness, graph)
     harness.rounds(30)
 
     assert harness.metric("records_in_hand") <= 5 + 5 + 2 * 5 + 1
     for _ in range(200):
         graph.go.release()
-    harness.settle(limit=1_000_000)
+    harness.settle_with_thread()
     assert graph.events == ids(range(200))
-    harness.parts.lane.close(graph.close, 5)
+    harness.parts.lane.close(graph.close, patience(5))
 
 
 def test_records_that_trickle_in_are_written_at_once() -> None:
@@ -185,21 +219,24 @@ def test_records_that_trickle_in_are_written_at_once() -> None:
 def test_a_write_that_never_answers_makes_the_consumer_unready_and_not_dead() -> None:
     graph = SlowGraph()
     harness = Harness(graph=graph, lane=ThreadLane())
-    while harness.metric("partitions_assigned") == 0:
+
+    def is_assigned() -> bool:
         harness.rounds()
+        return harness.metric("partitions_assigned") > 0
+
+    eventually(is_assigned, every=0.001)
     harness.broker.append(good(1))
-    while not graph.entered.acquire(blocking=False):
-        harness.rounds()
+    write_begins(harness, graph)
     assert harness.health.document()["ready"] is True
     harness.rounds(40, seconds=1)
     assert harness.health.document()["ready"] is False
     assert harness.health.document()["alive"] is True
     assert len([line for line in harness.logged if "hasn't answered" in line]) == 1
     graph.go.release()
-    harness.settle(limit=1_000_000)
+    harness.settle_with_thread()
     harness.rounds()
     assert harness.health.document()["ready"] is True
-    harness.parts.lane.close(graph.close, 5)
+    harness.parts.lane.close(graph.close, patience(5))
 
 
 def test_connections_are_let_go_only_when_the_write_on_them_has_ended() -> None:
@@ -208,13 +245,12 @@ def test_connections_are_let_go_only_when_the_write_on_them_has_ended() -> None:
     harness = Harness(graph=graph, lane=ThreadLane(), policy=policy)
     harness.loop = Loop(harness.parts, harness.policy, clock=time.monotonic, random=lambda: 0.5)
     harness.broker.append(good(1))
-    while not graph.entered.acquire(blocking=False):
-        harness.loop.run_once()
+    write_begins(harness, graph)
     harness.loop.stop()
     harness.loop.run()
     assert not harness.graph.closed, "it is in use"
     graph.go.release()
-    assert harness.parts.lane.close(lambda: None, 10)
+    assert harness.parts.lane.close(lambda: None, patience(10))
     assert graph.closed
     assert graph.events == ids([1])
 
@@ -249,21 +285,20 @@ def test_records_of_a_revoked_partition_that_are_not_being_written_are_dropped_a
 
 
 def test_a_revocation_waits_for_the_write_no_longer_than_the_deadline() -> None:
-    graph = SlowGraph()
-    harness = Harness(graph=graph, lane=ThreadLane(), policy=LoopPolicy(drain_seconds=0.3))
-    harness.loop = Loop(harness.parts, harness.policy, clock=time.monotonic, random=lambda: 0.5)
+    lane = HeldLane()
+    harness = Harness(lane=lane, policy=LoopPolicy(drain_seconds=0.3))
+    lane.clock = harness.clock
     harness.broker.extend(good(number) for number in range(5))
-    while not graph.entered.acquire(blocking=False):
-        harness.loop.run_once()
+    harness.rounds(3)
+    assert lane.busy
+    lane.held = True
     harness.source.revoke(0)
-    began = time.monotonic()
-    harness.loop.run_once()
-    assert 0.25 < time.monotonic() - began < 5
-    graph.go.release()
-    for _ in range(50):
-        harness.loop.run_once()
+    harness.rounds()
+    assert lane.waited_seconds == pytest.approx(0.3)
+    lane.held = False
+    harness.rounds(50)
+    assert harness.graph.events == ids(range(5))
     assert harness.broker.partition(0) not in harness.broker.committed, "it is another's by then"
-    harness.parts.lane.close(graph.close, 5)
 
 
 def test_a_lost_partition_is_dropped_and_never_committed() -> None:

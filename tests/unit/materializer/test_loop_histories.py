@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from support.materializer.history import run_history
 
+if TYPE_CHECKING:
+    import pytest
 
-@pytest.mark.parametrize("seed", range(40))
-def test_whatever_happens_all_good_events_are_applied_and_all_bad_ones_dead_lettered(seed: int) -> None:
-    run_history(seed)
+
+def test_whatever_happens_all_good_events_are_applied_and_all_bad_ones_dead_lettered(subtests: pytest.Subtests) -> None:
+    for seed in range(40):
+        with subtests.test(seed=seed):
+            run_history(seed)

@@ -272,19 +272,20 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("value", "reason"), BAD, ids=[reason for _, reason in BAD])
 def test_a_bad_record_is_dead_lettered_with_its_reason_and_its_neighbours_are_applied(
-    value: bytes | None, reason: str
+    subtests: pytest.Subtests,
 ) -> None:
-    harness = Harness()
-    harness.broker.extend([good(1), value, good(2)])
-    harness.settle()
-    assert harness.graph.events == ids([1, 2])
-    (letter,) = harness.broker.letters
-    assert letter.reason.value == reason
-    assert letter.record.value == value
-    assert harness.metric("dead_letters_total", reason=reason) == 1
-    assert harness.broker.committed[harness.broker.partition()] == 3
+    for value, reason in BAD:
+        with subtests.test(reason):
+            harness = Harness()
+            harness.broker.extend([good(1), value, good(2)])
+            harness.settle()
+            assert harness.graph.events == ids([1, 2])
+            (letter,) = harness.broker.letters
+            assert letter.reason.value == reason
+            assert letter.record.value == value
+            assert harness.metric("dead_letters_total", reason=reason) == 1
+            assert harness.broker.committed[harness.broker.partition()] == 3
 
 
 def test_only_bad_records_are_committed_past_too() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_consumers.materializer.neo4j_errors import Neo4jRetry, neo4j_retry
+
+if TYPE_CHECKING:
+    import pytest
 
 KINDS = {
     Neo4jRetry.UNREACHABLE: ["ServiceUnavailable", "SessionExpired", "ConnectionResetError"],
@@ -29,9 +32,13 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize(("kind", "code"), [(kind, code) for kind, codes in KINDS.items() for code in codes])
-def test_a_code_has_a_kind(kind: Neo4jRetry, code: str) -> None:
-    assert neo4j_retry(code) is kind
+ALL_CODES: list[tuple[Neo4jRetry, str]] = [(kind, code) for kind, codes in KINDS.items() for code in codes]
+
+
+def test_a_code_has_a_kind(subtests: pytest.Subtests) -> None:
+    for kind, code in ALL_CODES:
+        with subtests.test(code):
+            assert neo4j_retry(code) is kind
 
 
 def test_every_kind_has_a_code() -> None:

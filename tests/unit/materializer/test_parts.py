@@ -10,9 +10,9 @@ import pytest
 from neo4j.exceptions import ClientError
 
 from headwater_consumers.materializer.write import GraphWriter, PartsWriter, PreparedDelta, WriteCounters
+from support.waiting import patience
 
 PARTS = [cast("PreparedDelta", "first"), cast("PreparedDelta", "second")]
-SECONDS = 20.0
 
 
 class Writer:
@@ -40,7 +40,7 @@ def refused() -> None:
 
 
 def test_all_are_written_at_once_and_counted_together() -> None:
-    both = threading.Barrier(2, timeout=SECONDS)
+    both = threading.Barrier(2, timeout=patience(20))
     writers = Writer(both.wait), Writer(both.wait)
     counters = parts_writer(*writers).apply(PARTS)
     assert [writer.given for writer in writers] == [["first"], ["second"]]
@@ -76,7 +76,7 @@ def test_an_error_is_raised_once_the_other_part_is_through(bad: int) -> None:
         refused()
 
     def goes_on() -> None:
-        assert failed.wait(SECONDS)
+        assert failed.wait(patience(20))
         through.append(True)
 
     actions = [goes_on, goes_on]

@@ -18,51 +18,53 @@ def test_a_document_is_decoded() -> None:
     assert decode('\ufeff{"a": [1, 2.5, "ü\\ud83d\\ude00", null, true]}'.encode()) == {"a": [1, 2.5, "ü😀", None, True]}
 
 
-@pytest.mark.parametrize(
-    ("data", "reason"),
-    [
-        (b"", "must be JSON: Expecting value at line 1, column 1"),
-        (b'{"a": 1', "must be JSON: "),
-        (b"{'a': 1}", "must be JSON: "),
-        (b'{"a": 1} {}', "must be JSON: Extra data"),
-        (b'{"a": "\x00"}', "must be JSON: Invalid control character"),
-        (b"[]", "must be an object, not an array"),
-        (b"3", "must be an object, not a number"),
-        (b'{"a": "\xff"}', "must be UTF-8: byte 7 isn't"),
-        ('{"a": 1}'.encode("utf-16"), "must be UTF-8: byte 0 isn't"),
-    ],
-)
-def test_what_is_no_document_is_refused(data: bytes, reason: str) -> None:
-    with pytest.raises(Refused) as refused:
-        decode(data)
-    assert refused.value.pointer == ""
-    assert reason in refused.value.reason
+NO_DOCUMENTS: list[tuple[bytes, str]] = [
+    (b"", "must be JSON: Expecting value at line 1, column 1"),
+    (b'{"a": 1', "must be JSON: "),
+    (b"{'a': 1}", "must be JSON: "),
+    (b'{"a": 1} {}', "must be JSON: Extra data"),
+    (b'{"a": "\x00"}', "must be JSON: Invalid control character"),
+    (b"[]", "must be an object, not an array"),
+    (b"3", "must be an object, not a number"),
+    (b'{"a": "\xff"}', "must be UTF-8: byte 7 isn't"),
+    ('{"a": 1}'.encode("utf-16"), "must be UTF-8: byte 0 isn't"),
+]
 
 
-@pytest.mark.parametrize(
-    ("data", "pointer", "reason"),
-    [
-        (b'{"a": {"b": 1, "c": 2, "b": 3}}', "/a/b", "is there twice in one object: give it once"),
-        (b'{"a": [0, {"x/y": 1, "x/y": 1}]}', "/a/1/x~1y", "is there twice"),
-        (b'{"a": 1, "a": {"b": NaN}}', "/a", "is there twice"),
-        (b'{"a" \n: 1, "a":1}', "/a", "is there twice"),
-        (b'{"a":1,"b":"\\u003a","a":2}', "/a", "is there twice"),
-        (b'{"a":{"x":":::","x":":::"}}', "/a/x", "is there twice"),
-        (b'{"a": NaN}', "/a", "is NaN, which JSON doesn't know"),
-        (b'{"a": [1, -Infinity]}', "/a/1", "is -Infinity"),
-        (b"NaN", "", "is NaN"),
-        (b'{"a": 1e999}', "/a", "is a number that no 64-bit float holds"),
-        (b'{"a": ' + b"9" * 5000 + b"}", "/a", "is a whole number of 5,000 digits"),
-        (b'{"b": 1, "a": "\\ud800"}', "/a", "has half of a surrogate pair"),
-        (b'{"a": {"\\udfff": 1}}', "/a", "has a name with half of a surrogate pair"),
-        (b'{"a": ["\\ude00\\ud83d"]}', "/a/0", "has half of a surrogate pair"),
-    ],
-)
-def test_a_member_at_fault_is_named(data: bytes, pointer: str, reason: str) -> None:
-    with pytest.raises(Refused) as refused:
-        decode(data)
-    assert refused.value.pointer == pointer
-    assert reason in refused.value.reason
+def test_what_is_no_document_is_refused(subtests: pytest.Subtests) -> None:
+    for data, reason in NO_DOCUMENTS:
+        with subtests.test(data=data):
+            with pytest.raises(Refused) as refused:
+                decode(data)
+            assert refused.value.pointer == ""
+            assert reason in refused.value.reason
+
+
+FAULTS: list[tuple[bytes, str, str]] = [
+    (b'{"a": {"b": 1, "c": 2, "b": 3}}', "/a/b", "is there twice in one object: give it once"),
+    (b'{"a": [0, {"x/y": 1, "x/y": 1}]}', "/a/1/x~1y", "is there twice"),
+    (b'{"a": 1, "a": {"b": NaN}}', "/a", "is there twice"),
+    (b'{"a" \n: 1, "a":1}', "/a", "is there twice"),
+    (b'{"a":1,"b":"\\u003a","a":2}', "/a", "is there twice"),
+    (b'{"a":{"x":":::","x":":::"}}', "/a/x", "is there twice"),
+    (b'{"a": NaN}', "/a", "is NaN, which JSON doesn't know"),
+    (b'{"a": [1, -Infinity]}', "/a/1", "is -Infinity"),
+    (b"NaN", "", "is NaN"),
+    (b'{"a": 1e999}', "/a", "is a number that no 64-bit float holds"),
+    (b'{"a": ' + b"9" * 5000 + b"}", "/a", "is a whole number of 5,000 digits"),
+    (b'{"b": 1, "a": "\\ud800"}', "/a", "has half of a surrogate pair"),
+    (b'{"a": {"\\udfff": 1}}', "/a", "has a name with half of a surrogate pair"),
+    (b'{"a": ["\\ude00\\ud83d"]}', "/a/0", "has half of a surrogate pair"),
+]
+
+
+def test_a_member_at_fault_is_named(subtests: pytest.Subtests) -> None:
+    for data, pointer, reason in FAULTS:
+        with subtests.test(data=data, pointer=pointer):
+            with pytest.raises(Refused) as refused:
+                decode(data)
+            assert refused.value.pointer == pointer
+            assert reason in refused.value.reason
 
 
 def test_a_document_has_a_limit_of_size() -> None:
@@ -154,33 +156,35 @@ def test_a_facet_that_is_word_for_word_the_same_is_one_object() -> None:
     assert decode(with_facets(f'{{"schema": {SCHEMA.replace("int", "long")}}}')) != first
 
 
-@pytest.mark.parametrize(
-    ("facets", "pointer"),
-    [
-        ('{"schema": {"fields": [], "fields": []}}', "/inputs/0/facets/schema/fields"),
-        ('{"schema": {}, "schema": {}}', "/inputs/0/facets/schema"),
-        ('{"schema": {"a": NaN}}', "/inputs/0/facets/schema/a"),
-        ('{"schema": {"a": "\\ud800"}}', "/inputs/0/facets/schema/a"),
-    ],
-)
-def test_a_fault_within_a_facet_is_found_however_often_it_comes(facets: str, pointer: str) -> None:
-    for _ in range(3):
-        with pytest.raises(Refused) as refused:
-            decode(with_facets(facets))
-        assert refused.value.pointer == pointer
+REPEATED_FAULTS: list[tuple[str, str]] = [
+    ('{"schema": {"fields": [], "fields": []}}', "/inputs/0/facets/schema/fields"),
+    ('{"schema": {}, "schema": {}}', "/inputs/0/facets/schema"),
+    ('{"schema": {"a": NaN}}', "/inputs/0/facets/schema/a"),
+    ('{"schema": {"a": "\\ud800"}}', "/inputs/0/facets/schema/a"),
+]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        with_facets("null"),
-        with_facets('{"schema": null, "other": 3}'),
-        with_facets(f'{{"schema": {SCHEMA}}}', unknown='{"x": [1]}'),
-        with_facets('{"a": {"count": 123456789012345678901234567890}}'),
-        with_facets("{}", run='{"runId": "x", "facets": {"a": {"b": 1.5}}}', producer='"p"', job="null"),
-        b'{"eventTime": null, "inputs": null, "outputs": [], "schemaURL": "u"}',
-        b'{"dataset": {"namespace": "n", "name": "t", "facets": {"schema": {}}}}',
-    ],
-)
-def test_a_document_is_the_same_however_it_is_read(data: bytes) -> None:
-    assert decode(data) == json.loads(data)
+def test_a_fault_within_a_facet_is_found_however_often_it_comes(subtests: pytest.Subtests) -> None:
+    for facets, pointer in REPEATED_FAULTS:
+        with subtests.test(facets):
+            for _ in range(3):
+                with pytest.raises(Refused) as refused:
+                    decode(with_facets(facets))
+                assert refused.value.pointer == pointer
+
+
+READ_TWICE: list[bytes] = [
+    with_facets("null"),
+    with_facets('{"schema": null, "other": 3}'),
+    with_facets(f'{{"schema": {SCHEMA}}}', unknown='{"x": [1]}'),
+    with_facets('{"a": {"count": 123456789012345678901234567890}}'),
+    with_facets("{}", run='{"runId": "x", "facets": {"a": {"b": 1.5}}}', producer='"p"', job="null"),
+    b'{"eventTime": null, "inputs": null, "outputs": [], "schemaURL": "u"}',
+    b'{"dataset": {"namespace": "n", "name": "t", "facets": {"schema": {}}}}',
+]
+
+
+def test_a_document_is_the_same_however_it_is_read(subtests: pytest.Subtests) -> None:
+    for data in READ_TWICE:
+        with subtests.test(data=data):
+            assert decode(data) == json.loads(data)

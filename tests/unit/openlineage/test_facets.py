@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-import pytest
 
 from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.events import DatasetUse, LineageEvent, QualityResult
@@ -18,6 +17,9 @@ from support.openlineage_documents import example, standard_facets
 from support.openlineage_sequences import Json, dataset, run
 from support.openlineage_spec import canonical, check_official, graph_of, received
 from support.run_rules import rewrite, updating
+
+if TYPE_CHECKING:
+    import pytest
 
 PAGE = Path(__file__).parents[3] / "docs" / "openlineage.md"
 BEGIN, END = "<!-- facets: written by tests/unit/openlineage/test_facets.py -->\n", "<!-- /facets -->"
@@ -173,13 +175,14 @@ def test_every_standard_facet_has_a_row() -> None:
     assert known == set(ROWS)
 
 
-@pytest.mark.parametrize(("owner", "name"), ROWS)
-def test_a_facet_is_kept_where_the_table_has_it(owner: str, name: str) -> None:
-    one = document(owner, name)
-    check_official(one)
-    events = received(one)
-    assert set(ROWS[owner, name].kept.split()) - filled(graph_of(events), name) == set()
-    assert [canonical(out) for out in documents_of(events[0], lambda _: None)] == [canonical(one)]
+def test_a_facet_is_kept_where_the_table_has_it(subtests: pytest.Subtests) -> None:
+    for (owner, name), row in ROWS.items():
+        with subtests.test(f"{owner}'s {name}"):
+            one = document(owner, name)
+            check_official(one)
+            events = received(one)
+            assert set(row.kept.split()) - filled(graph_of(events), name) == set()
+            assert [canonical(out) for out in documents_of(events[0], lambda _: None)] == [canonical(one)]
 
 
 EMPTIED: dict[tuple[str, str], Json] = {
@@ -208,23 +211,26 @@ def deleting(owner: str, name: str) -> Json:
     return {**found, "eventTime": "2013-01-01T05:20:00Z"}
 
 
-@pytest.mark.parametrize(("owner", "name"), EMPTIED)
-def test_a_deleted_facet_clears_what_it_filled(owner: str, name: str) -> None:
-    nodes = [json.loads(line) for line in graph_of(received(document(owner, name), deleting(owner, name)))]
-    label, title = ("Job", "totals") if owner == "job" else ("Dataset", TOTALS["name"])
-    [found] = [
-        node["properties"] for node in nodes if label in node.get("labels", ()) and node["properties"]["name"] == title
-    ]
-    emptied = EMPTIED[owner, name]
-    assert {key: found.get(key) for key in emptied} == emptied
+def test_a_deleted_facet_clears_what_it_filled(subtests: pytest.Subtests) -> None:
+    for (owner, name), emptied in EMPTIED.items():
+        with subtests.test(f"{owner}'s {name}"):
+            nodes = [json.loads(line) for line in graph_of(received(document(owner, name), deleting(owner, name)))]
+            label, title = ("Job", "totals") if owner == "job" else ("Dataset", TOTALS["name"])
+            [found] = [
+                node["properties"]
+                for node in nodes
+                if label in node.get("labels", ()) and node["properties"]["name"] == title
+            ]
+            assert {key: found.get(key) for key in emptied} == emptied
 
 
-@pytest.mark.parametrize(("owner", "name"), [row for row in ROWS if row[0] in {"job", "dataset"}])
-def test_a_deleted_facet_comes_back(owner: str, name: str) -> None:
-    one = deleting(owner, name)
-    assert [canonical(out) for event in received(one) for out in documents_of(event, lambda _: None)] == [
-        canonical(one)
-    ]
+def test_a_deleted_facet_comes_back(subtests: pytest.Subtests) -> None:
+    for owner, name in [row for row in ROWS if row[0] in {"job", "dataset"}]:
+        with subtests.test(f"{owner}'s {name}"):
+            one = deleting(owner, name)
+            assert [canonical(out) for event in received(one) for out in documents_of(event, lambda _: None)] == [
+                canonical(one)
+            ]
 
 
 def table() -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import pytest
 
 from headwater_openlineage.incoming import events_of
 from headwater_openlineage.outgoing import documents_of
@@ -33,6 +32,9 @@ from support import events as full
 from support.openlineage_spec import check_official
 from support.run_rules import rewrite, updating
 
+if TYPE_CHECKING:
+    import pytest
+
 GOLDENS = Path(__file__).parent / "outgoing"
 FULL = {
     "run": full.full_run_event,
@@ -48,16 +50,17 @@ def plans(_: str) -> ColumnLineage | None:
     return None if plan is None else plan.lineage
 
 
-@pytest.mark.parametrize("kind", FULL)
-def test_an_event_leaves_in_standard_words(kind: str) -> None:
-    documents = documents_of(msgspec.structs.replace(FULL[kind](), document=None), plans)
-    golden = GOLDENS / f"{kind}.json"
-    text = json.dumps(documents, indent=1, ensure_ascii=False) + "\n"
-    if updating():
-        rewrite(golden, text)
-    assert text == golden.read_text(encoding="utf-8")
-    for document in documents:
-        check_official(document)
+def test_an_event_leaves_in_standard_words(subtests: pytest.Subtests) -> None:
+    for kind, event in FULL.items():
+        with subtests.test(kind):
+            documents = documents_of(msgspec.structs.replace(event(), document=None), plans)
+            golden = GOLDENS / f"{kind}.json"
+            text = json.dumps(documents, indent=1, ensure_ascii=False) + "\n"
+            if updating():
+                rewrite(golden, text)
+            assert text == golden.read_text(encoding="utf-8")
+            for document in documents:
+                check_official(document)
 
 
 def micro_batch(number: int, *ranges: tuple[int, int, int], rows: int | None = 10) -> IntervalEntry:
@@ -111,18 +114,19 @@ def test_micro_batches_that_go_on_share_a_document() -> None:
     assert events_of(document, tenant=event.tenant) == [event]
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        micro_batch(4, (0, 10, 12)),
-        micro_batch(4, (0, 8, 12)),
-        IntervalEntry(batch_id=4),
-        msgspec.structs.replace(micro_batch(4, (0, 9, 12)), outputs=(DatasetUse(dataset=TOPIC),)),
-    ],
-)
-def test_micro_batches_with_a_gap_or_other_datasets_have_a_document_each(other: IntervalEntry) -> None:
-    event = interval(micro_batch(3, (0, 5, 9)), other)
-    assert documents_of(event, plans, coalesced=True) == documents_of(event, plans)
+APART: list[IntervalEntry] = [
+    micro_batch(4, (0, 10, 12)),
+    micro_batch(4, (0, 8, 12)),
+    IntervalEntry(batch_id=4),
+    msgspec.structs.replace(micro_batch(4, (0, 9, 12)), outputs=(DatasetUse(dataset=TOPIC),)),
+]
+
+
+def test_micro_batches_with_a_gap_or_other_datasets_have_a_document_each(subtests: pytest.Subtests) -> None:
+    for other in APART:
+        with subtests.test(other=other):
+            event = interval(micro_batch(3, (0, 5, 9)), other)
+            assert documents_of(event, plans, coalesced=True) == documents_of(event, plans)
 
 
 def test_what_is_only_known_of_some_is_left_out() -> None:
@@ -162,9 +166,10 @@ def test_outcomes_on_what_was_read_leave_with_it_and_come_back() -> None:
     assert events_of(json.loads(json.dumps(document)), tenant=event.tenant) == [event]
 
 
-@pytest.mark.parametrize("literal", ["9x", "-1", "1.5", "", "99999999999999999999"])
-def test_a_condition_of_another_shape_is_no_position(literal: str) -> None:
-    [document] = documents_of(interval(micro_batch(3, (0, 5, 9))), plans)
-    subset = document["inputs"][0]["inputFacets"]["subset"]
-    subset["inputCondition"]["left"]["right"]["value"] = literal
-    assert position_of_subset(TOPIC, subset, "") is None
+def test_a_condition_of_another_shape_is_no_position(subtests: pytest.Subtests) -> None:
+    for literal in ("9x", "-1", "1.5", "", "99999999999999999999"):
+        with subtests.test(literal):
+            [document] = documents_of(interval(micro_batch(3, (0, 5, 9))), plans)
+            subset = document["inputs"][0]["inputFacets"]["subset"]
+            subset["inputCondition"]["left"]["right"]["value"] = literal
+            assert position_of_subset(TOPIC, subset, "") is None

@@ -38,47 +38,48 @@ def edges(query: str, *outputs: Table, dialect: str = "postgres") -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize(
-    ("query", "wanted"),
-    [
-        (
-            INSERT,
-            [
-                "name ← customers.name IDENTITY",
-                "total ← orders.amount AGGREGATION",
-                "[* ← orders.amount FILTER]",
-                "[* ← customers.name GROUP_BY]",
-                "[* ← orders.customer JOIN]",
-                "[* ← customers.id JOIN]",
-            ],
-        ),
-        (
-            "INSERT INTO totals SELECT customer, amount + 1 FROM orders",
-            ["name ← orders.customer IDENTITY", "total ← orders.amount TRANSFORMATION"],
-        ),
-        ("CREATE TABLE shop.public.totals AS SELECT name FROM customers", ["name ← customers.name IDENTITY"]),
-        ("CREATE VIEW totals AS SELECT NAME FROM Customers", ["name ← customers.name IDENTITY"]),
-        (
-            WITH,
-            ["name ← orders.customer IDENTITY", "total ← orders.amount AGGREGATION"],
-        ),
-        (
-            "SELECT id AS name FROM orders UNION ALL SELECT id FROM customers",
-            ["name ← orders.id IDENTITY", "name ← customers.id IDENTITY"],
-        ),
-        ("SELECT name, total FROM (SELECT c.*, 1 AS total FROM customers c) x", ["name ← customers.name IDENTITY"]),
-        ("DROP TABLE x; INSERT INTO totals (name) SELECT name FROM customers", ["name ← customers.name IDENTITY"]),
-        ("INSERT INTO totals (name) SELECT name FROM other_table", []),
-        ("INSERT INTO other_table (name) SELECT name FROM customers", []),
-        ("SELECT wrong AS nothing FROM customers", []),
-        (RECURSIVE, ["name ← orders.id IDENTITY"]),
-        ("UPDATE totals SET total = 1", []),
-        ("this is no SQL (", []),
-        ("", []),
-    ],
-)
-def test_columns_of_a_query(query: str, wanted: list[str]) -> None:
-    assert edges(query) == wanted
+QUERIES: list[tuple[str, list[str]]] = [
+    (
+        INSERT,
+        [
+            "name ← customers.name IDENTITY",
+            "total ← orders.amount AGGREGATION",
+            "[* ← orders.amount FILTER]",
+            "[* ← customers.name GROUP_BY]",
+            "[* ← orders.customer JOIN]",
+            "[* ← customers.id JOIN]",
+        ],
+    ),
+    (
+        "INSERT INTO totals SELECT customer, amount + 1 FROM orders",
+        ["name ← orders.customer IDENTITY", "total ← orders.amount TRANSFORMATION"],
+    ),
+    ("CREATE TABLE shop.public.totals AS SELECT name FROM customers", ["name ← customers.name IDENTITY"]),
+    ("CREATE VIEW totals AS SELECT NAME FROM Customers", ["name ← customers.name IDENTITY"]),
+    (
+        WITH,
+        ["name ← orders.customer IDENTITY", "total ← orders.amount AGGREGATION"],
+    ),
+    (
+        "SELECT id AS name FROM orders UNION ALL SELECT id FROM customers",
+        ["name ← orders.id IDENTITY", "name ← customers.id IDENTITY"],
+    ),
+    ("SELECT name, total FROM (SELECT c.*, 1 AS total FROM customers c) x", ["name ← customers.name IDENTITY"]),
+    ("DROP TABLE x; INSERT INTO totals (name) SELECT name FROM customers", ["name ← customers.name IDENTITY"]),
+    ("INSERT INTO totals (name) SELECT name FROM other_table", []),
+    ("INSERT INTO other_table (name) SELECT name FROM customers", []),
+    ("SELECT wrong AS nothing FROM customers", []),
+    (RECURSIVE, ["name ← orders.id IDENTITY"]),
+    ("UPDATE totals SET total = 1", []),
+    ("this is no SQL (", []),
+    ("", []),
+]
+
+
+def test_columns_of_a_query(subtests: pytest.Subtests) -> None:
+    for query, wanted in QUERIES:
+        with subtests.test(query):
+            assert edges(query) == wanted
 
 
 def test_all_columns_of_a_table_without_a_schema_are_the_table() -> None:
@@ -97,40 +98,42 @@ def test_a_select_alone_is_of_the_only_output() -> None:
     assert edges("SELECT name FROM customers", TOTALS, UNKNOWN) == []
 
 
-@pytest.mark.parametrize(
-    ("named", "namespaces", "integration", "dialect"),
-    [
-        ("snowflake", ["postgres://db:5432"], "DBT", "snowflake"),
-        ("SparkSQL", [], None, "spark"),
-        (None, ["s3://lake", "mssql://db:1433"], "AIRFLOW", "tsql"),
-        (None, ["bigquery"], None, "bigquery"),
-        (None, ["s3://lake"], "SPARK", "spark"),
-        ("of my own", [], None, ""),
-    ],
-)
-def test_the_dialect_is_named_or_that_of_the_platform(
-    named: str | None, namespaces: list[str], integration: str | None, dialect: str
-) -> None:
-    assert dialect_of(named, namespaces, integration) == dialect
+DIALECTS: list[tuple[str | None, list[str], str | None, str]] = [
+    ("snowflake", ["postgres://db:5432"], "DBT", "snowflake"),
+    ("SparkSQL", [], None, "spark"),
+    (None, ["s3://lake", "mssql://db:1433"], "AIRFLOW", "tsql"),
+    (None, ["bigquery"], None, "bigquery"),
+    (None, ["s3://lake"], "SPARK", "spark"),
+    ("of my own", [], None, ""),
+]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "INSERT INTO totals (name) SELECT " + "+".join(f"x{i}" for i in range(5_000)) + " FROM orders",
-        "INSERT INTO totals (name) SELECT " + "(" * 10_000 + "id" + ")" * 10_000 + " FROM orders",
-        "SELECT " + ", ".join(f"(SELECT max(c{i}) FROM orders) AS c{i}" for i in range(1_000)) + " FROM orders",
-        "SELECT id AS name FROM orders WHERE id IN (" + ", ".join(map(str, range(9_000))) + ")",
-        "INSERT INTO totals VALUES " + ", ".join(["(1, 2)"] * 7_000),
-        "SELECT 1;" * 5_000,
-        "SELECT '" + "x" * 200_000 + "'",
-    ],
-    ids=["sum", "parentheses", "subqueries", "list", "values", "statements", "long"],
-)
-def test_no_text_takes_long(query: str) -> None:
-    began = time.process_time()
-    edges(query)
-    assert time.process_time() - began < 15  # seconds; a loaded machine takes ten times what it does alone
+def test_the_dialect_is_named_or_that_of_the_platform(subtests: pytest.Subtests) -> None:
+    for named, namespaces, integration, dialect in DIALECTS:
+        with subtests.test(named=named, namespaces=namespaces):
+            assert dialect_of(named, namespaces, integration) == dialect
+
+
+LONG_QUERIES: dict[str, str] = {
+    "sum": "INSERT INTO totals (name) SELECT " + "+".join(f"x{i}" for i in range(5_000)) + " FROM orders",
+    "parentheses": "INSERT INTO totals (name) SELECT " + "(" * 10_000 + "id" + ")" * 10_000 + " FROM orders",
+    "subqueries": "SELECT "
+    + ", ".join(f"(SELECT max(c{i}) FROM orders) AS c{i}" for i in range(1_000))
+    + " FROM orders",
+    "list": "SELECT id AS name FROM orders WHERE id IN (" + ", ".join(map(str, range(9_000))) + ")",
+    "values": "INSERT INTO totals VALUES " + ", ".join(["(1, 2)"] * 7_000),
+    "statements": "SELECT 1;" * 5_000,
+    "long": "SELECT '" + "x" * 200_000 + "'",
+}
+
+
+@pytest.mark.nightly
+def test_no_text_takes_long(subtests: pytest.Subtests) -> None:
+    for case, query in LONG_QUERIES.items():
+        with subtests.test(case):
+            began = time.process_time()
+            edges(query)
+            assert time.process_time() - began < 15  # seconds; a loaded machine takes ten times what it does alone
 
 
 def test_many_columns_are_read() -> None:

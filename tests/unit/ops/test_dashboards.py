@@ -8,7 +8,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from support.declared_metrics import FOREIGN, NAME, SCRAPED, declared
@@ -16,48 +15,46 @@ from support.promtool import accept
 
 ROOT = Path(__file__).parents[3]
 GRAFANA = ROOT / "ops" / "grafana"
-DASHBOARDS = sorted((GRAFANA / "dashboards").glob("*.json"))
+DASHBOARDS: dict[str, dict[str, Any]] = {
+    path.name: json.loads(path.read_text(encoding="utf-8")) for path in sorted((GRAFANA / "dashboards").glob("*.json"))
+}
+EXPRESSIONS = [
+    target["expr"]
+    for dashboard in DASHBOARDS.values()
+    for panel in dashboard["panels"]
+    for target in panel.get("targets", [])
+]
+SHOWN = {name for expression in EXPRESSIONS for name in NAME.findall(expression)}
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["grafana"]
 
 
-def load(path: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return loaded
-
-
-def expressions(dashboard: dict[str, Any]) -> list[str]:
-    return [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
-
-
-@pytest.fixture(params=DASHBOARDS, ids=lambda path: path.stem)
-def dashboard(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return load(request.param)
-
-
-def test_panels_ask_the_provisioned_data_source(dashboard: dict[str, Any]) -> None:
+def test_panels_ask_the_provisioned_data_source() -> None:
     provisioned = yaml.safe_load((GRAFANA / "provisioning" / "datasources" / "prometheus.yml").read_text())
     (uid,) = [source["uid"] for source in provisioned["datasources"]]
-    asked = [panel["datasource"]["uid"] for panel in dashboard["panels"] if panel["type"] != "row"]
-    asked += [target["datasource"]["uid"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
-    asked += [variable["datasource"]["uid"] for variable in dashboard["templating"]["list"]]
-    assert set(asked) == {uid}
+    assert DASHBOARDS
+    for path, dashboard in DASHBOARDS.items():
+        asked = [panel["datasource"]["uid"] for panel in dashboard["panels"] if panel["type"] != "row"]
+        asked += [target["datasource"]["uid"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
+        asked += [variable["datasource"]["uid"] for variable in dashboard["templating"]["list"]]
+        assert set(asked) == {uid}, path
 
 
-def test_panels_have_a_place_of_their_own_and_an_explanation(dashboard: dict[str, Any]) -> None:
-    panels = dashboard["panels"]
-    assert len({panel["id"] for panel in panels}) == len(panels)
-    assert [panel["title"] for panel in panels if panel["type"] != "row" and not panel["description"]] == []
-    for one, other in combinations(panels, 2):
-        a, b = one["gridPos"], other["gridPos"]
-        apart = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"]
-        apart |= a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]
-        assert apart, (one["title"], other["title"])
-        assert a["x"] + a["w"] <= 24
+def test_panels_have_a_place_of_their_own_and_an_explanation() -> None:
+    for path, dashboard in DASHBOARDS.items():
+        panels = dashboard["panels"]
+        assert len({panel["id"] for panel in panels}) == len(panels), path
+        assert [panel["title"] for panel in panels if panel["type"] != "row" and not panel["description"]] == [], path
+        for one, other in combinations(panels, 2):
+            a, b = one["gridPos"], other["gridPos"]
+            apart = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"]
+            apart |= a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]
+            assert apart, (path, one["title"], other["title"])
+            assert a["x"] + a["w"] <= 24, (path, one["title"])
 
 
-def test_panels_show_metrics_and_labels_that_the_code_declares(dashboard: dict[str, Any]) -> None:
+def test_panels_show_metrics_and_labels_that_the_code_declares() -> None:
     series = declared()
-    for expression in expressions(dashboard):
+    for expression in EXPRESSIONS:
         names = set(NAME.findall(expression))
         assert names - set(series) == set(), expression
         labels = SCRAPED.union(*(series[name] for name in names))
@@ -67,35 +64,32 @@ def test_panels_show_metrics_and_labels_that_the_code_declares(dashboard: dict[s
 
 
 def test_every_metric_of_the_materializer_is_shown() -> None:
-    shown = {name for path in DASHBOARDS for expression in expressions(load(path)) for name in NAME.findall(expression)}
     families = {
         re.sub(r"_(bucket|sum|count)$", "", name) for name in declared() if name.startswith("headwater_materializer_")
     }
-    assert families - {re.sub(r"_bucket$", "", name) for name in shown} == set()
+    assert families - {re.sub(r"_bucket$", "", name) for name in SHOWN} == set()
 
 
 def test_every_metric_of_openlineage_events_is_shown() -> None:
-    shown = {name for path in DASHBOARDS for expression in expressions(load(path)) for name in NAME.findall(expression)}
     of_events = ("headwater_serve_intake_", "headwater_bridge_", "headwater_forward_")
     families = {re.sub(r"_(bucket|sum|count)$", "", name) for name in declared() if name.startswith(of_events)}
-    assert families - {re.sub(r"_bucket$", "", name) for name in shown} == set()
+    assert families - {re.sub(r"_bucket$", "", name) for name in SHOWN} == set()
 
 
 def test_every_metric_of_a_query_is_shown() -> None:
-    shown = {name for path in DASHBOARDS for expression in expressions(load(path)) for name in NAME.findall(expression)}
     # Which micro-batch is the last is for people who look at /metrics.
     families = {name for name in declared() if name.startswith("headwater_query_")} - {"headwater_query_batch"}
     assert families
-    assert families - shown == set()
+    assert families - SHOWN == set()
 
 
-def test_the_expressions_are_promql(dashboard: dict[str, Any], tmp_path: Path) -> None:
+def test_the_expressions_are_promql(tmp_path: Path) -> None:
     rules = [
         {
             "record": f"panel:{number}",
             "expr": expression.replace("$__rate_interval", "1m").replace("$instance", ".*").replace("$query", ".*"),
         }
-        for number, expression in enumerate(expressions(dashboard))
+        for number, expression in enumerate(EXPRESSIONS)
     ]
     file = tmp_path / "panels.yml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
@@ -108,5 +102,5 @@ def test_what_is_provisioned_is_what_is_mounted() -> None:
     for provider in providers:
         assert mounts[provider["options"]["path"]] == "./ops/grafana/dashboards"
     home = COMPOSE["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
-    assert Path(home).name in {path.name for path in DASHBOARDS}
+    assert Path(home).name in DASHBOARDS
     assert mounts[str(Path(home).parent)] == "./ops/grafana/dashboards"

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-import pytest
 from prometheus_client.metrics import MetricWrapperBase
 
 from support.declared_metrics import STARTS_AT_1, declared, registries
-
-if TYPE_CHECKING:
-    from prometheus_client import CollectorRegistry
 
 # What a consumer must tell, and by which series it does.
 CONSUMER = {
@@ -54,38 +49,33 @@ PRODUCER = {
 BY_PARTITION = {"offset_lag", "oldest_unapplied_timestamp_seconds"}
 
 
-@pytest.mark.parametrize("series", [f"materializer_{series}" for series in CONSUMER.values()] + [*PRODUCER.values()])
-def test_what_is_promised_is_declared(series: str) -> None:
-    name, *labels = series.split()
-    assert declared()[f"headwater_{name}"] == set(labels)
+def test_what_is_promised_is_declared() -> None:
+    series = declared()
+    for promised in [f"materializer_{each}" for each in CONSUMER.values()] + [*PRODUCER.values()]:
+        name, *labels = promised.split()
+        assert series[f"headwater_{name}"] == set(labels), name
 
 
-@pytest.fixture(params=range(len(registries())))
-def registry(request: pytest.FixtureRequest) -> CollectorRegistry:
-    """Of each service, as it is before anything happened."""
-    number: int = request.param
-    return registries()[number]
+def test_all_start_at_0() -> None:
+    for registry in registries():
+        samples = [sample for family in registry.collect() for sample in family.samples]
+        ours = [sample for sample in samples if sample.name.startswith("headwater_")]
+        assert ours
+        assert {sample.name for sample in ours if sample.value != 0} - STARTS_AT_1 == set()
+        assert {sample.value for sample in ours if sample.name in STARTS_AT_1} <= {1}
 
 
-def test_all_start_at_0(registry: CollectorRegistry) -> None:
-    samples = [sample for family in registry.collect() for sample in family.samples]
-    ours = [sample for sample in samples if sample.name.startswith("headwater_")]
-    assert ours
-    assert {sample.name for sample in ours if sample.value != 0} - STARTS_AT_1 == set()
-    assert {sample.value for sample in ours if sample.name in STARTS_AT_1} <= {1}
-
-
-def test_a_label_has_all_its_values_from_the_start(registry: CollectorRegistry) -> None:
-    for collector in registry._collector_to_names:
+def test_a_label_has_all_its_values_from_the_start() -> None:
+    for collector in [each for registry in registries() for each in registry._collector_to_names]:
         if isinstance(collector, MetricWrapperBase) and collector._labelnames:
             (family,) = collector.collect()
             short = re.sub(r"^headwater_[a-z]+_", "", family.name)
             assert bool(family.samples) is (short not in BY_PARTITION), family.name
 
 
-def test_names_and_help_are_as_the_guide_of_prometheus_wants(registry: CollectorRegistry) -> None:
+def test_names_and_help_are_as_the_guide_of_prometheus_wants() -> None:
     """What promtool's linter doesn't say: one prefix, help that is a sentence, base units alone."""
-    for family in registry.collect():
+    for family in [each for registry in registries() for each in registry.collect()]:
         if not family.name.startswith("headwater_"):
             assert family.name.startswith(("process_", "python_"))
             continue

@@ -25,7 +25,8 @@ from headwater_producers.outbox import (
 from headwater_producers.outbox.backlog import Backlog
 from headwater_producers.outbox.store import Store, size_of
 from support.fake_producer import FakeCluster
-from support.outbox import delivered, metrics, name_of, publisher, record, until
+from support.outbox import delivered, metrics, name_of, publisher, record
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from prometheus_client import Counter, Gauge
@@ -57,7 +58,7 @@ def test_events_go_to_kafka_in_order_and_are_gone(make: Make, cluster: FakeClust
     names = [f"e{number}" for number in range(1_200)]
     for name in names:
         outbox.put(record(name))
-    assert outbox.await_relayed(20) == 0
+    assert outbox.await_relayed(patience(20)) == 0
     assert delivered(cluster) == names
     figures = outbox.figures()
     assert (figures.events, figures.bytes, figures.relayed, figures.dropped) == (0, 0, 1_200, 0)
@@ -68,8 +69,8 @@ def test_events_go_to_kafka_in_order_and_are_gone(make: Make, cluster: FakeClust
 def test_what_was_relayed_is_deleted_when_nothing_more_comes(make: Make) -> None:
     outbox = make()
     outbox.put(record("e1"))
-    assert outbox.await_relayed(20) == 0
-    until(lambda: outbox._backlog.store.owed == 0)
+    assert outbox.await_relayed(patience(20)) == 0
+    eventually(lambda: outbox._backlog.store.owed == 0)
 
 
 def test_an_event_wakes_only_who_has_to_do_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +110,7 @@ def test_outboxes_that_come_and_go_do_not_take_the_folder_from_each_other(tmp_pa
             for number in range(15):
                 with Outbox(tmp_path / "outbox", publisher(cluster), metrics=metrics()) as outbox:
                     outbox.put(record(f"e{number}"))
-                    assert outbox.await_relayed(60) == 0
+                    assert outbox.await_relayed(patience(60)) == 0
             assert len(delivered(cluster)) == 15
         except Exception as error:  # noqa: BLE001 - to be seen by the test's own thread
             problems.append(error)
@@ -129,13 +130,13 @@ def test_without_kafka_events_are_durable_and_the_next_outbox_relays_them(make: 
         outbox = make()
         outbox.put(record(f"{part}1"))
         outbox.put(record(f"{part}2"))
-        assert outbox.await_durable(20) == 0
+        assert outbox.await_durable(patience(20)) == 0
         assert outbox.await_relayed(0.01) == 2
         outbox.close()
         assert outbox.figures().unwritten == 0
     cluster.holding = False
     third = make()
-    until(lambda: third.figures().relayed == 4)
+    eventually(lambda: third.figures().relayed == 4)
     assert delivered(cluster) == ["a1", "a2", "b1", "b2"]
     assert third.figures().events == 0
 
@@ -144,13 +145,13 @@ def test_a_living_outbox_is_left_alone(make: Make, cluster: FakeCluster) -> None
     cluster.holding = True
     first = make()
     first.put(record("mine"))
-    assert first.await_durable(20) == 0
+    assert first.await_durable(patience(20)) == 0
     second = make()
     second.put(record("other"))
-    assert second.await_durable(20) == 0
+    assert second.await_durable(patience(20)) == 0
     assert second.figures().events == 1
     cluster.holding = False
-    assert (first.await_relayed(20), second.await_relayed(20)) == (0, 0)
+    assert (first.await_relayed(patience(20)), second.await_relayed(patience(20))) == (0, 0)
     assert sorted(delivered(cluster)) == ["mine", "other"]
 
 
@@ -163,9 +164,9 @@ def test_full_it_refuses_the_newest(make: Make, cluster: FakeCluster) -> None:
         outbox.put(record("e4"))
     assert outbox.figures().dropped == 1
     cluster.holding = False
-    assert outbox.await_relayed(20) == 0
+    assert outbox.await_relayed(patience(20)) == 0
     outbox.put(record("e5"))
-    assert outbox.await_relayed(20) == 0
+    assert outbox.await_relayed(patience(20)) == 0
     assert delivered(cluster) == ["e1", "e2", "e3", "e5"]
 
 
@@ -174,13 +175,13 @@ def test_full_it_drops_the_oldest_if_told_to(make: Make, cluster: FakeCluster) -
     outbox = make(OutboxLimits(max_bytes=3 * size_of(record("e1")), when_full=WhenFull.DROP_OLDEST))
     for number in range(1, 6):
         outbox.put(record(f"e{number}"))
-        assert outbox.await_durable(20) == 0
-    until(lambda: outbox.figures().dropped == 2)
+        assert outbox.await_durable(patience(20)) == 0
+    eventually(lambda: outbox.figures().dropped == 2)
     assert outbox.figures().events == 3
     outbox.close()
     cluster.holding = False
     after = make()
-    until(lambda: after.figures().relayed == 3)
+    eventually(lambda: after.figures().relayed == 3)
     assert delivered(cluster) == ["e3", "e4", "e5"]
 
 
@@ -193,7 +194,7 @@ def test_what_the_dead_left_counts_against_the_limit(make: Make, cluster: FakeCl
         first.put(record(f"e{number}"))
     first.close()
     second = make(limits)
-    until(lambda: second.figures().events == 3)
+    eventually(lambda: second.figures().events == 3)
     with pytest.raises(OutboxFullError):
         second.put(record("e4"))
 
@@ -208,7 +209,7 @@ def test_an_event_that_kafka_finds_too_large_is_given_up_alone(
     outbox = make()
     for name in ("e1", "big", "e2"):
         outbox.put(record(name))
-    assert outbox.await_relayed(20) == 0
+    assert outbox.await_relayed(patience(20)) == 0
     assert sorted(delivered(cluster)) == ["e1", "e2"]
     assert (outbox.figures().relayed, outbox.figures().dropped) == (2, 1)
     assert "1 lineage events lost, too large for the topic" in caplog.text
@@ -226,7 +227,7 @@ def test_what_is_not_authorized_is_kept_and_tried_again(
     assert outbox.await_relayed(0.5) == 2
     assert outbox.figures().events == 2
     cluster.answer = lambda _topic, _values: None
-    assert outbox.await_relayed(20) == 0
+    assert outbox.await_relayed(patience(20)) == 0
     assert delivered(cluster) == ["e1", "e2"]
 
 
@@ -242,7 +243,7 @@ def test_a_disk_that_refuses_does_not_keep_events_from_kafka(
     monkeypatch.setattr(Store, "append", refuse)
     outbox.put(record("e1"))
     outbox.put(record("e2"))
-    assert outbox.await_durable(20) == 0, "Kafka has them"
+    assert outbox.await_durable(patience(20)) == 0, "Kafka has them"
     assert delivered(cluster) == ["e1", "e2"]
     assert outbox.figures().disk_problem == "database or disk is full"
     assert caplog.text.count("The outbox can't be written") == 1
@@ -251,7 +252,7 @@ def test_a_disk_that_refuses_does_not_keep_events_from_kafka(
     outbox.put(record("e3"))
     assert outbox.await_durable(0.2) == 1, "neither the disk nor Kafka has it"
     monkeypatch.setattr(Store, "append", append)
-    assert outbox.await_durable(20) == 0
+    assert outbox.await_durable(patience(20)) == 0
     assert outbox.figures().disk_problem is None
 
 
@@ -262,17 +263,17 @@ def test_a_folder_that_is_removed_while_it_is_in_use_is_made_anew(
     outbox = make()
     for name in ("e0", "e1"):
         outbox.put(record(name))
-    assert outbox.await_durable(20) == 0
+    assert outbox.await_durable(patience(20)) == 0
     shutil.rmtree(tmp_path / "outbox")
     outbox.put(record("e2"))
-    assert outbox.await_durable(20) == 0
+    assert outbox.await_durable(patience(20)) == 0
     assert "was removed while it was in use: its 2 events are in" in caplog.text
     outbox.close()
     # Nobody has acknowledged any of them: all are there for the next one, in order.
     cluster.holding = False
     before = len(delivered(cluster))
     assert make().figures().folder == str(tmp_path / "outbox")
-    until(lambda: delivered(cluster)[before:] == ["e0", "e1", "e2"])
+    eventually(lambda: delivered(cluster)[before:] == ["e0", "e1", "e2"])
 
 
 def test_a_folder_that_can_not_be_made_anew_is_a_disk_that_refuses(
@@ -281,14 +282,14 @@ def test_a_folder_that_can_not_be_made_anew_is_a_disk_that_refuses(
     cluster.holding = True
     outbox = make()
     outbox.put(record("e0"))
-    assert outbox.await_durable(20) == 0
+    assert outbox.await_durable(patience(20)) == 0
     shutil.rmtree(tmp_path / "outbox")
     (tmp_path / "outbox").write_text("a file where the folder should be")
     outbox.put(record("e1"))
-    until(lambda: outbox.figures().disk_problem is not None)
+    eventually(lambda: outbox.figures().disk_problem is not None)
     assert outbox.await_durable(0.1) == 1
     (tmp_path / "outbox").unlink()
-    assert outbox.await_durable(20) == 0
+    assert outbox.await_durable(patience(20)) == 0
     assert (outbox.figures().events, outbox.figures().disk_problem) == (2, None)
 
 
@@ -324,12 +325,12 @@ def test_of_a_damaged_file_what_can_be_read_is_relayed_and_it_is_kept_aside(
         file.write(b"\xff" * 4096)
     cluster.holding = False
     after = make()
-    until(lambda: (tmp_path / "outbox" / f"{path.name}.damaged").exists() and "good" in delivered(cluster))
+    eventually(lambda: (tmp_path / "outbox" / f"{path.name}.damaged").exists() and "good" in delivered(cluster))
     readable = len(delivered(cluster)) - 1
     assert 0 < readable < 100
     assert delivered(cluster) == [*(f"bad{number}" for number in range(readable)), "good"]
     assert "Outbox damaged" in caplog.text
-    until(lambda: after.figures().events == 0)
+    eventually(lambda: after.figures().events == 0)
 
 
 def test_a_file_without_a_readable_event_is_left_alone(
@@ -339,7 +340,7 @@ def test_a_file_without_a_readable_event_is_left_alone(
     (tmp_path / "outbox" / "x.outbox").write_bytes(b"no database" * 100)
     after = make()
     after.put(record("e1"))
-    assert after.await_relayed(20) == 0
+    assert after.await_relayed(patience(20)) == 0
     assert "Outbox unreadable, skipped" in caplog.text
     assert (tmp_path / "outbox" / "x.outbox").exists()
 
@@ -370,11 +371,11 @@ def test_metrics_say_what_is_held(tmp_path: Path, cluster: FakeCluster) -> None:
     cluster.holding = True
     with Outbox(tmp_path, publisher(cluster), metrics=counted) as outbox:
         outbox.put(record("e1"))
-        assert outbox.await_durable(20) == 0
+        assert outbox.await_durable(patience(20)) == 0
         assert _value(counted.events) == 1
         assert _value(counted.bytes) == size_of(record("e1"))
         cluster.holding = False
-        assert outbox.await_relayed(20) == 0
+        assert outbox.await_relayed(patience(20)) == 0
         assert _value(counted.events) == 0
         assert _value(counted.relayed) == 1
 

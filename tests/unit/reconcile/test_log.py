@@ -80,18 +80,18 @@ def test_topics_are_looked_for_in_so_many_sources() -> None:
     assert sorted(Checkpoint("/cp", files).topics(3)) == list(range(3))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("v2\n{}\n{}", "^/cp/offsets/0 has version 'v2'; only v1"),
-        ('v1\n{"batchTimestampMs":"now"}\n{}', "^/cp/offsets/0 is no offset log"),
-        ("v1\nnothing\n{}", "is no offset log"),
-        ("v1\n[]\n{}", "is no offset log"),
-    ],
-)
-def test_what_is_no_offset_log(text: str, message: str) -> None:
-    with pytest.raises(CheckpointError, match=message):
-        QueryLog("/cp", DictFiles({"/cp/offsets/0": text})).batch(0)
+NO_LOGS: list[tuple[str, str]] = [
+    ("v2\n{}\n{}", "^/cp/offsets/0 has version 'v2'; only v1"),
+    ('v1\n{"batchTimestampMs":"now"}\n{}', "^/cp/offsets/0 is no offset log"),
+    ("v1\nnothing\n{}", "is no offset log"),
+    ("v1\n[]\n{}", "is no offset log"),
+]
+
+
+def test_what_is_no_offset_log(subtests: pytest.Subtests) -> None:
+    for text, message in NO_LOGS:
+        with subtests.test(text), pytest.raises(CheckpointError, match=message):
+            QueryLog("/cp", DictFiles({"/cp/offsets/0": text})).batch(0)
 
 
 def test_a_micro_batch_that_is_gone() -> None:

@@ -131,19 +131,20 @@ def test_the_latest_micro_batch_shows_what_is_read() -> None:
     assert found(made, [HERE]) == {0: [HERE]}
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ("memory://spark/app rate", RATE),
-        ("/data/in", FOLDER),
-        ("/data/in ", FOLDER),
-        ("s3://bucket/data", DatasetRef("s3://bucket", "data")),
-    ],
-)
-def test_a_person_states_namespace_and_name_or_a_path(given: str, expected: DatasetRef) -> None:
-    made = HandWritten()
-    made.run(0, 5)
-    assert found(made, [], {0: given}) == {0: [expected]}
+STATED: list[tuple[str, DatasetRef]] = [
+    ("memory://spark/app rate", RATE),
+    ("/data/in", FOLDER),
+    ("/data/in ", FOLDER),
+    ("s3://bucket/data", DatasetRef("s3://bucket", "data")),
+]
+
+
+def test_a_person_states_namespace_and_name_or_a_path(subtests: pytest.Subtests) -> None:
+    for given, expected in STATED:
+        with subtests.test(given):
+            made = HandWritten()
+            made.run(0, 5)
+            assert found(made, [], {0: given}) == {0: [expected]}
 
 
 def test_what_neither_kafka_nor_a_folder_describes_is_named_as_that() -> None:

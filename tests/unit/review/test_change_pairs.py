@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.impact import Severity
 from headwater_consumers.review.ask import _for_consumer
@@ -17,6 +15,9 @@ from headwater_consumers.review.jobs.version import JobVersion, version_of
 from headwater_consumers.review.reading.files import read_schema
 from headwater_consumers.review.starts import impact_of
 from headwater_consumers.review.wording import constraint_of
+
+if TYPE_CHECKING:
+    import pytest
 
 NONE, COSMETIC, DEGRADED, BREAKING = Severity.NONE, Severity.COSMETIC, Severity.DEGRADED, Severity.BREAKING
 A_TO_C = {"a": "c"}
@@ -233,16 +234,16 @@ def check(pair: Pair, found: tuple[Difference, ...], nearly: tuple[Difference, .
     assert [each for each in nearly if each.kind is kind] == []
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_two_schemas(name: str) -> None:
-    pair = SCHEMAS[name]
-    check(pair, of_schemas(*pair.differs, pair.renames), of_schemas(*pair.nearly))
+def test_two_schemas(subtests: pytest.Subtests) -> None:
+    for name, pair in SCHEMAS.items():
+        with subtests.test(name=name):
+            check(pair, of_schemas(*pair.differs, pair.renames), of_schemas(*pair.nearly))
 
 
-@pytest.mark.parametrize("name", JOBS)
-def test_two_versions_of_a_job(name: str) -> None:
-    pair = JOBS[name]
-    check(pair, of_jobs(*pair.differs), of_jobs(*pair.nearly))
+def test_two_versions_of_a_job(subtests: pytest.Subtests) -> None:
+    for name, pair in JOBS.items():
+        with subtests.test(name=name):
+            check(pair, of_jobs(*pair.differs), of_jobs(*pair.nearly))
 
 
 def test_every_type_of_change_has_both() -> None:

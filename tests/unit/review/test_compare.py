@@ -34,9 +34,8 @@ def texts(old: str, new: str, **renames: str) -> list[str]:
     return [text_of(each) for each in differences(old, new, renames)]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
+def test_a_difference(subtests: pytest.Subtests) -> None:
+    cases = [
         ("a int", "a int, b int", ["b is added as int, optional"]),
         ("a int", "a int, b int not null", ["b is added as int, required"]),
         ("a int", "a int, b int not null default 3", ["b is added as int, optional"]),
@@ -83,10 +82,10 @@ def texts(old: str, new: str, **renames: str) -> list[str]:
         ),
         ("create table t (a int) partitioned by (a)", "create table t (a int) partitioned by (A)", []),
         ("create table t (a int) partitioned by (a)", "a int", []),  # columns alone don't state a partitioning
-    ],
-)  # fmt: skip
-def test_a_difference(old: str, new: str, expected: list[str]) -> None:
-    assert texts(old, new) == expected
+    ]
+    for old, new, expected in cases:
+        with subtests.test(old=old, new=new):
+            assert texts(old, new) == expected
 
 
 def test_several_at_once() -> None:
@@ -118,25 +117,23 @@ def test_a_rename_is_suggested_and_never_taken_for_one() -> None:
     assert {each.column: each.similar for each in several if each.similar} == {"customer": "customer_id"}
 
 
-@pytest.mark.parametrize(
-    ("renames", "says"),
-    [
+def test_a_rename_of_what_is_not_there(subtests: pytest.Subtests) -> None:
+    cases = [
         ({"z": "b"}, "old has no column 'z'"),
         ({"a": "z"}, "new has no column 'z'"),
         ({"kept": "b"}, "'kept' is still in new"),
         ({"a": "kept"}, "'kept' can't be a new name"),
-    ],
-)
-def test_a_rename_of_what_is_not_there(renames: dict[str, str], says: str) -> None:
-    with pytest.raises(QuestionError) as refused:
-        differences("a int, kept int", "b int, kept int", renames)
-    assert says in str(refused.value)
-    assert refused.value.field == "rename"
+    ]
+    for renames, says in cases:
+        with subtests.test(renames=renames):
+            with pytest.raises(QuestionError) as refused:
+                differences("a int, kept int", "b int, kept int", renames)
+            assert says in str(refused.value)
+            assert refused.value.field == "rename"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
+def test_retyping(subtests: pytest.Subtests) -> None:
+    cases = [
         ("int", "bigint", "WIDER"),
         ("int", "double", "WIDER"),
         ("bigint", "double", "NARROWER"),
@@ -155,10 +152,10 @@ def test_a_rename_of_what_is_not_there(renames: dict[str, str], says: str) -> No
         ("date", "int", "OTHER"),
         ("binary", "int", "OTHER"),
         ("struct", "string", "OTHER"),
-    ],
-)
-def test_retyping(old: str, new: str, verdict: str) -> None:
-    assert retyping(old, new) is Retyping(verdict)
+    ]
+    for old, new, verdict in cases:
+        with subtests.test(old=old, new=new):
+            assert retyping(old, new) is Retyping(verdict)
 
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater.graph_command import document
 from headwater.show import job_review as show
@@ -13,6 +11,9 @@ from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
 from headwater_consumers.review.jobs.ask import review_job
 from headwater_consumers.review.jobs.version import JobVersion, version_of
 from support.sarif import check_sarif
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def output(name: str = "/lake/out", rows: str = "r", **columns: str) -> dict[str, Any]:
@@ -66,14 +67,15 @@ def test_unknown_is_unknown_whatever_is_known() -> None:
     assert review.verdict is JobVerdict.UNKNOWN
 
 
-@pytest.mark.parametrize("which", ["old", "new"])
-def test_an_output_that_isnt_known_in_full_is_unknown(which: str) -> None:
-    unclear = {**output(a="1"), "rows": None, "columns": {}, "reason": "what a LogicalRDD reads isn't known"}
-    versions = {"old": version("old.py", output(a="1")), "new": version("new.py", output(a="1"))}
-    versions[which] = version(f"{which}.py", unclear)
-    review = review_job(None, versions["old"], versions["new"])
-    assert review.verdict is JobVerdict.UNKNOWN
-    assert [problem.script for problem in review.problems] == [f"{which}.py"]
+def test_an_output_that_isnt_known_in_full_is_unknown(subtests: pytest.Subtests) -> None:
+    for which in ["old", "new"]:
+        with subtests.test(which=which):
+            unclear = {**output(a="1"), "rows": None, "columns": {}, "reason": "what a LogicalRDD reads isn't known"}
+            versions = {"old": version("old.py", output(a="1")), "new": version("new.py", output(a="1"))}
+            versions[which] = version(f"{which}.py", unclear)
+            review = review_job(None, versions["old"], versions["new"])
+            assert review.verdict is JobVerdict.UNKNOWN
+            assert [problem.script for problem in review.problems] == [f"{which}.py"]
 
 
 def test_a_removed_output_is_breaking_and_rendered() -> None:
@@ -111,17 +113,19 @@ def test_equal_versions_are_none() -> None:
     assert show.sarif(review, "1")["runs"][0]["results"] == []
 
 
-@pytest.mark.parametrize("twice", [[{"name": "a"}, {"name": "a"}], [{"name": ""}]], ids=["twice", "without a name"])
-def test_columns_that_no_schema_has_are_unknown(twice: list[dict[str, str]]) -> None:
-    written = output(a="1")
-    fields = [{**each, "type": "long", "nullable": True, "metadata": {}} for each in twice]
-    struct = {"name": "s", "type": {"type": "struct", "fields": fields}, "nullable": True, "metadata": {}}
-    for schema in (fields, [struct]):
-        written["schema"]["fields"] = schema
-        found = review_job(None, version("old.py", written), version("new.py", written))
-        assert found.verdict is JobVerdict.UNKNOWN
-        assert all("The columns of /lake/out can't be compared: " in each.text for each in found.problems)
-        assert len(found.problems) == 2
+def test_columns_that_no_schema_has_are_unknown(subtests: pytest.Subtests) -> None:
+    cases = {"twice": [{"name": "a"}, {"name": "a"}], "without a name": [{"name": ""}]}
+    for case, twice in cases.items():
+        with subtests.test(case):
+            written = output(a="1")
+            fields = [{**each, "type": "long", "nullable": True, "metadata": {}} for each in twice]
+            struct = {"name": "s", "type": {"type": "struct", "fields": fields}, "nullable": True, "metadata": {}}
+            for schema in (fields, [struct]):
+                written["schema"]["fields"] = schema
+                found = review_job(None, version("old.py", written), version("new.py", written))
+                assert found.verdict is JobVerdict.UNKNOWN
+                assert all("The columns of /lake/out can't be compared: " in each.text for each in found.problems)
+                assert len(found.problems) == 2
 
 
 def test_a_script_that_writes_nothing_is_unknown() -> None:

@@ -119,20 +119,22 @@ def types(schema: Schema) -> dict[str, str | None]:
     return {column.path: column.type for column in schema.columns.values()}
 
 
-@pytest.mark.parametrize("given", [DDL, SPARK, AVRO, COLUMNS], ids=["ddl", "spark", "avro", "columns"])
-def test_one_schema_in_each_format(given: object) -> None:
-    schema = read(given)
-    found = types(schema)
-    assert [path for path in found if path != "day"] == PATHS
-    assert found["id"] == "bigint"
-    assert found["price"] == "decimal(10,2)"
-    assert found["legs"] == "array<struct<origin:string>>"
-    assert found["scores"] == "map<string,int>"
-    assert schema.columns["id",].nullable is False
-    assert schema.columns["price",].nullable is True
-    assert schema.columns["id",].description == "of the order"
-    lines = [schema.columns[path,].line for path in ("id", "price", "legs", "scores")]
-    assert lines == sorted(set(lines))
+def test_one_schema_in_each_format(subtests: pytest.Subtests) -> None:
+    cases = {"ddl": DDL, "spark": SPARK, "avro": AVRO, "columns": COLUMNS}
+    for case, given in cases.items():
+        with subtests.test(case):
+            schema = read(given)
+            found = types(schema)
+            assert [path for path in found if path != "day"] == PATHS
+            assert found["id"] == "bigint"
+            assert found["price"] == "decimal(10,2)"
+            assert found["legs"] == "array<struct<origin:string>>"
+            assert found["scores"] == "map<string,int>"
+            assert schema.columns["id",].nullable is False
+            assert schema.columns["price",].nullable is True
+            assert schema.columns["id",].description == "of the order"
+            lines = [schema.columns[path,].line for path in ("id", "price", "legs", "scores")]
+            assert lines == sorted(set(lines))
 
 
 def test_a_json_schema() -> None:
@@ -236,21 +238,20 @@ def test_a_table_of_a_data_contract() -> None:
     assert types(read(as_json)) == {"a": "double"}
 
 
-@pytest.mark.parametrize(
-    ("text", "table", "message"),
-    [
+def test_what_is_no_table_of_a_contract(subtests: pytest.Subtests) -> None:
+    cases = [
         (CONTRACT, None, "f, line 4: schema: has 2 tables (orders, other): name one with --table"),
         (CONTRACT, "others", "has no table, or several, of the name 'others'; there are orders, other"),
         (CONTRACT, "o_2", "f, line 16: schema[1].properties[0].physicalType: is missing, and so is `logicalType`"),
         ("kind: DataContract\nschema: [{name: a}]", None, "f, line 2: schema[0].properties: is missing"),
         ("kind: DataContract\nschema: {", None, "not YAML"),
         ("id int", "orders", "f, line 1: is no data contract: leave --table out"),
-    ],
-)
-def test_what_is_no_table_of_a_contract(text: str, table: str | None, message: str) -> None:
-    with pytest.raises(DeclarationError) as refused:
-        read_schema("f", text, table)
-    assert message in str(refused.value)
+    ]
+    for text, table, message in cases:
+        with subtests.test(text=text, table=table):
+            with pytest.raises(DeclarationError) as refused:
+                read_schema("f", text, table)
+            assert message in str(refused.value)
 
 
 def test_elements_as_open_lineage_has_them() -> None:
@@ -262,9 +263,8 @@ def test_elements_as_open_lineage_has_them() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_what_is_no_schema(subtests: pytest.Subtests) -> None:
+    cases = [
         ("", "f, line 1: is empty"),
         ("[]", "f, line 1: has no columns"),
         ("{}", "f, line 1: is no schema"),
@@ -315,12 +315,12 @@ def test_elements_as_open_lineage_has_them() -> None:
         ("a " + "array<" * 5_000 + "int" + ">" * 5_000, "nested too deep"),
         ("a: |\n kind: x\nkind: DataContract\nb: [", "f, line 4: not YAML"),
         ("# x\nkind: DataContract\n", "f, line 2: schema: is a list"),
-    ],
-)
-def test_what_is_no_schema(text: str, message: str) -> None:
-    with pytest.raises(DeclarationError) as refused:
-        read_schema("f", text)
-    assert message in str(refused.value)
+    ]
+    for text, message in cases:
+        with subtests.test(text=text):
+            with pytest.raises(DeclarationError) as refused:
+                read_schema("f", text)
+            assert message in str(refused.value)
 
 
 def test_references_that_double_at_each_of_many_levels_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,27 +383,27 @@ def replaced(value: Any, random: Random) -> Any:
     return random.choice(WEIRD)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_whatever_stands_in_a_place_it_is_a_schema_or_an_error_with_its_line(seed: int) -> None:
-    random = Random(seed)
-    for value in (SPARK, AVRO, COLUMNS, JSON_SCHEMA, ODCS):
-        for _ in range(20):
-            text = json.dumps(replaced(value, random), indent=1)
-            with contextlib.suppress(DeclarationError):
-                assert read_schema("f", text).columns
-    for _ in range(20):
-        words = DDL.split()
-        for _ in range(3):
-            words[random.randrange(len(words))] = random.choice(
-                [*words, "(", ")", "<", ",", "'", "`", "\x1b[31m", "/*"]
-            )
-        with contextlib.suppress(DeclarationError):
-            assert read_schema("f", " ".join(words)).columns
+def test_whatever_stands_in_a_place_it_is_a_schema_or_an_error_with_its_line(subtests: pytest.Subtests) -> None:
+    for seed in range(20):
+        with subtests.test(seed=seed):
+            random = Random(seed)
+            for value in (SPARK, AVRO, COLUMNS, JSON_SCHEMA, ODCS):
+                for _ in range(20):
+                    text = json.dumps(replaced(value, random), indent=1)
+                    with contextlib.suppress(DeclarationError):
+                        assert read_schema("f", text).columns
+            for _ in range(20):
+                words = DDL.split()
+                for _ in range(3):
+                    words[random.randrange(len(words))] = random.choice(
+                        [*words, "(", ")", "<", ",", "'", "`", "\x1b[31m", "/*"]
+                    )
+                with contextlib.suppress(DeclarationError):
+                    assert read_schema("f", " ".join(words)).columns
 
 
-@pytest.mark.parametrize(
-    ("written", "text"),
-    [
+def test_types_as_spark_writes_them(subtests: pytest.Subtests) -> None:
+    cases = [
         ("LONG", "bigint"),
         ("decimal(10, 2)", "decimal(10,2)"),
         ("numeric", "decimal(10,0)"),
@@ -411,16 +411,17 @@ def test_whatever_stands_in_a_place_it_is_a_schema_or_an_error_with_its_line(see
         ("struct<>", "struct<>"),
         ("struct<a", "struct<a"),
         ("array<int>>", "array<int>>"),
-    ],
-)
-def test_types_as_spark_writes_them(written: str, text: str) -> None:
-    assert type_text(parse_type(written)) == text
+    ]
+    for written, text in cases:
+        with subtests.test(written=written):
+            assert type_text(parse_type(written)) == text
 
 
 def test_steps_of_paths() -> None:
     assert steps_of("legs.[].`a.b`.c") == ("legs", "[]", "`a.b`", "c")
 
 
+@pytest.mark.nightly
 def test_five_thousand_columns_are_read_in_seconds() -> None:
     began = time.monotonic()
     ddl = read_schema("f", ",\n".join(f"c{number} int" for number in range(5_000)))

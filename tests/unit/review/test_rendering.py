@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +18,9 @@ from headwater_consumers.review.wording import text_of
 from headwater_schemas.visible import is_visible
 from support.analysis.impacts import impact_of
 from support.sarif import check_sarif
+
+if TYPE_CHECKING:
+    import pytest
 
 AWKWARD = ["<img src=x>", "[a](javascript:b)", "`" * 3, "| x |", "@team", "x\n# y", "\x1b[2J\u202e", "![](h)"]
 
@@ -102,18 +105,19 @@ def test_a_comment_is_no_longer_than_a_comment_may_be() -> None:
     assert "… and 4,980 more differences." in text
 
 
-@pytest.mark.parametrize("name", AWKWARD)
-def test_names_are_never_markup(name: str) -> None:
-    text = show.markdown(of(reviewed(name), name=name, unseen=1))
-    plain = show.markdown(of(reviewed("a"), unseen=1))
-    assert text.count("\n") == plain.count("\n")
-    assert not {character for character in text if not (is_visible(character) or character == "\n")}
-    outside_code = re.sub(r"(`+) ?.*?[^`] ?\1(?!`)", "", text)
-    assert not re.search(r"(?<!\\)(<img|\]\(|!\[)", outside_code)
-    assert not re.search(r"@(?!<!-- -->)", outside_code)
-    for row in text.splitlines():
-        if row.startswith("| **"):
-            assert len(re.findall(r"(?<!\\)\|", row)) == 4
+def test_names_are_never_markup(subtests: pytest.Subtests) -> None:
+    for name in AWKWARD:
+        with subtests.test(name=name):
+            text = show.markdown(of(reviewed(name), name=name, unseen=1))
+            plain = show.markdown(of(reviewed("a"), unseen=1))
+            assert text.count("\n") == plain.count("\n")
+            assert not {character for character in text if not (is_visible(character) or character == "\n")}
+            outside_code = re.sub(r"(`+) ?.*?[^`] ?\1(?!`)", "", text)
+            assert not re.search(r"(?<!\\)(<img|\]\(|!\[)", outside_code)
+            assert not re.search(r"@(?!<!-- -->)", outside_code)
+            for row in text.splitlines():
+                if row.startswith("| **"):
+                    assert len(re.findall(r"(?<!\\)\|", row)) == 4
 
 
 @given(st.text(min_size=1))

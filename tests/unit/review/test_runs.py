@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
 from headwater_consumers.review.jobs.ask import review_job
 from headwater_consumers.review.jobs.version import JobVersion, Statement, Unrun
 from unit.review.test_jobs import output, version
+
+if TYPE_CHECKING:
+    import pytest
 
 PLACE = "isEmpty in line 3 of job.py"
 GIVEN = ((output("/more", "r", a="1"),), (output("/more", "s", a="1"),))
@@ -55,14 +57,17 @@ def test_another_difference_of_the_same_output_is_listed_too() -> None:
     assert kinds(review_job(None, old, new)) == ["MEANING", "MEANING"]
 
 
-@pytest.mark.parametrize(("first", "text"), [(True, "written → not written"), (False, "not written where")])
-def test_an_output_that_one_version_writes_only_where_there_are_rows(*, first: bool, text: str) -> None:
+def test_an_output_that_one_version_writes_only_where_there_are_rows(subtests: pytest.Subtests) -> None:
     """It isn't removed."""
-    always, guarded = (asking(f"{name}.py", *some, given=(output(),)) for name, some in (("a", [output()]), ("b", [])))
-    review = review_job(None, *((always, guarded) if first else (guarded, always)))
-    assert (review.verdict, kinds(review)) == (JobVerdict.DEGRADED, ["ROWS"])
-    assert text in review.outputs[0].differences[0].text
-    assert "where there are no rows" in review.outputs[0].differences[0].text
+    for first, text in [(True, "written → not written"), (False, "not written where")]:
+        with subtests.test(first=first):
+            always, guarded = (
+                asking(f"{name}.py", *some, given=(output(),)) for name, some in (("a", [output()]), ("b", []))
+            )
+            review = review_job(None, *((always, guarded) if first else (guarded, always)))
+            assert (review.verdict, kinds(review)) == (JobVerdict.DEGRADED, ["ROWS"])
+            assert text in review.outputs[0].differences[0].text
+            assert "where there are no rows" in review.outputs[0].differences[0].text
 
 
 def test_an_output_that_is_written_no_more_even_where_there_are_rows_is_removed() -> None:
@@ -145,33 +150,31 @@ def test_lines_that_differ_and_run_neither_way_are_unknown_and_the_same_lines_ar
     assert [each.script for each in review_job(None, new, old).problems] == ["new.py"]
 
 
-@pytest.mark.parametrize(
-    ("old_line", "new_line", "known"),
-    [
-        (("LEAST = 1", "LEAST"), ("LEAST = 2", "LEAST"), False),
-        (("OTHER = 1", "OTHER"), ("OTHER = 2", "OTHER"), True),
-        (("LEAST = 1", "LEAST"), ("LEAST = 1", "LEAST"), True),
-        (("BASE = 1", "BASE"), ("BASE = 2", "BASE"), False),
-    ],
-    ids=["used there", "used elsewhere", "the same", "used by what is used there"],
-)
-def test_what_differs_and_is_used_only_by_lines_that_run_neither_way(
-    old_line: tuple[str, str], new_line: tuple[str, str], *, known: bool
-) -> None:
+def test_what_differs_and_is_used_only_by_lines_that_run_neither_way(subtests: pytest.Subtests) -> None:
     """Nothing else shows that it differs."""
-    plain = replace(asking("old.py", output(), given=(output(),)), unrun=(line(7, "o . where ( o . a > LEAST )"),))
-    steps = Statement("LEAST = BASE + 1", frozenset({"LEAST"}), frozenset({"BASE"}))
-    old, new = (
-        replace(plain, script=script, statements=(Statement(text, frozenset({name}), frozenset()), steps))
-        for script, (text, name) in (("old.py", old_line), ("new.py", new_line))
-    )
-    review = review_job(None, old, new)
-    assert (review.verdict is JobVerdict.NONE) is known
-    if not known:
-        assert "uses what differs (LEAST): line 7 of job.py." in review.problems[0].text
-    # Where something else differs it is a finding, and the lines are noted.
-    other = replace(new, outputs=version("new.py", output(rows="s")).outputs)
-    assert review_job(None, old, other).verdict is JobVerdict.DEGRADED
+    cases = {
+        "used there": (("LEAST = 1", "LEAST"), ("LEAST = 2", "LEAST"), False),
+        "used elsewhere": (("OTHER = 1", "OTHER"), ("OTHER = 2", "OTHER"), True),
+        "the same": (("LEAST = 1", "LEAST"), ("LEAST = 1", "LEAST"), True),
+        "used by what is used there": (("BASE = 1", "BASE"), ("BASE = 2", "BASE"), False),
+    }
+    for case, (old_line, new_line, known) in cases.items():
+        with subtests.test(case):
+            plain = replace(
+                asking("old.py", output(), given=(output(),)), unrun=(line(7, "o . where ( o . a > LEAST )"),)
+            )
+            steps = Statement("LEAST = BASE + 1", frozenset({"LEAST"}), frozenset({"BASE"}))
+            old, new = (
+                replace(plain, script=script, statements=(Statement(text, frozenset({name}), frozenset()), steps))
+                for script, (text, name) in (("old.py", old_line), ("new.py", new_line))
+            )
+            review = review_job(None, old, new)
+            assert (review.verdict is JobVerdict.NONE) is known
+            if not known:
+                assert "uses what differs (LEAST): line 7 of job.py." in review.problems[0].text
+            # Where something else differs it is a finding, and the lines are noted.
+            other = replace(new, outputs=version("new.py", output(rows="s")).outputs)
+            assert review_job(None, old, other).verdict is JobVerdict.DEGRADED
 
 
 def test_a_job_that_asks_for_no_rows_has_a_note_of_lines_that_differ_and_didnt_run() -> None:

@@ -43,26 +43,32 @@ VALUES: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", VALUES)
-def test_values_are_written_as_fastavro_writes_them(name: str) -> None:
-    schema = parse_schema(VALUES[name][0])
-    write = compiled(schema)
-    for value in VALUES[name][1]:
-        expected, out = BytesIO(), bytearray()
-        schemaless_writer(expected, schema, value, disable_tuple_notation=True)
-        write(out, value)
-        assert bytes(out) == expected.getvalue(), value
+def test_values_are_written_as_fastavro_writes_them(subtests: pytest.Subtests) -> None:
+    for name in VALUES:
+        with subtests.test(name=name):
+            schema = parse_schema(VALUES[name][0])
+            write = compiled(schema)
+            for value in VALUES[name][1]:
+                expected, out = BytesIO(), bytearray()
+                schemaless_writer(expected, schema, value, disable_tuple_notation=True)
+                write(out, value)
+                assert bytes(out) == expected.getvalue(), value
 
 
-@pytest.mark.parametrize(("type_", "value"), [("int", 2**31), ("int", -(2**31) - 1), ("long", 2**63)])
-def test_a_number_that_does_not_fit_is_refused(type_: str, value: int) -> None:
-    with pytest.raises(OverflowError):
-        compiled(parse_schema(type_))(bytearray(), value)
+def test_a_number_that_does_not_fit_is_refused(subtests: pytest.Subtests) -> None:
+    for type_, value in [("int", 2**31), ("int", -(2**31) - 1), ("long", 2**63)]:
+        with subtests.test(type_=type_, value=value), pytest.raises(OverflowError):
+            compiled(parse_schema(type_))(bytearray(), value)
 
 
-@pytest.mark.parametrize(
-    "type_", [["null", "string", "long"], ["string", "null"], ["string"], "bytes", {"type": "array", "items": ["null"]}]
-)
-def test_what_no_event_has_is_refused_when_the_schema_is_compiled(type_: Any) -> None:
-    with pytest.raises(ValueError, match=r"no event has|null and one type"):
-        compiled(parse_schema({"type": "record", "name": "R", "fields": [{"name": "a", "type": type_}]}))
+def test_what_no_event_has_is_refused_when_the_schema_is_compiled(subtests: pytest.Subtests) -> None:
+    cases = [
+        ["null", "string", "long"],
+        ["string", "null"],
+        ["string"],
+        "bytes",
+        {"type": "array", "items": ["null"]},
+    ]
+    for type_ in cases:
+        with subtests.test(type_=type_), pytest.raises(ValueError, match=r"no event has|null and one type"):
+            compiled(parse_schema({"type": "record", "name": "R", "fields": [{"name": "a", "type": type_}]}))

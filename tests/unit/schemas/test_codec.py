@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from io import BytesIO
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -14,7 +15,6 @@ from headwater_schemas.avro_schema import AvroSchema, current_schema
 from headwater_schemas.avro_writer import Field
 from headwater_schemas.codec import Decoder, encode, with_registry_id
 from headwater_schemas.errors import (
-    DecodeError,
     DecodeReason,
     EmptyRecordError,
     EncodeError,
@@ -127,13 +127,13 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_event_is_not_written_and_its_field_is_named(name: str) -> None:
-    event, field = BROKEN[name]
-    with pytest.raises(EncodeError) as caught:
-        encode(event)
-    assert field in str(caught.value.field)
-    assert "flights" not in str(caught.value)
+def test_a_broken_event_is_not_written_and_its_field_is_named(subtests: pytest.Subtests) -> None:
+    for name, (event, field) in BROKEN.items():
+        with subtests.test(name=name):
+            with pytest.raises(EncodeError) as caught:
+                encode(event)
+            assert field in str(caught.value.field)
+            assert "flights" not in str(caught.value)
 
 
 NOT_WRITABLE = {
@@ -146,15 +146,17 @@ NOT_WRITABLE = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in BROKEN if name not in NOT_WRITABLE and "time zone" not in name])
-def test_a_broken_event_written_by_somebody_else_is_invalid_and_its_field_is_named(name: str) -> None:
-    event, field = BROKEN[name]
-    with pytest.raises(InvalidEventError) as caught:
-        Decoder().decode(raw(event))
-    assert field in str(caught.value.field)
-    assert "flights" not in str(caught.value)
-    assert caught.value.event_id == event.event_id
-    assert caught.value.reason is DecodeReason.INVALID_EVENT
+def test_a_broken_event_written_by_somebody_else_is_invalid_and_its_field_is_named(subtests: pytest.Subtests) -> None:
+    for name, (event, field) in BROKEN.items():
+        if name in NOT_WRITABLE or "time zone" in name:
+            continue
+        with subtests.test(name=name):
+            with pytest.raises(InvalidEventError) as caught:
+                Decoder().decode(raw(event))
+            assert field in str(caught.value.field)
+            assert "flights" not in str(caught.value)
+            assert caught.value.event_id == event.event_id
+            assert caught.value.reason is DecodeReason.INVALID_EVENT
 
 
 def test_an_unknown_kind_written_by_somebody_else_is_reported() -> None:
@@ -166,9 +168,8 @@ def test_an_unknown_kind_written_by_somebody_else_is_reported() -> None:
 GOOD = raw(FULL_EVENTS["run"]())
 
 
-@pytest.mark.parametrize(
-    ("value", "error", "reason"),
-    [
+def test_each_kind_of_bad_bytes_has_its_error(subtests: pytest.Subtests) -> None:
+    cases = [
         (None, EmptyRecordError, "EMPTY"),
         (b"", EmptyRecordError, "EMPTY"),
         (b'{"eventType":"START"}', NotAnEventError, "NOT_AN_EVENT"),
@@ -182,12 +183,12 @@ GOOD = raw(FULL_EVENTS["run"]())
         (b"\x00\x00\x00\x00\x09" + GOOD[10:], UnknownSchemaError, "UNKNOWN_SCHEMA"),
         (GOOD[:11] + b"\xff" + GOOD[12:], MalformedError, "MALFORMED"),
         (GOOD + b"\x00", TrailingBytesError, "TRAILING_BYTES"),
-    ],
-)
-def test_each_kind_of_bad_bytes_has_its_error(value: bytes | None, error: type[DecodeError], reason: str) -> None:
-    with pytest.raises(error) as caught:
-        Decoder().decode(value)
-    assert caught.value.reason.value == reason
+    ]
+    for value, error, reason in cases:
+        with subtests.test(value=value):
+            with pytest.raises(error) as caught:
+                Decoder().decode(value)
+            assert caught.value.reason.value == reason
 
 
 class Registry:
@@ -238,31 +239,29 @@ def test_what_avro_cannot_hold_is_named_up_to_the_last_bit() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "field"),
-    [
+def test_a_walk_s_path_begins_at_the_event(subtests: pytest.Subtests) -> None:
+    cases = [
         ("lone surrogate", "dataset_event.description"),
         ("lone surrogate in a key", "dataset_event.facets (a key)"),
-    ],
-)
-def test_a_walk_s_path_begins_at_the_event(name: str, field: str) -> None:
-    with pytest.raises(EncodeError) as caught:
-        encode(BROKEN[name][0])
-    assert caught.value.field == field
+    ]
+    for name, field in cases:
+        with subtests.test(name=name):
+            with pytest.raises(EncodeError) as caught:
+                encode(BROKEN[name][0])
+            assert caught.value.field == field
 
 
-@pytest.mark.parametrize("error", [ValueError, OverflowError, TypeError])
 def test_what_no_walk_finds_is_named_by_the_error_s_type_alone(
-    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+    subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuses(*_: object, **__: object) -> None:
-        raise error("flights")
-
-    monkeypatch.setattr(codec, "_fields", lambda: [Field("event_id", refuses, nullable=False)])
-    with pytest.raises(EncodeError) as caught:
-        encode(FULL_EVENTS["run"]())
-    assert caught.value.field is None
-    assert str(caught.value) == str(EncodeError(f"can't be written as Avro: {error.__name__}", field=None))
+    for error in [ValueError, OverflowError, TypeError]:
+        with subtests.test(error=error):
+            refusing = Field("event_id", Mock(side_effect=error("flights")), nullable=False)
+            monkeypatch.setattr(codec, "_fields", Mock(return_value=[refusing]))
+            with pytest.raises(EncodeError) as caught:
+                encode(FULL_EVENTS["run"]())
+            assert caught.value.field is None
+            assert str(caught.value) == str(EncodeError(f"can't be written as Avro: {error.__name__}", field=None))
 
 
 def test_five_bytes_are_a_whole_schema_id() -> None:
@@ -270,9 +269,10 @@ def test_five_bytes_are_a_whole_schema_id() -> None:
         Decoder().decode(b"\x00\x00\x00\x00\x07")
 
 
-@pytest.mark.parametrize(
-    ("error", "at_end", "expected"),
-    [
+def test_what_reading_ran_into_is_described_without_the_payload(
+    subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = [
         (IndexError(), True, TruncatedError(f"the {len(GOOD)} bytes end inside a field")),
         (IndexError(), False, MalformedError("a union branch or enum symbol that the schema doesn't have")),
         (UnicodeDecodeError("utf-8", b"x", 0, 1, "flights"), True, MalformedError("a text isn't UTF-8")),
@@ -283,20 +283,19 @@ def test_five_bytes_are_a_whole_schema_id() -> None:
         ),
         (KeyError("flights"), False, MalformedError("doesn't follow its schema: KeyError")),
         (EOFError(), False, TruncatedError(f"the {len(GOOD)} bytes end inside a field")),
-    ],
-)
-def test_what_reading_ran_into_is_described_without_the_payload(
-    monkeypatch: pytest.MonkeyPatch, error: Exception, at_end: bool, expected: DecodeError
-) -> None:
-    def reads(stream: BytesIO, *_: object) -> None:
-        if at_end:
-            stream.read()
-        raise error
+    ]
+    for error, at_end, expected in cases:
+        with subtests.test(error=error, at_end=at_end):
 
-    monkeypatch.setattr(codec, "schemaless_reader", reads)
-    with pytest.raises(type(expected)) as caught:
-        Decoder().decode(GOOD)
-    assert str(caught.value) == str(expected)
+            def reads(stream: BytesIO, *_: object, at_end: bool = at_end, error: Exception = error) -> None:
+                if at_end:
+                    stream.read()
+                raise error
+
+            monkeypatch.setattr(codec, "schemaless_reader", reads)
+            with pytest.raises(type(expected)) as caught:
+                Decoder().decode(GOOD)
+            assert str(caught.value) == str(expected)
 
 
 def test_what_is_no_record_is_no_event() -> None:
@@ -304,30 +303,27 @@ def test_what_is_no_record_is_no_event() -> None:
         Decoder._checked(["an", "array"])
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "field", "message"),
-    [
+def test_what_is_missing_or_no_symbol_is_named(subtests: pytest.Subtests) -> None:
+    cases = [
         (("tenant",), None, "tenant", "missing"),
         (("job", "name"), None, "job.name", "missing"),
         (("run_event", "type"), "NOPE", "run_event.type", "not one of the enum's symbols"),
         (("run_event", "inputs", 0, "dataset", "name"), None, "run_event.inputs[0].dataset.name", "missing"),
-    ],
-)
-def test_what_is_missing_or_no_symbol_is_named(
-    path: tuple[str | int, ...], value: str | None, field: str, message: str
-) -> None:
-    datum = msgspec.to_builtins(FULL_EVENTS["run"](), builtin_types=(datetime,))
-    holder = datum
-    for step in path[:-1]:
-        if isinstance(holder[step], tuple):
-            holder[step] = list(holder[step])
-        holder = holder[step]
-    if value is None:
-        del holder[path[-1]]
-    else:
-        holder[path[-1]] = value
-    with pytest.raises(InvalidEventError) as caught:
-        Decoder._checked(datum)
-    assert (caught.value.field, caught.value.event_id) == (field, FULL_EVENTS["run"]().event_id)
-    assert message in str(caught.value)
-    assert f"{message}XX" not in str(caught.value)
+    ]
+    for path, value, field, message in cases:
+        with subtests.test(path=path):
+            datum = msgspec.to_builtins(FULL_EVENTS["run"](), builtin_types=(datetime,))
+            holder = datum
+            for step in path[:-1]:
+                if isinstance(holder[step], tuple):
+                    holder[step] = list(holder[step])
+                holder = holder[step]
+            if value is None:
+                del holder[path[-1]]
+            else:
+                holder[path[-1]] = value
+            with pytest.raises(InvalidEventError) as caught:
+                Decoder._checked(datum)
+            assert (caught.value.field, caught.value.event_id) == (field, FULL_EVENTS["run"]().event_id)
+            assert message in str(caught.value)
+            assert f"{message}XX" not in str(caught.value)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import random
 import uuid
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 import pytest
@@ -56,12 +56,13 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize("kind", FULL_EVENTS)
-def test_ids_and_record_keys_are_what_they_were(kind: str) -> None:
-    event = FULL_EVENTS[kind]()
-    assert event.kind == EventKind(kind.upper().partition("_OF_")[0])
-    assert event.event_id == IDS[kind]
-    assert identity.record_key(event).decode() == KEYS[kind]
+def test_ids_and_record_keys_are_what_they_were(subtests: pytest.Subtests) -> None:
+    for kind in FULL_EVENTS:
+        with subtests.test(kind=kind):
+            event = FULL_EVENTS[kind]()
+            assert event.kind == EventKind(kind.upper().partition("_OF_")[0])
+            assert event.event_id == IDS[kind]
+            assert identity.record_key(event).decode() == KEYS[kind]
 
 
 def test_canonical_bytes_are_what_they_were() -> None:
@@ -76,9 +77,8 @@ def test_a_time_without_zone_is_refused() -> None:
         identity.micros(datetime(2013, 1, 1))  # noqa: DTZ001 - the mistake under test
 
 
-@pytest.mark.parametrize(
-    ("kind", "missing"),
-    [
+def test_an_id_needs_all_of_its_tuple(subtests: pytest.Subtests) -> None:
+    cases = [
         ("run", "run"),
         ("run", "run_event"),
         ("interval", "interval_event"),
@@ -89,12 +89,12 @@ def test_a_time_without_zone_is_refused() -> None:
         ("retention", "retention_event"),
         ("declaration", "declaration_event"),
         ("declaration_set", "declaration_set_event"),
-    ],
-)
-def test_an_id_needs_all_of_its_tuple(kind: str, missing: str) -> None:
-    event = msgspec.structs.replace(FULL_EVENTS[kind](), **{missing: None})
-    with pytest.raises(ValueError, match=kind.upper()):
-        identity.event_id(event)
+    ]
+    for kind, missing in cases:
+        with subtests.test(kind=kind, missing=missing):
+            event = msgspec.structs.replace(FULL_EVENTS[kind](), **{missing: None})
+            with pytest.raises(ValueError, match=kind.upper()):
+                identity.event_id(event)
 
 
 def test_a_key_needs_a_job_or_a_dataset() -> None:
@@ -175,27 +175,30 @@ INPUTS = (
 )
 
 
-@pytest.mark.parametrize("tenant", ["default", "größe", "\ud800"])
-@pytest.mark.parametrize("query_id", ["q", "größe", "\ud800"])
-@pytest.mark.parametrize("inputs", [INPUTS, INPUTS[::-1], INPUTS[:1], INPUTS[2:3], ()])
-@pytest.mark.parametrize("numbers", [(7, 5, 600, 9), (10, 0, -1, 1 << 62)])
-def test_the_id_of_numbers_is_that_of_the_report_that_has_them(
-    tenant: str, query_id: str, inputs: tuple[tuple[DatasetRef, Any], ...], numbers: tuple[int, ...]
-) -> None:
-    def use(dataset: DatasetRef, places: tuple[tuple[int, int], ...] | None) -> DatasetUse:
+def test_the_id_of_numbers_is_that_of_the_report_that_has_them(subtests: pytest.Subtests) -> None:
+    def use(dataset: DatasetRef, places: tuple[tuple[int, int], ...] | None, *, numbers: tuple[int, ...]) -> DatasetUse:
         if places is None:
             return DatasetUse(dataset=dataset)
         ranges = tuple(OffsetRange(partition, 0, numbers[place]) for partition, place in places)
         return DatasetUse(dataset=dataset, position=Position(kafka=KafkaRanges("t", ranges)))
 
-    body = IntervalEvent(
-        query_id=query_id,
-        entries=(IntervalEntry(batch_id=numbers[BATCH], inputs=tuple(use(*of) for of in inputs)),),
-        provenance=Provenance.OBSERVED,
-    )
-    event = build.lineage_event(body, job=JOB, producer=PRODUCER, event_time=TIME, tenant=tenant)
-    ids = identity.NumberedIntervalId(tenant, query_id, BATCH, inputs)
-    assert ids.of(numbers) == identity.event_id(event) == event.event_id
+    for tenant, query_id, inputs, numbers in itertools.product(
+        ["default", "größe", "\ud800"],
+        ["q", "größe", "\ud800"],
+        [INPUTS, INPUTS[::-1], INPUTS[:1], INPUTS[2:3], ()],
+        [(7, 5, 600, 9), (10, 0, -1, 1 << 62)],
+    ):
+        with subtests.test(tenant=tenant, query_id=query_id, inputs=inputs, numbers=numbers):
+            body = IntervalEvent(
+                query_id=query_id,
+                entries=(
+                    IntervalEntry(batch_id=numbers[BATCH], inputs=tuple(use(*of, numbers=numbers) for of in inputs)),
+                ),
+                provenance=Provenance.OBSERVED,
+            )
+            event = build.lineage_event(body, job=JOB, producer=PRODUCER, event_time=TIME, tenant=tenant)
+            ids = identity.NumberedIntervalId(tenant, query_id, BATCH, inputs)
+            assert ids.of(numbers) == identity.event_id(event) == event.event_id
 
 
 def test_an_id_is_a_uuid_5_whatever_its_digest_is() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from unittest.mock import Mock
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
@@ -63,24 +64,22 @@ def test_a_record_that_is_refused_at_once_is_settled_and_the_next_is_sent(
     assert not failure.producer_lost
 
 
-@pytest.mark.parametrize(
-    ("code", "too_large", "lost"),
-    [
+def test_what_a_delivery_report_means(subtests: pytest.Subtests, cluster: FakeCluster) -> None:
+    cases = [
         (KafkaError.MSG_SIZE_TOO_LARGE, True, False),
         (KafkaError._PURGE_QUEUE, False, True),
         (KafkaError.UNKNOWN_PRODUCER_ID, False, True),
         (KafkaError._MSG_TIMED_OUT, False, False),
         (KafkaError.TOPIC_AUTHORIZATION_FAILED, False, False),
-    ],
-)
-def test_what_a_delivery_report_means(
-    cluster: FakeCluster, outcomes: Outcomes, code: int, too_large: bool, lost: bool
-) -> None:
-    cluster.answer = lambda _topic, _values: KafkaError(code)
-    deliver(cluster, outcomes, records(b"a"))
-    (failure,) = outcomes[0]
-    assert failure is not None
-    assert (failure.too_large, failure.producer_lost) == (too_large, lost)
+    ]
+    for code, too_large, lost in cases:
+        with subtests.test(code=code):
+            cluster.answer = Mock(return_value=KafkaError(code))
+            outcomes: Outcomes = {}
+            deliver(cluster, outcomes, records(b"a"))
+            (failure,) = outcomes[0]
+            assert failure is not None
+            assert (failure.too_large, failure.producer_lost) == (too_large, lost)
 
 
 def test_records_are_read_lazily_so_that_their_iterator_can_stop(cluster: FakeCluster, outcomes: Outcomes) -> None:

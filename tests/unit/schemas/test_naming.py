@@ -84,14 +84,16 @@ PATTERNS = {
 }
 
 
-@pytest.mark.parametrize("uri", PATHS)
-def test_paths(uri: str) -> None:
-    assert naming.path(uri) == DatasetRef(*PATHS[uri])
+def test_paths(subtests: pytest.Subtests) -> None:
+    for uri, named in PATHS.items():
+        with subtests.test(uri=uri):
+            assert naming.path(uri) == DatasetRef(*named)
 
 
-@pytest.mark.parametrize("uri", PATTERNS)
-def test_patterns(uri: str) -> None:
-    assert naming.path_pattern(uri) == DatasetRef(*PATTERNS[uri])
+def test_patterns(subtests: pytest.Subtests) -> None:
+    for uri, named in PATTERNS.items():
+        with subtests.test(uri=uri):
+            assert naming.path_pattern(uri) == DatasetRef(*named)
 
 
 @given(st.text(st.characters(exclude_characters="*?{[\\"), max_size=40))
@@ -145,20 +147,24 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize(("url", "table"), TABLES)
-def test_jdbc(url: str, table: str) -> None:
-    assert naming.jdbc(url, table) == DatasetRef(*TABLES[url, table])
+def test_jdbc(subtests: pytest.Subtests) -> None:
+    for (url, table), named in TABLES.items():
+        with subtests.test(url=url, table=table):
+            assert naming.jdbc(url, table) == DatasetRef(*named)
 
 
-@pytest.mark.parametrize(
-    ("url", "table"),
-    [("jdbc:mysql://db/x?password=hunter2", "(select 1) q"), ("hunter2", "t"), ("jdbc:mysql://hun ter2/x", "t")],
-)
-def test_what_has_no_name_is_refused_without_being_repeated(url: str, table: str) -> None:
-    with pytest.raises(ValueError, match=r"name|JDBC") as caught:
-        naming.jdbc(url, table)
-    assert "ter2" not in str(caught.value)
-    assert "select" not in str(caught.value)
+def test_what_has_no_name_is_refused_without_being_repeated(subtests: pytest.Subtests) -> None:
+    cases = [
+        ("jdbc:mysql://db/x?password=hunter2", "(select 1) q"),
+        ("hunter2", "t"),
+        ("jdbc:mysql://hun ter2/x", "t"),
+    ]
+    for url, table in cases:
+        with subtests.test(url=url):
+            with pytest.raises(ValueError, match=r"name|JDBC") as caught:
+                naming.jdbc(url, table)
+            assert "ter2" not in str(caught.value)
+            assert "select" not in str(caught.value)
 
 
 def test_the_order_of_brokers_changes_nothing() -> None:
@@ -172,21 +178,18 @@ def test_a_clusters_name_stands_for_its_brokers() -> None:
     assert naming.kafka_topic("[::1]", "t") == DatasetRef("kafka://[::1]:9092", "t")
 
 
-@pytest.mark.parametrize(
-    ("names", "servers", "cluster_id", "declared"),
-    [
+def test_a_cluster_is_named_by_id_or_by_a_broker(subtests: pytest.Subtests) -> None:
+    cases = [
         ({}, "b1:9092", "id", None),
         ({"b1,b2": "prod"}, "SSL://b2:9092,b3:9092", None, "prod"),
         ({"b1": "prod"}, "b2:9092", None, None),
         ({"b1": "prod", "id": "other"}, "b1:9092", "id", "other"),
         ({"*": "every", "b1:9092": "prod"}, "b1", "id", "prod"),
         ({"*": "every", "b1:9092": "prod"}, "b2", "id", "every"),
-    ],
-)
-def test_a_cluster_is_named_by_id_or_by_a_broker(
-    names: dict[str, str], servers: str, cluster_id: str | None, declared: str | None
-) -> None:
-    assert naming.declared_cluster(names, servers, cluster_id) == declared
+    ]
+    for names, servers, cluster_id, declared in cases:
+        with subtests.test(names=names, servers=servers):
+            assert naming.declared_cluster(names, servers, cluster_id) == declared
 
 
 def test_a_name_that_somebody_chose_is_known_from_brokers() -> None:
@@ -201,18 +204,17 @@ def test_a_table_with_a_location_is_its_files_and_the_catalogs_name_a_symlink() 
     assert naming.table("t", location="/w/t").symlinks == ()
 
 
-@pytest.mark.parametrize(
-    ("table", "expected"),
-    [
+def test_a_table_without_a_location_has_the_catalogs_name(subtests: pytest.Subtests) -> None:
+    cases = [
         (naming.table("spark_catalog.db.v"), ("spark", "db.v")),
         (naming.table("v", database="db"), ("spark", "db.v")),
         (naming.table("d.t", catalog=WarehouseCatalog("s3a://lake/wh/")), ("s3://lake/wh", "d.t")),
         (naming.table("d.t", catalog=WarehouseCatalog("/tmp/wh")), ("file:/tmp/wh", "d.t")),
         (naming.table("d.t", catalog=WarehouseCatalog("hdfs://nn:8020/wh")), ("hdfs://nn:8020/wh", "d.t")),
-    ],
-)
-def test_a_table_without_a_location_has_the_catalogs_name(table: naming.NamedTable, expected: tuple[str, str]) -> None:
-    assert table.ref == DatasetRef(*expected)
+    ]
+    for table, expected in cases:
+        with subtests.test(table=table):
+            assert table.ref == DatasetRef(*expected)
 
 
 def test_what_lives_in_memory_belongs_to_its_application() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.naming import jdbc, kafka_topic, normal, path
+
+if TYPE_CHECKING:
+    import pytest
 
 # As the specification has them, one or more of each platform, with ports that are the products' own or others.
 EXAMPLES = {
@@ -43,15 +46,14 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("platform", EXAMPLES)
-def test_a_name_as_the_specification_has_it_stays(platform: str) -> None:
-    namespace, name = EXAMPLES[platform]
-    assert normal(namespace, name) == DatasetRef(namespace, name)
+def test_a_name_as_the_specification_has_it_stays(subtests: pytest.Subtests) -> None:
+    for platform, (namespace, name) in EXAMPLES.items():
+        with subtests.test(platform=platform):
+            assert normal(namespace, name) == DatasetRef(namespace, name)
 
 
-@pytest.mark.parametrize(
-    ("namespace", "name", "wanted"),
-    [
+def test_another_spelling_becomes_the_one(subtests: pytest.Subtests) -> None:
+    cases = [
         ("kafka://b:9092,a:9092", "t", ("kafka://a:9092,b:9092", "t")),
         ("kafka://B:9092,a", "t", ("kafka://a:9092,b:9092", "t")),
         ("kafka://orders-cluster", "t", ("kafka://orders-cluster", "t")),
@@ -73,11 +75,11 @@ def test_a_name_as_the_specification_has_it_stays(platform: str) -> None:
         ("file:/tmp/warehouse", "db.table", ("file:/tmp/warehouse", "db.table")),
         ("", "x", ("", "x")),
         ("postgres://", "x", ("postgres://", "x")),
-    ],
-)
-def test_another_spelling_becomes_the_one(namespace: str, name: str, wanted: tuple[str, str]) -> None:
-    assert normal(namespace, name) == DatasetRef(*wanted)
-    assert normal(*wanted) == DatasetRef(*wanted)
+    ]
+    for namespace, name, wanted in cases:
+        with subtests.test(namespace=namespace, name=name):
+            assert normal(namespace, name) == DatasetRef(*wanted)
+            assert normal(*wanted) == DatasetRef(*wanted)
 
 
 def test_names_meet_those_of_headwaters_own_producers() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_schemas.quality import rule_of
 
+if TYPE_CHECKING:
+    import pytest
 
-@pytest.mark.parametrize(
-    ("word", "rule"),
-    [
+
+def test_a_word_of_a_tool_has_one_rule(subtests: pytest.Subtests) -> None:
+    cases = [
         ("not_null", "COMPLETENESS"),
         ("dbt_utils.accepted_range", "RANGE"),
         ("expect_column_values_to_be_unique", "UNIQUENESS"),
@@ -21,7 +23,7 @@ from headwater_schemas.quality import rule_of
         ("privacy", "PRIVACY"),
         ("custom_sql", None),
         ("", None),
-    ],
-)
-def test_a_word_of_a_tool_has_one_rule(word: str, rule: str | None) -> None:
-    assert rule_of(word) == rule
+    ]
+    for word, rule in cases:
+        with subtests.test(word=word):
+            assert rule_of(word) == rule

@@ -21,14 +21,16 @@ from headwater_schemas.ranges import (
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_what_is_printed_can_be_typed(seed: int) -> None:
-    rng = random.Random(seed)
-    start, partition = rng.randrange(10 ** rng.randrange(1, 18)), rng.randrange(100)
-    for end in (start + 1, start + 1 + rng.randrange(1_000), None):
-        assert parse_range(range_text(start, end)) == Range(start, end)
-        assert parse_range(partition_text(partition, start, end), of_partition=True) == Range(start, end, partition)
-    assert parse_range(range_text(start, MOST_OFFSET)) == Range(start, None)
+def test_what_is_printed_can_be_typed(subtests: pytest.Subtests) -> None:
+    for seed in range(20):
+        with subtests.test(seed=seed):
+            rng = random.Random(seed)
+            start, partition = rng.randrange(10 ** rng.randrange(1, 18)), rng.randrange(100)
+            for end in (start + 1, start + 1 + rng.randrange(1_000), None):
+                assert parse_range(range_text(start, end)) == Range(start, end)
+                of_partition = parse_range(partition_text(partition, start, end), of_partition=True)
+                assert of_partition == Range(start, end, partition)
+            assert parse_range(range_text(start, MOST_OFFSET)) == Range(start, None)
 
 
 def test_the_notation() -> None:
@@ -40,9 +42,8 @@ def test_the_notation() -> None:
     assert batches_text(12, 14) == "batches 12..15"
 
 
-@pytest.mark.parametrize(
-    ("text", "write"),
-    [
+def test_other_notations_are_answered_with_this_one(subtests: pytest.Subtests) -> None:
+    cases = [
         ("609–993", "609..994"),
         ("609-993", "609..994"),
         ("609 to 993", "609..994"),
@@ -55,17 +56,16 @@ def test_the_notation() -> None:
         ("5..5", "609..994"),
         ("9..5", "609..994"),
         ("", "609..994"),
-    ],
-)
-def test_other_notations_are_answered_with_this_one(text: str, write: str) -> None:
-    with pytest.raises(RangeError, match=re.escape(f"write {write} for ")):
-        parse_range(text)
+    ]
+    for text, write in cases:
+        with subtests.test(text=text), pytest.raises(RangeError, match=re.escape(f"write {write} for ")):
+            parse_range(text)
 
 
-@pytest.mark.parametrize("text", ["9223372036854775808", "0..9999999999999999999", "²", "١"])
-def test_what_is_no_offset(text: str) -> None:
-    with pytest.raises(RangeError):
-        parse_range(text)
+def test_what_is_no_offset(subtests: pytest.Subtests) -> None:
+    for text in ["9223372036854775808", "0..9999999999999999999", "²", "١"]:
+        with subtests.test(text=text), pytest.raises(RangeError):
+            parse_range(text)
 
 
 def test_no_other_notation_is_printed_in_the_documents() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_schemas.reasons import (
     EXPAND,
@@ -15,10 +15,12 @@ from headwater_schemas.reasons import (
 )
 from headwater_schemas.reasons import unknown_operator as operator
 
+if TYPE_CHECKING:
+    import pytest
 
-@pytest.mark.parametrize(
-    "reason",
-    [
+
+def test_of_columns_alone(subtests: pytest.Subtests) -> None:
+    cases = [
         too_large(1_000),
         no_source_of("a, b"),
         no_schema_of("a, b"),
@@ -26,15 +28,14 @@ from headwater_schemas.reasons import unknown_operator as operator
         NO_SOURCES,
         PARSED,
         f"{too_large(9)}; {EXPAND}",
-    ],
-)
-def test_of_columns_alone(reason: str) -> None:
-    assert leaves_inputs_known(reason)
+    ]
+    for reason in cases:
+        with subtests.test(reason=reason):
+            assert leaves_inputs_known(reason)
 
 
-@pytest.mark.parametrize(
-    "reason",
-    [
+def test_an_input_may_be_missing(subtests: pytest.Subtests) -> None:
+    cases = [
         "",
         operator("Fancy"),
         f"{too_large(9)}; {operator('Fancy')}",
@@ -43,7 +44,7 @@ def test_of_columns_alone(reason: str) -> None:
         "the plan's JSON is larger than 9 bytes",
         f"{operator('Fancy')}; what a Scan reads isn't known",
         f"{no_source_of('a')}; another",
-    ],
-)
-def test_an_input_may_be_missing(reason: str) -> None:
-    assert not leaves_inputs_known(reason)
+    ]
+    for reason in cases:
+        with subtests.test(reason=reason):
+            assert not leaves_inputs_known(reason)

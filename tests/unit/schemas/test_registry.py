@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
@@ -73,27 +74,27 @@ def test_a_schema_is_asked_for_once(registry: Registry) -> None:
     assert len(registry.requests) == 1
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+def test_what_is_no_avro_schema_is_absent_and_asked_for_again_later(
+    subtests: pytest.Subtests, registry: Registry
+) -> None:
+    cases = [
         (404, {"error_code": 40403}),
         (200, {"schema": "syntax = proto3", "schemaType": "PROTOBUF"}),
         (200, {"schema": "{"}),
         (200, b"<html>"),
-    ],
-)
-def test_what_is_no_avro_schema_is_absent_and_asked_for_again_later(
-    registry: Registry, answer: tuple[int, Any]
-) -> None:
-    now = [0.0]
-    registry.answers["GET", "/schemas/ids/7"] = answer
-    asking = RegistryClient(RegistrySettings(url=registry.url), clock=lambda: now[0])
-    assert asking.schema(7) is None
-    assert asking.schema(7) is None
-    assert len(registry.requests) == 1
-    now[0] = ASK_AGAIN_SECONDS
-    registry.answers["GET", "/schemas/ids/7"] = (200, {"schema": current_schema().text})
-    assert asking.schema(7) is not None
+    ]
+    for answer in cases:
+        with subtests.test(answer=answer):
+            now = [0.0]
+            registry.requests.clear()
+            registry.answers["GET", "/schemas/ids/7"] = answer
+            asking = RegistryClient(RegistrySettings(url=registry.url), clock=partial(now.__getitem__, 0))
+            assert asking.schema(7) is None
+            assert asking.schema(7) is None
+            assert len(registry.requests) == 1
+            now[0] = ASK_AGAIN_SECONDS
+            registry.answers["GET", "/schemas/ids/7"] = (200, {"schema": current_schema().text})
+            assert asking.schema(7) is not None
 
 
 def test_registering_gives_the_id(registry: Registry) -> None:
@@ -111,21 +112,23 @@ def test_a_refused_schema_is_fatal_and_says_why(registry: Registry) -> None:
         client(registry).register("s", current_schema())
 
 
-@pytest.mark.parametrize("status", [401, 403])
-def test_refused_credentials_are_fatal_and_name_the_setting(registry: Registry, status: int) -> None:
-    registry.answers["GET", "/schemas/ids/7"] = (status, {})
-    with pytest.raises(CredentialsRefusedError, match="HEADWATER_REGISTRY_PASSWORD"):
-        client(registry).schema(7)
+def test_refused_credentials_are_fatal_and_name_the_setting(subtests: pytest.Subtests, registry: Registry) -> None:
+    for status in [401, 403]:
+        with subtests.test(status=status):
+            registry.answers["GET", "/schemas/ids/7"] = (status, {})
+            with pytest.raises(CredentialsRefusedError, match="HEADWATER_REGISTRY_PASSWORD"):
+                client(registry).schema(7)
 
 
-@pytest.mark.parametrize("status", [500, 503, 429])
-def test_a_registry_in_trouble_is_transient(registry: Registry, status: int) -> None:
-    registry.answers["GET", "/schemas/ids/7"] = (status, {})
-    asking = client(registry)
-    with pytest.raises(SchemasUnavailableError, match=str(status)):
-        asking.schema(7)
-    registry.answers["GET", "/schemas/ids/7"] = (200, {"schema": current_schema().text})
-    assert asking.schema(7) is not None, "trouble must not be remembered as absence"
+def test_a_registry_in_trouble_is_transient(subtests: pytest.Subtests, registry: Registry) -> None:
+    for status in [500, 503, 429]:
+        with subtests.test(status=status):
+            registry.answers["GET", "/schemas/ids/7"] = (status, {})
+            asking = client(registry)
+            with pytest.raises(SchemasUnavailableError, match=str(status)):
+                asking.schema(7)
+            registry.answers["GET", "/schemas/ids/7"] = (200, {"schema": current_schema().text})
+            assert asking.schema(7) is not None, "trouble must not be remembered as absence"
 
 
 def test_an_unreachable_registry_is_transient() -> None:

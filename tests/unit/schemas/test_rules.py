@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
-import pytest
 
 from headwater_schemas.events import (
     ColumnEdge,
@@ -24,6 +23,9 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.rules import Violation, first_violation
 from support.events import FULL_EVENTS, POSITIONS, with_body
+
+if TYPE_CHECKING:
+    import pytest
 
 T = TypeVar("T")
 DATASET = DatasetRef("k", "t")
@@ -177,21 +179,23 @@ BROKEN: dict[str, tuple[LineageEvent, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_rule_is_named_with_its_field(name: str) -> None:
-    event, field, message = BROKEN[name]
-    assert first_violation(event) == Violation(field, message)
+def test_a_broken_rule_is_named_with_its_field(subtests: pytest.Subtests) -> None:
+    for name, (event, field, message) in BROKEN.items():
+        with subtests.test(name=name):
+            assert first_violation(event) == Violation(field, message)
 
 
-@pytest.mark.parametrize(("one", "other"), list(combinations(SORTS, 2)))
-def test_no_two_sorts_of_position_go_together(one: str, other: str) -> None:
-    both = Position(**{one: SORTS[one], other: SORTS[other]})
-    assert first_violation(with_uses("inputs", both)) is not None
+def test_no_two_sorts_of_position_go_together(subtests: pytest.Subtests) -> None:
+    for one, other in combinations(SORTS, 2):
+        with subtests.test(one=one, other=other):
+            both = Position(**{one: SORTS[one], other: SORTS[other]})
+            assert first_violation(with_uses("inputs", both)) is not None
 
 
-@pytest.mark.parametrize("sort", SORTS)
-def test_one_sort_of_position_is_fine(sort: str) -> None:
-    assert first_violation(with_uses("inputs", Position(**{sort: SORTS[sort]}))) is None
+def test_one_sort_of_position_is_fine(subtests: pytest.Subtests) -> None:
+    for sort, value in SORTS.items():
+        with subtests.test(sort=sort):
+            assert first_violation(with_uses("inputs", Position(**{sort: value}))) is None
     assert first_violation(with_uses("inputs", Position())) is None, "a newer version's, read by this one"
 
 
@@ -199,9 +203,10 @@ def test_every_sort_is_tried() -> None:
     assert set(SORTS) == set(Position.__struct_fields__)
 
 
-@pytest.mark.parametrize("kind", FULL_EVENTS)
-def test_full_events_break_none(kind: str) -> None:
-    assert first_violation(FULL_EVENTS[kind]()) is None
+def test_full_events_break_none(subtests: pytest.Subtests) -> None:
+    for kind in FULL_EVENTS:
+        with subtests.test(kind=kind):
+            assert first_violation(FULL_EVENTS[kind]()) is None
 
 
 def test_the_last_dataset_may_be_pointed_at() -> None:
@@ -228,13 +233,14 @@ def of_a_declaration(subject: str, field: str) -> Any:
     return value
 
 
-@pytest.mark.parametrize(("subject", "field"), OF_ONE)
-def test_what_one_kind_of_subject_has_no_other_has(subject: str, field: str) -> None:
-    value = of_a_declaration(subject, field)
-    for other in DECLARED.keys() - {subject}:
-        assert first_violation(with_body(DECLARED[other], **{field: value})) == Violation(
-            f"declaration_event.{field}", f"only a {subject} has it"
-        ), other
+def test_what_one_kind_of_subject_has_no_other_has(subtests: pytest.Subtests) -> None:
+    for subject, field in OF_ONE:
+        with subtests.test(subject=subject, field=field):
+            value = of_a_declaration(subject, field)
+            for other in DECLARED.keys() - {subject}:
+                assert first_violation(with_body(DECLARED[other], **{field: value})) == Violation(
+                    f"declaration_event.{field}", f"only a {subject} has it"
+                ), other
 
 
 def test_every_field_is_of_one_kind_of_subject_or_of_all() -> None:
@@ -248,9 +254,8 @@ def test_every_field_is_of_one_kind_of_subject_or_of_all() -> None:
             assert first_violation(with_body(DECLARED[subject], **{field: value})) is None, (subject, field)
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
+def test_the_least_of_each_breaks_none(subtests: pytest.Subtests) -> None:
+    cases = [
         with_body("retention", job=None),
         with_body("retention", job=None, namespace=None),
         with_body("declaration", columns=(), marks=()),
@@ -260,7 +265,7 @@ def test_every_field_is_of_one_kind_of_subject_or_of_all() -> None:
         with_items(),
         with_items("0" * 32),
         with_items("0" * 32, "a" * 32, "b" * 32),
-    ],
-)
-def test_the_least_of_each_breaks_none(event: LineageEvent) -> None:
-    assert first_violation(event) is None
+    ]
+    for event in cases:
+        with subtests.test(event=event):
+            assert first_violation(event) is None

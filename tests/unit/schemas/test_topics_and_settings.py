@@ -93,9 +93,8 @@ TLS = {"security_protocol": "SSL"}
 PLAIN = {**SASL, "sasl_mechanism": "PLAIN"}
 
 
-@pytest.mark.parametrize(
-    ("settings", "named"),
-    [
+def test_what_no_client_can_be_made_of_is_named(subtests: pytest.Subtests) -> None:
+    cases = [
         (SASL, ["SASL_MECHANISM", "SASL_USERNAME", "SASL_PASSWORD"]),
         (PLAIN, ["SASL_USERNAME", "SASL_PASSWORD"]),
         ({**PLAIN, "sasl_username": "u"}, ["SASL_PASSWORD"]),
@@ -103,45 +102,43 @@ PLAIN = {**SASL, "sasl_mechanism": "PLAIN"}
         ({**TLS, "ssl_ca_location": "/nowhere.pem"}, ["SSL_CA_LOCATION"]),
         ({**TLS, "ssl_certificate_location": "/nowhere.pem"}, ["SSL_CERTIFICATE_LOCATION"]),
         ({**TLS, "ssl_key_location": "/nowhere.pem"}, ["SSL_KEY_LOCATION"]),
-    ],
-)
-def test_what_no_client_can_be_made_of_is_named(settings: dict[str, str], named: list[str]) -> None:
-    with pytest.raises(SettingsRefusedError) as caught:
-        KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings}).client_config()
-    assert caught.value.setting == ", ".join(f"HEADWATER_KAFKA_{name}" for name in named)
-    assert "hunter2" not in str(caught.value)
+    ]
+    for settings, named in cases:
+        with subtests.test(settings=settings):
+            with pytest.raises(SettingsRefusedError) as caught:
+                KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings}).client_config()
+            assert caught.value.setting == ", ".join(f"HEADWATER_KAFKA_{name}" for name in named)
+            assert "hunter2" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("settings", "named"),
-    [
+def test_what_librdkafka_refuses_is_reported_by_our_name_for_it(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({**TLS, "ssl_ca_location": __file__}, "HEADWATER_KAFKA_SSL_CA_LOCATION"),
         ({**TLS, "ssl_certificate_location": __file__}, "HEADWATER_KAFKA_SSL_CERTIFICATE_LOCATION"),
         ({**SASL, "sasl_mechanism": "GSSAPI"}, "HEADWATER_KAFKA_SASL_MECHANISM"),
         ({"client_properties": {"no.such.thing": "1"}}, "HEADWATER_KAFKA_CLIENT_PROPERTIES"),
         ({"client_properties": {"socket.timeout.ms": "soon"}}, "HEADWATER_KAFKA_CLIENT_PROPERTIES"),
-    ],
-)
-def test_what_librdkafka_refuses_is_reported_by_our_name_for_it(settings: dict[str, Any], named: str) -> None:
-    config = KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings}).client_config()
-    with pytest.raises(KafkaException) as caught:
-        AdminClient(dict[str, Any](config))
-    assert settings_refused(caught.value).setting == named
+    ]
+    for settings, named in cases:
+        with subtests.test(settings=settings):
+            config = KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings}).client_config()
+            with pytest.raises(KafkaException) as caught:
+                AdminClient(dict[str, Any](config))
+            assert settings_refused(caught.value).setting == named
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
+def test_what_librdkafka_takes_is_let_through(subtests: pytest.Subtests) -> None:
+    cases: list[dict[str, Any]] = [
         {**PLAIN, "client_properties": {"sasl.username": "u", "sasl.password": "p"}},
         {**SASL, "sasl_mechanism": "OAUTHBEARER"},
         {**TLS, "ssl_ca_location": "probe"},
         {"ssl_ca_location": "/nowhere.pem"},  # not asked for without TLS
         {"client_properties": {"socket.timeout.ms": 5000, "socket.keepalive.enable": True}},
-    ],
-)
-def test_what_librdkafka_takes_is_let_through(settings: dict[str, Any]) -> None:
-    kafka = KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings})
-    AdminClient(dict[str, Any](kafka.client_config()))
+    ]
+    for settings in cases:
+        with subtests.test(settings=settings):
+            kafka = KafkaSettings.model_validate({"bootstrap_servers": "broker:9092", **settings})
+            AdminClient(dict[str, Any](kafka.client_config()))
 
 
 def test_an_unknown_setting_is_refused_without_showing_values() -> None:

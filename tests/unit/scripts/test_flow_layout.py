@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from flow_layout import flow_layout
+
+pytestmark = pytest.mark.nightly
 
 
 def columns(nodes: str, *arrows: str) -> dict[str, float]:

@@ -10,6 +10,10 @@ import pytest
 from mutated_session import changed_functions
 from mutation import ROOT
 
+from support.waiting import patience
+
+pytestmark = pytest.mark.nightly
+
 SOURCE = """
 LIMIT = 3
 def limit(): return 4
@@ -54,22 +58,23 @@ def changed(before: str, after: str) -> list[str] | None:
     return None if found is None else [new.co_qualname for _, new in found]
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        ("number += 1", "number += 2", ["Counter.count"]),
-        ("value * times", "value + times", ["twice"]),
-        ("return 4", "return 4.0", ["limit"]),
-        ("return 4", "return 4", []),
-        ("LIMIT = 3", "LIMIT = 4", None),
-        ("LIMIT = 3", "LIMIT = 3.0", None),
-        ("times=2", "times=3", None),
-        ("START = 1", "START = 2", None),
-        ("-value", "+value", None),
-    ],
-)
-def test_what_a_change_is_in(before: str, after: str, expected: list[str] | None) -> None:
-    assert changed(before, after) == expected
+CHANGES: list[tuple[str, str, list[str] | None]] = [
+    ("number += 1", "number += 2", ["Counter.count"]),
+    ("value * times", "value + times", ["twice"]),
+    ("return 4", "return 4.0", ["limit"]),
+    ("return 4", "return 4", []),
+    ("LIMIT = 3", "LIMIT = 4", None),
+    ("LIMIT = 3", "LIMIT = 3.0", None),
+    ("times=2", "times=3", None),
+    ("START = 1", "START = 2", None),
+    ("-value", "+value", None),
+]
+
+
+def test_what_a_change_is_in(subtests: pytest.Subtests) -> None:
+    for before, after, expected in CHANGES:
+        with subtests.test(before=before, after=after):
+            assert changed(before, after) == expected
 
 
 def tried(folder: Path, changes: list[tuple[str, str]], test: str = TEST) -> subprocess.CompletedProcess[str]:
@@ -78,7 +83,7 @@ def tried(folder: Path, changes: list[tuple[str, str]], test: str = TEST) -> sub
     (folder / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
     program = PROGRAM.format(scripts=str(ROOT / "scripts"), changes=changes)
     command = [sys.executable, "-c", program]
-    return subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, cwd=folder)
+    return subprocess.run(command, capture_output=True, text=True, timeout=patience(500), check=False, cwd=folder)
 
 
 @pytest.mark.timeout(600)  # an endless loop costs five seconds of processor time

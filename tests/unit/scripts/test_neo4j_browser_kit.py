@@ -6,10 +6,13 @@ import re
 import zipfile
 from pathlib import Path
 
+import pytest
 from neo4j_browser_kit import INTRODUCTION, KIT, build, load_favorites
 from neo4j_browser_storage import grass
 
 from headwater_consumers.facts.model import STORED_LABELS
+
+pytestmark = pytest.mark.nightly
 
 FAVORITES = load_favorites()
 GRAPH = (KIT.parents[1] / "docs" / "graph.md").read_text(encoding="utf-8")

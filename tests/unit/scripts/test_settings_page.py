@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import settings_page
-from pydantic import BaseModel
 
 from headwater.settings import Settings, environment_name, setting_names
 from headwater_producers.spark.common.settings import environment_names
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+pytestmark = pytest.mark.nightly
 
 
 def test_the_page_is_of_the_types() -> None:
@@ -26,10 +24,12 @@ def test_every_variable_is_on_it() -> None:
     assert [name for name in sorted(names) if f"`{name}`" not in written] == []
 
 
-@pytest.mark.parametrize("model", [info.annotation for info in Settings.model_fields.values()])
-def test_every_setting_of_a_command_has_a_meaning(model: type[BaseModel]) -> None:
-    texts = settings_page.meanings(model)
-    assert [name for name in model.model_fields if not texts.get(name)] == []
+def test_every_setting_of_a_command_has_a_meaning(subtests: pytest.Subtests) -> None:
+    models: list[Any] = [info.annotation for info in Settings.model_fields.values()]
+    for model in models:
+        with subtests.test(model=model):
+            texts = settings_page.meanings(model)
+            assert [name for name in model.model_fields if not texts.get(name)] == []
 
 
 def test_every_setting_of_capture_has_a_meaning() -> None:

@@ -11,9 +11,12 @@ from headwater_benchmarks.workload.company import EPOCH, described_job
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import DecodeError
 
+pytestmark = pytest.mark.nightly
 
-@pytest.mark.parametrize("seed", range(40))
-def test_none_can_be_decoded(seed: int) -> None:
-    value = bad_record(random.Random(seed), encode(described_job(seed, EPOCH)))
-    with pytest.raises(DecodeError):
-        Decoder().decode(value)
+
+def test_none_can_be_decoded(subtests: pytest.Subtests) -> None:
+    for seed in range(40):
+        with subtests.test(seed=seed):
+            value = bad_record(random.Random(seed), encode(described_job(seed, EPOCH)))
+            with pytest.raises(DecodeError):
+                Decoder().decode(value)

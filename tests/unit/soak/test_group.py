@@ -15,6 +15,8 @@ from headwater_consumers.materializer.records import Partition
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.topics import TopicNames
 
+pytestmark = pytest.mark.nightly
+
 
 class Reader:
     """Answers one after another, the last for ever: (end, committed) by partition, or trouble."""

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from headwater_benchmarks.soak.links import Link
+from support.waiting import eventually, patience
+
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def echo() -> Iterator[int]:
 
 
 def connected(link: Link) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", link.port), timeout=10)
+    return socket.create_connection(("127.0.0.1", link.port), timeout=patience(10))
 
 
 def says(end: socket.socket, text: bytes) -> bytes:
@@ -71,7 +74,7 @@ def test_what_is_frozen_says_nothing_until_it_flows_again(echo: int) -> None:
         with pytest.raises(TimeoutError):
             end.recv(10)
         link.mend()
-        end.settimeout(10)
+        end.settimeout(patience(10))
         assert end.recv(10) == b"b", "nothing was lost"
 
 
@@ -93,9 +96,7 @@ def test_a_link_counts_what_it_did_to_whom(echo: int) -> None:
         link.mend()
         link.freeze()
         end.sendall(b"b")
-        deadline = time.monotonic() + 10
-        while not link.held_back and time.monotonic() < deadline:
-            time.sleep(0.01)
+        eventually(lambda: link.held_back)
         assert link.held_back == 1
         link.mend()
         assert link.cut() == 1

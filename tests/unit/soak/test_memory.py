@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
 from headwater_benchmarks.soak.memory import MemoryWatch
+from support.waiting import eventually
+
+pytestmark = pytest.mark.nightly
 
 # 120 MB for a moment, and then none of it.
 PASSING = "import sys, time; held = bytearray(120 << 20); del held; print('over', flush=True); time.sleep(60)"
@@ -39,9 +41,7 @@ def test_one_that_has_ended_keeps_the_peak_that_it_had() -> None:
         alive = {"one": process.pid}
         watch = MemoryWatch()
         with watch.running(lambda: alive):
-            deadline = time.monotonic() + 30
-            while not watch.peaks and time.monotonic() < deadline:
-                time.sleep(0.01)
+            eventually(lambda: watch.peaks)
             process.kill()
             process.wait()
     peak = watch.peaks["one"]

@@ -19,6 +19,8 @@ from headwater_benchmarks.soak.verdict import Verdict
 from headwater_consumers.graph.dump import Comparison
 from headwater_consumers.materializer.accounting import Accounting
 
+pytestmark = pytest.mark.nightly
+
 
 class Silent:
     def now(self, what: str, seconds: float) -> None:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from headwater_benchmarks.soak.faults import FAULTS
-from headwater_benchmarks.soak.turns import Turn, one_by_one, together
+from headwater_benchmarks.soak.turns import one_by_one, together
+
+pytestmark = pytest.mark.nightly
 
 
-@pytest.mark.parametrize("turns", [one_by_one, together])
-@pytest.mark.parametrize("seed", range(5))
-def test_every_fault_has_its_turn_once(turns: Callable[..., Iterator[Turn]], seed: int) -> None:
-    faults = [fault for turn in turns(FAULTS, random.Random(seed)) for fault in turn.faults]
-    assert sorted(fault.name for fault in faults) == sorted(fault.name for fault in FAULTS)
+def test_every_fault_has_its_turn_once(subtests: pytest.Subtests) -> None:
+    for turns, seed in itertools.product([one_by_one, together], range(5)):
+        with subtests.test(turns.__name__, seed=seed):
+            faults = [fault for turn in turns(FAULTS, random.Random(seed)) for fault in turn.faults]
+            assert sorted(fault.name for fault in faults) == sorted(fault.name for fault in FAULTS)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_what_stops_the_flow_of_events_happens_alone(seed: int) -> None:
-    turns = list(together(FAULTS, random.Random(seed)))
-    assert any(turn.at_once for turn in turns)
-    assert all(fault.flows is turn.at_once for turn in turns for fault in turn.faults)
-    assert len(turns) < len(FAULTS) / 4
+def test_what_stops_the_flow_of_events_happens_alone(subtests: pytest.Subtests) -> None:
+    for seed in range(5):
+        with subtests.test(seed=seed):
+            turns = list(together(FAULTS, random.Random(seed)))
+            assert any(turn.at_once for turn in turns)
+            assert all(fault.flows is turn.at_once for turn in turns for fault in turn.faults)
+            assert len(turns) < len(FAULTS) / 4
 
 
 def test_a_seed_is_an_order() -> None:

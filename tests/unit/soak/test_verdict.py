@@ -12,6 +12,8 @@ from headwater_consumers.materializer.accounting import Accounting, settle
 from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Partition
 
+pytestmark = pytest.mark.nightly
+
 PARTITION = Partition("soak.events", 0, "id")
 SAME = Comparison(equal=7)
 
@@ -41,9 +43,8 @@ def test_records_of_topics_that_are_gone_count() -> None:
     assert len(verdict(acknowledged=40, bad=3).faults) == 2
 
 
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
+def test_each_thing_that_is_wrong_is_named(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"accounting": accounting(committed=9)}, "1 events pending"),
         ({"accounting": accounting(committed=11)}, "-1 events pending"),
         ({"accounting": accounting(begin=2, committed=0, letters=())}, "2 events expired"),
@@ -55,10 +56,10 @@ def test_records_of_topics_that_are_gone_count() -> None:
         ({"comparison": Comparison(equal=7, missing=1)}, "1 missing"),
         ({"comparison": Comparison(equal=7, extra=1)}, "1 too many"),
         ({"comparison": Comparison(equal=7, changed=1)}, "1 changed"),
-    ],
-)
-def test_each_thing_that_is_wrong_is_named(given: dict[str, Any], named: str) -> None:
-    assert any(named in fault for fault in verdict(**given).faults), verdict(**given).faults
+    ]
+    for given, named in cases:
+        with subtests.test(given=given):
+            assert any(named in fault for fault in verdict(**given).faults), verdict(**given).faults
 
 
 def test_a_letter_that_was_sent_twice_is_one() -> None:

@@ -13,6 +13,8 @@ from headwater_consumers.materializer.fold.rejection import reject
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import IntervalEntry, LineageEvent
 
+pytestmark = pytest.mark.nightly
+
 
 def stream(seed: int, count: int, proportions: Proportions | None = None) -> list[LineageEvent]:
     mixture = Mixture(seed, proportions)

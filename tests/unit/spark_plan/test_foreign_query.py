@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import Direct, Field, Indirect
 from headwater_producers.spark.plan.foreign_query import foreign_tables, read_foreign
 from headwater_producers.spark.plan.text import Literals
 from headwater_schemas.events import DatasetRef
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def table(name: str) -> DatasetRef:
@@ -34,132 +36,133 @@ def read(query: str, scheme: str = "postgresql", *names: str) -> dict[str, list[
     return found | {"*": sorted(reported(i) for i in relation.influences)}
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        (
-            "SELECT id, upper(name) AS n FROM people WHERE age > 3",
-            {"id": ["people.id COPY"], "n": ["people.name DERIVE"], "*": ["people.age FILTER_DEPENDENCY"]},
-        ),
-        (
-            "SELECT p.id, o.amount::int AS x FROM people p JOIN sales.orders o ON p.id = o.person ORDER BY x",
-            {
-                "id": ["people.id COPY"],
-                "x": ["sales.orders.amount CAST"],
-                "*": [
-                    "people.id JOIN_DEPENDENCY",
-                    "sales.orders.amount SORT_DEPENDENCY",
-                    "sales.orders.person JOIN_DEPENDENCY",
-                ],
-            },
-        ),
-        (
-            """WITH q AS (SELECT city, sum(amount) AS s, count(*) AS n, md5(mail) AS h FROM t GROUP BY city, mail)
+REPORTED: list[tuple[str, dict[str, list[str]]]] = [
+    (
+        "SELECT id, upper(name) AS n FROM people WHERE age > 3",
+        {"id": ["people.id COPY"], "n": ["people.name DERIVE"], "*": ["people.age FILTER_DEPENDENCY"]},
+    ),
+    (
+        "SELECT p.id, o.amount::int AS x FROM people p JOIN sales.orders o ON p.id = o.person ORDER BY x",
+        {
+            "id": ["people.id COPY"],
+            "x": ["sales.orders.amount CAST"],
+            "*": [
+                "people.id JOIN_DEPENDENCY",
+                "sales.orders.amount SORT_DEPENDENCY",
+                "sales.orders.person JOIN_DEPENDENCY",
+            ],
+        },
+    ),
+    (
+        """WITH q AS (SELECT city, sum(amount) AS s, count(*) AS n, md5(mail) AS h FROM t GROUP BY city, mail)
             SELECT q.*, mine(s) AS f, CASE WHEN s > 1 THEN city ELSE 'x' END AS c FROM q""",
-            {
-                "city": ["t.city COPY"],
-                "s": ["t.amount AGGREGATE"],
-                "n": ["t AGGREGATE masked"],
-                "h": ["t.mail HASH masked"],
-                "f": ["t.amount EXTERNAL"],
-                "c": ["t.amount CONDITIONAL", "t.city DERIVE"],
-                "*": ["t.city GROUP_DEPENDENCY", "t.mail GROUP_DEPENDENCY"],
-            },
-        ),
-        (
-            "SELECT a FROM t UNION ALL SELECT b FROM u",
-            {"a": ["t.a COPY", "u.b COPY"], "*": []},
-        ),
-        (
-            "SELECT a FROM t EXCEPT SELECT b FROM u",
-            {"a": ["t.a COPY"], "*": ["t.a JOIN_DEPENDENCY", "u.b JOIN_DEPENDENCY"]},
-        ),
-        (
-            """SELECT t.a, (SELECT max(u.v) FROM u WHERE u.k = t.k) AS m FROM t
+        {
+            "city": ["t.city COPY"],
+            "s": ["t.amount AGGREGATE"],
+            "n": ["t AGGREGATE masked"],
+            "h": ["t.mail HASH masked"],
+            "f": ["t.amount EXTERNAL"],
+            "c": ["t.amount CONDITIONAL", "t.city DERIVE"],
+            "*": ["t.city GROUP_DEPENDENCY", "t.mail GROUP_DEPENDENCY"],
+        },
+    ),
+    (
+        "SELECT a FROM t UNION ALL SELECT b FROM u",
+        {"a": ["t.a COPY", "u.b COPY"], "*": []},
+    ),
+    (
+        "SELECT a FROM t EXCEPT SELECT b FROM u",
+        {"a": ["t.a COPY"], "*": ["t.a JOIN_DEPENDENCY", "u.b JOIN_DEPENDENCY"]},
+    ),
+    (
+        """SELECT t.a, (SELECT max(u.v) FROM u WHERE u.k = t.k) AS m FROM t
             WHERE EXISTS (SELECT 1 FROM w WHERE w.x = t.x)""",
-            {
-                "a": ["t.a COPY"],
-                "m": ["t.k FILTER_DEPENDENCY", "u.k FILTER_DEPENDENCY", "u.v AGGREGATE"],
-                "*": ["t.x FILTER_DEPENDENCY", "w.x FILTER_DEPENDENCY"],
-            },
-        ),
-        (
-            "SELECT rank() OVER (PARTITION BY a ORDER BY b) AS r, row_number() OVER () AS n FROM t",
-            {
-                "r": ["nothing CONSTANT", "t.a WINDOW_DEPENDENCY", "t.b WINDOW_DEPENDENCY"],
-                "n": ["t AGGREGATE"],
-                "*": [],
-            },
-        ),
-    ],
-)
-def test_what_the_text_reports(query: str, expected: dict[str, list[str]]) -> None:
-    assert read(query) == expected
+        {
+            "a": ["t.a COPY"],
+            "m": ["t.k FILTER_DEPENDENCY", "u.k FILTER_DEPENDENCY", "u.v AGGREGATE"],
+            "*": ["t.x FILTER_DEPENDENCY", "w.x FILTER_DEPENDENCY"],
+        },
+    ),
+    (
+        "SELECT rank() OVER (PARTITION BY a ORDER BY b) AS r, row_number() OVER () AS n FROM t",
+        {
+            "r": ["nothing CONSTANT", "t.a WINDOW_DEPENDENCY", "t.b WINDOW_DEPENDENCY"],
+            "n": ["t AGGREGATE"],
+            "*": [],
+        },
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT * FROM people NATURAL JOIN orders",
-        "SELECT people.*, orders.* FROM people JOIN orders ON people.id = orders.person",
-        "SELECT * FROM a UNION ALL SELECT * FROM b",
-        "SELECT * EXCEPT (id) FROM people",
-        "SELECT id, amount FROM people JOIN orders ON id = person",
-        "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM w WHERE x = y)",
-        "SELECT a FROM t, LATERAL unnest(t.list) AS u(b)",
-        "WITH RECURSIVE r AS (SELECT a FROM t UNION ALL SELECT a + 1 FROM r) SELECT a FROM r",
-        "SELECT DISTINCT ON (a) a, b FROM t",
-        "SELECT x FROM t PIVOT (sum(a) FOR b IN (1, 2))",
-        "SELECT a FROM t WHERE a > ?",
-        "DELETE FROM t",
-        "this is no query (",
-    ],
-)
-def test_what_the_text_does_not_tell_is_not_guessed(query: str) -> None:
-    assert read(query) is None
+def test_what_the_text_reports(subtests: pytest.Subtests) -> None:
+    for query, expected in REPORTED:
+        with subtests.test(query):
+            assert read(query) == expected
 
 
-@pytest.mark.parametrize(
-    ("query", "names", "expected"),
-    [
-        ("SELECT * FROM t", ("a", "b"), {"a": ["t.a COPY"], "b": ["t.b COPY"], "*": []}),
-        (
-            "SELECT 1 AS one, t.*, upper(u.x) AS x FROM t JOIN u ON t.k = u.k",
-            ("one", "a", "b", "x"),
-            {
-                "one": ["nothing CONSTANT"],
-                "a": ["t.a COPY"],
-                "b": ["t.b COPY"],
-                "x": ["u.x DERIVE"],
-                "*": ["t.k JOIN_DEPENDENCY", "u.k JOIN_DEPENDENCY"],
-            },
-        ),
-        (
-            "WITH q AS (SELECT t.*, u.n + 1 AS more FROM t, u) SELECT more, a FROM q",
-            ("more", "a"),
-            {"more": ["u.n DERIVE"], "a": ["t.a COPY"], "*": ["t JOIN_DEPENDENCY", "u JOIN_DEPENDENCY"]},
-        ),
-        (
-            "SELECT DISTINCT * FROM (SELECT a AS z, t.* FROM t) AS q",
-            ("z", "b"),
-            {"z": ["t.a COPY"], "b": ["t.b COPY"], "*": ["t.a GROUP_DEPENDENCY", "t.b GROUP_DEPENDENCY"]},
-        ),
-        (
-            "SELECT * FROM t UNION ALL SELECT x, y FROM u",
-            ("a", "b"),
-            {"a": ["t.a COPY", "u.x COPY"], "b": ["t.b COPY", "u.y COPY"], "*": []},
-        ),
-        (
-            "SELECT a FROM t WHERE EXISTS (SELECT * FROM w WHERE w.x = t.x)",
-            ("a",),
-            {"a": ["t.a COPY"], "*": ["t.x FILTER_DEPENDENCY", "w.x FILTER_DEPENDENCY"]},
-        ),
-    ],
-)
-def test_a_star_of_one_table_is_reported_by_the_names_of_the_result(
-    query: str, names: tuple[str, ...], expected: dict[str, list[str]]
-) -> None:
-    assert read(query, "postgresql", *names) == expected
+NOT_GUESSED: list[str] = [
+    "SELECT * FROM people NATURAL JOIN orders",
+    "SELECT people.*, orders.* FROM people JOIN orders ON people.id = orders.person",
+    "SELECT * FROM a UNION ALL SELECT * FROM b",
+    "SELECT * EXCEPT (id) FROM people",
+    "SELECT id, amount FROM people JOIN orders ON id = person",
+    "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM w WHERE x = y)",
+    "SELECT a FROM t, LATERAL unnest(t.list) AS u(b)",
+    "WITH RECURSIVE r AS (SELECT a FROM t UNION ALL SELECT a + 1 FROM r) SELECT a FROM r",
+    "SELECT DISTINCT ON (a) a, b FROM t",
+    "SELECT x FROM t PIVOT (sum(a) FOR b IN (1, 2))",
+    "SELECT a FROM t WHERE a > ?",
+    "DELETE FROM t",
+    "this is no query (",
+]
+
+
+def test_what_the_text_does_not_tell_is_not_guessed(subtests: pytest.Subtests) -> None:
+    for query in NOT_GUESSED:
+        with subtests.test(query):
+            assert read(query) is None
+
+
+STARS: list[tuple[str, tuple[str, ...], dict[str, list[str]]]] = [
+    ("SELECT * FROM t", ("a", "b"), {"a": ["t.a COPY"], "b": ["t.b COPY"], "*": []}),
+    (
+        "SELECT 1 AS one, t.*, upper(u.x) AS x FROM t JOIN u ON t.k = u.k",
+        ("one", "a", "b", "x"),
+        {
+            "one": ["nothing CONSTANT"],
+            "a": ["t.a COPY"],
+            "b": ["t.b COPY"],
+            "x": ["u.x DERIVE"],
+            "*": ["t.k JOIN_DEPENDENCY", "u.k JOIN_DEPENDENCY"],
+        },
+    ),
+    (
+        "WITH q AS (SELECT t.*, u.n + 1 AS more FROM t, u) SELECT more, a FROM q",
+        ("more", "a"),
+        {"more": ["u.n DERIVE"], "a": ["t.a COPY"], "*": ["t JOIN_DEPENDENCY", "u JOIN_DEPENDENCY"]},
+    ),
+    (
+        "SELECT DISTINCT * FROM (SELECT a AS z, t.* FROM t) AS q",
+        ("z", "b"),
+        {"z": ["t.a COPY"], "b": ["t.b COPY"], "*": ["t.a GROUP_DEPENDENCY", "t.b GROUP_DEPENDENCY"]},
+    ),
+    (
+        "SELECT * FROM t UNION ALL SELECT x, y FROM u",
+        ("a", "b"),
+        {"a": ["t.a COPY", "u.x COPY"], "b": ["t.b COPY", "u.y COPY"], "*": []},
+    ),
+    (
+        "SELECT a FROM t WHERE EXISTS (SELECT * FROM w WHERE w.x = t.x)",
+        ("a",),
+        {"a": ["t.a COPY"], "*": ["t.x FILTER_DEPENDENCY", "w.x FILTER_DEPENDENCY"]},
+    ),
+]
+
+
+def test_a_star_of_one_table_is_reported_by_the_names_of_the_result(subtests: pytest.Subtests) -> None:
+    for query, names, expected in STARS:
+        with subtests.test(query=query, names=names):
+            assert read(query, "postgresql", *names) == expected
 
 
 def test_names_are_those_of_the_database() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.column import CONSTANT, VALUE, Column, Direct, Field, member_step
 from headwater_producers.spark.plan.members import array_items, array_members, constant_key, map_members, united_maps
 from headwater_producers.spark.plan.structure import array_of, merge, part
 from headwater_schemas.events import DatasetRef
+
+if TYPE_CHECKING:
+    import pytest
 
 T = DatasetRef("file", "/t")
 
@@ -26,25 +28,26 @@ def sources(column: Column) -> set[str]:
     return {".".join(d.field.path or ()) for d in column.sources if isinstance(d.field, Field)}
 
 
-@pytest.mark.parametrize(
-    ("column", "key"),
-    [
-        (literal("a", "string"), "a"),
-        (literal("3", "integer"), "3"),
-        (literal("3.0", "long"), "3"),
-        (literal("3.5", "integer"), None),
-        (literal("many", "integer"), None),
-        # As '01', or in another way: only the cast knows.
-        (literal("1", "string", "cast(01 as string)"), None),
-        # Equal to another by a collation.
-        (literal("a", "string collate UTF8_LCASE"), None),
-        (literal("1.0", "double"), None),
-        (replace(literal("a", "string"), constants=frozenset({"a", "b"})), None),
-        (field("x"), None),
-    ],
-)
-def test_a_key_is_known_where_it_can_be_compared(column: Column, key: str | None) -> None:
-    assert constant_key(column) == key
+KEYS: list[tuple[Column, str | None]] = [
+    (literal("a", "string"), "a"),
+    (literal("3", "integer"), "3"),
+    (literal("3.0", "long"), "3"),
+    (literal("3.5", "integer"), None),
+    (literal("many", "integer"), None),
+    # As '01', or in another way: only the cast knows.
+    (literal("1", "string", "cast(01 as string)"), None),
+    # Equal to another by a collation.
+    (literal("a", "string collate UTF8_LCASE"), None),
+    (literal("1.0", "double"), None),
+    (replace(literal("a", "string"), constants=frozenset({"a", "b"})), None),
+    (field("x"), None),
+]
+
+
+def test_a_key_is_known_where_it_can_be_compared(subtests: pytest.Subtests) -> None:
+    for column, key in KEYS:
+        with subtests.test(column=column):
+            assert constant_key(column) == key
 
 
 def array(*names: str) -> Column:

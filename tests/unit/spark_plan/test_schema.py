@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_producers.spark.plan.schema import path_text, schema_definition, type_text
+
+if TYPE_CHECKING:
+    import pytest
 
 LEG = {"type": "struct", "fields": [{"name": "origin", "type": "string", "nullable": True}]}
 TRIP = {
@@ -37,19 +40,20 @@ def test_two_fields_of_one_name_are_one() -> None:
     assert [(f.path, f.type) for f in schema_definition(twice).fields] == [("a", "string")]
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        (("a", "b"), "a.b"),
-        (("a.b", "c"), "`a.b`.c"),
-        (("a`b",), "`a``b`"),
-        (("legs", "[]", "x"), "legs.[].x"),
-        # A column's own name: nothing has elements yet.
-        (("[]", "[]"), "`[]`.[]"),
-    ],
-)
-def test_paths(path: tuple[str, ...], text: str) -> None:
-    assert path_text(path) == text
+PATHS: list[tuple[tuple[str, ...], str]] = [
+    (("a", "b"), "a.b"),
+    (("a.b", "c"), "`a.b`.c"),
+    (("a`b",), "`a``b`"),
+    (("legs", "[]", "x"), "legs.[].x"),
+    # A column's own name: nothing has elements yet.
+    (("[]", "[]"), "`[]`.[]"),
+]
+
+
+def test_paths(subtests: pytest.Subtests) -> None:
+    for path, text in PATHS:
+        with subtests.test(path=path):
+            assert path_text(path) == text
 
 
 def test_types_as_sql_writes_them() -> None:

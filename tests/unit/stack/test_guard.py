@@ -16,6 +16,7 @@ from headwater.errors import HeadwaterError
 from headwater.stack import process
 from headwater.stack.process import GuardedProcess
 from headwater.stack.state import ProcessId
+from support.waiting import patience
 
 SLEEP = [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(600)"]
 STUBBORN = [
@@ -34,7 +35,7 @@ OWNER = textwrap.dedent("""
 
 
 def begun(guarded: GuardedProcess, output: Path) -> None:
-    guarded.wait_until(lambda: "begun" in output.read_text(), timeout_seconds=20, cancelled=lambda: False)
+    guarded.wait_until(lambda: "begun" in output.read_text(), timeout_seconds=patience(20), cancelled=lambda: False)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
@@ -48,7 +49,7 @@ def test_the_program_ends_with_its_owner(number: signal.Signals, tmp_path: Path)
         program = ProcessId.of(int(owner.stdout.readline()))
         assert program.alive()
         owner.send_signal(number)
-    assert program.wait_gone(10)
+    assert program.wait_gone(patience(10))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's death")
@@ -56,7 +57,7 @@ def test_the_program_ends_with_a_killed_guard(tmp_path: Path) -> None:
     guarded = GuardedProcess("sleeper", SLEEP, output=tmp_path / "output")
     program = ProcessId.of(guarded.pid)
     os.kill(psutil.Process(guarded.pid).ppid(), signal.SIGKILL)
-    assert program.wait_gone(10)
+    assert program.wait_gone(patience(10))
     assert guarded.ended()
     guarded.stop()
 
@@ -85,7 +86,7 @@ def test_the_folder_to_delete_goes_with_the_program(tmp_path: Path) -> None:
 def test_a_program_that_ends_while_starting_is_reported_with_its_last_words(tmp_path: Path) -> None:
     guarded = GuardedProcess("short", ["sh", "-c", "echo so it goes; exit 3"], output=tmp_path / "output")
     with pytest.raises(HeadwaterError, match=r"short ended while starting\.\nso it goes"):
-        guarded.wait_until(lambda: False, timeout_seconds=20, cancelled=lambda: False)
+        guarded.wait_until(lambda: False, timeout_seconds=patience(20), cancelled=lambda: False)
     guarded.stop()
 
 

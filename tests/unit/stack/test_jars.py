@@ -14,6 +14,7 @@ import pytest
 from headwater.errors import ConfigurationError, UnreachableError
 from headwater.stack import ivy, jars
 from headwater.stack.lock import Jar
+from support.waiting import patience
 
 CONTENT = {"one": b"first jar", "two": b"second jar"}
 
@@ -114,14 +115,14 @@ def test_two_at_once_fetch_once(cache: Path, monkeypatch: pytest.MonkeyPatch) ->
     begin = threading.Barrier(2)
 
     def ensure() -> None:
-        begin.wait(5)
+        begin.wait(patience(5))
         jars.ensure_jars("kafka")
 
     threads = [threading.Thread(target=ensure) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(patience(10))
     assert len(script.asked) == 1
 
 

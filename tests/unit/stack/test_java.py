@@ -39,18 +39,17 @@ def _forget_afterwards() -> None:
     java.java_runtime.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("text", "version"),
-    [
+def test_the_feature_release_is_read(subtests: pytest.Subtests) -> None:
+    cases = [
         ('openjdk version "17.0.15" 2025-04-15', 17),
         ('java version "1.8.0_292"', 8),
         ('openjdk version "21" 2023-09-19', 21),
         ('openjdk version "24-ea" 2025-03-18', 24),
         ("Error: could not create the virtual machine", None),
-    ],
-)
-def test_the_feature_release_is_read(text: str, version: int | None) -> None:
-    assert java.parse_version(text) == version
+    ]
+    for text, version in cases:
+        with subtests.test(text=text):
+            assert java.parse_version(text) == version
 
 
 def test_java_home_comes_before_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

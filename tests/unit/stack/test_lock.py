@@ -17,9 +17,8 @@ def test_a_line_names_coordinates_hash_and_size() -> None:
     assert str(jar.path) == "io.netty/netty-epoll-4.1.2-linux-x86_64.jar"
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_a_malformed_line_is_refused_by_its_number(subtests: pytest.Subtests) -> None:
+    cases = [
         f"org:artifact sha256:{HASH} 1",
         f"org:artifact:1:c:d sha256:{HASH} 1",
         f"org:artifact:1 sha256:{HASH[:-1]} 1",
@@ -28,11 +27,10 @@ def test_a_line_names_coordinates_hash_and_size() -> None:
         f"org:artifact:1 sha256:{HASH}",
         f"org:../artifact:1 sha256:{HASH} 1",
         f'org:arti"fact:1 sha256:{HASH} 1',
-    ],
-)
-def test_a_malformed_line_is_refused_by_its_number(line: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"some\.lock, line 2"):
-        parse_lock(f"# heading\n{line}\n", where="some.lock")
+    ]
+    for line in cases:
+        with subtests.test(line=line), pytest.raises(ConfigurationError, match=r"some\.lock, line 2"):
+            parse_lock(f"# heading\n{line}\n", where="some.lock")
 
 
 def test_a_jar_may_stand_there_once() -> None:
@@ -50,12 +48,13 @@ LOCKS: list[tuple[LockName, Release | None]] = [("kafka", None), ("neo4j", None)
 LOCKS += [(name, release) for release in RELEASES for name in release.modules]
 
 
-@pytest.mark.parametrize(("name", "release"), LOCKS)
-def test_one_lock_has_each_module_in_one_version_and_each_file_once(name: LockName, release: Release | None) -> None:
-    jars = read_lock(name, release)
-    versions = {(jar.organisation, jar.artifact): jar.version for jar in jars}
-    assert all(versions[jar.organisation, jar.artifact] == jar.version for jar in jars)
-    assert len({jar.path for jar in jars}) == len(jars)
+def test_one_lock_has_each_module_in_one_version_and_each_file_once(subtests: pytest.Subtests) -> None:
+    for name, release in LOCKS:
+        with subtests.test(name=name, release=release):
+            jars = read_lock(name, release)
+            versions = {(jar.organisation, jar.artifact): jar.version for jar in jars}
+            assert all(versions[jar.organisation, jar.artifact] == jar.version for jar in jars)
+            assert len({jar.path for jar in jars}) == len(jars)
 
 
 def test_locks_agree_on_the_jars_they_share() -> None:
@@ -64,10 +63,11 @@ def test_locks_agree_on_the_jars_they_share() -> None:
         assert known.setdefault(jar.coordinates, jar.sha256) == jar.sha256
 
 
-@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
-def test_the_locks_of_a_spark_are_made_of_what_the_table_has_for_it(release: Release) -> None:
-    for name, module in release.modules.items():
-        assert module in {jar.coordinates for jar in read_lock(name, release)}
+def test_the_locks_of_a_spark_are_made_of_what_the_table_has_for_it(subtests: pytest.Subtests) -> None:
+    for release in RELEASES:
+        with subtests.test(release.name):
+            for name, module in release.modules.items():
+                assert module in {jar.coordinates for jar in read_lock(name, release)}
 
 
 def test_a_format_without_jars_for_a_spark_is_named_with_the_sparks_that_have_them() -> None:
@@ -76,19 +76,20 @@ def test_a_format_without_jars_for_a_spark_is_named_with_the_sparks_that_have_th
     assert refused.value.fix == "Use a PySpark of 3.5, 4.0, 4.1 for it."
 
 
-@pytest.mark.parametrize(
-    ("pyspark", "name"), [("3.5.1", "3.5"), ("4.0.0", "4.0"), ("4.1.0.dev2", "4.1"), ("4.2.9", "4.2")]
-)
 def test_a_pyspark_has_the_jars_of_its_minor_version(
-    pyspark: str, name: str, capsys: pytest.CaptureFixture[str]
+    subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert release_of(pyspark).name == name
-    assert capsys.readouterr().err == ""
+    cases = [("3.5.1", "3.5"), ("4.0.0", "4.0"), ("4.1.0.dev2", "4.1"), ("4.2.9", "4.2")]
+    for pyspark, name in cases:
+        with subtests.test(pyspark=pyspark):
+            assert release_of(pyspark).name == name
+            assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize(("pyspark", "name"), [("4.3.0", "4.2"), ("5.0.0", "4.2"), ("3.4.1", "3.5")])
 def test_an_unknown_pyspark_has_those_of_the_nearest_with_a_warning(
-    pyspark: str, name: str, capsys: pytest.CaptureFixture[str]
+    subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert release_of(pyspark).name == name
-    assert f"No jars are known for PySpark {pyspark}" in capsys.readouterr().err
+    for pyspark, name in [("4.3.0", "4.2"), ("5.0.0", "4.2"), ("3.4.1", "3.5")]:
+        with subtests.test(pyspark=pyspark):
+            assert release_of(pyspark).name == name
+            assert f"No jars are known for PySpark {pyspark}" in capsys.readouterr().err

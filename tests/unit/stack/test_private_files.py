@@ -9,6 +9,7 @@ from headwater.stack import describe
 from headwater.stack.info import Member, StackInfo
 from headwater.stack.paths import OURS, private_folder, write_private
 from headwater.stack.process import GuardedProcess
+from support.waiting import patience
 
 WRITES = "import pathlib, sys; folder = pathlib.Path(sys.argv[1]); folder.mkdir(); (folder / 'store').write_text('x')"
 
@@ -58,7 +59,7 @@ def test_what_a_server_writes_is_private(tmp_path: Path) -> None:
     program = GuardedProcess(
         "writer", [sys.executable, "-c", WRITES, str(tmp_path / "data")], output=output, private=True
     )
-    program._guard.wait(30)
+    program._guard.wait(patience(30))
     program.stop()
     assert (mode(tmp_path / "data"), mode(tmp_path / "data" / "store"), mode(output)) == (0o700, 0o600, 0o600)
 

@@ -13,6 +13,7 @@ import pytest
 from headwater.stack import state
 from headwater.stack.info import Member, StackInfo
 from headwater.stack.ports import STANDARD, Ports
+from support.waiting import patience
 
 
 @pytest.fixture
@@ -42,15 +43,16 @@ def test_a_supervisor_that_has_ended_is_not_found_even_as_a_zombie(tmp_path: Pat
         state.write(tmp_path, replace(record, supervisor=supervisor), STANDARD)
         assert state.read(tmp_path) is not None
         process.kill()
-        assert supervisor.wait_gone(10)  # nobody has waited for it yet
+        assert supervisor.wait_gone(patience(10))  # nobody has waited for it yet
         assert state.read(tmp_path) is None
     assert state.read(tmp_path) is None
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"supervisor": {"pid": "x"}}'])
-def test_a_damaged_record_is_no_record(content: str, tmp_path: Path) -> None:
-    (tmp_path / "stack.json").write_text(content)
-    assert state.read(tmp_path) is None
+def test_a_damaged_record_is_no_record(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for content in ["", "{", "[]", '{"supervisor": {"pid": "x"}}']:
+        with subtests.test(content=content):
+            (tmp_path / "stack.json").write_text(content)
+            assert state.read(tmp_path) is None
 
 
 def test_ports_are_remembered_beyond_the_record(tmp_path: Path, record: state.Record) -> None:
