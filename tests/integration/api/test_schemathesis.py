@@ -67,7 +67,7 @@ def url(stack: StackUnderTest, neo4j_driver: Driver) -> Iterator[str]:
 @schema.parametrize()
 @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_the_api_is_as_it_is_described(url: str, case: Case[Any]) -> None:
-    case.call_and_validate(base_url=url)
+    case.call_and_validate(base_url=url, timeout=patience(60))
 
 
 PAGED = sorted(

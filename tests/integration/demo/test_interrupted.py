@@ -10,6 +10,8 @@ import pytest
 from support.demo_process import DemoUnderTest
 from support.waiting import patience
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.mark.stack
 @pytest.mark.spark

@@ -17,6 +17,8 @@ from support.spark_submit import submit
 from support.stack import StackUnderTest
 from support.waiting import patience
 
+pytestmark = pytest.mark.nightly
+
 TOPICS = {"flights.departed": 3, "flights.enriched": 2}
 
 

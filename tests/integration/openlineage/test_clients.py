@@ -81,7 +81,7 @@ def over_http(settings: dict[str, str], _topic: str, _folder: Path) -> tuple[str
     door = {**settings, "HEADWATER_SERVE_PORT": "0", "HEADWATER_SERVE_INTAKE": "true"}
     with serving({**door, "HEADWATER_SERVE_INTAKE_TOKEN": TOKEN}) as server:
         auth = {"type": "api_key", "apiKey": TOKEN}
-        transport = {"type": "http", "url": server.url(), "compression": "gzip", "auth": auth}
+        transport = {"type": "http", "url": server.url(), "compression": "gzip", "auth": auth, "timeout": patience(30)}
         client = OpenLineageClient(config={"transport": transport})
         for event in events():
             client.emit(event)

@@ -26,7 +26,7 @@ from support.running import SECONDS, environment, lineage, runs, small
 from support.stack import StackUnderTest
 from support.waiting import patience
 
-pytestmark = [pytest.mark.spark, pytest.mark.stack]
+pytestmark = [pytest.mark.nightly, pytest.mark.spark, pytest.mark.stack]
 
 ROOT = Path(__file__).parents[3]
 

@@ -15,6 +15,8 @@ from headwater.stack.state import ProcessId
 from support.no_java import path_without_java
 from support.waiting import eventually, patience
 
+pytestmark = pytest.mark.nightly
+
 OWNER = textwrap.dedent("""
     import json, time
     from headwater.stack import EmbeddedStack

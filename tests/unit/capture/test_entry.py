@@ -46,31 +46,32 @@ def test_a_recorded_micro_batch() -> None:
     assert (entry.batch_id, entry.rows_in, entry.rows_out, entry.plan_digest) == (1, 30, 30, "d" * 32)
 
 
-@pytest.mark.parametrize(
-    ("rows", "before_ms", "rows_in"),
-    [
-        # The sink had it before the trigger began: it was written by a driver that was killed, and is skipped now.
-        (0, 1, None),
-        # A micro-batch without rows writes, too: what a watermark has closed, or an empty file.
-        (0, 0, 0),
-        (0, -900, 0),
-        (30, 1, 30),
-    ],
-)
-def test_rows_of_a_micro_batch_that_the_sink_skips_are_unknown(rows: int, before_ms: int, rows_in: int | None) -> None:
-    progress = changed("kafka_next_batch", numInputRows=rows)
-    written = int(progress.started_at.timestamp() * 1000) - before_ms
-    line = json.dumps({"path": "/out/a", "size": 1, "modificationTime": written, "action": "add"})
-    files = DictFiles({f"/out/_spark_metadata/{progress.batch_id}": f"v1\n{line}"})
-    txn = {"txn": {"appId": "q", "version": progress.batch_id}}
-    actions = [txn, {"commitInfo": {"timestamp": written, "operation": "STREAMING UPDATE"}}]
-    delta = DictFiles(
-        {f"/out/_delta_log/{0:020d}.json": "\n".join(json.dumps(a, separators=(",", ":")) for a in actions)}
-    )
-    for commits in (SinkCommits("FileSink[/out]", "q", files), SinkCommits("DeltaSink[/out]", "q", delta)):
-        facts = micro_batch_facts(progress, None, None, (), None, commits, ObservedTopics(NoTopics()))
-        entry = interval_entry(progress, [topic("in")], facts)
-        assert (entry.rows_in, entry.inputs[0].rows) == (rows_in, rows_in)
+SKIPPED: list[tuple[int, int, int | None]] = [
+    # The sink had it before the trigger began: it was written by a driver that was killed, and is skipped now.
+    (0, 1, None),
+    # A micro-batch without rows writes, too: what a watermark has closed, or an empty file.
+    (0, 0, 0),
+    (0, -900, 0),
+    (30, 1, 30),
+]
+
+
+def test_rows_of_a_micro_batch_that_the_sink_skips_are_unknown(subtests: pytest.Subtests) -> None:
+    for rows, before_ms, rows_in in SKIPPED:
+        with subtests.test(rows=rows, before_ms=before_ms):
+            progress = changed("kafka_next_batch", numInputRows=rows)
+            written = int(progress.started_at.timestamp() * 1000) - before_ms
+            line = json.dumps({"path": "/out/a", "size": 1, "modificationTime": written, "action": "add"})
+            files = DictFiles({f"/out/_spark_metadata/{progress.batch_id}": f"v1\n{line}"})
+            txn = {"txn": {"appId": "q", "version": progress.batch_id}}
+            actions = [txn, {"commitInfo": {"timestamp": written, "operation": "STREAMING UPDATE"}}]
+            delta = DictFiles(
+                {f"/out/_delta_log/{0:020d}.json": "\n".join(json.dumps(a, separators=(",", ":")) for a in actions)}
+            )
+            for commits in (SinkCommits("FileSink[/out]", "q", files), SinkCommits("DeltaSink[/out]", "q", delta)):
+                facts = micro_batch_facts(progress, None, None, (), None, commits, ObservedTopics(NoTopics()))
+                entry = interval_entry(progress, [topic("in")], facts)
+                assert (entry.rows_in, entry.inputs[0].rows) == (rows_in, rows_in)
 
 
 def test_a_first_batch_takes_its_start_from_the_checkpoint() -> None:

@@ -398,16 +398,19 @@ def test_where_a_table_lies_is_written_as_hadoop_has_it(subtests: pytest.Subtest
             assert location(dataset) == expected
 
 
-@pytest.mark.parametrize(
-    ("targets", "reason"),
-    [
-        ((), "where it was to write isn't known"),
-        (write().targets * 2, "it was to write several datasets"),
-        (write("parquet").targets, "what it was to write keeps no record of whose a file is"),
-    ],
-)
-def test_why_nothing_shows_what_became_of_a_write(targets: tuple[WriteTarget, ...], reason: str) -> None:
-    assert became_of(write(targets=targets), delta(CREATED)) == WriteOutcome(verdict=Verdict.UNKNOWN, reason=reason)
+UNSHOWN: list[tuple[tuple[WriteTarget, ...], str]] = [
+    ((), "where it was to write isn't known"),
+    (write().targets * 2, "it was to write several datasets"),
+    (write("parquet").targets, "what it was to write keeps no record of whose a file is"),
+]
+
+
+def test_why_nothing_shows_what_became_of_a_write(subtests: pytest.Subtests) -> None:
+    for targets, reason in UNSHOWN:
+        with subtests.test(targets=targets):
+            assert became_of(write(targets=targets), delta(CREATED)) == WriteOutcome(
+                verdict=Verdict.UNKNOWN, reason=reason
+            )
 
 
 class Unreadable(DictFiles):
@@ -421,17 +424,19 @@ class Unreadable(DictFiles):
         raise self._reason
 
 
-@pytest.mark.parametrize("reason", [OSError("gone"), ValueError("gone"), KeyError("gone"), Py4JError("gone")])
 def test_a_log_that_cannot_be_read_is_a_reason_whatever_failed(
-    reason: Exception, caplog: pytest.LogCaptureFixture
+    subtests: pytest.Subtests, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.DEBUG, "headwater_producers.spark.backfill.left_tables"):
-        found = became_of(write(), Unreadable(reason))
-    assert found.verdict is Verdict.UNKNOWN
-    assert found.reason == f"the log of what it was to write can't be read: {reason}"
-    [record] = caplog.records
-    assert record.getMessage() == "lineage capture: the log of a table can't be read"
-    assert record.exc_info
+    for reason in (OSError("gone"), ValueError("gone"), KeyError("gone"), Py4JError("gone")):
+        with subtests.test(reason=reason):
+            caplog.clear()
+            with caplog.at_level(logging.DEBUG, "headwater_producers.spark.backfill.left_tables"):
+                found = became_of(write(), Unreadable(reason))
+            assert found.verdict is Verdict.UNKNOWN
+            assert found.reason == f"the log of what it was to write can't be read: {reason}"
+            [record] = caplog.records
+            assert record.getMessage() == "lineage capture: the log of a table can't be read"
+            assert record.exc_info
 
 
 def test_of_a_write_that_committed_nothing_there_is_no_plan(caplog: pytest.LogCaptureFixture) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater_producers.spark.connectors.answer import Committed
 from headwater_producers.spark.connectors.files.manifest import Listed, Manifests, parse_listing
@@ -10,6 +10,9 @@ from headwater_producers.spark.events.writes import Counts, join_outputs
 from headwater_producers.spark.plan import PlanSettings
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, Position
 from headwater_schemas.identity import manifest_digest
+
+if TYPE_CHECKING:
+    import pytest
 
 A, B = "4f2c9e1a-0000-4000-8000-00000000000a", "4f2c9e1a-0000-4000-8000-00000000000b"
 ROOT = "file:/out"
@@ -67,11 +70,12 @@ def test_files_of_other_names_are_a_bound() -> None:
     assert files_of(chosen(listed, 1, 10)).count == 2
 
 
-@pytest.mark.parametrize("listed", [[], [file(A, 0, 9)], [file(A, 0, 90)]])
-def test_what_cannot_hold_what_was_counted_names_no_files(listed: list[Listed]) -> None:
-    found = chosen(listed, 2, 30)
-    assert found.position == Position(files=FileSet(count=2, bytes=30))
-    assert found.certainty is Certainty.EXACT
+def test_what_cannot_hold_what_was_counted_names_no_files(subtests: pytest.Subtests) -> None:
+    for listed in ([], [file(A, 0, 9)], [file(A, 0, 90)]):
+        with subtests.test(listed=listed):
+            found = chosen(listed, 2, 30)
+            assert found.position == Position(files=FileSet(count=2, bytes=30))
+            assert found.certainty is Certainty.EXACT
 
 
 def test_more_files_than_are_listed_have_their_pattern_and_digest() -> None:

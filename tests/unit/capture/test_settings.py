@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from pydantic import SecretStr, ValidationError
 
@@ -15,9 +13,6 @@ from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
 from headwater_schemas.topics import TopicNames
 from headwater_schemas.variables import OTHER_VARIABLES
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 
 def test_arguments_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,12 +65,11 @@ def test_what_the_commands_read_is_no_mistake_in_a_drivers_environment(monkeypat
     CaptureSettings.load()
 
 
-@pytest.mark.parametrize(
-    ("prefix", "section"), [("kafka_", KafkaSettings), ("registry_", RegistrySettings), ("topic_", TopicSettings)]
-)
-def test_a_driver_can_be_told_all_that_the_commands_can(prefix: str, section: type[BaseModel]) -> None:
-    ours = {name.removeprefix(prefix) for name in CaptureSettings.model_fields if name.startswith(prefix)}
-    assert ours == set(section.model_fields)
+def test_a_driver_can_be_told_all_that_the_commands_can(subtests: pytest.Subtests) -> None:
+    for prefix, section in (("kafka_", KafkaSettings), ("registry_", RegistrySettings), ("topic_", TopicSettings)):
+        with subtests.test(prefix):
+            ours = {name.removeprefix(prefix) for name in CaptureSettings.model_fields if name.startswith(prefix)}
+            assert ours == set(section.model_fields)
 
 
 def test_registry_and_topics_reach_the_publisher(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,10 +125,12 @@ def test_an_ill_formed_setting_names_itself_and_its_origin(monkeypatch: pytest.M
         CaptureSettings.load()
 
 
-@pytest.mark.parametrize("tags", [["a"], {"a": "b"}, None])
-def test_tags_in_another_form_are_an_error_that_shows_theirs(tags: object) -> None:
-    with pytest.raises(CaptureSettingsError, match=r"job_tags, from attach: write one text such as 'tier=1,pii'"):
-        CaptureSettings.load(job_tags=tags)
+def test_tags_in_another_form_are_an_error_that_shows_theirs(subtests: pytest.Subtests) -> None:
+    for tags in (["a"], {"a": "b"}, None):
+        with subtests.test(tags=tags):
+            message = r"job_tags, from attach: write one text such as 'tier=1,pii'"
+            with pytest.raises(CaptureSettingsError, match=message):
+                CaptureSettings.load(job_tags=tags)
 
 
 @pytest.mark.parametrize("name", ["bootstrap.servers", "metadata.broker.list"])
@@ -189,16 +185,17 @@ def test_the_environment_is_known_by_name() -> None:
     assert {"HEADWATER_JOB_NAME", "HEADWATER_TENANT", "HEADWATER_CAPTURE_ENABLED"} <= environment_names()
 
 
-@pytest.mark.parametrize(
-    ("setting", "address"),
-    [
-        ("kafka_bootstrap_servers", "bob:hunter2@b:9092"),
-        ("registry_url", "https://bob:hunter2@registry"),
-        ("metrics_pushgateway", "http://bob:hunter2@pushgateway:9091"),
-    ],
-)
-def test_an_address_with_a_password_is_refused_and_not_shown(setting: str, address: str) -> None:
-    with pytest.raises(CaptureSettingsError, match="no user and no password in it") as refused:
-        CaptureSettings.load(**{setting: address})
-    assert setting in str(refused.value)
-    assert "hunter2" not in str(refused.value)
+ADDRESSES: list[tuple[str, str]] = [
+    ("kafka_bootstrap_servers", "bob:hunter2@b:9092"),
+    ("registry_url", "https://bob:hunter2@registry"),
+    ("metrics_pushgateway", "http://bob:hunter2@pushgateway:9091"),
+]
+
+
+def test_an_address_with_a_password_is_refused_and_not_shown(subtests: pytest.Subtests) -> None:
+    for setting, address in ADDRESSES:
+        with subtests.test(setting):
+            with pytest.raises(CaptureSettingsError, match="no user and no password in it") as refused:
+                CaptureSettings.load(**{setting: address})
+            assert setting in str(refused.value)
+            assert "hunter2" not in str(refused.value)

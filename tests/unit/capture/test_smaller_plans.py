@@ -3,9 +3,9 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import msgspec
-import pytest
 
 from headwater_producers.spark.events.batch import BatchRun, batch_events
 from headwater_producers.spark.events.context import EventContext
@@ -25,6 +25,9 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import plan_digest
 from headwater_schemas.record import record_of
 from support.capture import RecordingSink, event_context
+
+if TYPE_CHECKING:
+    import pytest
 
 A, B, OUT = (DatasetRef("file", f"/data/{name}") for name in ("a", "b", "out"))
 UNKNOWN = TransformationKind.UNKNOWN
@@ -143,17 +146,20 @@ def test_what_was_incomplete_keeps_its_reason() -> None:
     )
 
 
-@pytest.mark.parametrize("max_bytes", [1_000_000, 10_000, 2_000, 600])
-def test_runs_cite_the_plan_that_was_sent(max_bytes: int) -> None:
-    sink, dedup = RecordingSink(), DedupCache()
-    for _ in range(2):
-        run = BatchRun(write=Write(description=wide(200), written=Counts(rows=1)), started_at=BEGIN, ended_at=BEGIN)
-        for event in batch_events(context(max_bytes), run, dedup):
-            sink.publish(event)
-    sent = [event.plan_event.digest for event in sink.of_kind("PLAN") if event.plan_event]
-    cited = {event.run_event.plan_digest for event in sink.runs() if event.run_event}
-    assert len(sent) == (0 if max_bytes == 600 else 1), "and each once"
-    assert cited == ({*sent} if sent else {None})
+def test_runs_cite_the_plan_that_was_sent(subtests: pytest.Subtests) -> None:
+    for max_bytes in (1_000_000, 10_000, 2_000, 600):
+        with subtests.test(max_bytes=max_bytes):
+            sink, dedup = RecordingSink(), DedupCache()
+            for _ in range(2):
+                run = BatchRun(
+                    write=Write(description=wide(200), written=Counts(rows=1)), started_at=BEGIN, ended_at=BEGIN
+                )
+                for event in batch_events(context(max_bytes), run, dedup):
+                    sink.publish(event)
+            sent = [event.plan_event.digest for event in sink.of_kind("PLAN") if event.plan_event]
+            cited = {event.run_event.plan_digest for event in sink.runs() if event.run_event}
+            assert len(sent) == (0 if max_bytes == 600 else 1), "and each once"
+            assert cited == ({*sent} if sent else {None})
 
 
 def test_the_log_says_once_for_each_job_what_a_setting_keeps_from_being_emitted(

@@ -7,10 +7,14 @@ import pytest
 from headwater_producers.spark.jvm import versions
 
 
-@pytest.mark.parametrize("version", ["3.5.7", "4.0.0", "4.1.0-SNAPSHOT", "4.2.3"])
-def test_a_version_that_was_tried_is_none_to_warn_of(version: str, caplog: pytest.LogCaptureFixture) -> None:
-    versions.warn_of_unknown(version)
-    assert not caplog.records
+def test_a_version_that_was_tried_is_none_to_warn_of(
+    subtests: pytest.Subtests, caplog: pytest.LogCaptureFixture
+) -> None:
+    for version in ("3.5.7", "4.0.0", "4.1.0-SNAPSHOT", "4.2.3"):
+        with subtests.test(version):
+            caplog.clear()
+            versions.warn_of_unknown(version)
+            assert not caplog.records
 
 
 @pytest.mark.parametrize("version", ["4.7.0", "5.0.0-preview"])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import pytest
 
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import LifecycleChange, SchemaDefinition, SchemaField, Symlink
 from support.events import ENRICHED, TIME, full_dataset_event
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def folded(**changed: Any) -> GraphDelta:
@@ -28,11 +30,12 @@ def test_what_is_renamed_had_another_name() -> None:
     assert there == {ENRICHED.name: {"dropped": False}, "flights.joined": {"dropped": True, "dropped_at": TIME}}
 
 
-@pytest.mark.parametrize("changed", [{"lifecycle": LifecycleChange.ALTER}, {"lifecycle": None}, {"previous": None}])
-def test_what_is_not_renamed_or_had_no_known_name_has_none_before(changed: dict[str, Any]) -> None:
-    delta = folded(**changed)
-    assert [node.identity["name"] for node in delta.datasets.values()] == [ENRICHED.name]
-    assert not delta.links
+def test_what_is_not_renamed_or_had_no_known_name_has_none_before(subtests: pytest.Subtests) -> None:
+    for changed in ({"lifecycle": LifecycleChange.ALTER}, {"lifecycle": None}, {"previous": None}):
+        with subtests.test(changed=changed):
+            delta = folded(**changed)
+            assert [node.identity["name"] for node in delta.datasets.values()] == [ENRICHED.name]
+            assert not delta.links
 
 
 THERE, GONE = {"dropped": False}, {"dropped": True, "dropped_at": TIME}

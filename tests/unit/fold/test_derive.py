@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.registers import Props
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.derive import Neighbour, marked, neighbour, next_properties, versions_used
+
+if TYPE_CHECKING:
+    import pytest
 
 VERSION_OF_POSITION: list[tuple[Any, tuple[str, str] | None]] = [
     ({"position": "files", "manifest_digest": "ab"}, ("files", "ab")),
@@ -90,11 +91,12 @@ def test_neighbours_fit_together_or_not(subtests: pytest.Subtests) -> None:
             assert found == properties
 
 
-@pytest.mark.parametrize(("batch_id", "missing"), [(5, 1), (7, 3), (3, -1)])
-def test_batches_between_neighbours_are_missing_and_positions_are_not_compared(batch_id: int, missing: int) -> None:
-    early, late = {USE: kafka(0, 5)}, {USE: kafka(6, 9)}
-    found = next_properties(Neighbour("query-key", 3, early), Neighbour("query-key", batch_id, late))
-    assert found == {"missing": missing}
+def test_batches_between_neighbours_are_missing_and_positions_are_not_compared(subtests: pytest.Subtests) -> None:
+    for batch_id, missing in ((5, 1), (7, 3), (3, -1)):
+        with subtests.test(batch_id=batch_id):
+            early, late = {USE: kafka(0, 5)}, {USE: kafka(6, 9)}
+            found = next_properties(Neighbour("query-key", 3, early), Neighbour("query-key", batch_id, late))
+            assert found == {"missing": missing}
 
 
 def test_what_is_written_has_no_gaps_and_what_one_of_them_used_is_not_compared() -> None:

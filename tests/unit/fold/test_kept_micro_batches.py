@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.nodes import IntervalFacts, RetentionFacts, TimeSpan, Variant
@@ -24,6 +22,9 @@ from headwater_consumers.facts.summaries import (
     reports_of,
     summarize,
 )
+
+if TYPE_CHECKING:
+    import pytest
 
 THIRD = datetime(2013, 1, 3, tzinfo=UTC)
 DAY = 15_708
@@ -121,16 +122,17 @@ def test_a_micro_batch_is_kept_if_no_report_of_it_is_of_an_earlier_day(subtests:
             assert Horizon(DAY).split([found, interval(variant())])[1] == ([] if kept else [found])
 
 
-@pytest.mark.parametrize(
-    ("horizon", "with_summary"),
-    [
-        (Horizon(), [None, 0, DAY - 1, DAY, DAY + 1]),
-        (Horizon(DAY), [None, 0, DAY - 1, DAY, DAY + 1]),
-        (Horizon(DAY + 1, DAY), [DAY, DAY + 1]),
-    ],
-)
-def test_a_day_has_a_summary_unless_it_is_dropped(horizon: Horizon, with_summary: list[int | None]) -> None:
-    assert [day for day in (None, 0, DAY - 1, DAY, DAY + 1) if horizon.has_summary(day)] == with_summary
+SUMMARIZED_DAYS: list[tuple[Horizon, list[int | None]]] = [
+    (Horizon(), [None, 0, DAY - 1, DAY, DAY + 1]),
+    (Horizon(DAY), [None, 0, DAY - 1, DAY, DAY + 1]),
+    (Horizon(DAY + 1, DAY), [DAY, DAY + 1]),
+]
+
+
+def test_a_day_has_a_summary_unless_it_is_dropped(subtests: pytest.Subtests) -> None:
+    for horizon, with_summary in SUMMARIZED_DAYS:
+        with subtests.test(horizon=horizon):
+            assert [day for day in (None, 0, DAY - 1, DAY, DAY + 1) if horizon.has_summary(day)] == with_summary
 
 
 DAYS: list[tuple[int | None, str]] = [

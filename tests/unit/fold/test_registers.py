@@ -115,18 +115,19 @@ USE = UseKey(RelType.PRODUCED, "out", 0)
 OBSERVED, POSSIBLY, EXCLUDED = Evidence.OBSERVED, Evidence.POSSIBLE, Evidence.EXCLUDED
 
 
-@pytest.mark.parametrize(
-    ("registers", "expected"),
-    [
-        ({}, dict.fromkeys("abc", OBSERVED)),
-        ({POSSIBLE: ("1", True)}, dict.fromkeys("abc", POSSIBLY)),
-        ({MADE_FROM: ("1", [])}, dict.fromkeys("abc", EXCLUDED)),
-        ({MADE_FROM: ("1", ["a", "d"])}, {"a": OBSERVED, "d": OBSERVED, "b": EXCLUDED, "c": EXCLUDED}),
-    ],
-)
-def test_what_an_output_was_made_from(registers: Registers, expected: dict[str, Evidence]) -> None:
-    assert dict(made_from(registers, set(DATASETS))) == expected
-    assert Link(RelType.FEEDS, "a", "b").evidence is OBSERVED
+MADE_FROM_ROWS: list[tuple[Registers, dict[str, Evidence]]] = [
+    ({}, dict.fromkeys("abc", OBSERVED)),
+    ({POSSIBLE: ("1", True)}, dict.fromkeys("abc", POSSIBLY)),
+    ({MADE_FROM: ("1", [])}, dict.fromkeys("abc", EXCLUDED)),
+    ({MADE_FROM: ("1", ["a", "d"])}, {"a": OBSERVED, "d": OBSERVED, "b": EXCLUDED, "c": EXCLUDED}),
+]
+
+
+def test_what_an_output_was_made_from(subtests: pytest.Subtests) -> None:
+    for registers, expected in MADE_FROM_ROWS:
+        with subtests.test(registers=registers):
+            assert dict(made_from(registers, set(DATASETS))) == expected
+            assert Link(RelType.FEEDS, "a", "b").evidence is OBSERVED
 
 
 ALL: Registers = {}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.graph import keys
@@ -20,6 +18,9 @@ from headwater_schemas.events import (
     build,
 )
 from support.events import AIRLINES, ENRICHED, JOB, PRODUCER, QUERY_ID, RUN, TIME
+
+if TYPE_CHECKING:
+    import pytest
 
 COMMITTED = DatasetUse(
     dataset=ENRICHED, position=Position(table_snapshot=TableSnapshot(format="delta", snapshot_id="1"))
@@ -57,6 +58,7 @@ def test_what_a_run_that_failed_published_was_committed(subtests: pytest.Subtest
             assert written(WITHOUT_A_WORD, publication=publication) == expected
 
 
-@pytest.mark.parametrize("type_", [RunEventType.RUNNING, RunEventType.COMPLETE, RunEventType.ABORT])
-def test_a_run_that_did_not_fail_wrote_its_outputs(type_: RunEventType) -> None:
-    assert written(WITHOUT_A_WORD, type=type_) == {AIRLINES.name}
+def test_a_run_that_did_not_fail_wrote_its_outputs(subtests: pytest.Subtests) -> None:
+    for type_ in (RunEventType.RUNNING, RunEventType.COMPLETE, RunEventType.ABORT):
+        with subtests.test(type_=type_):
+            assert written(WITHOUT_A_WORD, type=type_) == {AIRLINES.name}

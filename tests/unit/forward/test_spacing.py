@@ -6,9 +6,9 @@ import json
 import time
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-import pytest
 
 from headwater_consumers.forward.spacing import MOST_MICRO_BATCHES, Spacing
 from headwater_consumers.materializer.records import Partition, Record
@@ -16,6 +16,9 @@ from headwater_schemas.events import LineageEvent, OffsetRange, RunRef
 from headwater_schemas.identity import event_id
 from support.events import full_interval_event, full_run_event
 from unit.forward.test_forwarder import World
+
+if TYPE_CHECKING:
+    import pytest
 
 PARTITION = Partition("lineage.events", 0)
 SECONDS = 60
@@ -97,13 +100,14 @@ def test_processing_times_count_too_so_that_a_backlog_has_as_many_documents() ->
     assert batches(spacing.all()) == [[14, 15]]
 
 
-@pytest.mark.parametrize("number", [0, 1, 3])
-def test_one_that_does_not_follow_begins_anew(number: int) -> None:
-    spacing = Spacing(1, Clock())
-    for each in (0, 1):
-        list(spacing.through(micro_batch(each), record(each)))
-    assert batches(spacing.through(micro_batch(number), record(2))) == [[0, 1]]
-    assert batches(spacing.all()) == [[number]]
+def test_one_that_does_not_follow_begins_anew(subtests: pytest.Subtests) -> None:
+    for number in (0, 1, 3):
+        with subtests.test(number=number):
+            spacing = Spacing(1, Clock())
+            for each in (0, 1):
+                list(spacing.through(micro_batch(each), record(each)))
+            assert batches(spacing.through(micro_batch(number), record(2))) == [[0, 1]]
+            assert batches(spacing.all()) == [[number]]
 
 
 def test_what_else_is_of_their_run_comes_after_them_and_other_runs_stay() -> None:

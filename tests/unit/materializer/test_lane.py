@@ -39,18 +39,19 @@ def test_a_result_is_taken_once_and_then_the_lane_is_free(lane: Lane) -> None:
     assert done == [0, 1, 2]
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), SystemExit(3)])
-def test_whatever_a_job_raises_is_its_result(error: BaseException) -> None:
-    lane = ThreadLane()
-    lane.start(raising(error))
-    result = lane.take(patience(10))
-    assert result is not None
-    assert result.error is error
-    lane.start(lambda: None)
-    after = lane.take(patience(10))
-    assert after is not None
-    assert after.error is None, "and the lane goes on"
-    assert lane.close(lambda: None, patience(10))
+def test_whatever_a_job_raises_is_its_result(subtests: pytest.Subtests) -> None:
+    for error in (ValueError("x"), KeyboardInterrupt(), SystemExit(3)):
+        with subtests.test(error=error):
+            lane = ThreadLane()
+            lane.start(raising(error))
+            result = lane.take(patience(10))
+            assert result is not None
+            assert result.error is error
+            lane.start(lambda: None)
+            after = lane.take(patience(10))
+            assert after is not None
+            assert after.error is None, "and the lane goes on"
+            assert lane.close(lambda: None, patience(10))
 
 
 def test_a_second_job_is_refused_until_the_result_is_taken(lane: Lane) -> None:
@@ -92,14 +93,15 @@ def test_the_last_thing_comes_after_the_job_and_in_its_thread() -> None:
     assert threading.get_ident() not in {thread for _, thread in seen}
 
 
-@pytest.mark.parametrize("kind", JobKind)
-def test_passing_trouble_is_tried_again(kind: JobKind) -> None:
-    away = GraphUnavailableError("away", code="Neo.Code")
-    assert settled(Job(kind, lambda: None), away) is away
-    for error in (UndecidedError("inside", code="Neo.Code"), OverCapacityError("full", code="Neo.Code")):
-        found = settled(Job(kind, lambda: None), error)
-        assert isinstance(found, GraphUnavailableError)
-        assert found.code == "Neo.Code"
+def test_passing_trouble_is_tried_again(subtests: pytest.Subtests) -> None:
+    for kind in JobKind:
+        with subtests.test(kind=kind):
+            away = GraphUnavailableError("away", code="Neo.Code")
+            assert settled(Job(kind, lambda: None), away) is away
+            for error in (UndecidedError("inside", code="Neo.Code"), OverCapacityError("full", code="Neo.Code")):
+                found = settled(Job(kind, lambda: None), error)
+                assert isinstance(found, GraphUnavailableError)
+                assert found.code == "Neo.Code"
 
 
 def test_what_an_event_is_to_blame_for_stops_whatever_has_no_event() -> None:

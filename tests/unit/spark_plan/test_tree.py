@@ -25,17 +25,17 @@ def test_depth_is_no_limit() -> None:
     assert fold(nodes, lambda _node, depths: 1 + max(depths, default=0)) == 50_001
 
 
-@pytest.mark.parametrize(
-    ("nodes", "message"),
-    [
-        ([node("Join", 2), node("A")], "ends within Join"),
-        ([node("A"), node("B")], "ends at node 0 of 2"),
-        ([], "nothing"),
-    ],
-)
-def test_what_isnt_one_whole_tree_is_refused(nodes: list[dict[str, object]], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        fold(nodes, shown)
+NO_TREES: list[tuple[list[dict[str, object]], str]] = [
+    ([node("Join", 2), node("A")], "ends within Join"),
+    ([node("A"), node("B")], "ends at node 0 of 2"),
+    ([], "nothing"),
+]
+
+
+def test_what_isnt_one_whole_tree_is_refused(subtests: pytest.Subtests) -> None:
+    for nodes, message in NO_TREES:
+        with subtests.test(nodes=nodes), pytest.raises(ValueError, match=message):
+            fold(nodes, shown)
 
 
 def test_trees_in_fields() -> None:
@@ -45,13 +45,14 @@ def test_trees_in_fields() -> None:
     assert one.trees("none") == one.trees("text") == one.trees("missing") == []
 
 
-@pytest.mark.parametrize(
-    ("class_name", "simple"),
-    [
-        ("org.apache.spark.sql.catalyst.plans.logical.Project", "Project"),
-        ("org.apache.spark.sql.kafka010.KafkaSourceProvider$KafkaTable", "KafkaTable"),
-        ("org.apache.spark.sql.catalyst.expressions.CurrentRow$", "CurrentRow$"),
-    ],
-)
-def test_simple_names(class_name: str, simple: str) -> None:
-    assert simple_name(class_name) == simple
+NAMES: list[tuple[str, str]] = [
+    ("org.apache.spark.sql.catalyst.plans.logical.Project", "Project"),
+    ("org.apache.spark.sql.kafka010.KafkaSourceProvider$KafkaTable", "KafkaTable"),
+    ("org.apache.spark.sql.catalyst.expressions.CurrentRow$", "CurrentRow$"),
+]
+
+
+def test_simple_names(subtests: pytest.Subtests) -> None:
+    for class_name, simple in NAMES:
+        with subtests.test(class_name):
+            assert simple_name(class_name) == simple
