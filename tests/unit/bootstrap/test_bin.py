@@ -122,14 +122,11 @@ def test_test_with_arguments_is_pytest_alone(machine: Machine) -> None:
     assert machine.run(ROOT / "bin" / "test", "-k", "x").stdout == f"{ROOT}\nrun\n--frozen\npytest\n-k\nx\n"
 
 
-def test_test_without_arguments_is_everything_and_stops_at_the_first_failure(machine: Machine) -> None:
+@pytest.mark.parametrize("arguments", [(), ("--nightly",), ("--stress", "tests/unit")])
+def test_test_without_arguments_is_the_gate(machine: Machine, arguments: tuple[str, ...]) -> None:
     machine.add("uv", UV)
-    lines = machine.run(ROOT / "bin" / "test").stdout.split("\n")
-    assert [line for line in lines if line in {"ruff", "mypy", "pytest"}] == ["ruff", "ruff", "mypy", "pytest"]
-    machine.add("uv", UV + 'case "$*" in *mypy*) exit 9;; esac\n')
-    done = machine.run(ROOT / "bin" / "test")
-    assert done.returncode == 9
-    assert "pytest" not in done.stdout
+    done = machine.run(ROOT / "bin" / "test", *arguments)
+    assert done.stdout.split() == [str(ROOT), "run", "--frozen", "python", "scripts/gate.py", *arguments]
 
 
 def test_where_there_is_no_uv_it_is_installed_once_for_all_checkouts(machine: Machine) -> None:
@@ -181,9 +178,8 @@ def test_ci_installs_what_only_the_system_has_and_then_tests(installs: bool, mac
     machine.add("uv", UV)
     machine.add("id", "#!/bin/sh\necho 0\n")
     machine.add("apt-get", f'#!/bin/sh\necho apt-get "$@"\n[ $1 = update ] || exit {int(not installs)}\n')
-    machine.add("getconf", f"#!/bin/sh\necho {1 + installs}\n")
-    done = machine.run(ROOT / ".ci" / "run")
-    assert done.stdout.endswith("run\n--frozen\npytest\n" + "--numprocesses\n2\n" * installs)
+    done = machine.run(ROOT / ".ci" / "run", "--nightly")
+    assert done.stdout.endswith("run\n--frozen\npython\nscripts/gate.py\n--nightly\n")
     assert "install -qq -y --no-install-recommends chromium prometheus" in done.stderr
     assert ("could not install chromium prometheus" in done.stderr) is not installs
 

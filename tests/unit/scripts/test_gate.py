@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import subprocess
 import textwrap
 from pathlib import Path
 
@@ -217,6 +218,29 @@ def test_the_ledger_names_folders_over_their_budget() -> None:
 def test_budgets_are_read_from_the_table(tmp_path: Path) -> None:
     (tmp_path / "C.md").write_text("| suite | needs | s |\n|---|---|---|\n| `tests/unit/` | nothing | 300 |\n")
     assert gate.budgets(tmp_path / "C.md") == {"tests/unit": 300}
+
+
+@pytest.mark.parametrize(
+    ("fails", "ran"),
+    [(None, ["ruff", "ruff", "mypy", "tests"]), ("mypy", ["ruff", "ruff", "mypy"]), ("ruff", ["ruff"])],
+)
+def test_tests_run_only_if_lint_and_types_pass(
+    fails: str | None, ran: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[str] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append(Path(command[0]).name)
+        return subprocess.CompletedProcess(command, 9 if commands[-1] == fails else 0)
+
+    def run_set(name: str) -> int:
+        commands.append("tests")
+        return 0
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(gate, "run_set", run_set)
+    assert gate.main([]) == (9 if fails else 0)
+    assert commands == ran
 
 
 def test_processors_are_free_again_after_a_stress_run() -> None:
