@@ -19,6 +19,7 @@ import hypothesis
 import pytest
 
 from support.examples import MOST_EXAMPLES
+from support.graph.emptying import delete_nodes
 from support.ordering import names_of_changes, rank, remember_changes
 from support.run_rules import (  # noqa: F401 - hooks of pytest
     pytest_runtest_logreport,
@@ -146,8 +147,7 @@ def settings_of_stack(stack: StackUnderTest, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture
 def clean_database(neo4j_driver: Driver) -> Driver:
     """Empty before, not after: what a failed test leaves can be looked at."""
-    with neo4j_driver.session(database="neo4j") as session:
-        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
+    delete_nodes(neo4j_driver)
     return neo4j_driver
 
 

@@ -13,6 +13,7 @@ from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.accounting import account
 from headwater_consumers.materializer.truth import truth
 from headwater_schemas.codec import Decoder, encode
+from support.graph.emptying import delete_nodes
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.worlds import RealWorld
@@ -43,18 +44,13 @@ def graph(driver: Driver) -> list[str]:
     return list(dump(driver, "neo4j"))
 
 
-def empty(driver: Driver) -> None:
-    with driver.session(database="neo4j") as session:
-        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
-
-
 def test_a_link_to_the_database_that_is_cut_and_mended_ends_in_the_same_graph(
     world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
 ) -> None:
     total = feed(world)
     run_until_caught_up({**settings, "HEADWATER_MATERIALIZER_GROUP": "undisturbed"})
     undisturbed = graph(neo4j_driver)
-    empty(neo4j_driver)
+    delete_nodes(neo4j_driver)
 
     with Link(int(settings["HEADWATER_NEO4J_URI"].rpartition(":")[2])) as link:
         through = {**settings, **SMALL_BATCHES, "HEADWATER_NEO4J_URI": f"bolt://{link.address}"}

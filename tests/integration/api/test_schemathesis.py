@@ -25,6 +25,7 @@ from headwater_consumers.graph.connection import Neo4jTarget
 from support import api_examples
 from support.api import client_of
 from support.demo_graph import declare_demo, load_demo
+from support.graph.emptying import delete_nodes
 from support.openlineage import FakeSink
 from support.stack import StackUnderTest
 from support.waiting import patience
@@ -53,8 +54,7 @@ def _as_lines(_context: object, value: object) -> bytes:
 @pytest.fixture(scope="module")
 def url(stack: StackUnderTest, neo4j_driver: Driver) -> Iterator[str]:
     """A server on the demo's graph, a part of it declared. Nothing that is asked changes it, so one does for all."""
-    with neo4j_driver.session(database="neo4j") as session:
-        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
+    delete_nodes(neo4j_driver)
     load_demo(neo4j_driver)
     declare_demo(neo4j_driver)
     target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")

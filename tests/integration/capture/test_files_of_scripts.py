@@ -21,6 +21,7 @@ from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import Certainty
+from support.graph.emptying import delete_nodes
 from support.running import QUICK_JVM
 from support.stack import StackUnderTest
 from support.waiting import patience
@@ -91,8 +92,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> FilePath:
 @pytest.fixture(scope="module")
 def reader(stack: StackUnderTest, neo4j_driver: Driver, home: FilePath) -> Reader:
     lines = (home / "events").read_text(encoding="utf-8").split()
-    with neo4j_driver.session(database="neo4j") as session:
-        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
+    delete_nodes(neo4j_driver)
     writer = GraphWriter(neo4j_driver, "neo4j")
     writer.ensure_schema()
     writer.apply(fold([Decoder().decode(base64.b64decode(line)) for line in lines]))
