@@ -545,6 +545,7 @@ def test_the_examples(asked_demo: None) -> None:
     check_page("checks.md")
 
 
+@pytest.mark.nightly
 def test_each_rule_begins_at_an_index(subtests: pytest.Subtests, estate: Estate) -> None:
     for rule in RULES:
         with subtests.test(rule.name):

@@ -146,6 +146,7 @@ def test_a_script_that_cant_be_parsed_is_unknown(folder: Path, capsys: pytest.Ca
     assert "in line 3" in answer["problems"][0]["text"]
 
 
+@pytest.mark.nightly
 def test_a_script_that_takes_too_long_is_ended_with_its_jvm(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # Longer than this test may take: a script that isn't ended fails it.
     slow = "import time\nprint('a session is there')\ntime.sleep(10_000)\n"
@@ -156,6 +157,7 @@ def test_a_script_that_takes_too_long_is_ended_with_its_jvm(folder: Path, capsys
     eventually(lambda: not has_running_processes(folder), 10, expecting="no process of the scripts is left")
 
 
+@pytest.mark.nightly
 def test_another_revision_with_what_is_beside_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def git(*words: str) -> None:
         identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a"}

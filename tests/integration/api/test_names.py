@@ -141,6 +141,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.nightly
 def test_commands(
     subtests: pytest.Subtests, table: None, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -91,6 +91,7 @@ def rows_of_ten_thousand_datasets() -> list[str]:
     return [row.format(number, number % 50) for number in range(10_000)]
 
 
+@pytest.mark.nightly
 def test_ten_thousand_datasets(
     followed: dict[str, str], headwater: Command, neo4j_driver: Driver, tmp_path: Path
 ) -> None:

@@ -38,6 +38,7 @@ def test_the_check_knows_a_scan(graph: Driver) -> None:
     assert scans(operators(graph, "MATCH (n:Job) WHERE n.name = 'a' RETURN n")) == {"NodeByLabelScan"}
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 def test_a_graph_that_has_grown_would_be_written_by_the_same_operators(graph: Driver, writer: GraphWriter) -> None:
     before = {name: planned(graph, name) for name in WRITES}

@@ -29,6 +29,7 @@ SCANNED = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("most", ["Dataset", "Job"])
 def test_only_these_read_everything(demo_graph: Driver, most: str) -> None:
     GraphWriter(demo_graph, "neo4j").ensure_schema()

@@ -89,6 +89,7 @@ def doctors_word(
     ]
 
 
+@pytest.mark.nightly
 def test_what_the_graph_only_summarizes_is_found_in_the_archive_one_by_one(
     world: RealWorld,
     settings: dict[str, str],

@@ -133,6 +133,7 @@ def asking(serving: subprocess.Popen[str]) -> Callable[[str], tuple[int, Any]]:
     return ask
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path: Path) -> None:
     assert headwater.run("status", status=3) == {"running": False, "data_dir": str(headwater.data_dir)}
