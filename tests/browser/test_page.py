@@ -396,6 +396,7 @@ def drag(page: Page) -> None:
     page.mouse.up()
 
 
+@pytest.mark.nightly
 def test_a_thousand_datasets_can_be_moved(chromium: str, served: str, clean_database: Driver) -> None:
     view = "() => { const {cy} = window.headwater.canvas; return {zoom: cy.zoom(), ...cy.pan()} }"
     with open_page(chromium) as page:

@@ -101,6 +101,7 @@ def blocks(page: Page) -> list[str]:
     return found
 
 
+@pytest.mark.nightly
 def test_out_to_all_of_it_and_in_to_micro_batches(page: Page, served: str) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(urlsplit(request.url).path))

@@ -238,6 +238,7 @@ def test_drift_of_columns(estate: Estate) -> None:
     assert late.since == DAY + timedelta(days=6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("format_", ["dbt", "odcs"])
 def test_drift_of_what_a_contract_declares(estate: Estate, format_: str) -> None:
     """Nothing runs by the name of the job that a contract or a dbt project declares: its datasets do."""
@@ -540,6 +541,7 @@ def test_the_command(
     assert main(["check", "--exemptions", str(tmp_path / "none.yaml")]) == 2
 
 
+@pytest.mark.nightly
 @BOTH_LAYOUTS
 def test_the_examples(asked_demo: None) -> None:
     check_page("checks.md")

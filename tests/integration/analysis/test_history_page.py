@@ -24,6 +24,7 @@ def indexed_demo(asked_demo: None, neo4j_driver: Driver) -> None:
         session.run("CALL db.index.fulltext.awaitEventuallyConsistentIndexRefresh()").consume()
 
 
+@pytest.mark.nightly
 def test_the_examples(indexed_demo: None) -> None:
     check_page("history.md")
 

@@ -341,6 +341,7 @@ def test_a_part_of_a_table_can_not_be_followed_and_that_is_reported(fill: Callab
     assert impact.notes == ("That part of a TABLE can't be followed: the answer is of all of its data.",)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", first_in_gate(1, [1, 2]))
 def test_awkward_names_on_a_dense_graph(fill: Callable[..., None], reader: Reader, seed: int) -> None:
     """Nothing is hit that can't be reached; wrong values reach DIRECT exactly what lineage says is DIRECT."""

@@ -228,6 +228,7 @@ LISTS: list[tuple[str, str]] = [
 ]
 
 
+@pytest.mark.nightly
 def test_lists_are_read_from_an_index(subtests: pytest.Subtests, estate: Driver) -> None:
     for name, seek in LISTS:
         with subtests.test(name):

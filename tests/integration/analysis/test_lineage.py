@@ -133,6 +133,7 @@ def test_columns(graph: Graph, direction: LineageDirection) -> None:
     assert both == {True, False}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("direction", BOTH)
 def test_pages_put_together_are_the_whole(graph: Graph, direction: LineageDirection) -> None:
     naive, reader = graph

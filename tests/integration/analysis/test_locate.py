@@ -58,6 +58,7 @@ def ends(stream: Stream, *, produced: bool) -> list[int]:
     return [end for each, name in uses for _, end in ranges_of(each, name).values()] or [0]
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 def test_as_a_naive_scan(subtests: pytest.Subtests, clean_database: Driver, reader: Reader) -> None:
     for name, odd in ODD.items():

@@ -39,7 +39,6 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import declaration_digest
 from support.analysis.dense_events import dense_events
 from support.analysis.written import plan, table
-from support.gate import first_in_gate
 from support.graph.colliding import PRODUCER, START
 from support.review_in_ci import pull_request, run_action, run_template
 from support.worked_examples import check_page
@@ -139,7 +138,8 @@ def test_the_schema_in_the_graph_is_the_old_one_where_none_is_given(fill: Callab
     assert severities(reviewed(reader, new)) == severities(reviewed(reader, new, ", ".join(FIELDS)))
 
 
-@pytest.mark.parametrize("seed", first_in_gate(1, range(3)))
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(3))
 def test_each_difference_is_what_impact_says_of_it_alone(fill: Callable[..., None], reader: Reader, seed: int) -> None:
     """On a dense graph with awkward names, for each dataset: all columns removed, retyped, or read in another unit."""
     dice = random.Random(seed)
@@ -263,6 +263,7 @@ def test_what_can_not_be_compared_is_an_error(fill: Callable[..., None], reader:
         reviewed(reader, "id int, y int", x="y")
 
 
+@pytest.mark.nightly
 def test_five_thousand_columns_take_no_more_questions_than_five(
     fill: Callable[..., None], reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:

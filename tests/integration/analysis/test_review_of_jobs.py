@@ -130,6 +130,7 @@ o.where("amount > {}").write.parquet("/lake/some")
 """
 
 
+@pytest.mark.nightly
 def test_what_is_behind_an_empty_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It runs with a row, and once more without one where the script ends itself because of it."""
     code, answer = reviewed(folder, GUARD.format(1), GUARD.format(2), "--fail-on", "DEGRADED", capsys=capsys)

@@ -318,6 +318,7 @@ STATEMENTS: list[str] = [
 ]
 
 
+@pytest.mark.nightly
 def test_nothing_is_scanned(subtests: pytest.Subtests, demo_graph: Driver) -> None:
     for name in STATEMENTS:
         with subtests.test(name):

@@ -268,7 +268,8 @@ def test_before_the_first_known_batch_and_where_ids_go_on(clean_database: Driver
     assert found.notes == ("copy read offset 42 of partition 0 in no micro-batch that is known.",)
 
 
-@pytest.mark.parametrize("seed", first_in_gate(2, range(4)))
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(4))
 def test_a_random_pipeline_as_by_naive_scans(clean_database: Driver, reader: Reader, seed: int) -> None:
     """Forwards to the ends and backwards to the beginnings: the same batches and the same offsets."""
     rng = random.Random(f"pipeline {seed}")
@@ -669,7 +670,7 @@ def test_what_has_no_offsets(clean_database: Driver, reader: Reader) -> None:
     assert (start.dataset.name, start.kind) == ("/lake/files", PartKind.UNKNOWN)
 
 
-@pytest.mark.parametrize("batches", [40, 400])
+@pytest.mark.parametrize("batches", first_in_gate(1, [40, 400]))
 def test_micro_batches_that_say_no_time_may_have_run_at_any(
     clean_database: Driver, reader: Reader, batches: int
 ) -> None:
@@ -710,6 +711,7 @@ def planned(driver: Driver, name: str) -> list[str]:
     return operators(driver, statement(f"trace/{name}"), given=PARAMETERS)
 
 
+@pytest.mark.nightly
 def test_the_index_orders_batches(subtests: pytest.Subtests, clean_database: Driver) -> None:
     for name in ("probe_segments", "probe_segment_times", "contested"):
         with subtests.test(name):
@@ -719,12 +721,14 @@ def test_the_index_orders_batches(subtests: pytest.Subtests, clean_database: Dri
             assert found.count("NodeIndexSeek") == 1, found
 
 
+@pytest.mark.nightly
 def test_rewinds_are_found_by_index(clean_database: Driver) -> None:
     write(clean_database, copying("copy", "in", "out"))
     # Beside it, those of contested micro-batches and of a query's segments.
     assert planned(clean_database, "ahead").count("NodeIndexSeek") == 3
 
 
+@pytest.mark.nightly
 def test_a_hop_is_one_statement(reader: Reader, clean_database: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["in", "one", "two", "three", "four"]
     write(clean_database, *(copying(f"to-{sink}", source, sink) for source, sink in pairwise(names)))

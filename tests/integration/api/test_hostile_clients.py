@@ -71,6 +71,7 @@ def test_half_sent_bodies_keep_no_question_waiting() -> None:
         assert server.stop() == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of another process can be set on Linux alone")
 def test_a_process_out_of_files_waits_for_some_and_logs_little() -> None:
     with serving(SETTINGS | {"HEADWATER_SERVE_HEAD_TIMEOUT_SECONDS": "1"}) as server:
@@ -97,6 +98,7 @@ def test_what_is_no_http_is_logged_a_few_times() -> None:
         assert 1 <= server.stderr.count("Invalid HTTP request") <= 40
 
 
+@pytest.mark.nightly
 def test_another_address_needs_the_names_that_it_is_called_by() -> None:
     with serving(SETTINGS, "--host", "0.0.0.0") as server:
         assert server.wait() == 2

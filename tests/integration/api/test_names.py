@@ -179,6 +179,7 @@ ENDPOINTS = (
 )
 
 
+@pytest.mark.nightly
 def test_endpoints(subtests: pytest.Subtests, table: None, client: httpx.Client) -> None:
     def asked(endpoint: str, name: str) -> Any:
         answer = client.get(f"/api/v1{endpoint.format(quote(name, safe=''))}")

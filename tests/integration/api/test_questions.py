@@ -67,6 +67,7 @@ PAGED = [
 ]
 
 
+@pytest.mark.nightly
 def test_pages_together_are_the_whole(subtests: pytest.Subtests, demo: httpx.Client) -> None:
     for path in PAGED:
         with subtests.test(path):
@@ -223,6 +224,7 @@ def declared(job: str, source: tuple[str, str], target: tuple[str, str]) -> Line
     )
 
 
+@pytest.mark.nightly
 def test_awkward_names_are_found_by_each_of_their_names(
     subtests: pytest.Subtests, client: httpx.Client, clean_database: Driver
 ) -> None:

@@ -85,6 +85,7 @@ NO_CURSORS = (
 )
 
 
+@pytest.mark.nightly
 def test_a_cursor_that_no_answer_gave_is_the_parameter_at_fault(subtests: pytest.Subtests, url: str) -> None:
     operations = api_examples.operations(openapi_document())
     with httpx.Client(base_url=url, trust_env=False, timeout=patience(60)) as client:

@@ -96,6 +96,7 @@ def test_a_policy_that_makes_no_sense_ends_it_with_its_name(stack: StackUnderTes
         assert "Lineage on" not in server.stderr
 
 
+@pytest.mark.nightly
 def test_it_serves_while_neo4j_is_away(stack: StackUnderTest) -> None:
     with serving(environment(stack, neo4j__uri=NOWHERE)) as server:
         with httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60)) as client:
@@ -109,6 +110,7 @@ def test_it_serves_while_neo4j_is_away(stack: StackUnderTest) -> None:
         assert server.stop() == 0
 
 
+@pytest.mark.nightly
 def test_gauges_and_exemptions_of_the_rules(stack: StackUnderTest, clean_database: Driver, tmp_path: Path) -> None:
     events = [
         lineage_event(JobEvent(), job=JobRef("f", name), producer="p", event_time=datetime(2026, 1, 1, tzinfo=UTC))

@@ -27,6 +27,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.nightly
 def test_the_example_of_the_page(
     followed_demo: dict[str, str], topic_prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +184,7 @@ def test_names_without_a_namespace_are_looked_up(
     assert "the graph has several datasets flights.departed: " in str(error)
 
 
+@pytest.mark.nightly
 def test_contradictions_and_cycles_survive_a_rebuild_byte_for_byte(
     settings: dict[str, str], headwater: Command, neo4j_driver: Driver, tmp_path: Path
 ) -> None:

@@ -67,6 +67,7 @@ def test_what_is_sent_is_in_the_graph_as_if_the_command_had_declared_it(
     assert neo4j_driver.execute_query(current).records[0]["n"] == 0
 
 
+@pytest.mark.nightly
 def test_while_kafka_hangs_it_is_503_and_sent_again_it_is_there_once(
     settings: dict[str, str], topic_prefix: str, stack: StackUnderTest, neo4j_driver: Driver, headwater: Command
 ) -> None:

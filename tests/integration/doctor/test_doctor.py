@@ -162,6 +162,7 @@ def ends(stack: StackUnderTest, names: TopicNames) -> dict[tuple[str, int], tupl
         consumer.close()
 
 
+@pytest.mark.nightly
 def test_servers_that_do_not_answer_leave_the_other_checks(
     stack: StackUnderTest, doctor: Doctor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,7 +42,7 @@ MORE = {
 """Goldens of the gate beside those of each kind: they have the most other properties."""
 
 
-@pytest.fixture(params=LAYOUTS, autouse=True)
+@pytest.fixture(params=first_in_gate(1, reversed(LAYOUTS)), autouse=True)
 def layout(request: pytest.FixtureRequest) -> None:
     """Segments as they are, and smaller ones."""
     if request.param == "2 blocks of 2":
@@ -81,7 +81,7 @@ def write_event_by_event(graph: Driver, writer: GraphWriter, case: Case) -> None
     assert list(dump(graph, internal=True)) == list(oracle(fold(case.events), internal=True))
 
 
-@pytest.mark.parametrize("seed", first_in_gate(2, range(4)))
+@pytest.mark.parametrize("seed", first_in_gate(1, range(4)))
 def test_one_writer_any_order(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(seed)
     events = colliding_events(dice, EVENTS, Pools(declarations=seed % 2 * 15))
@@ -108,7 +108,7 @@ def test_reports_that_have_templates(graph: Driver, writer: GraphWriter) -> None
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("seed", first_in_gate(2, range(100, 106)))
+@pytest.mark.parametrize("seed", first_in_gate(1, range(100, 106)))
 def test_two_writers_at_once(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(seed)
     events = colliding_events(dice, EVENTS, Pools(declarations=seed % 2 * 15))
@@ -125,7 +125,8 @@ def test_two_writers_at_once(graph: Driver, writer: GraphWriter, seed: int) -> N
     assert list(dump(graph, internal=True)) == expected
 
 
-@pytest.mark.parametrize("seed", first_in_gate(1, [1, 0]))
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(2))
 def test_batches_in_parts(graph: Driver, writer: GraphWriter, seed: int) -> None:
     """As the consumer writes them, but for the size: here a part is worth it however small it is."""
     dice = random.Random(seed)
@@ -144,7 +145,7 @@ def test_batches_in_parts(graph: Driver, writer: GraphWriter, seed: int) -> None
     assert list(dump(graph, internal=True)) == expected
 
 
-@pytest.mark.parametrize("seed", first_in_gate(3, range(20)))
+@pytest.mark.parametrize("seed", first_in_gate(1, range(20)))
 def test_ends_that_are_inferred_in_any_order(graph: Driver, writer: GraphWriter, seed: int) -> None:
     """Also after every batch, so that what was inferred is taken back and inferred otherwise on the way."""
     dice = random.Random(f"ends {seed}")
@@ -159,7 +160,7 @@ def test_ends_that_are_inferred_in_any_order(graph: Driver, writer: GraphWriter,
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("seed", first_in_gate(2, range(6)))
+@pytest.mark.parametrize("seed", first_in_gate(1, range(6)))
 def test_ends_that_two_writers_infer_at_once(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(f"ends at once {seed}")
     events = ending_events(dice, 80)

@@ -36,7 +36,7 @@ COUNT = "MATCH (n) RETURN count(n) AS count"
 OLD = "MATCH (n) WHERE n:Interval OR n:Conflict RETURN count(n) AS count"
 
 
-@pytest.fixture(params=MIGRATES_FROM)
+@pytest.fixture(params=first_in_gate(1, sorted(MIGRATES_FROM, reverse=True)))
 def version(request: pytest.FixtureRequest) -> int:
     return int(request.param)
 

@@ -27,6 +27,7 @@ def planned(driver: Driver, name: str) -> set[str]:
     return set(operators(driver, statement("write", name))) - {"CacheProperties"}
 
 
+@pytest.mark.nightly
 def test_nothing_is_scanned_by_the_plan_of_an_empty_graph(subtests: pytest.Subtests, graph: Driver) -> None:
     sample(graph)
     for name in WRITES:

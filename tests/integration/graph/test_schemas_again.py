@@ -40,7 +40,7 @@ def report(second: int, reported: SchemaDefinition | None, dataset: DatasetRef =
 SCHEMAS = [schema("a", "b"), schema("a", "b", described=True), schema("a", "c"), schema("b"), None]
 
 
-@pytest.mark.parametrize("seed", first_in_gate(3, range(12)))
+@pytest.mark.parametrize("seed", first_in_gate(1, range(12)))
 def test_any_order_gives_the_oracle_s_graph(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(seed)
     datasets = [DatasetRef("s3://lake", name) for name in ("orders", "returns")]

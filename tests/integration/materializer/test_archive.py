@@ -27,6 +27,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.spark, pytest.mark.timeout(600)]
 JOB = Path(__file__).parents[3] / "spark_jobs" / "lineage" / "archive.py"
 
 
+@pytest.mark.nightly
 def test_a_graph_is_made_again_from_an_archive_and_what_the_topic_has_since(
     world: RealWorld,
     settings: dict[str, str],

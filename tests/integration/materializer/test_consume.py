@@ -91,6 +91,7 @@ def test_health_and_metrics_answer_and_all_series_start_at_0(world: RealWorld, s
         assert consumer.get("/nothing")[0] == 404
 
 
+@pytest.mark.nightly
 def test_a_topic_deleted_and_created_again_under_a_running_consumer_is_read_from_its_beginning(
     world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
 ) -> None:

@@ -103,6 +103,7 @@ def test_a_replay_of_a_record_as_large_as_the_topic_takes(
     assert dlq("show", "1")["attempt"] == 2
 
 
+@pytest.mark.nightly
 def test_brokers_that_are_away_are_exit_status_4(dlq: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9")
     assert "HEADWATER_KAFKA_BOOTSTRAP_SERVERS" in dlq("list", status=4)["error"]["fix"]

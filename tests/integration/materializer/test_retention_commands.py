@@ -44,6 +44,7 @@ def count(driver: Driver, label: str) -> int:
     return int(driver.execute_query(COUNT.format(label=label)).records[0]["count"])
 
 
+@pytest.mark.nightly
 def test_what_is_old_leaves_a_summary_and_verify_and_rebuild_hold(
     world: RealWorld, settings: dict[str, str], headwater: Command, neo4j_driver: Driver
 ) -> None:

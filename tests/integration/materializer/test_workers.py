@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_benchmarks.soak.consumer import ConsumerProcess
+from support.gate import first_in_gate
 from support.materializer import events
 from support.materializer.process import consuming
 from support.materializer.worlds import RealWorld
@@ -47,7 +48,7 @@ def runs_in(driver: Driver) -> int:
     return int(record["runs"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", first_in_gate(1, [signal.SIGTERM, signal.SIGINT]))
 def test_they_share_the_partitions_and_one_endpoint(
     world: RealWorld, settings: dict[str, str], neo4j_driver: Driver, number: signal.Signals
 ) -> None:
@@ -86,6 +87,7 @@ def test_one_that_is_killed_is_replaced(world: RealWorld, settings: dict[str, st
         assert consumer.stop() == 0
 
 
+@pytest.mark.nightly
 def test_all_of_them_catch_up(world: RealWorld, settings: dict[str, str], neo4j_driver: Driver) -> None:
     for partition in (0, 1):
         world.put_many([events.good(partition * 100 + number) for number in range(50)], partition=partition)

@@ -84,6 +84,7 @@ def test_bad_documents_are_dead_letters_and_good_ones_around_them_reach_the_grap
     assert dlq(settings, "list")["overtaken"] == len(bad)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_it_works_beside_the_consumer_and_ends_with_it(
     world: RealWorld, settings: dict[str, str], topic: str, neo4j_driver: Driver, workers: str
@@ -107,6 +108,7 @@ def test_it_works_beside_the_consumer_and_ends_with_it(
     assert "openlineage" not in again or not again["openlineage"]["consumed"], "everything was committed"
 
 
+@pytest.mark.nightly
 def test_a_consumer_that_is_killed_has_lost_no_document(
     world: RealWorld, settings: dict[str, str], topic: str, neo4j_driver: Driver
 ) -> None:

@@ -144,6 +144,7 @@ def test_while_kafka_hangs_it_is_503_and_every_event_that_was_acknowledged_is_th
     assert runs(neo4j_driver) == {run_id(number) for number in range(3)}
 
 
+@pytest.mark.nightly
 def test_a_server_that_is_killed_has_lost_nothing_that_it_acknowledged(
     door: ServeProcess, client: httpx.Client, settings: dict[str, str], neo4j_driver: Driver
 ) -> None:
@@ -235,6 +236,7 @@ def test_an_interrupted_emit_shows_what_was_sent(
     assert runs(neo4j_driver) == sent
 
 
+@pytest.mark.nightly
 def test_emit_without_a_broker_ends_with_status_4(settings: dict[str, str], world: RealWorld, tmp_path: Path) -> None:
     (tmp_path / "events").write_bytes(run_data(1))
     ran = subprocess.run(

@@ -73,6 +73,7 @@ def test_headwater_to_openlineage_to_headwater_is_the_same_dump(
     assert list(dump(neo4j_driver, "neo4j")) == before
 
 
+@pytest.mark.nightly
 def test_around_a_dataset_and_of_a_span_of_time(of_the_demo: dict[str, str]) -> None:
     everything = documents(export(of_the_demo).stdout)
     around = documents(export(of_the_demo, "daily_report").stdout)

@@ -125,7 +125,7 @@ class Script:
     [
         ("last line", 0, "COMPLETE", "COMPLETE", None),
         pytest.param("stop", 0, "COMPLETE", "COMPLETE", None, marks=pytest.mark.nightly),
-        ("raise", 1, "FAIL", "COMPLETE", "token=[redacted]"),
+        pytest.param("raise", 1, "FAIL", "COMPLETE", "token=[redacted]", marks=pytest.mark.nightly),
         pytest.param("stop on the way out", 1, "FAIL", "COMPLETE", "lost", marks=pytest.mark.nightly),
         ("sigterm", -signal.SIGTERM, "ABORT", "ABORT", "the driver was terminated"),
         # What the script gets is a Py4JError.

@@ -525,6 +525,7 @@ WIDER = {
 }  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", named_in_gate({"an aggregate"}, WIDER, str))
 def test_columns_of_which_there_are_many(dry_runs: DryRuns, name: str) -> None:
     columns, old, new, expected = WIDER[name]

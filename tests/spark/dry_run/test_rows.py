@@ -105,6 +105,7 @@ NOT_KNOWN: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.nightly
 def test_what_isnt_known_is_no_pass(subtests: pytest.Subtests, dry_runs: DryRuns) -> None:
     for case, (guarded, text) in NOT_KNOWN.items():
         with subtests.test(case):

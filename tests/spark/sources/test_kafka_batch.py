@@ -103,6 +103,7 @@ def test_batch_runs_emit_the_offsets_that_they_came_to(
     assert (kafka_of(some).ranges, some.certainty, some.rows) == (ranges((0, 6), (0, 4)), Certainty.UPPER_BOUND, 5)
 
 
+@pytest.mark.nightly
 def test_a_topic_that_is_made_anew_has_another_id_and_offsets_of_its_own(
     spark: SparkSession, stack: StackUnderTest, topic: str, tmp_path: Path
 ) -> None:

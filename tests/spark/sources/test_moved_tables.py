@@ -87,6 +87,7 @@ def test_a_table_of_a_rest_catalog_too(watched: Watched, tmp_path: Path) -> None
         )
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(240)
 def test_a_table_of_a_hive_metastore_too(watched: Watched, tmp_path: Path) -> None:
     with hive_metastore(tmp_path / "metastore") as uri:

@@ -22,8 +22,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("sources")
 
 
+def in_gate(family: Family) -> bool:
+    return family.name != "Maintenance"
+
+
 @pytest.mark.parametrize(
-    ("family", "case"), [pytest.param(f, c, id=f"{f.name}: {c.title}") for f in LAKE for c in f.cases]
+    ("family", "case"),
+    [
+        pytest.param(f, c, id=f"{f.name}: {c.title}", marks=() if in_gate(f) else pytest.mark.nightly)
+        for f in LAKE
+        for c in f.cases
+    ],
 )
 def test_what_is_emitted(watched: Watched, folder: Path, family: Family, case: Case) -> None:
     check(family.name, case.title, emitted(watched, folder, family, case))

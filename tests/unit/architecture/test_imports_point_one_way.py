@@ -174,6 +174,7 @@ def libraries(extras: str) -> set[str]:
     return found | ({"py4j"} if "pyspark" in found else set())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("extras", sorted({command.extra for command in COMMANDS.values()}))
 def test_a_command_needs_no_more_than_the_extras_that_it_names(extras: str) -> None:
     absent = set.union(*map(libraries, EXTRAS)) - libraries(extras)

@@ -75,6 +75,7 @@ def test_over_http(subtests: pytest.Subtests) -> None:
             assert ids(sink) == GOOD
 
 
+@pytest.mark.nightly
 def test_from_a_topic(subtests: pytest.Subtests) -> None:
     for name, (data, pointer, reason) in BAD.items():
         with subtests.test(name):

@@ -320,6 +320,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 def test_no_text_takes_long(subtests: pytest.Subtests) -> None:
     for piece in PIECES:
