@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -105,6 +106,9 @@ class Neo4jServer:
     def start(self) -> None:
         """Start the JVM; `wait()` returns when it takes requests."""
         private_folder(self._folder)
+        # A server that was killed leaves the temporary files of its web server behind.
+        shutil.rmtree(self._temporary_folder, ignore_errors=True)
+        self._temporary_folder.mkdir()
         for name in ("conf", "data/dbms", "logs", "plugins", "import", "run", "licenses", "lib"):
             (self._folder / name).mkdir(parents=True, exist_ok=True)
         conf = _CONF.format(
@@ -140,6 +144,10 @@ class Neo4jServer:
             lambda: answers(self._ports.http, password), timeout_seconds=START_SECONDS, cancelled=cancelled
         )
 
+    @property
+    def _temporary_folder(self) -> Path:
+        return self._folder / "tmp"
+
     def _password(self) -> str:
         return self.password_file.read_text(encoding="utf-8").strip()
 
@@ -149,6 +157,7 @@ class Neo4jServer:
             *self._java_options,
             "-XX:+ExitOnOutOfMemoryError",
             "-Dlog4j2.disable.jmx=true",
+            f"-Djava.io.tmpdir={self._temporary_folder}",
             *ADD_OPENS,
             "-cp",
             os.pathsep.join(map(str, self._jars)),

@@ -49,6 +49,7 @@ def test_a_killed_owner_takes_its_servers_and_their_data_with_it() -> None:
         assert owner.stdout is not None
         kafka, neo4j, data_dir = json.loads(owner.stdout.readline())
         servers = [ProcessId.of(kafka), ProcessId.of(neo4j)]
+        assert list(Path(data_dir).glob("neo4j/tmp/jetty-*")), "temporary files are not in the data folder"
         owner.send_signal(signal.SIGKILL)
     assert all(server.wait_gone(patience(20)) for server in servers)
     # The guards clear up after their servers have ended.
