@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 
+HEADERS = ("headwater.reason", "__connect.errors.offset", "headwater.offset.end", "headwater.left.out.bytes")
+
+
 @pytest.fixture
 def graph(
     settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], world: RealWorld
@@ -66,6 +69,7 @@ def test_a_graph_is_what_its_events_say_until_somebody_changes_it(
         "pending": 0,
         "expired": 0,
         "unaccounted": [],
+        "left_out": [],
     }
     assert [(chain["intervals"], chain["gaps"]) for chain in sound["chains"]] == [(10, 0)]
     assert sound["graph"]["equal"] == len(list(dump(neo4j_driver)))
@@ -237,3 +241,33 @@ def test_a_graph_is_migrated_once(filled: None, settings: dict[str, str], graph:
     assert graph("migrate") == {"micro_batches": 0}
     assert graph("migrate") == {"micro_batches": 0}
     assert graph("verify")["holds"]
+
+
+def test_what_can_not_be_fetched_is_a_dead_letter_by_its_coordinates_and_the_partition_goes_on(
+    world: RealWorld, settings: dict[str, str], graph: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A few kB of zstd that decompress to more than a consumer takes, and a record of gzip that it takes and drops."""
+    world.put(events.good(0))
+    world.compressed("zstd", [b"\0" * 12_000_000] * 3)  # offsets 1 to 3
+    world.put(events.good(1))
+    world.compressed("gzip", [b"\0" * 17_000_000])  # offset 5
+    world.put(events.good(2))
+
+    totals = run_until_caught_up(settings)
+
+    assert (totals["applied"], totals["dead_lettered_by_reason"]) == (3, {"TOO_LARGE": 1, "UNFETCHABLE": 1})
+    found = [(letter.value, *map(letter.headers.get, HEADERS)) for letter in world.letters()]
+    assert found == [
+        (None, b"UNFETCHABLE", b"1", b"4", b"unknown"),
+        (None, b"TOO_LARGE", b"5", b"6", b"17000000"),
+    ]
+    verified = graph("verify")
+    assert verified["holds"]
+    assert verified["accounting"]["dead_lettered"] == 4
+    place = f"{world.topics.events}[0]"
+    assert [text.partition(": ")[0] for text in verified["accounting"]["left_out"]] == [f"{place}@1 to 3", f"{place}@5"]
+    assert "Decompression" in verified["accounting"]["left_out"][0]
+    capsys.readouterr()
+    assert cli.main(["dlq", "replay", "--json"]) == 5
+    refused = json.loads(capsys.readouterr().out)
+    assert (refused["sent"], len(refused["refused"])) == (0, 2)
