@@ -319,7 +319,7 @@ class RealWorld:
     def has(self, event: LineageEvent) -> bool:
         assert event.run is not None
         with writing_driver(self._target(self.stack.neo4j_uri)) as driver:
-            found = driver.execute_query("MATCH (r:Run {run_id: $run}) RETURN count(r)", run=event.run.run_id)
+            found = driver.execute_query("MATCH (r:HwRun {run_id: $run}) RETURN count(r)", run=event.run.run_id)
         return bool(found.records[0][0])
 
     def _target(self, uri: str) -> Neo4jTarget:
