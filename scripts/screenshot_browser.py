@@ -23,8 +23,8 @@ from headwater.stack import find_running_stack
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 PICTURES = {
-    "dataset-lineage.png": "MATCH flow = (:Dataset)-[:FEEDS]->(:Dataset) RETURN flow",
-    "column-lineage.png": "MATCH trace = (:Column)-[:DERIVES*]->(:Column {name: 'mean_delay'}) RETURN trace",
+    "dataset-lineage.png": "MATCH flow = (:HwDataset)-[:FEEDS]->(:HwDataset) RETURN flow",
+    "column-lineage.png": "MATCH trace = (:HwColumn)-[:DERIVES*]->(:HwColumn {name: 'mean_delay'}) RETURN trace",
 }
 FAVORITES = {
     "browser-lineage.png": "Around a dataset: two hops each way",

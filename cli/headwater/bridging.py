@@ -66,7 +66,13 @@ class Bridging:
         notices = Notices(_warn, time.monotonic, info=_info)
         with making_clients(str(client["bootstrap.servers"])):
             source = KafkaSource(
-                SourceConfig(client, topic, group, settings.materializer.queued_max_kilobytes),
+                SourceConfig(
+                    client,
+                    topic,
+                    group,
+                    settings.materializer.queued_max_kilobytes,
+                    record_max_bytes=settings.materializer.record_max_bytes,
+                ),
                 clock=time.monotonic,
                 notices=notices,
             )

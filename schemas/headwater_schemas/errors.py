@@ -102,6 +102,12 @@ class DecodeError(ContractError):
         self.kind = kind
 
 
+class UnreadableRecordError(DecodeError):
+    """The record's bytes aren't there: its batch can't be read, or it is longer than any that is decoded."""
+
+    reason = DecodeReason.EMPTY
+
+
 class EmptyRecordError(DecodeError):
     """The record has no value, or one of 0 bytes."""
 

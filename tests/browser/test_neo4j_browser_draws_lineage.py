@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from neo4j import Driver
 
 
-FLOW = "MATCH flow = (:Dataset)-[:FEEDS]->(:Dataset) RETURN flow"
+FLOW = "MATCH flow = (:HwDataset)-[:FEEDS]->(:HwDataset) RETURN flow"
 SEED = """
-CREATE (departed:Dataset {name: 'departed', title: 'departed'}),
-       (enriched:Dataset {name: 'enriched', title: 'enriched'}),
+CREATE (departed:HwDataset {name: 'departed', title: 'departed'}),
+       (enriched:HwDataset {name: 'enriched', title: 'enriched'}),
        (departed)-[:FEEDS]->(enriched),
-       (planes:Dataset {name: '/data/planes', title: 'planes'})-[:FEEDS]->(enriched),
-       (enriched)-[:FEEDS]->(:Dataset {name: '/data/report', title: 'report'})
+       (planes:HwDataset {name: '/data/planes', title: 'planes'})-[:FEEDS]->(enriched),
+       (enriched)-[:FEEDS]->(:HwDataset {name: '/data/report', title: 'report'})
 """
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -38,7 +38,7 @@ def test_a_lineage_graph_is_drawn_from_left_to_right(
         )
         drawn = browser.draw(FLOW)
         name = {node.id: node.name for node in drawn.nodes}
-        assert {node.label for node in drawn.nodes} == {"Dataset"}
+        assert {node.label for node in drawn.nodes} == {"HwDataset"}
         assert {(name[arrow.source], arrow.type, name[arrow.target]) for arrow in drawn.arrows} == {
             ("departed", "FEEDS", "enriched"),
             ("/data/planes", "FEEDS", "enriched"),

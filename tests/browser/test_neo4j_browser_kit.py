@@ -37,15 +37,15 @@ def test_style_and_favourites_are_dropped_on_it_and_three_are_drawn(browser: Neo
 
     browser.open_favorite("Headwater 1 lineage", "Around a dataset: two hops each way")
     lineage = browser.draw()
-    assert {node.label for node in lineage.nodes} == {"Dataset"}
+    assert {node.label for node in lineage.nodes} == {"HwDataset"}
     assert len(lineage.nodes) == 9, "all of the demo's datasets but the weather"
     assert "flights.enriched" in browser.captions(), "a dataset is captioned with its title"
-    assert browser.fills() == {"Dataset": "#2F6FC4"}
+    assert browser.fills() == {"HwDataset": "#2F6FC4"}
     browser.close_frame()
 
     browser.open_favorite("Headwater 3 traces", DRAWN)
     trace = browser.draw()
-    assert {node.label for node in trace.nodes} == {"Dataset", "Segment", "Query", "Run"}
+    assert {node.label for node in trace.nodes} == {"HwDataset", "HwSegment", "HwQuery", "HwRun"}
     assert {"CONSUMED", "PRODUCED", "IN_QUERY", "IN_RUN"} <= {arrow.type for arrow in trace.arrows}
     assert len(browser.fills()) == 4
     browser.close_frame()
@@ -68,4 +68,4 @@ def test_the_guide_is_shown_and_puts_a_question_into_the_editor(browser: NeoBrow
             typed = browser.click_in_guide("Impact: whom to tell before a dataset changes")
         finally:
             server.shutdown()
-    assert "MATCH (hit)<-[:READS]-(job:Job)" in typed
+    assert "MATCH (hit)<-[:READS]-(job:HwJob)" in typed

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
+from headwater_consumers.facts.model import PREFIX
+
 LIST = ";"
 _BUFFER_BYTES = 1 << 20
 
@@ -56,7 +58,7 @@ class Sheets:
 
     def arguments(self) -> list[str]:
         """The import's arguments for them."""
-        nodes = [f"--nodes={sheet.kind}={sheet.path}" for sheet in self.nodes]
+        nodes = [f"--nodes={PREFIX}{sheet.kind}={sheet.path}" for sheet in self.nodes]
         return nodes + [f"--relationships={sheet.kind}={sheet.path}" for sheet in self.relationships]
 
     def counts(self) -> dict[str, dict[str, int]]:

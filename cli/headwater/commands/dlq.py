@@ -105,7 +105,8 @@ def replay(
 
     That is the events topic, or the topic that `consume --openlineage-topic` read them from. Of each record the last
     letter is sent, with the original's key, value and headers. Doing it twice is harmless: the
-    graph comes out the same. Exit status 5: the topic refused some as too large.
+    graph comes out the same. Exit status 5: some weren't sent, because the
+    topic refuses them as too large, or because the letter has no bytes.
     """
     choice = _choice(reason, job, since, until)
     with _kafka() as (topics, _), console.progress() as progress:
@@ -126,7 +127,8 @@ def replay(
         place, error = next(iter(refused.items()))
         raise CheckFailedError(
             f"{len(refused)} letters were refused, the one at {place} with: {error}.",
-            fix=f"Raise max.message.bytes of {topics.events}, or of the topic that the letter came from.",
+            fix=f"Raise max.message.bytes of {topics.events}, or of the topic that the letter came from. What a letter "
+            "without bytes stood for has to be emitted again.",
         )
 
 

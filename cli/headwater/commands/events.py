@@ -17,7 +17,7 @@ from headwater.show import events as show
 from headwater_consumers.materializer.records import Record
 from headwater_consumers.materializer.topic_reader import records_to_end
 from headwater_schemas.codec import Decoder
-from headwater_schemas.errors import DecodeError
+from headwater_schemas.errors import DecodeError, UnreadableRecordError
 from headwater_schemas.events import EventKind, LineageEvent
 from headwater_schemas.kafka.client import quiet
 
@@ -54,6 +54,9 @@ def command(
 
 def _decoded(records: Iterable[Record], decoder: Decoder) -> Iterator[Read]:
     for record in records:
+        if record.unread is not None:
+            yield record, UnreadableRecordError(record.unread.why)
+            continue
         try:
             yield record, decoder.decode(record.value)
         except DecodeError as problem:

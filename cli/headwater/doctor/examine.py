@@ -77,7 +77,8 @@ def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: st
         for check in ("topics", "ACLs", "dead letters", "lag", "backup"):
             yield unseen(check, "Kafka", "Not looked at: Kafka doesn't answer.", "Run it again once Kafka answers.")
         return
-    yield from topics.judge(seen, specs, brokers=brokers, budget_seconds=budget_seconds)
+    longest = settings.materializer.record_max_bytes
+    yield from topics.judge(seen, specs, brokers=brokers, budget_seconds=budget_seconds, record_max_bytes=longest)
     names, group = settings.topic.names(), settings.materializer.group
     yield from _tried("ACLs", names.events, lambda: access.judge(access.look(client, list(seen)), names))
     if names.dead_letters in seen:

@@ -67,7 +67,12 @@ def expires(topic: SeenTopic) -> bool:
 
 
 def judge(
-    seen: Mapping[str, SeenTopic], wanted: Iterable[TopicSpec], *, brokers: int, budget_seconds: float
+    seen: Mapping[str, SeenTopic],
+    wanted: Iterable[TopicSpec],
+    *,
+    brokers: int,
+    budget_seconds: float,
+    record_max_bytes: int,
 ) -> Iterator[Finding]:
     """Findings on every topic that there should be.
 
@@ -76,6 +81,7 @@ def judge(
         wanted: all that there should be, the events topic first.
         brokers: of the cluster.
         budget_seconds: how long consumers may be away before records that they haven't read expire.
+        record_max_bytes: the longest record that consumers decode.
     """
     for spec in wanted:
         topic = seen.get(spec.name)
@@ -91,7 +97,7 @@ def judge(
         yield from _retention(topic, spec, budget_seconds)
         yield _replication(topic, brokers)
         if (largest := spec.config.get("max.message.bytes")) is not None:
-            yield _size(topic, int(largest))
+            yield _size(topic, int(largest), record_max_bytes)
 
 
 def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iterator[Finding]:
@@ -191,10 +197,24 @@ def _replication(topic: SeenTopic, brokers: int) -> Finding:
     return ok("replication", topic.name, f"{least} replicas, of which {minimum} acknowledge each record.")
 
 
-def _size(topic: SeenTopic, wanted: int) -> Finding:
+def _size(topic: SeenTopic, wanted: int, record_max_bytes: int) -> Finding:
+    # The topic's own, or else the brokers' message.max.bytes, which they show here too.
     largest = int(topic.config.get("max.message.bytes", wanted))
+    if largest > record_max_bytes:
+        return Finding(
+            "max.message.bytes",
+            Severity.FAIL,
+            topic.name,
+            f"The brokers take batches of up to {largest:,} bytes, consumers decode records of up to "
+            f"{record_max_bytes:,}: a longer one becomes a dead letter without its bytes, or stops its partition.",
+            f"Set max.message.bytes={wanted} on the topic, or raise HEADWATER_MATERIALIZER_RECORD_MAX_BYTES.",
+        )
     if largest >= wanted:
-        return ok("max.message.bytes", topic.name, f"Records of up to {largest:,} bytes.")
+        return ok(
+            "max.message.bytes",
+            topic.name,
+            f"Batches of up to {largest:,} bytes as compressed; records of up to {record_max_bytes:,} are decoded.",
+        )
     return Finding(
         "max.message.bytes",
         Severity.FAIL,

@@ -78,6 +78,7 @@ def letter_document(letter: StoredDeadLetter, content: Content) -> dict[str, Any
         "event_id": letter.event_id or None,
         "attempt": letter.attempt,
         "replayed_from": letter.replayed_from,
+        "left_out_bytes": letter.left_out,
         "headers": {name: None if value is None else _text(value) for name, value in letter.original_headers},
         "value": {
             "bytes": content.bytes,
@@ -96,6 +97,8 @@ def letter_view(document: dict[str, Any]) -> RenderableType:
         table.add_row(name.replace("_", " "), visible(str(document[name] if document[name] is not None else "—")))
     for name, text in document["headers"].items():
         table.add_row(f"header {visible(name)}", visible(str(text)))
+    if document["left_out_bytes"] is not None:
+        table.add_row("left out", f"{document['left_out_bytes']} bytes")
     table.add_row("value", f"{value['bytes']:,} bytes, begins with {value['starts'] or 'nothing'}")
     table.add_row("this release says", visible(value["problem_now"] or "a good event: replay it"))
     if value["fields"] is None:

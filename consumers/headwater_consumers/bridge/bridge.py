@@ -24,6 +24,7 @@ from typing import Any
 from headwater_consumers.bridge.metrics import BridgeMetrics
 from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
 from headwater_consumers.intake.sink import EventSink, SinkFullError, Undeliverable
+from headwater_consumers.materializer.batch import unread_letter
 from headwater_consumers.materializer.dead_letters.letter import BRIDGE, DeadLetter, Stage
 from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import DeadLetterReason, RetryCause
@@ -189,6 +190,9 @@ class Bridge:
         return not batch.letters or self._dead_lettered(list(batch.letters.values()))
 
     def _events(self, batch: _Batch, record: Record) -> list[LineageEvent]:
+        if record.unread is not None:
+            batch.letters[record] = unread_letter(record, record.unread, by=BRIDGE)
+            return []
         if not record.value:
             batch.letters[record] = _letter(record, DeadLetterReason.EMPTY, "", "the value is empty")
             return []

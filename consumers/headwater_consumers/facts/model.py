@@ -1,6 +1,7 @@
 """Labels and relationship types of the graph: closed lists, so that no text of an event ever becomes one.
 
-They are those of a dump's lines. The database has no node for an interval or a conflict: segments hold them
+They are those of a dump's lines. In the database each label has `PREFIX` before it, the mark that only Headwater uses:
+others may keep their data in the same database. It has no node for an interval or a conflict: segments hold them
 (`graph.segments`), and what leaves these leaves the segment there.
 """
 
@@ -8,6 +9,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 from typing import NamedTuple
+
+PREFIX = "Hw"
+"""What every label of a node of Headwater's begins with: `Job` is `HwJob` in the database."""
 
 
 class Label(StrEnum):
@@ -36,7 +40,9 @@ IN_SEGMENTS = frozenset({Label.INTERVAL, Label.CONFLICT})
 BY_QUERY = IN_SEGMENTS | {Label.SUMMARY}
 """Labels of a dump's lines that are made query by query."""
 SEGMENT = "Segment"
-STORED_LABELS: frozenset[str] = frozenset({label.value for label in Label if label not in IN_SEGMENTS} | {SEGMENT})
+STORED_LABELS: frozenset[str] = frozenset(
+    PREFIX + label for label in {*(label.value for label in Label if label not in IN_SEGMENTS), SEGMENT}
+)
 """Every label that nodes in the database have."""
 
 

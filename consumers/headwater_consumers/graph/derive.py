@@ -464,10 +464,10 @@ def plan_edges(plan: PlanFacts) -> Iterator[PlanEdge]:
 
     | input          | output field        | becomes                                         |
     |----------------|---------------------|-------------------------------------------------|
-    | a field        | a field             | (:Column)-[:DERIVES]->(:Column)                 |
-    | a whole dataset| a field             | (:Dataset)-[:DERIVES]->(:Column)                |
-    | either         | None: all of them   | (:Column or :Dataset)-[:INFLUENCES]->(:Dataset) |
-    | None           | a field, or None    | (:Plan)-[:GENERATES]->(:Column or :Dataset)     |
+    | a field        | a field             | (:HwColumn)-[:DERIVES]->(:HwColumn)                 |
+    | a whole dataset| a field             | (:HwDataset)-[:DERIVES]->(:HwColumn)                |
+    | either         | None: all of them   | (:HwColumn or :HwDataset)-[:INFLUENCES]->(:HwDataset) |
+    | None           | a field, or None    | (:HwPlan)-[:GENERATES]->(:HwColumn or :HwDataset)     |
     """
     lineage = plan.lineage
     if lineage is None:

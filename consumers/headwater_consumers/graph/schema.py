@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+
+from neo4j.exceptions import Neo4jError
 
 from headwater_consumers.graph.statements import names, statement
 
@@ -10,14 +13,12 @@ if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction
 
 
-GRAPH_VERSION = 5
-"""Rises whenever the same events would be stored in another way. A graph of another version has to be migrated, where
-this release can (`MIGRATES_FROM`), or rebuilt."""
-
-MIGRATES_FROM = (3, 4)
-"""3 had a node for each micro-batch, where later versions have segments; 4 had larger closed blocks."""
+GRAPH_VERSION = 6
+"""Rises whenever the same events would be stored in another way. A graph of another version has to be rebuilt. Labels
+have their prefix since 6."""
 
 _AWAIT_SECONDS = 300
+_OF = re.compile(r"FOR .*:(\w+)[)\]]")
 
 
 def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
@@ -28,11 +29,25 @@ def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
         verb: what this release does with the graph, "reads" or "writes".
         at: where the graph is, with a space before it.
     """
-    mend = "Run `headwater graph migrate`" if found in MIGRATES_FROM else "Run `headwater graph rebuild`"
     return (
         f"The graph{at} was made with version {found} of the graph's model; this release {verb} version "
-        f"{GRAPH_VERSION}. {mend}, or use the release that made it."
+        f"{GRAPH_VERSION}. Run `headwater graph rebuild`, or use the release that made it."
     )
+
+
+class SchemaConflict(Exception):  # noqa: N818 - as below
+    """Nodes or relationships of others break a constraint that Headwater needs: fatal.
+
+    Attributes:
+        of: their label or type.
+    """
+
+    def __init__(self, of: str) -> None:
+        super().__init__(
+            f"Several nodes or relationships of {of} have the same `key`: the constraint that it is unique can't be "
+            "made. Others wrote them, and Headwater leaves them as they are."
+        )
+        self.of = of
 
 
 class GraphVersionMismatch(Exception):  # noqa: N818 - named for what is wrong, as the materializer's errors are
@@ -54,6 +69,7 @@ def ensure_schema(driver: Driver, database: str | None) -> None:
 
     Raises:
         GraphVersionMismatch: the graph is of another version.
+        SchemaConflict: others' data is in the way of a constraint.
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database) as session:
@@ -68,7 +84,7 @@ def require_version(driver: Driver, database: str | None) -> None:
     """See to it that a graph is of this version, or empty.
 
     Raises:
-        GraphVersionMismatch: it is of another, or being migrated.
+        GraphVersionMismatch: it is of another.
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database, default_access_mode="READ") as session:
@@ -90,7 +106,14 @@ def make_schema(driver: Driver, database: str | None) -> None:
 
 
 def _run(tx: ManagedTransaction, name: str) -> None:
-    tx.run(statement("schema", name)).consume()
+    text = statement("schema", name)
+    try:
+        tx.run(text).consume()
+    except Neo4jError as error:
+        of = _OF.search(text)
+        if of is None or not (error.code or "").endswith(".ConstraintCreationFailed"):
+            raise
+        raise SchemaConflict(of[1]) from None  # the server's message has values
 
 
 def _version(tx: ManagedTransaction) -> int:
@@ -103,7 +126,7 @@ def _await(tx: ManagedTransaction) -> None:
 
 
 def wipe(driver: Driver, database: str | None) -> int:
-    """Delete every node that Headwater wrote, with its relationships; what others keep in the database stays.
+    """Delete every node, constraint and index that Headwater made; what others keep in the database stays.
 
     In transactions of 2,000 nodes, so it may stop half-way: do it again.
 
@@ -114,4 +137,8 @@ def wipe(driver: Driver, database: str | None) -> int:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database) as session:
+        # An index belongs to a constraint, and goes with it.
+        for all_, one in (("constraints", "drop_constraint"), ("indexes", "drop_index")):
+            for name in [record["name"] for record in session.run(statement("whole", all_))]:
+                session.run(statement("whole", one), name=name).consume()
         return session.run(statement("whole", "wipe")).consume().counters.nodes_deleted

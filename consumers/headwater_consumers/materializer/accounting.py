@@ -3,7 +3,7 @@
 | figure        | is                                                                               |
 |---------------|----------------------------------------------------------------------------------|
 | acknowledged  | the partition's end offset: so many records it was ever given                    |
-| dead_lettered | distinct source coordinates on the dead-letter topic below the committed offset  |
+| dead_lettered | distinct source offsets on the dead-letter topic below the committed offset       |
 | applied       | committed offset less those                                                      |
 | expired       | offsets that retention deleted before the group had committed them: lost         |
 | pending       | the rest                                                                         |
@@ -22,7 +22,7 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
-from headwater_consumers.materializer.dead_letters.letter import coordinate
+from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates, coordinate
 from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
 from headwater_consumers.materializer.records import Partition
 from headwater_consumers.materializer.topic_reader import records_to_end
@@ -121,22 +121,26 @@ def _account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accou
     return settle(positions, letters)
 
 
-def settle(positions: Iterable[PartitionOffsets], letters: Iterable[tuple[Partition, int]]) -> Accounting:
+def settle(positions: Iterable[PartitionOffsets], letters: Iterable[RecordCoordinates]) -> Accounting:
     """The figures, from what the brokers hold.
 
     Args:
         positions: of every partition of the topic.
         letters: source coordinates of dead letters, as often as they are there.
     """
-    offsets: dict[Partition, set[int]] = defaultdict(set)
-    for partition, offset in letters:
-        offsets[partition].add(offset)
-    return Accounting(tuple(_settled(position, offsets[position.partition]) for position in positions))
+    sources: dict[Partition, set[RecordCoordinates]] = defaultdict(set)
+    for source in letters:
+        sources[source.partition].add(source)
+    return Accounting(tuple(_settled(position, sources[position.partition]) for position in positions))
 
 
-def _settled(position: PartitionOffsets, letters: set[int]) -> PartitionAccount:
+def _settled(position: PartitionOffsets, letters: set[RecordCoordinates]) -> PartitionAccount:
     committed = position.committed or 0
-    dead = sum(offset < committed for offset in letters)
+    dead, reached = 0, 0
+    for letter in sorted(letters, key=lambda letter: (letter.offset, letter.end)):
+        end = min(letter.end, committed)
+        dead += max(0, end - max(letter.offset, reached))
+        reached = max(reached, end)
     expired = max(0, position.begin - committed)
     return PartitionAccount(
         position.partition,
@@ -148,7 +152,7 @@ def _settled(position: PartitionOffsets, letters: set[int]) -> PartitionAccount:
     )
 
 
-def _coordinates(client: Mapping[str, Any], topic: str) -> list[tuple[Partition, int]]:
+def _coordinates(client: Mapping[str, Any], topic: str) -> list[RecordCoordinates]:
     """Source coordinates of every letter on the dead-letter topic."""
     letters = records_to_end(client, topic)
     return [source for letter in letters if (source := coordinate(letter.headers)) is not None]

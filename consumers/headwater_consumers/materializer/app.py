@@ -135,7 +135,13 @@ def assemble(
     # source → decode → fold → write → checkpoint, rejections to dead letters.
     with making_clients(target.servers):
         source = source or KafkaSource(
-            SourceConfig(kafka, target.topics.events, settings.group, settings.queued_max_kilobytes),
+            SourceConfig(
+                kafka,
+                target.topics.events,
+                settings.group,
+                settings.queued_max_kilobytes,
+                record_max_bytes=settings.record_max_bytes,
+            ),
             clock=clock,
             notices=notices,
         )

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
+from headwater_consumers.materializer.dead_letters.letter import MATERIALIZER, DeadLetter, Stage
 from headwater_consumers.materializer.errors import DeadLetterReason, FoldFailedError
 from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.fold.rejection import Rejection
 from headwater_consumers.materializer.graph import Fold, Folded, checked_fold
 from headwater_consumers.materializer.metrics import PipelineStep
-from headwater_consumers.materializer.records import Decoded, Partition, Record, next_offsets
+from headwater_consumers.materializer.records import Decoded, Partition, Record, Unread, next_offsets
 from headwater_schemas.errors import DecodeError, LineageError
 from headwater_schemas.events import LineageEvent
 
@@ -53,6 +53,8 @@ def decode_one(record: Record, decoder: EventDecoder, reject: Reject) -> Decoded
         SchemasUnavailableError: a schema can't be looked up now; call again with the same record.
         FatalError: schemas can't be looked up as things are configured.
     """
+    if record.unread is not None:
+        return unread_letter(record, record.unread)
     try:
         event = decoder.decode(record.value)
     except DecodeError as error:
@@ -60,6 +62,12 @@ def decode_one(record: Record, decoder: EventDecoder, reject: Reject) -> Decoded
     if isinstance(event, Filled):
         return Decoded(record, event)  # what isn't good has no template
     return _rejected(record, event, reject) or Decoded(record, event)
+
+
+def unread_letter(record: Record, unread: Unread, by: str = MATERIALIZER) -> DeadLetter:
+    """The letter of a record that is known by its coordinates alone."""
+    reason = DeadLetterReason.TOO_LARGE if unread.fetched else DeadLetterReason.UNFETCHABLE
+    return DeadLetter(record, reason, Stage.DECODE, "", f"{unread.why[0].upper()}{unread.why[1:]}.", by=by)
 
 
 def _undecodable(record: Record, error: DecodeError) -> DeadLetter:

@@ -29,6 +29,7 @@ from headwater_consumers.materializer.errors import (
     GraphUnavailableError,
     OverCapacityError,
     PermanentError,
+    RetryCause,
     UndecidedError,
 )
 from headwater_consumers.materializer.graph import Fold, Folded, GraphStore, WriteSummary, checked_fold
@@ -82,6 +83,7 @@ class Checkpoint:
         batch: what it is about.
         was_split: whether the batch had to be halved for want of memory.
         size: how many records the batch had at first, those that were disowned since included.
+        waits_for: what the step under way needs.
     """
 
     def __init__(self, batch: RecordBatch, context: CheckpointContext) -> None:
@@ -94,6 +96,7 @@ class Checkpoint:
         self._reasons = Counter(letter.reason for letter in batch.letters)
         self._limit_checked = False
         self._tries_alone = 0
+        self.waits_for = RetryCause.GRAPH
 
     @property
     def letters(self) -> int:
@@ -126,8 +129,10 @@ class Checkpoint:
             FatalError: don't.
         """
         # Step 1: commit to Neo4j.
+        self.waits_for = RetryCause.GRAPH
         self._write()
         # Step 2: dead letters acknowledged.
+        self.waits_for = RetryCause.DEAD_LETTERS
         self._bury()
         self._context.limit.record(len(self.batch.records), self.letters)
 

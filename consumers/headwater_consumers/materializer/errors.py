@@ -76,7 +76,12 @@ class DeadLetterReason(StrEnum):
     """A healthy database refuses this event, written alone, as wrong."""
 
     TOO_LARGE = "TOO_LARGE"
-    """A healthy database has not the memory or time to write this event, even alone."""
+    """A healthy database has not the memory or time to write this event, even alone; or the record is longer than any
+    that is decoded."""
+
+    UNFETCHABLE = "UNFETCHABLE"
+    """The brokers have these offsets, but no client can read their batch: it doesn't decompress, or within no bounded
+    memory, its checksum is wrong, or its codec isn't known. The letter has coordinates, and no bytes."""
 
 
 class RetryCause(StrEnum):

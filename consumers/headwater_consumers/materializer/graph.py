@@ -14,7 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from headwater_consumers.graph.connection import Neo4jTarget, connect
-from headwater_consumers.graph.schema import GraphVersionMismatch
+from headwater_consumers.graph.schema import GraphVersionMismatch, SchemaConflict
 from headwater_consumers.materializer.errors import FoldFailedError, GraphUnusableError
 from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.neo4j_errors import classify
@@ -145,7 +145,7 @@ class Neo4jGraph:
         """
         try:
             self._writer.ensure_schema()
-        except GraphVersionMismatch as error:
+        except (GraphVersionMismatch, SchemaConflict) as error:
             raise GraphUnusableError(str(error), setting="HEADWATER_NEO4J_DATABASE") from error
         except Exception as error:
             raise self._meaning(error) from error

@@ -100,7 +100,7 @@ class InFlight:
         self._fetched += polled.records
         self._bytes += sum(record.size for record in polled.records)
         for record in polled.records:
-            self._scheduled[record.partition] = record.offset + 1
+            self._scheduled[record.partition] = record.end
         # An end is worth a commit of its own only where control records lie between it and the last record.
         for partition, offset in polled.reached.items():
             if offset > self._scheduled.get(partition, 0):

@@ -10,6 +10,7 @@ is read from its beginning, whatever offset was committed for the topic of the s
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from headwater_consumers.materializer.errors import RetryCause
+from headwater_consumers.materializer.limits import RECORD_MAX_BYTES
 from headwater_consumers.materializer.offsets import (
     Committed,
     OffsetReader,
@@ -27,12 +29,21 @@ from headwater_consumers.materializer.offsets import (
 from headwater_consumers.materializer.records import Partition, Record, record_of
 from headwater_consumers.materializer.reporting import Notices
 from headwater_consumers.materializer.source import Polled, SourceListener
+from headwater_consumers.materializer.unfetchable import (
+    CONSUMER_CONFIG,
+    UNFETCHABLE,
+    Unfetchable,
+    at_end,
+    bounds_config,
+)
 from headwater_schemas.errors import BrokerUnavailableError, FatalError
 from headwater_schemas.kafka.errors import kafka_failure
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
 
+
+log = logging.getLogger("headwater.consume")
 
 _REQUEST_SECONDS = 5.0
 # Most records taken from librdkafka's local queue at a time, without waiting. Fewer, where those before were so large
@@ -57,12 +68,15 @@ class SourceConfig:
         group: the consumer group.
         queued_kilobytes: librdkafka's fetch-ahead, of all partitions together; with the three batches the bulk of the
             process's memory.
+        record_max_bytes: of a longer record only the coordinates are kept; and half of what a zstd batch may
+            decompress to.
     """
 
     client: Mapping[str, Any]
     topic: str
     group: str
     queued_kilobytes: int = 4_096
+    record_max_bytes: int = RECORD_MAX_BYTES
 
     @property
     def servers(self) -> str:
@@ -82,11 +96,13 @@ class SourceConfig:
             # partitions of small ones would take more than all else.
             "fetch.max.bytes": min(_FETCH_BYTES, self.queued_kilobytes * 1024),
             "queued.min.messages": _QUEUED_MESSAGES,
+            **bounds_config(self.record_max_bytes),
             # A new or deleted topic is noticed within this, instead of five minutes.
             "topic.metadata.refresh.interval.ms": 30_000,
             # Recovery within seconds of a broker's return, not the default's ten.
             "reconnect.backoff.max.ms": 2_000,
             **self.client,
+            **CONSUMER_CONFIG,
             "group.id": self.group,
             "client.id": "headwater-materializer",
             "enable.auto.commit": False,
@@ -274,6 +290,7 @@ class KafkaSource:
         self._listener: SourceListener | None = None
         self._paused = False
         self._rebalanced = False
+        self._unfetchable = Unfetchable()
         # Constructed last: callbacks need all of the above.
         self._offsets = OffsetReader(config.client, group=config.group)
         self._incarnation = Incarnation(config.topic, self._offsets, self._callbacks, clock)
@@ -396,19 +413,43 @@ class KafkaSource:
     def _received(self, messages: list[Message]) -> Polled:
         records: list[Record] = []
         reached: dict[Partition, int] = {}
+        sought: set[Partition] = set()
         for message in messages:
             offset, error = message.offset(), message.error()
             partition = self._ownership.find(message.topic(), message.partition())
-            if error is not None:
-                if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own name
-                    self._callbacks.trouble(error)
-                elif partition is not None and offset is not None:
+            if error is not None and not at_end(error) and (partition is None or error.code() not in UNFETCHABLE):
+                self._callbacks.trouble(error)
+            if partition is None or offset is None or partition in sought:
+                continue
+            if error is not None and error.code() in UNFETCHABLE:
+                self._seek(partition, self._unfetchable.failed(partition, offset, error.str()))
+                sought.add(partition)  # what follows was fetched before
+            elif offset >= self._unfetchable.expects(partition) and (error is None or at_end(error)):
+                records += self._passed(partition, offset)
+                if error is None:
+                    records.append(record_of(message, partition, offset, max_bytes=self._config.record_max_bytes))
+                else:
                     reached[partition] = offset
-            elif partition is not None and offset is not None:
-                records.append(record_of(message, partition, offset))
         if self._rebalanced:
             records = after_rewind(records)
         return Polled(tuple(records), reached)
+
+    def _passed(self, partition: Partition, offset: int) -> list[Record]:
+        unread = self._unfetchable.passed(partition, offset)
+        if unread is None or unread.unread is None:
+            return []
+        log.warning(
+            "Kafka: %s can't be read: %s. A dead letter keeps where it is; the partition goes on behind it.",
+            unread,
+            unread.unread.why,
+        )
+        return [unread]
+
+    def _seek(self, partition: Partition, offset: int) -> None:
+        try:
+            self._consumer.seek(TopicPartition(partition.topic, partition.number, offset))
+        except KafkaException as error:
+            self._callbacks.notice(error, f"reading {partition} from offset {offset}")  # it fails again there
 
     # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread. A client that was left
     # behind revokes what is no longer ours.
@@ -431,7 +472,7 @@ class KafkaSource:
             return
         self._rebalanced = True
         self._require_listener().revoked(self._ownership.those(partitions))
-        self._ownership.give(partitions)
+        self._give(partitions)
         consumer.incremental_unassign(partitions)
 
     def _on_lost(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
@@ -439,9 +480,14 @@ class KafkaSource:
             return
         self._rebalanced = True
         those = self._ownership.those(partitions)
-        self._ownership.give(partitions)
+        self._give(partitions)
         self._require_listener().lost(those)
         consumer.incremental_unassign(partitions)
+
+    def _give(self, partitions: list[TopicPartition]) -> None:
+        for partition in self._ownership.those(partitions):
+            self._unfetchable.forget(partition)
+        self._ownership.give(partitions)
 
     def _on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
         self._answer(error or next((p.error for p in partitions if p.error is not None), None))

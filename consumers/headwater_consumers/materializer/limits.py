@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from headwater_consumers.materializer.errors import DeadLetterLimitError
 
+RECORD_MAX_BYTES = 16_777_216
+"""The longest record that is decoded, by default."""
+
 
 @dataclass(frozen=True, slots=True)
 class BatchPolicy:

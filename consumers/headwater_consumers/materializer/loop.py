@@ -330,7 +330,9 @@ class Loop:
         if self._writing.busy:
             self._in_flight.look_ahead()
         if self._writing.busy_seconds >= self._policy.silence_seconds:
-            self._report.silent(self._writing.busy_seconds)
+            current = self._in_flight.current
+            waits_for = RetryCause.GRAPH if current is None else current.waits_for
+            self._report.silent(self._writing.busy_seconds, waits_for)
         self._report.show(self._in_flight, paused=self._paused, committing=self._commits.backoff.attempts == 0)
 
     # Fetching and preparing.

@@ -41,11 +41,29 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """Why the bytes of an offset, or of several, aren't there.
+
+    Attributes:
+        end: the first offset behind them.
+        why: a sentence, without a full stop.
+        bytes: how long the value is; None where that isn't known.
+        fetched: whether the brokers gave it. False: no client of this library can read it.
+    """
+
+    end: int
+    why: str
+    bytes: int | None = None
+    fetched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
-    """One record as it was read, untouched.
+    """One record as it was read, untouched; or offsets whose bytes can't be read, or were left out.
 
     Attributes:
         timestamp_ms: since the epoch; None where the record has none.
+        unread: why there are no bytes; None for a record.
     """
 
     partition: Partition
@@ -54,14 +72,26 @@ class Record:
     key: bytes | None = None
     headers: Headers = ()
     timestamp_ms: int | None = None
+    unread: Unread | None = None
+
+    @property
+    def end(self) -> int:
+        """The offset to consume next, behind it."""
+        return self.offset + 1 if self.unread is None else self.unread.end
 
     @property
     def size(self) -> int:
         """Bytes of key and value, near enough for a memory budget."""
         return len(self.value or b"") + len(self.key or b"")
 
+    def without_bytes(self, why: str) -> Record:
+        """It, by its coordinates alone."""
+        unread = Unread(self.end, why, bytes=len(self.value or b""), fetched=True)
+        return Record(self.partition, self.offset, None, timestamp_ms=self.timestamp_ms, unread=unread)
+
     def __str__(self) -> str:
-        return f"{self.partition}@{self.offset}"
+        more = f" to {self.end - 1}" if self.end > self.offset + 1 else ""
+        return f"{self.partition}@{self.offset}{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +113,14 @@ def next_offsets(records: Iterable[Record], reached: Mapping[Partition, int] | N
     following = dict(reached or {})
     for record in records:
         if record.offset >= following.get(record.partition, 0):
-            following[record.partition] = record.offset + 1
+            following[record.partition] = record.end
     return following
 
 
-def record_of(message: Message, partition: Partition, offset: int) -> Record:
-    """The record in a message that is no error."""
+def record_of(message: Message, partition: Partition, offset: int, *, max_bytes: int) -> Record:
+    """The record in a message that is no error; by its coordinates alone where it is longer than `max_bytes`."""
     kind, milliseconds = message.timestamp()
-    return Record(
+    record = Record(
         partition,
         offset,
         value=message.value(),
@@ -98,6 +128,8 @@ def record_of(message: Message, partition: Partition, offset: int) -> Record:
         headers=headers_of(message),
         timestamp_ms=None if kind == TIMESTAMP_NOT_AVAILABLE else milliseconds,
     )
+    size = record.size + sum(len(name) + len(value or b"") for name, value in record.headers)
+    return record if size <= max_bytes else record.without_bytes(f"a record of {size:,} bytes is over {max_bytes:,}")
 
 
 def headers_of(message: Message) -> Headers:

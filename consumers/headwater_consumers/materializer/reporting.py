@@ -218,10 +218,11 @@ class Reporting:
         self._metrics.commit_failed()
         self.trouble(error)
 
-    def silent(self, seconds: float) -> None:
-        """The database hasn't answered for so long."""
-        self._health.up(Dependency.NEO4J, up=False)
-        self._notices.trouble(RetryCause.GRAPH, f"Neo4j hasn't answered a write for {seconds:.0f} s.")
+    def silent(self, seconds: float, cause: RetryCause) -> None:
+        """What a batch waits for, the database or the dead-letter topic, hasn't answered for so long."""
+        if cause is RetryCause.GRAPH:
+            self._health.up(Dependency.NEO4J, up=False)
+        self._notices.trouble(cause, f"{cause.label} hasn't answered a write for {seconds:.0f} s.")
 
     def over(self, *causes: RetryCause) -> None:
         """These troubles are not, or not any more."""

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
+from headwater_consumers.materializer.limits import RECORD_MAX_BYTES, BatchPolicy, DeadLetterPolicy
 from headwater_schemas.topics import is_legal_name
 
 
@@ -51,6 +51,10 @@ class MaterializerSettings(BaseModel):
 
     queued_max_kilobytes: Annotated[int, Field(ge=1_024, le=2_097_151)] = 4_096
     """How much the Kafka client fetches ahead at most."""
+
+    record_max_bytes: Annotated[int, Field(ge=2_097_152, le=1_000_000_000)] = RECORD_MAX_BYTES
+    """The longest record that is decoded. Of a longer one the dead letter has the coordinates alone. A zstd batch may
+    decompress to twice as much; one that is larger can't be read, and becomes such a dead letter, too."""
 
     write_sessions: Annotated[int, Field(ge=1, le=8)] = 2
     """How many sessions with Neo4j write a batch at once: each the part of it that has no job or dataset in common with

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from headwater_consumers.materializer.limits import RECORD_MAX_BYTES
 from headwater_consumers.materializer.offsets import OffsetReader
 from headwater_consumers.materializer.records import Record, record_of
+from headwater_consumers.materializer.unfetchable import (
+    CONSUMER_CONFIG,
+    UNFETCHABLE,
+    Unfetchable,
+    at_end,
+    bounds_config,
+)
 from headwater_schemas.errors import BrokerUnavailableError
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
 
 # A group is a must for librdkafka, though with `assign` and no commits the brokers never see it.
 _GROUP = "headwater-reader"
@@ -18,13 +29,18 @@ _REQUEST_SECONDS = 10.0
 _READ_SECONDS = 30.0
 
 
-def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None = None) -> Iterator[Record]:
+def records_to_end(
+    client: Mapping[str, Any], topic: str, *, newest: int | None = None, max_bytes: int = RECORD_MAX_BYTES
+) -> Iterator[Record]:
     """Every record that is on the topic when this is called, each partition's in order. One is in memory at a time.
+
+    What can't be read, or is longer than `max_bytes`, comes without its bytes (`Record.unread`).
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: which.
         newest: no more than so many of the last offsets of each partition; None: all.
+        max_bytes: the longest record that is kept.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
@@ -44,25 +60,40 @@ def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None 
             "enable.partition.eof": True,
             "auto.offset.reset": "earliest",
             "queued.max.messages.kbytes": 16_384,
+            **bounds_config(RECORD_MAX_BYTES),
+            **CONSUMER_CONFIG,
         }
     )
+    unfetchable = Unfetchable()
     try:
         starts = {number: 0 if newest is None else max(0, end - newest) for number, end in ends.items()}
         consumer.assign([TopicPartition(topic, number, start) for number, start in starts.items()])
         while ends:
-            message = consumer.poll(_READ_SECONDS)
-            if message is None:
-                raise BrokerUnavailableError(f"Topic {topic} can't be read to its end.")
+            message = _polled(consumer, topic)
             number, offset, error = message.partition(), message.offset(), message.error()
-            at_end = error is not None and error.code() == KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's name
-            if error is not None and not at_end:
-                raise KafkaException(error)
             if number not in ends or offset is None:
                 continue
-            if not at_end and offset < ends[number]:
-                yield record_of(message, partitions[number], offset)
-            # An end that is reached is one even where control records follow the last record.
-            if at_end or offset + 1 >= ends[number]:
-                del ends[number]
+            partition = partitions[number]
+            if error is not None and not at_end(error):
+                consumer.seek(TopicPartition(topic, number, unfetchable.failed(partition, offset, error.str())))
+            elif offset >= unfetchable.expects(partition):
+                if (unread := unfetchable.passed(partition, offset)) is not None:
+                    yield unread
+                if error is None and offset < ends[number]:
+                    yield record_of(message, partition, offset, max_bytes=max_bytes)
+                # An end that is reached is one even where control records follow the last record.
+                if error is not None or offset + 1 >= ends[number]:
+                    del ends[number]
     finally:
         consumer.close()
+
+
+def _polled(consumer: Consumer, topic: str) -> Message:
+    """The next record, end of a partition, or error of a batch."""
+    message = consumer.poll(_READ_SECONDS)
+    if message is None:
+        raise BrokerUnavailableError(f"Topic {topic} can't be read to its end.")
+    error = message.error()
+    if error is not None and not at_end(error) and error.code() not in UNFETCHABLE:
+        raise KafkaException(error)
+    return message

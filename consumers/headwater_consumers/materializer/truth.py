@@ -35,6 +35,8 @@ class Truth:
         dead_lettered: records left out because they are on the dead-letter topic.
         good_letters: those of them whose event can be read and folded, as `topic[partition]@offset (reason)`, which
             no replay brought back: missing in the graph, without need or no longer with need.
+        left_out: offsets that can't be read, as `topic[partition]@offset to offset: why`, dead-lettered or not: whether
+            the graph should hold their events isn't known.
         unaccounted: records that can't be applied and have no dead letter, as `topic[partition]@offset`: lost.
         committed: up to where it was read, by partition.
     """
@@ -43,6 +45,7 @@ class Truth:
     events: int = 0
     dead_lettered: int = 0
     good_letters: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
     unaccounted: list[str] = field(default_factory=list)
     committed: dict[Partition, int] = field(default_factory=dict)
 
@@ -76,7 +79,12 @@ def truth(
     client = quiet(client)
     # Before the letters: a letter is acknowledged before its offset is committed, so none can be missing.
     committed = committed_offsets(client, topics.events, group)
-    letters = {letter.source: letter.reason for letter in stored_letters(client, topics.dead_letters)}
+    letters = {
+        (letter.source.partition, offset): letter.reason
+        for letter in stored_letters(client, topics.dead_letters)
+        if letter.source is not None
+        for offset in range(letter.source.offset, min(letter.source.end, committed.get(letter.source.partition, 0)))
+    }
     into = Builder()
     found = Truth(into.delta, committed=committed)
     good: dict[str, str] = {}
@@ -86,12 +94,20 @@ def truth(
         if record.offset >= committed.get(record.partition, 0):
             continue
         read()
-        source = RecordCoordinates(record.partition, record.offset)
+        if record.unread is not None:
+            offsets = range(record.offset, min(record.end, committed[record.partition]))
+            known = sum((record.partition, offset) in letters for offset in offsets)
+            found.dead_lettered += known
+            found.left_out.append(f"{record}: {record.unread.why}")
+            if known < len(offsets):
+                found.unaccounted.append(str(record))
+            continue
+        source = RecordCoordinates(record.partition, record.offset, record.end)
         event = _readable(record, decoder)
-        if source in letters:
+        if (reason := letters.get((record.partition, record.offset))) is not None:
             found.dead_lettered += 1
             if event is not None and _folds(event):
-                good[named(source)] = f"{record} ({letters[source]})"
+                good[named(source)] = f"{record} ({reason})"
         elif event is None:
             found.unaccounted.append(str(record))
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage, coordinate
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, RecordCoordinates, Stage, coordinate
 from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_consumers.materializer.records import Partition, Record
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
@@ -45,7 +45,7 @@ def test_a_letter_is_the_original_record_and_says_where_it_was_and_why(world: Wo
         "headwater.event.id": b"id-1",
         "headwater.attempt": b"1",
     }
-    assert coordinate(found.headers.items()) == (PARTITION, 17)
+    assert coordinate(found.headers.items()) == RecordCoordinates(PARTITION, 17, 18)
 
 
 def test_null_and_empty_values_stay_what_they_are(world: World) -> None:

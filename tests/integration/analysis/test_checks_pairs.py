@@ -449,8 +449,10 @@ def test_each_rule_finds_what_breaks_it_and_nothing_that_nearly_does(clean_datab
     }
     assert found == expected
     # What nearly breaks a rule is in the graph, and not merely absent.
-    names = "MATCH (n:Dataset|Job) WHERE n.namespace = $rule AND n.name STARTS WITH 'nearly' RETURN count(*) AS count"
-    consumers = "MATCH (c:Consumer) WHERE c.name STARTS WITH $rule + '/nearly' RETURN count(*) AS count"
+    names = (
+        "MATCH (n:HwDataset|HwJob) WHERE n.namespace = $rule AND n.name STARTS WITH 'nearly' RETURN count(*) AS count"
+    )
+    consumers = "MATCH (c:HwConsumer) WHERE c.name STARTS WITH $rule + '/nearly' RETURN count(*) AS count"
     with clean_database.session() as session:
         for rule in PAIRS:
             there = [session.run(query, rule=rule).single(strict=True)["count"] for query in (names, consumers)]

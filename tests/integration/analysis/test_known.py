@@ -79,15 +79,15 @@ def all_pages(question: Callable[..., Any], reader: Reader, **asked: Any) -> lis
 
 def test_lists_have_every_dataset_and_job(estate: Driver, reader: Reader) -> None:
     listed = [each.asset.key for each in all_pages(datasets, reader)]
-    assert listed == values(estate, "MATCH (d:Dataset) RETURN d.key ORDER BY d.key")
+    assert listed == values(estate, "MATCH (d:HwDataset) RETURN d.key ORDER BY d.key")
     assert [each.asset.key for each in all_pages(jobs, reader)] == values(
-        estate, "MATCH (j:Job) RETURN j.key ORDER BY j.key"
+        estate, "MATCH (j:HwJob) RETURN j.key ORDER BY j.key"
     )
     for name, asked in (("namespace", "namespaces"), ("type", "types")):
-        for value in values(estate, f"MATCH (d:Dataset) WHERE d.{name} IS NOT NULL RETURN DISTINCT d.{name}"):
-            alike = values(estate, f"MATCH (d:Dataset) WHERE d.{name} = '{value}' RETURN d.key ORDER BY d.key")
+        for value in values(estate, f"MATCH (d:HwDataset) WHERE d.{name} IS NOT NULL RETURN DISTINCT d.{name}"):
+            alike = values(estate, f"MATCH (d:HwDataset) WHERE d.{name} = '{value}' RETURN d.key ORDER BY d.key")
             assert [each.asset.key for each in all_pages(datasets, reader, **{asked: [value]})] == alike
-    gone = values(estate, "MATCH (d:Dataset) WHERE d.dropped RETURN d.key ORDER BY d.key")
+    gone = values(estate, "MATCH (d:HwDataset) WHERE d.dropped RETURN d.key ORDER BY d.key")
     assert [each.asset.key for each in all_pages(datasets, reader, gone=True)] == gone
 
 
@@ -104,7 +104,7 @@ def test_lists_are_filtered_by_owner_and_tag(clean_database: Driver, acme: Reade
 
 
 def test_runs_of_the_estate_are_the_latest_first(estate: Driver, reader: Reader) -> None:
-    every = "MATCH (r:Run) WHERE r.last_seen IS NOT NULL AND r.state IS NOT NULL"
+    every = "MATCH (r:HwRun) WHERE r.last_seen IS NOT NULL AND r.state IS NOT NULL"
     order = "RETURN r.key ORDER BY r.last_seen DESC, r.key DESC"
     assert [each.key for each in all_pages(estate_runs, reader)] == values(estate, f"{every} {order}")
     failed = values(estate, f"{every} AND coalesce(r.inferred_state, r.state) IN ['FAIL', 'ABORT'] {order}")
@@ -118,7 +118,9 @@ def test_runs_listed_without_a_name_are_those_of_all_jobs(
     estate: Driver, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     order = "ORDER BY r.last_seen DESC, r.key DESC"
-    newest = values(estate, f"MATCH (r:Run) WHERE r.last_seen IS NOT NULL AND r.state IS NOT NULL RETURN r.key {order}")
+    newest = values(
+        estate, f"MATCH (r:HwRun) WHERE r.last_seen IS NOT NULL AND r.state IS NOT NULL RETURN r.key {order}"
+    )
     assert main(["runs", "list", "--limit", "3", "--json"]) == 0
     assert [run["key"] for run in json.loads(capsys.readouterr().out)["items"]] == newest[:3]
     assert main(["runs", "list", "--read"]) == 2
@@ -163,7 +165,7 @@ def test_a_graph_of_another_version_gives_no_answer(
     for command in (["search", "enrich"], ["serve", "--port", "0"]):
         assert main([*command, "--json"]) == 6
         error = json.loads(capsys.readouterr().out)["error"]
-        assert ("graph migrate" if version < GRAPH_VERSION else "graph rebuild") in error["message"]
+        assert "graph rebuild" in error["message"]
         assert "HEADWATER_NEO4J_DATABASE" in error["fix"]
 
 
@@ -177,17 +179,17 @@ def test_a_chain_that_is_mended_is_found_no_more(clean_database: Driver, reader:
     assert len(broken) == broken_chains(reader).total
     naive = [joint for joint in joints if joint.get("missing", 0) > 0 or joint.keys() & {"gap_from", "overlap_from"}]
     assert len(naive) == len(broken)
-    stored = values(clean_database, "MATCH (s:Segment) UNWIND s.broken AS batch RETURN batch")
+    stored = values(clean_database, "MATCH (s:HwSegment) UNWIND s.broken AS batch RETURN batch")
     assert len(stored) == len(broken)
-    marked = values(clean_database, "MATCH (s:Segment) WHERE s.broken IS NOT NULL RETURN s.query = s._broken")
+    marked = values(clean_database, "MATCH (s:HwSegment) WHERE s.broken IS NOT NULL RETURN s.query = s._broken")
     assert marked
     assert all(marked)
 
 
 def test_what_is_known_of_a_dataset(clean_database: Driver, acme: Reader) -> None:
     write(clean_database, [full_dataset_event(), full_job_event()])
-    (key,) = values(clean_database, "MATCH (d:Dataset) WHERE d.description IS NOT NULL RETURN d.key")
-    stored = values(clean_database, f"MATCH (d:Dataset {{key: '{key}'}}) RETURN properties(d)")[0]
+    (key,) = values(clean_database, "MATCH (d:HwDataset) WHERE d.description IS NOT NULL RETURN d.key")
+    stored = values(clean_database, f"MATCH (d:HwDataset {{key: '{key}'}}) RETURN properties(d)")[0]
     known = dataset_details(acme, key)
     assert known.description == stored["description"]
     assert [owner.name for owner in known.owners] == stored["owners"]
@@ -202,19 +204,19 @@ def test_what_is_known_of_a_dataset(clean_database: Driver, acme: Reader) -> Non
 
 
 def test_who_makes_and_who_reads_a_dataset(estate: Driver, reader: Reader) -> None:
-    for key in values(estate, "MATCH (d:Dataset) RETURN d.key"):
+    for key in values(estate, "MATCH (d:HwDataset) RETURN d.key"):
         known = dataset_details(reader, key)
         for uses, type_ in ((known.producers, "WRITES"), (known.consumers, "READS")):
-            naive = values(estate, f"MATCH (:Dataset {{key: '{key}'}})<-[:{type_}]-(j:Job) RETURN j.key")
+            naive = values(estate, f"MATCH (:HwDataset {{key: '{key}'}})<-[:{type_}]-(j:HwJob) RETURN j.key")
             assert sorted(use.job.key for use in uses) == sorted(naive)
         assert known.producers_total == len(known.producers)
-    for key in values(estate, "MATCH (j:Job) RETURN j.key"):
+    for key in values(estate, "MATCH (j:HwJob) RETURN j.key"):
         job = job_details(reader, key)
         assert job.job.key == key
         for used, type_ in ((job.outputs, "WRITES"), (job.inputs, "READS")):
-            naive = values(estate, f"MATCH (:Job {{key: '{key}'}})-[:{type_}]->(d:Dataset) RETURN d.key")
+            naive = values(estate, f"MATCH (:HwJob {{key: '{key}'}})-[:{type_}]->(d:HwDataset) RETURN d.key")
             assert sorted(use.dataset.key for use in used) == sorted(naive)
-        queries = values(estate, f"MATCH (:Job {{key: '{key}'}})<-[:OF]-(q:Query) RETURN q.query_id")
+        queries = values(estate, f"MATCH (:HwJob {{key: '{key}'}})<-[:OF]-(q:HwQuery) RETURN q.query_id")
         assert sorted(query.query_id for query in job.queries) == sorted(queries)
 
 

@@ -144,7 +144,7 @@ def test_each_difference_is_what_impact_says_of_it_alone(fill: Callable[..., Non
     """On a dense graph with awkward names, for each dataset: all columns removed, retyped, or read in another unit."""
     dice = random.Random(seed)
     fill(list(dense_events(dice)))
-    datasets = reader.read(lambda tx: [row.data() for row in tx._tx.run("MATCH (d:Dataset) RETURN d.key AS key")])
+    datasets = reader.read(lambda tx: [row.data() for row in tx._tx.run("MATCH (d:HwDataset) RETURN d.key AS key")])
     compared: Counter[str] = Counter()
     for dataset in sorted(row["key"] for row in datasets):
         columns = _columns(reader, dataset)
@@ -179,7 +179,7 @@ def test_each_difference_is_what_impact_says_of_it_alone(fill: Callable[..., Non
 def _columns(reader: Reader, dataset: str) -> list[dict[str, Any]]:
     """Top-level columns of a dataset, for a list of columns."""
     text = (
-        "MATCH (d:Dataset {key: $key})-[:HAS_COLUMN]->(c) "
+        "MATCH (d:HwDataset {key: $key})-[:HAS_COLUMN]->(c) "
         "WHERE c.data_type IS NULL OR c.data_type <> 'binary' RETURN c.name AS name ORDER BY name"
     )
     rows = reader.read(lambda tx: [row["name"] for row in tx._tx.run(text, {"key": dataset})])

@@ -188,7 +188,9 @@ def test_no_text_is_an_error(subtests: pytest.Subtests, named: Driver, reader: R
                 assert not text or search(reader, text).total == search(reader, text, fuzzy=True).total == 0
                 assert search(reader, owner=text).total == search(reader, column=text).total == 0
             with named.session() as session:
-                assert session.run("MATCH (d:Dataset) RETURN count(d) AS n").single(strict=True)["n"] == len(NAMES) + 3
+                assert (
+                    session.run("MATCH (d:HwDataset) RETURN count(d) AS n").single(strict=True)["n"] == len(NAMES) + 3
+                )
 
 
 def test_tenants_never_meet(named: Driver, reader: Reader, quiet_driver: Driver, target: Neo4jTarget) -> None:

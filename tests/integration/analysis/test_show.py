@@ -140,14 +140,14 @@ def test_a_column_has_its_schema_its_dataset_and_one_step(demo_reader: Reader) -
 def test_versions_and_quality_are_those_of_runs(clean_database: Driver, reader: Reader) -> None:
     write(clean_database, *History(2).events())
     some = False
-    for record in clean_database.execute_query("MATCH (d:Dataset) RETURN d.key AS key").records:
+    for record in clean_database.execute_query("MATCH (d:HwDataset) RETURN d.key AS key").records:
         found = dataset_details(reader, record["key"])
         assert found.versions == versions(reader, dataset=record["key"], limit=5).items
         assert found.versions_total == versions(reader, dataset=record["key"]).total
         assert found.quality == last_good(reader, dataset=record["key"]).quality
         some |= bool(found.versions and found.quality)
     assert some
-    for record in clean_database.execute_query("MATCH (j:Job) RETURN j.key AS key").records:
+    for record in clean_database.execute_query("MATCH (j:HwJob) RETURN j.key AS key").records:
         assert job_details(reader, record["key"]).quality == last_good(reader, job=record["key"]).quality
 
 

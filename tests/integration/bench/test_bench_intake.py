@@ -58,5 +58,5 @@ def test_each_way_brings_its_runs_to_the_graph(
     sent = material(count, seed=TINY.seed + 1_000 + TINY.batch, after=TINY.warm_up)
     runs = {each.run for each in sent.documents}
     with clean_database.session(database="neo4j") as session:
-        found = {record[0] for record in session.run("MATCH (run:Run)-[:PRODUCED]->() RETURN run.run_id")}
+        found = {record[0] for record in session.run("MATCH (run:HwRun)-[:PRODUCED]->() RETURN run.run_id")}
     assert len(runs & found) >= len(runs) - 1, "a rate of the report is rounded, so there may be one event less"

@@ -73,12 +73,14 @@ def test_declared_withdrawn_and_declared_again_in_any_order(
                 declared = {}
         assert consumer.stop() == 0
     holding = (
-        "MATCH (x:Declaration {current: true})-[:DECLARES]->(d:Dataset) RETURN d.name AS name, x.criticality AS tier"
+        "MATCH (x:HwDeclaration {current: true})-[:DECLARES]->(d:HwDataset) "
+        "RETURN d.name AS name, x.criticality AS tier"
     )
     found = {row["name"]: row["tier"] for row in neo4j_driver.execute_query(holding).records}
     assert found == {name: f"tier-{tier}" for name, tier in declared.items()}
     read = {
-        row["n"] for row in neo4j_driver.execute_query("MATCH (:Consumer)-[:CONSUMES]->(d) RETURN d.name AS n").records
+        row["n"]
+        for row in neo4j_driver.execute_query("MATCH (:HwConsumer)-[:CONSUMES]->(d) RETURN d.name AS n").records
     }
     assert read == declared.keys()
     assert headwater("graph", "verify")["holds"]
@@ -106,7 +108,7 @@ def test_ten_thousand_datasets(
     (found,) = headwater("declare", str(file))["sets"]
     assert (found["published"], found["revision"], len(found["changes"])) == (2, 2, 1)
     assert headwater("declare", str(file))["sets"][0]["published"] == 0
-    current = "MATCH (x:Declaration {current: true}) RETURN count(x) AS n"
+    current = "MATCH (x:HwDeclaration {current: true}) RETURN count(x) AS n"
     assert neo4j_driver.execute_query(current).records[0]["n"] == 10_000
 
 
@@ -151,7 +153,7 @@ def test_a_set_that_is_not_there_can_not_be_withdrawn(
 ) -> None:
     error = headwater("declare", "--withdraw", "typo", status=3)["error"]
     assert error["message"] == "There is no declaration set 'typo' to withdraw; nothing was sent."
-    assert not neo4j_driver.execute_query("MATCH (s:DeclarationSet) RETURN s").records
+    assert not neo4j_driver.execute_query("MATCH (s:HwDeclarationSet) RETURN s").records
 
 
 def test_names_without_a_namespace_are_looked_up(

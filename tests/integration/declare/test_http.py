@@ -63,7 +63,7 @@ def test_what_is_sent_is_in_the_graph_as_if_the_command_had_declared_it(
         withdrawn = client.post(PATH, json={"set": "s"}, params={"wait": "60"}).json()
         assert ([each["change"] for each in withdrawn["changes"]], withdrawn["in_graph"]) == (["withdrawn"] * 2, True)
         assert client.post(PATH, json={**SET, "revision": 1}).status_code == 409
-    current = "MATCH (x:Declaration {current: true}) WHERE x.set = 's' RETURN count(x) AS n"
+    current = "MATCH (x:HwDeclaration {current: true}) WHERE x.set = 's' RETURN count(x) AS n"
     assert neo4j_driver.execute_query(current).records[0]["n"] == 0
 
 
@@ -91,7 +91,7 @@ def test_while_kafka_hangs_it_is_503_and_sent_again_it_is_there_once(
         assert eventually(status, 60, expecting="Kafka takes it again") == 201
     run_until_caught_up(settings)
     assert headwater("graph", "verify")["holds"]
-    assert neo4j_driver.execute_query("MATCH (x:Declaration) RETURN count(x) AS n").records[0]["n"] == 2
+    assert neo4j_driver.execute_query("MATCH (x:HwDeclaration) RETURN count(x) AS n").records[0]["n"] == 2
 
 
 def test_it_opens_to_nobody_without_a_token(settings: dict[str, str]) -> None:

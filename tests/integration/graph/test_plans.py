@@ -36,7 +36,7 @@ def test_nothing_is_scanned_by_the_plan_of_an_empty_graph(subtests: pytest.Subte
 
 
 def test_the_check_knows_a_scan(graph: Driver) -> None:
-    assert scans(operators(graph, "MATCH (n:Job) WHERE n.name = 'a' RETURN n")) == {"NodeByLabelScan"}
+    assert scans(operators(graph, "MATCH (n:HwJob) WHERE n.name = 'a' RETURN n")) == {"NodeByLabelScan"}
 
 
 @pytest.mark.nightly
@@ -56,7 +56,7 @@ def test_what_is_applied_again_changes_each_job_and_dataset_first(graph: Driver,
     found = []
     for _ in range(4):
         writer.apply(delta)
-        records, _, _ = graph.execute_query("MATCH (n:Job|Dataset) RETURN n.key AS key, n._l AS lock")
+        records, _, _ = graph.execute_query("MATCH (n:HwJob|HwDataset) RETURN n.key AS key, n._l AS lock")
         found.append({record["key"]: record["lock"] for record in records})
     for before, after in pairwise(found):
         assert before.keys() == after.keys()

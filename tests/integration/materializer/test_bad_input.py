@@ -53,7 +53,7 @@ def test_every_kind_of_bad_record_is_dead_lettered_and_the_good_ones_around_it_a
 
     assert totals["applied"] == len(bad) + 1
     assert totals["dead_lettered"] == len(bad)
-    assert count(neo4j_driver, "MATCH (r:Run) RETURN count(r)") == len(bad) + 1
+    assert count(neo4j_driver, "MATCH (r:HwRun) RETURN count(r)") == len(bad) + 1
     letters = world.letters()
     assert [letter.headers["headwater.reason"] for letter in letters] == [reason.encode() for _, reason in bad]
     assert [letter.value for letter in letters] == [value for value, _ in bad]

@@ -52,7 +52,7 @@ def test_two_consumers_share_the_partitions_and_one_takes_over_what_the_other_le
         for partition in (0, 1):
             world.put(events.good(1_000 + partition), partition=partition)
         two.until(lambda: two.metric("events_applied_total") == 52, "the rest")
-    (record,) = neo4j_driver.execute_query("MATCH (r:Run) RETURN count(r) AS runs").records
+    (record,) = neo4j_driver.execute_query("MATCH (r:HwRun) RETURN count(r) AS runs").records
     assert record["runs"] == 102
 
 
@@ -105,7 +105,7 @@ def test_a_topic_deleted_and_created_again_under_a_running_consumer_is_read_from
             lambda: consumer.metric("events_applied_total") >= 50, "the new topic's events", seconds=patience(120)
         )
         assert consumer.stop() == 0
-    (record,) = neo4j_driver.execute_query("MATCH (r:Run) RETURN count(r) AS runs").records
+    (record,) = neo4j_driver.execute_query("MATCH (r:HwRun) RETURN count(r) AS runs").records
     assert record["runs"] == 50
     figures = account(world.client, world.topics, settings["HEADWATER_MATERIALIZER_GROUP"])
     assert (figures.acknowledged, figures.applied, figures.closed) == (30, 30, True)

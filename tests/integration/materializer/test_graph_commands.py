@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater import cli
+from headwater_consumers.facts.model import Label
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.segments.segment import Place, Stored
 from headwater_consumers.graph.segments.slots import Names
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     Command = Callable[..., Any]
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+
+
+HEADERS = ("headwater.reason", "__connect.errors.offset", "headwater.offset.end", "headwater.left.out.bytes")
 
 
 @pytest.fixture
@@ -67,14 +71,15 @@ def test_a_graph_is_what_its_events_say_until_somebody_changes_it(
         "pending": 0,
         "expired": 0,
         "unaccounted": [],
+        "left_out": [],
     }
     assert [(chain["intervals"], chain["gaps"]) for chain in sound["chains"]] == [(10, 0)]
     assert sound["graph"]["equal"] == len(list(dump(neo4j_driver)))
     assert graph("verify", "--skip-graph")["graph"] is None
 
-    neo4j_driver.execute_query("MATCH (r:Run) WITH r ORDER BY r.key LIMIT 1 SET r.state = 'ABORT'")
-    neo4j_driver.execute_query("MATCH (:Run)-[o:OF]->(:Job) WITH o LIMIT 1 DELETE o")
-    neo4j_driver.execute_query("CREATE (:Dataset {key: 'zz', name: 'nobody told of it'})")
+    neo4j_driver.execute_query("MATCH (r:HwRun) WITH r ORDER BY r.key LIMIT 1 SET r.state = 'ABORT'")
+    neo4j_driver.execute_query("MATCH (:HwRun)-[o:OF]->(:HwJob) WITH o LIMIT 1 DELETE o")
+    neo4j_driver.execute_query("CREATE (:HwDataset {key: 'zz', name: 'nobody told of it'})")
     changed = graph("verify", status=5)["graph"]
     assert (changed["missing"], changed["extra"], changed["changed"]) == (1, 1, 1)
     assert {sample["key"] for sample in changed["samples"] if sample["expected"] is None} == {"zz"}
@@ -109,7 +114,7 @@ def test_a_good_event_that_was_dead_lettered_is_found_until_it_is_replayed(
     world.dead_letters().send([letter])
     run = events.run_start(3).run
     assert run is not None
-    neo4j_driver.execute_query("MATCH (r:Run {run_id: $run}) DETACH DELETE r", run=run.run_id)
+    neo4j_driver.execute_query("MATCH (r:HwRun {run_id: $run}) DETACH DELETE r", run=run.run_id)
 
     found = graph("verify", status=5)
     assert found["good_letters"] == [f"{world.topics.events}[0]@3 (WRITE_REFUSED)"]
@@ -128,9 +133,9 @@ def test_a_good_event_that_was_dead_lettered_is_found_until_it_is_replayed(
     first_in_gate(
         1,
         [
-            "MATCH (r:Run) WITH r ORDER BY r.key LIMIT 1 SET r._stamp = '0' + substring(r._stamp, 1)",
-            "MATCH (j:Job) SET j._words = 'other'",
-            "MATCH (r:Run) WITH r ORDER BY r.key LIMIT 1 REMOVE r._id_start",
+            "MATCH (r:HwRun) WITH r ORDER BY r.key LIMIT 1 SET r._stamp = '0' + substring(r._stamp, 1)",
+            "MATCH (j:HwJob) SET j._words = 'other'",
+            "MATCH (r:HwRun) WITH r ORDER BY r.key LIMIT 1 REMOVE r._id_start",
         ],
     ),
 )
@@ -148,20 +153,20 @@ def test_what_later_merges_depend_on_is_compared_too(
     first_in_gate(
         1,
         [
-            "MATCH (s:Segment) SET s.last_batch = 8",
-            "MATCH (s:Segment) SET s.broken = [3], s.missing = [1], s._broken = s.query",
-            "MATCH (s:Segment) REMOVE s.first_time",
-            "MATCH (s:Segment) CREATE (s)-[:NEXT]->(s)",
-            "MATCH (:Segment)-[r:IN_QUERY]->() DELETE r",
-            "MATCH (:Segment)-[r:IN_RUN]->() SET r.batches = 9",
-            "MATCH (:Segment)-[r:CONSUMED]->() SET r.to_exclusive = [90]",
+            "MATCH (s:HwSegment) SET s.last_batch = 8",
+            "MATCH (s:HwSegment) SET s.broken = [3], s.missing = [1], s._broken = s.query",
+            "MATCH (s:HwSegment) REMOVE s.first_time",
+            "MATCH (s:HwSegment) CREATE (s)-[:NEXT]->(s)",
+            "MATCH (:HwSegment)-[r:IN_QUERY]->() DELETE r",
+            "MATCH (:HwSegment)-[r:IN_RUN]->() SET r.batches = 9",
+            "MATCH (:HwSegment)-[r:CONSUMED]->() SET r.to_exclusive = [90]",
         ],
     ),
 )
 def test_what_a_segment_is_found_by_follows_from_its_micro_batches(
     filled: None, graph: Command, neo4j_driver: Driver, change: str
 ) -> None:
-    key = neo4j_driver.execute_query("MATCH (s:Segment) RETURN s.key").records[0][0]
+    key = neo4j_driver.execute_query("MATCH (s:HwSegment) RETURN s.key").records[0][0]
     neo4j_driver.execute_query(change)
     changed = graph("verify", status=5)["graph"]
     assert (changed["missing"], changed["extra"], changed["changed"]) == (0, 1, 0)
@@ -171,14 +176,14 @@ def test_what_a_segment_is_found_by_follows_from_its_micro_batches(
 def test_a_micro_batch_in_the_bytes_of_a_segment_is_compared_with_what_was_emitted(
     filled: None, graph: Command, neo4j_driver: Driver
 ) -> None:
-    stored = neo4j_driver.execute_query("MATCH (s:Segment) RETURN properties(s)").records[0][0]
+    stored = neo4j_driver.execute_query("MATCH (s:HwSegment) RETURN properties(s)").records[0][0]
     place = Place(stored["tenant"], stored["query_id"], stored["query"], 0)
     blocks, names = Stored.of(stored), dict[str, Names]()
     intervals = blocks.read(place, names)
     _, quietly = intervals[3].variants[intervals[3].winner].registers["run"]
     assert isinstance(quietly, dict)
     quietly["_run"] = "x"
-    neo4j_driver.execute_query("MATCH (s:Segment) SET s += $new", new=blocks.rewritten(place, intervals, names))
+    neo4j_driver.execute_query("MATCH (s:HwSegment) SET s += $new", new=blocks.rewritten(place, intervals, names))
     changed = graph("verify", status=5)["graph"]
     # The run that it is of now is another one; and one micro-batch less is of the run that the segment is of.
     batch, segment = str(intervals[3].identity["key"]), place.key
@@ -192,8 +197,8 @@ def test_a_micro_batch_in_the_bytes_of_a_segment_is_compared_with_what_was_emitt
     "change", first_in_gate(1, ["SET s._head = s._last", "REMOVE s._head", "SET s._tail = s._head"])
 )
 def test_a_block_that_cant_be_read_is_named(filled: None, graph: Command, neo4j_driver: Driver, change: str) -> None:
-    key = neo4j_driver.execute_query("MATCH (s:Segment) RETURN s.key").records[0][0]
-    neo4j_driver.execute_query(f"MATCH (s:Segment) {change}")
+    key = neo4j_driver.execute_query("MATCH (s:HwSegment) RETURN s.key").records[0][0]
+    neo4j_driver.execute_query(f"MATCH (s:HwSegment) {change}")
     assert not graph("verify", status=5)["holds"]
     assert any(key in line and "is damaged" in line for line in dump(neo4j_driver, internal=True))
     error = graph("dump", status=1)["error"]
@@ -207,7 +212,7 @@ def test_a_rebuilt_graph_is_the_same_byte_for_byte(
     filled: None, world: RealWorld, graph: Command, neo4j_driver: Driver
 ) -> None:
     before = list(dump(neo4j_driver))
-    neo4j_driver.execute_query("MATCH (r:Run) SET r.state = 'ABORT'")
+    neo4j_driver.execute_query("MATCH (r:HwRun) SET r.state = 'ABORT'")
     neo4j_driver.execute_query("CREATE (:Neighbour {of: 'another program'})")
     rebuilt = graph("rebuild", "--yes")
     assert (rebuilt["applied"], rebuilt["dead_lettered"]) == (30, 1)
@@ -227,23 +232,77 @@ def test_a_rebuild_doesnt_begin_under_a_running_consumer_or_without_a_yes(
     assert list(dump(neo4j_driver)) == before
 
 
-def test_a_graph_of_another_version_is_refused_by_name(filled: None, graph: Command, neo4j_driver: Driver) -> None:
-    neo4j_driver.execute_query("MATCH (v:HeadwaterGraph) SET v.version = 3")
-    for command in ("dump", "verify"):
-        assert "graph migrate" in graph(command, status=6)["error"]["message"]
-    neo4j_driver.execute_query("MATCH (v:HeadwaterGraph) SET v.version = 99")
-    for command in ("dump", "verify", "migrate"):
-        error = graph(command, status=6)["error"]
-        assert "99" in error["message"]
-        assert "graph rebuild" in error["message"] + error["fix"]
-
-
-@pytest.mark.nightly
-def test_a_graph_is_migrated_once(filled: None, settings: dict[str, str], graph: Command, neo4j_driver: Driver) -> None:
-    neo4j_driver.execute_query("MATCH (v:HeadwaterGraph) SET v.version = 3")
+def test_a_graph_of_another_version_is_refused_by_name(
+    filled: None, settings: dict[str, str], graph: Command, neo4j_driver: Driver
+) -> None:
+    for version in (5, 99):
+        neo4j_driver.execute_query("MATCH (v:HeadwaterGraph) SET v.version = $version", version=version)
+        for command in ("dump", "verify"):
+            error = graph(command, status=6)["error"]
+            assert f"version {version}" in error["message"]
+            assert "graph rebuild" in error["message"] + error["fix"]
     with consuming(settings) as consumer:
         # It ends by itself: the graph is of another version.
         assert consumer.process.wait(patience(60)) == 6
-    assert graph("migrate") == {"micro_batches": 0}
-    assert graph("migrate") == {"micro_batches": 0}
-    assert graph("verify")["holds"]
+
+
+def test_what_others_keep_in_the_database_is_no_part_of_it(
+    filled: None, settings: dict[str, str], graph: Command, neo4j_driver: Driver, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def theirs() -> list[Any]:
+        query = "MATCH (n:Theirs) RETURN labels(n), properties(n), [(n)-[r]->(m) | [type(r), m.name]] ORDER BY n.name"
+        return [record.values() for record in neo4j_driver.execute_query(query).records]
+
+    before, sound = list(dump(neo4j_driver)), graph("verify")
+    for label in (*Label, "Segment"):
+        # Twice the same key, which a constraint on their label would refuse; and none.
+        made = f"CREATE (:Theirs:{label} {{key: 'a', name: 'cron {label}'}})-[:FEEDS]->(:Theirs:{label} {{key: 'a'}})"
+        neo4j_driver.execute_query(made)
+        neo4j_driver.execute_query(f"CREATE (:Theirs:{label} {{name: 'no key'}})")
+    kept = theirs()
+    assert list(dump(neo4j_driver)) == before
+    assert graph("verify") == sound
+    assert graph("rebuild", "--yes")["nodes_deleted"] > 20
+    assert list(dump(neo4j_driver)) == before
+    assert theirs() == kept
+    capsys.readouterr()
+    assert cli.main(["search", "cron", "--json"]) == 0
+    assert "cron Job" not in capsys.readouterr().out
+
+    # Nor is it changed where it breaks a constraint: of a label with the prefix.
+    neo4j_driver.execute_query("MATCH (n:HwJob) DETACH DELETE n")
+    neo4j_driver.execute_query("DROP CONSTRAINT headwater_job_key")
+    neo4j_driver.execute_query("UNWIND [1, 2] AS n CREATE (:Theirs:HwJob {key: 'a'})")
+    with consuming(settings) as consumer:
+        assert consumer.wait(patience(60)) == 6
+        assert "HwJob have the same `key`" in consumer.stderr
+
+
+def test_what_can_not_be_fetched_is_a_dead_letter_by_its_coordinates_and_the_partition_goes_on(
+    world: RealWorld, settings: dict[str, str], graph: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A few kB of zstd that decompress to more than a consumer takes, and a record of gzip that it takes and drops."""
+    world.put(events.good(0))
+    world.compressed("zstd", [b"\0" * 12_000_000] * 3)  # offsets 1 to 3
+    world.put(events.good(1))
+    world.compressed("gzip", [b"\0" * 17_000_000])  # offset 5
+    world.put(events.good(2))
+
+    totals = run_until_caught_up(settings)
+
+    assert (totals["applied"], totals["dead_lettered_by_reason"]) == (3, {"TOO_LARGE": 1, "UNFETCHABLE": 1})
+    found = [(letter.value, *map(letter.headers.get, HEADERS)) for letter in world.letters()]
+    assert found == [
+        (None, b"UNFETCHABLE", b"1", b"4", b"unknown"),
+        (None, b"TOO_LARGE", b"5", b"6", b"17000000"),
+    ]
+    verified = graph("verify")
+    assert verified["holds"]
+    assert verified["accounting"]["dead_lettered"] == 4
+    place = f"{world.topics.events}[0]"
+    assert [text.partition(": ")[0] for text in verified["accounting"]["left_out"]] == [f"{place}@1 to 3", f"{place}@5"]
+    assert "Decompression" in verified["accounting"]["left_out"][0]
+    capsys.readouterr()
+    assert cli.main(["dlq", "replay", "--json"]) == 5
+    refused = json.loads(capsys.readouterr().out)
+    assert (refused["sent"], len(refused["refused"])) == (0, 2)

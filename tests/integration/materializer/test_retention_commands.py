@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 DAY_AFTER = "2026-01-02"  # of all micro-batches of `events.interval`
-COUNT = "MATCH (n:{label}) RETURN count(n) AS count"
+COUNT = "MATCH (n:Hw{label}) RETURN count(n) AS count"
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_what_is_old_leaves_a_summary_and_verify_and_rebuild_hold(
     # A report that comes late, and one again.
     world.put_many([encode(events.interval(batch)) for batch in (599, 600)])
     run_until_caught_up(settings)
-    summary = neo4j_driver.execute_query("MATCH (s:Summary)-[r:CONSUMED]->() RETURN s, r").records[0]
+    summary = neo4j_driver.execute_query("MATCH (s:HwSummary)-[r:CONSUMED]->() RETURN s, r").records[0]
     assert (summary["s"]["batches"], summary["s"]["day"]) == (600, "2026-01-01")
     assert (summary["r"]["from"], summary["r"]["to_exclusive"], summary["r"]["offsets"]) == ([0], [6000], 6000)
     # One that wasn't known when the others were moved is moved with the next.

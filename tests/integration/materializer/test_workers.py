@@ -44,7 +44,7 @@ def until_gone(ids: list[int]) -> None:
 
 
 def runs_in(driver: Driver) -> int:
-    (record,) = driver.execute_query("MATCH (r:Run) RETURN count(r) AS runs").records
+    (record,) = driver.execute_query("MATCH (r:HwRun) RETURN count(r) AS runs").records
     return int(record["runs"])
 
 

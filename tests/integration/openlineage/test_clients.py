@@ -142,13 +142,13 @@ def graph(driver: Driver) -> dict[str, Any]:
         return sorted((list(record.values()) for record in driver.execute_query(query).records), key=repr)
 
     return {
-        "runs": values("MATCH (r:Run) RETURN r.run_id, r.state"),
-        "parents": values("MATCH (r:Run)-[:CHILD_OF]->(p:Run) RETURN r.run_id, p.run_id"),
-        "read": values("MATCH (r:Run)-[:CONSUMED]->(d:Dataset) RETURN r.run_id, d.name"),
-        "wrote": values("MATCH (r:Run)-[:PRODUCED]->(d:Dataset) RETURN r.run_id, d.name"),
-        "feeds": values("MATCH (a:Dataset)-[:FEEDS]->(b:Dataset) RETURN a.name, b.name"),
-        "columns": values("MATCH (c:Column) RETURN c.name"),
-        "derives": values("MATCH (a:Column)-[:DERIVES]->(b:Column) RETURN a.name, b.name"),
+        "runs": values("MATCH (r:HwRun) RETURN r.run_id, r.state"),
+        "parents": values("MATCH (r:HwRun)-[:CHILD_OF]->(p:HwRun) RETURN r.run_id, p.run_id"),
+        "read": values("MATCH (r:HwRun)-[:CONSUMED]->(d:HwDataset) RETURN r.run_id, d.name"),
+        "wrote": values("MATCH (r:HwRun)-[:PRODUCED]->(d:HwDataset) RETURN r.run_id, d.name"),
+        "feeds": values("MATCH (a:HwDataset)-[:FEEDS]->(b:HwDataset) RETURN a.name, b.name"),
+        "columns": values("MATCH (c:HwColumn) RETURN c.name"),
+        "derives": values("MATCH (a:HwColumn)-[:DERIVES]->(b:HwColumn) RETURN a.name, b.name"),
     }
 
 

@@ -53,7 +53,7 @@ def client(door: ServeProcess) -> Iterator[httpx.Client]:
 
 
 def runs(driver: Driver) -> set[str]:
-    records = driver.execute_query("MATCH (r:Run) WHERE r.state = 'COMPLETE' RETURN r.run_id").records
+    records = driver.execute_query("MATCH (r:HwRun) WHERE r.state = 'COMPLETE' RETURN r.run_id").records
     return {str(record[0]) for record in records}
 
 

@@ -125,11 +125,11 @@ def test_to_a_topic_and_from_there_into_the_same_graph(
     assert sorted(file.read_bytes().splitlines()) == sorted(record.value or b"" for record in records)
     assert all((record.key or b"").startswith(b"run:") for record in records)
     before = run_until_caught_up(settings)
-    (runs,) = neo4j_driver.execute_query("MATCH (r:Run) RETURN count(r)").records[0]
+    (runs,) = neo4j_driver.execute_query("MATCH (r:HwRun) RETURN count(r)").records[0]
     totals = run_until_caught_up(settings, "--openlineage-topic", topic)
     assert before["applied"] == COUNT
     assert totals["openlineage"]["dead_lettered"] == 0
-    assert neo4j_driver.execute_query("MATCH (r:Run) RETURN count(r)").records[0][0] == runs
+    assert neo4j_driver.execute_query("MATCH (r:HwRun) RETURN count(r)").records[0][0] == runs
 
 
 def test_what_would_go_round_in_circles_is_refused(

@@ -109,11 +109,11 @@ def _of_data(events: list[LineageEvent], folder: Path) -> set[str]:
 
 
 def _is_in_the_graph(driver: Driver, folder: Path) -> None:
-    edges = driver.execute_query("MATCH (a:Dataset)-[:FEEDS]->(b:Dataset) RETURN a.name AS a, b.name AS b").records
+    edges = driver.execute_query("MATCH (a:HwDataset)-[:FEEDS]->(b:HwDataset) RETURN a.name AS a, b.name AS b").records
     assert [(str(folder / "orders.csv"), str(folder / "totals"))] == [(edge["a"], edge["b"]) for edge in edges]
     columns = driver.execute_query(
-        "MATCH (a:Column)-[:DERIVES]->(b:Column) RETURN a.name AS a, b.name AS b ORDER BY a"
+        "MATCH (a:HwColumn)-[:DERIVES]->(b:HwColumn) RETURN a.name AS a, b.name AS b ORDER BY a"
     ).records
     assert [(edge["a"], edge["b"]) for edge in columns] == [("amount", "total"), ("customer", "customer")]
-    states = driver.execute_query("MATCH (r:Run) RETURN DISTINCT r.state AS state").records
+    states = driver.execute_query("MATCH (r:HwRun) RETURN DISTINCT r.state AS state").records
     assert "COMPLETE" in {record["state"] for record in states}

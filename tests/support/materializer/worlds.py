@@ -251,6 +251,14 @@ class RealWorld:
         assert self._producer.flush(patience(30)) == 0
         assert failed == []
 
+    def compressed(self, codec: str, values: Sequence[bytes]) -> None:
+        """Put records on partition 0 in one batch, as large as they are before they are compressed."""
+        largest = {"message.max.bytes": 1_000_000_000, "batch.size": 1_000_000_000, "linger.ms": 2_000}
+        producer = Producer(self.client | largest | {"compression.type": codec})
+        for value in values:
+            producer.produce(self.topics.events, value, partition=0)
+        assert producer.flush(patience(60)) == 0
+
     def transact(self, *values: bytes, commit: bool = True) -> None:
         producer = Producer(self.client | {"transactional.id": f"{self.group}-{uuid.uuid4().hex}"})
         producer.init_transactions(patience(30))
@@ -311,7 +319,7 @@ class RealWorld:
     def has(self, event: LineageEvent) -> bool:
         assert event.run is not None
         with writing_driver(self._target(self.stack.neo4j_uri)) as driver:
-            found = driver.execute_query("MATCH (r:Run {run_id: $run}) RETURN count(r)", run=event.run.run_id)
+            found = driver.execute_query("MATCH (r:HwRun {run_id: $run}) RETURN count(r)", run=event.run.run_id)
         return bool(found.records[0][0])
 
     def _target(self, uri: str) -> Neo4jTarget:

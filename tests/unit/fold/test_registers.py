@@ -34,7 +34,8 @@ NEW_YEAR = datetime(2013, 1, 1, tzinfo=UTC)
 def test_the_labels_that_nodes_in_the_database_have() -> None:
     assert {"Interval", "Conflict"} == IN_SEGMENTS
     assert {"Interval", "Conflict", "Summary"} == BY_QUERY
-    assert {label.value for label in Label} - IN_SEGMENTS | {"Segment"} == STORED_LABELS
+    stored = {label.value for label in Label} - IN_SEGMENTS | {"Segment"}
+    assert {f"Hw{label}" for label in stored} == STORED_LABELS
 
 
 def test_a_state_gives_way_to_a_later_one_of_its_run_whatever_the_stamps_are() -> None:

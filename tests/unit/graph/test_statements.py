@@ -13,7 +13,7 @@ from headwater_consumers.facts.owners import REGISTERS
 from headwater_consumers.facts.properties import TIMES
 from headwater_consumers.graph.statements import names, statement
 
-FOLDERS = ("schema", "write", "read", "whole", "migrate")
+FOLDERS = ("schema", "write", "read", "whole")
 FILES = [(folder, name) for folder in FOLDERS for name in names(folder)]
 ROOT = Path(next(iter(headwater_consumers.__path__)))
 
@@ -51,8 +51,20 @@ def test_every_statement_is_used() -> None:
 
 
 def test_every_label_is_wiped() -> None:
-    wiped = set(re.findall(r"n:(\w+)", statement("whole", "wipe")))
-    assert set(Label) | STORED_LABELS <= wiped
+    wiped = set(re.findall(r"[:|](\w+)", statement("whole", "wipe")))
+    assert wiped == STORED_LABELS | {"HeadwaterGraph", "HwProbe"}
+
+
+def test_every_label_has_the_prefix() -> None:
+    """A label without it is matched in the data of others, and in none of ours."""
+    top = ROOT.parent.parent
+    folders = [ROOT, top / "cli", top / "ops" / "neo4j-browser"]
+    texts = {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.cypher")}
+    assert len(texts) > 300
+    code = {path: re.sub(r"//.*|'[^']*'", "", text) for path, text in texts.items()}
+    labels = {(str(path), label) for path, text in code.items() for label in re.findall(r"[:|&!]([A-Z][a-z]\w*)", text)}
+    ours = STORED_LABELS | {"HeadwaterGraph", "HwProbe"}
+    assert {(path, label) for path, label in labels if label not in ours} == set()
 
 
 def test_times_are_never_read_by_the_second() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater_consumers.materializer.accounting import settle
-from headwater_consumers.materializer.dead_letters.letter import coordinate
+from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates, coordinate
 from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_consumers.materializer.kafka_source import after_rewind
 from headwater_consumers.materializer.offsets import Committed, PartitionOffsets, start_offset
@@ -14,25 +14,34 @@ P0, P1 = Partition("t", 0, "now"), Partition("t", 1, "now")
 BEFORE = Partition("t", 0, "before")
 
 
+def of(partition: Partition, offset: int, end: int | None = None) -> RecordCoordinates:
+    return RecordCoordinates(partition, offset, offset + 1 if end is None else end)
+
+
 def test_acknowledged_is_applied_and_dead_lettered_and_pending() -> None:
-    figures = settle([PartitionOffsets(P0, 0, 10, 8), PartitionOffsets(P1, 0, 5, None)], [(P0, 3), (P0, 7)])
+    figures = settle([PartitionOffsets(P0, 0, 10, 8), PartitionOffsets(P1, 0, 5, None)], [of(P0, 3), of(P0, 7)])
     assert (figures.acknowledged, figures.applied, figures.dead_lettered, figures.pending) == (15, 6, 2, 7)
     assert not figures.closed
     assert figures.acknowledged == figures.applied + figures.dead_lettered + figures.pending + figures.expired
 
 
 def test_a_letter_that_was_sent_twice_is_one() -> None:
-    figures = settle([PartitionOffsets(P0, 0, 10, 10)], [(P0, 3), (P0, 3), (P0, 3)])
+    figures = settle([PartitionOffsets(P0, 0, 10, 10)], [of(P0, 3), of(P0, 3), of(P0, 3)])
     assert (figures.applied, figures.dead_lettered, figures.closed) == (9, 1, True)
 
 
+def test_a_letter_of_several_offsets_is_each_of_them_once() -> None:
+    figures = settle([PartitionOffsets(P0, 0, 10, 8)], [of(P0, 2, 6), of(P0, 4), of(P0, 5, 7), of(P0, 7, 100)])
+    assert (figures.applied, figures.dead_lettered, figures.pending) == (2, 6, 2)
+
+
 def test_a_letter_whose_offset_is_not_committed_is_pending_still() -> None:
-    figures = settle([PartitionOffsets(P0, 0, 10, 3)], [(P0, 3)])
+    figures = settle([PartitionOffsets(P0, 0, 10, 3)], [of(P0, 3)])
     assert (figures.applied, figures.dead_lettered, figures.pending) == (3, 0, 7)
 
 
 def test_letters_of_an_earlier_incarnation_of_the_topic_are_not_this_ones() -> None:
-    figures = settle([PartitionOffsets(P0, 0, 10, 10)], [(BEFORE, 3)])
+    figures = settle([PartitionOffsets(P0, 0, 10, 10)], [of(BEFORE, 3)])
     assert (figures.applied, figures.dead_lettered) == (10, 0)
 
 
@@ -49,7 +58,8 @@ def test_coordinates_are_read_from_headers_of_ours_alone() -> None:
         ("__connect.errors.offset", b"12"),
         ("headwater.topic.id", b"now"),
     ]
-    assert coordinate(headers) == (P0, 12)
+    assert coordinate(headers) == RecordCoordinates(P0, 12, 13)
+    assert coordinate([*headers, ("headwater.offset.end", b"15")]) == RecordCoordinates(P0, 12, 15)
     assert coordinate(headers[:2]) is None
     assert coordinate([*headers[:2], ("__connect.errors.offset", b"twelve")]) is None
     assert coordinate(None) is None

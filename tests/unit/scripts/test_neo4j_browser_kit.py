@@ -51,4 +51,4 @@ def test_the_style_knows_every_label_and_relationship() -> None:
     assert {key.partition(".")[2] for key in style if key.startswith("node.")} == STORED_LABELS
     known = {name for found in TYPES for name in found.split("|")}
     assert {key.partition(".")[2] for key in style if key.startswith("relationship.")} == known
-    assert style["node.Dataset"]["caption"] == "{title}"
+    assert style["node.HwDataset"]["caption"] == "{title}"

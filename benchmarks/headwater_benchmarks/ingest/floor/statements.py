@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from typing import LiteralString
 
 from headwater_benchmarks.ingest.floor.graph import AnyLabel, Kind
+from headwater_consumers.facts.model import PREFIX
 
 
 def create_nodes(label: AnyLabel) -> LiteralString:
     """Create nodes of one label. `$rows` has their properties."""
-    return f"UNWIND $rows AS row CREATE (n:{label}) SET n = row"
+    return f"UNWIND $rows AS row CREATE (n:{PREFIX}{label}) SET n = row"
 
 
 def create_relationships(kind: Kind) -> LiteralString:
     """Create relationships of one kind. Each of `$rows` has `start` and `end`, which are keys, and `properties`."""
     return (
         "UNWIND $rows AS row "
-        f"MATCH (a:{kind.start} {{key: row.start}}) MATCH (b:{kind.end} {{key: row.end}}) "
+        f"MATCH (a:{PREFIX}{kind.start} {{key: row.start}}) MATCH (b:{PREFIX}{kind.end} {{key: row.end}}) "
         f"CREATE (a)-[r:{kind.type}]->(b) SET r = row.properties"
     )
 
@@ -35,10 +36,10 @@ def create_owners(label: AnyLabel, kinds: Sequence[Kind]) -> LiteralString:
     """
     others = dict.fromkeys(other_end(label, kind) for kind in kinds)
     parts = [
-        f"CALL () {{ UNWIND ${other} AS key MATCH (x:{other} {{key: key}}) RETURN collect([x]) AS {other}s }}"
+        f"CALL () {{ UNWIND ${other} AS key MATCH (x:{PREFIX}{other} {{key: key}}) RETURN collect([x]) AS {other}s }}"
         for other in others
     ]
-    parts.append(f"UNWIND $rows AS row CREATE (n:{label}) SET n = row.node")
+    parts.append(f"UNWIND $rows AS row CREATE (n:{PREFIX}{label}) SET n = row.node")
     for place, kind in enumerate(kinds):
         arrow = f"(n)-[r:{kind.type}]->(x)" if kind.start is label else f"(x)-[r:{kind.type}]->(n)"
         parts.append(

@@ -1,5 +1,5 @@
 // Which datasets wrong data reaches: how many by criticality, and the nearest thousand with their owners
-MATCH (start:Dataset {key: $key})
+MATCH (start:HwDataset {key: $key})
 MATCH path = (start)-[:FEEDS*1..]->(d)
 WITH start, d, min(length(path)) AS hops
 WHERE d <> start

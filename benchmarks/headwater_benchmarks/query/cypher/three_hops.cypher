@@ -1,5 +1,5 @@
 // What is within three hops downstream of a dataset: how much there is, and the nearest thousand
-MATCH (start:Dataset {key: $key})
+MATCH (start:HwDataset {key: $key})
 MATCH path = (start)-[:FEEDS*1..3]->(d)
 WITH start, d, min(length(path)) AS hops
 WHERE d <> start

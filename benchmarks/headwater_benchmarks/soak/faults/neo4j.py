@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _READ_ONLY = "server.databases.read_only"
 # Write locks that nothing is written under: the transaction is rolled back.
-_LOCK = "MATCH (d:Dataset) WHERE d.key = $key SET d._soak = 1"
+_LOCK = "MATCH (d:HwDataset) WHERE d.key = $key SET d._soak = 1"
 _PROBE = "RETURN 1 AS one"
-_KEYS = "MATCH (d:Dataset) RETURN d.key AS key"
+_KEYS = "MATCH (d:HwDataset) RETURN d.key AS key"
 # Writes that wait for a lock: `SHOW TRANSACTIONS` has `Blocked by: [transactions]` as their status.
 _BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*) AS count"
 _DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import typer
 
 from headwater.commands.graph.dump import dump
-from headwater.commands.graph.migrate import migrate
 from headwater.commands.graph.rebuild import rebuild
 from headwater.commands.graph.verify import verify
 
@@ -13,4 +12,3 @@ app = typer.Typer(help="The graph as a whole.", no_args_is_help=True)
 app.command()(dump)
 app.command()(verify)
 app.command()(rebuild)
-app.command()(migrate)

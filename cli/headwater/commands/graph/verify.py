@@ -60,6 +60,7 @@ def verify(
             "pending": accounting.pending,
             "expired": accounting.expired,
             "unaccounted": unaccounted,
+            "left_out": None if expected is None else expected.left_out,
         },
         "good_letters": good_letters,
         "chains": [asdict(chain) | {"gaps": chain.gaps, "sound": chain.is_sound} for chain in chains],
@@ -122,6 +123,10 @@ def _view(document: dict[str, Any]) -> RenderableType:
     for name in ("acknowledged", "applied", "dead_lettered", "pending", "expired"):
         figures.add_row(name.replace("_", "-"), f"{accounting[name]:,}")
     parts: list[RenderableType] = [figures]
+    if left_out := accounting["left_out"]:
+        parts.append("\nLeft out of the comparison, because they can't be read; what they held isn't known:")
+        parts += [visible(each) for each in left_out[:SAMPLES]]
+        parts += [f"and {len(left_out) - SAMPLES:,} more"] if len(left_out) > SAMPLES else []
     if document["good_letters"]:
         parts += ["\nDead letters of events that can be applied:", *map(visible, document["good_letters"][:SAMPLES])]
     if document["chains"]:

@@ -1,3 +1,3 @@
 // Every column and its dataset
-MATCH (dataset:Dataset)-[:HAS_COLUMN]->(column:Column)
+MATCH (dataset:HwDataset)-[:HAS_COLUMN]->(column:HwColumn)
 RETURN column.key AS column, dataset.key AS dataset

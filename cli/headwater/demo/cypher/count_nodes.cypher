@@ -2,5 +2,7 @@
 MATCH (node)
 WHERE node.key IS NOT NULL
 UNWIND labels(node) AS label
-RETURN label, count(*) AS count
+WITH label
+WHERE label STARTS WITH 'Hw'
+RETURN substring(label, 2) AS label, count(*) AS count
 ORDER BY label

@@ -1,3 +1,3 @@
 // State of every run
-MATCH (run:Run)
+MATCH (run:HwRun)
 RETURN run.name AS run, coalesce(run.state, 'UNKNOWN') AS state

@@ -1,4 +1,4 @@
 // A topic
-MATCH (dataset:Dataset {name: $name})
+MATCH (dataset:HwDataset {name: $name})
 WHERE dataset.namespace STARTS WITH 'kafka:'
 RETURN dataset.key AS key

@@ -3,7 +3,7 @@
 They are in parts: one of each block, and one, `tail`, of the last 16 places, which joins its block when the next
 micro-batch isn't among them. All lists of a part run alongside each other:
 
-    (:Segment)              batch_ids_0, processing_times_0 (epoch milliseconds), durations_ms_0, rows_in_0
+    (:HwSegment)              batch_ids_0, processing_times_0 (epoch milliseconds), durations_ms_0, rows_in_0
     -[:CONSUMED|PRODUCED]-> from_0    the first offset of each partition
                             ends_0    how far each micro-batch came in each partition, counted from that
                             starts_0  where each began; not there where each began at the end of the one before

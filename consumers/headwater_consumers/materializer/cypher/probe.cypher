@@ -1,3 +1,3 @@
-// One small committed write, to see whether the database is well. Labels that begin with _ are no part of the graph.
-MERGE (probe:_Probe {key: 'materializer'})
+// One small committed write, to see whether the database is well. It is no part of the graph.
+MERGE (probe:HwProbe {key: 'materializer'})
 SET probe.at = timestamp()

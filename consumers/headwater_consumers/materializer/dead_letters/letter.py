@@ -1,8 +1,10 @@
 """Dead letter: a record that can't be applied, and why; what it carries on its topic, and as it is read back.
 
 A letter is the original record, byte for byte (key, value, headers, timestamp), with headers added that record where it
-was and what is wrong. The `__connect.errors.*` names and meanings are Kafka Connect's
-(`org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter`), so that tools made for it read these too.
+was and what is wrong. Where its bytes can't be read, or are more than the topic takes, the letter has its coordinates
+alone, which may be of several offsets: of those in one batch that can't be read. The `__connect.errors.*` names and
+meanings are Kafka Connect's (`org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter`), so that tools made for
+it read these too.
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ OURS = "headwater."
 TOPIC = CONNECT + "topic"
 PARTITION = CONNECT + "partition"
 OFFSET = CONNECT + "offset"
+# Of a letter without bytes: the first offset behind those that it stands for, and how long the value is.
+OFFSET_END = OURS + "offset.end"
+LEFT_OUT = OURS + "left.out.bytes"
 TOPIC_ID = OURS + "topic.id"
 REASON = OURS + "reason"
 EVENT_ID = OURS + "event.id"
@@ -70,7 +75,7 @@ class DeadLetter:
         Args:
             group: the consumer group, which stands for Connect's connector.
         """
-        partition = self.record.partition
+        partition, unread = self.record.partition, self.record.unread
         added = {
             TOPIC: partition.topic,
             PARTITION: str(partition.number),
@@ -86,8 +91,14 @@ class DeadLetter:
             EVENT_ID: self.event_id[:MAX_EVENT_ID_CHARACTERS],
             ATTEMPT: str(_attempt(self.record.headers)),
         }
-        kept = tuple((name, value) for name, value in self.record.headers if name not in added)
+        if unread is not None:
+            added |= {OFFSET_END: str(unread.end), LEFT_OUT: _UNKNOWN if unread.bytes is None else str(unread.bytes)}
+        never = {*added, OFFSET_END, LEFT_OUT}
+        kept = tuple((name, value) for name, value in self.record.headers if name not in never)
         return kept + tuple((name, value.encode("utf-8", "replace")) for name, value in added.items())
+
+
+_UNKNOWN = "unknown"
 
 
 def is_replay(headers: Headers) -> bool:
@@ -103,7 +114,7 @@ def _attempt(headers: Headers) -> int:
     return 1
 
 
-def coordinate(headers: Iterable[tuple[str, bytes | None]] | None) -> tuple[Partition, int] | None:
+def coordinate(headers: Iterable[tuple[str, bytes | None]] | None) -> RecordCoordinates | None:
     """Where a dead letter came from, by its headers; None where they aren't ours."""
     values = {name: value for name, value in headers or () if isinstance(value, bytes)}
     try:
@@ -111,26 +122,34 @@ def coordinate(headers: Iterable[tuple[str, bytes | None]] | None) -> tuple[Part
         number = int(values[PARTITION])
         offset = int(values[OFFSET])
         topic_id = values.get(TOPIC_ID, b"").decode()
+        end = int(values.get(OFFSET_END, offset + 1))
     except (KeyError, ValueError):
         return None
-    return Partition(topic, number, topic_id), offset
+    return RecordCoordinates(Partition(topic, number, topic_id), offset, max(end, offset + 1))
 
 
 UNKNOWN = "UNKNOWN"
 """The reason of a letter that has none: another program put it there."""
 
-_ADDED_HEADERS = (CONNECT, TOPIC_ID, REASON, EVENT_ID, ATTEMPT)
+_ADDED_HEADERS = (CONNECT, TOPIC_ID, REASON, EVENT_ID, ATTEMPT, OFFSET_END, LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordCoordinates:
-    """Where a record was read that became a letter. A topic made anew has another id."""
+    """Where a record was read that became a letter. A topic made anew has another id.
+
+    Attributes:
+        offset: of the record, or the first of those that a letter without bytes stands for.
+        end: the first offset behind them.
+    """
 
     partition: Partition
     offset: int
+    end: int
 
     def __str__(self) -> str:
-        return f"{self.partition}@{self.offset}"
+        more = f" to {self.end - 1}" if self.end > self.offset + 1 else ""
+        return f"{self.partition}@{self.offset}{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +164,7 @@ class StoredDeadLetter:
         attempt: 1, or which replay of the record ended here.
         replayed_from: the source of the letter whose replay ended here; None for a first attempt.
         by: who made it, MATERIALIZER or BRIDGE; empty where another program put it there.
+        left_out: how many bytes of the original aren't in it, or "unknown"; None: it is the original, byte for byte.
     """
 
     record: Record
@@ -157,6 +177,7 @@ class StoredDeadLetter:
     attempt: int
     replayed_from: str | None
     by: str = MATERIALIZER
+    left_out: str | None = None
 
     def back_to(self, events: str) -> str:
         """The topic that a replay sends it to: that of OpenLineage documents which it was read from, or `events`."""
@@ -197,7 +218,7 @@ def letter_of(record: Record) -> StoredDeadLetter:
     attempt = values.get(ATTEMPT, "")
     return StoredDeadLetter(
         record,
-        source=None if source is None else RecordCoordinates(*source),
+        source=source,
         reason=values.get(REASON, UNKNOWN),
         stage=values.get(CONNECT + "stage", ""),
         error=values.get(CONNECT + "exception.class.name", ""),
@@ -206,4 +227,5 @@ def letter_of(record: Record) -> StoredDeadLetter:
         attempt=int(attempt[:9]) if attempt.isdecimal() else 1,
         replayed_from=values.get(REPLAYED_FROM),
         by=values.get(BY, ""),
+        left_out=values.get(LEFT_OUT),
     )

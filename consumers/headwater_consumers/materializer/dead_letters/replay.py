@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from headwater_consumers.materializer.dead_letters import letter as header
@@ -30,7 +31,8 @@ class Replayed:
 
     Attributes:
         sent: letters acknowledged by the topic they came from.
-        refused: letters that the topic doesn't take, with the brokers' reason, by where they are.
+        refused: letters that the topic doesn't take, with the brokers' reason, or that have no bytes to send; by where
+            they are.
     """
 
     sent: int = 0
@@ -59,12 +61,16 @@ def replay(
     report = Replayed()
     unreachable: list[Undelivered] = []
     taken: dict[int, StoredDeadLetter] = {}
+    numbers = count()
 
     def records() -> Iterator[ProducerRecord]:
-        for number, letter in enumerate(letters):
+        for letter in letters:
             if unreachable:
                 return
-            taken[number] = letter
+            if letter.left_out is not None:
+                report.refused[letter.where] = f"the letter has no bytes of {letter.source}, which can't be sent again"
+                continue
+            taken[next(numbers)] = letter
             yield ProducerRecord(letter.back_to(topic), letter.record.key, letter.record.value, replay_headers(letter))
 
     def settled(number: int, failure: Undelivered | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, StoredDeadLetter, letter_of
@@ -66,12 +67,23 @@ class KafkaDeadLetters:
         self._fatal: FatalError | None = None
 
     def send(self, letters: Sequence[DeadLetter]) -> None:
-        """Return once each letter is acknowledged.
+        """Return once each letter is acknowledged. One that is larger than the topic takes is sent without its bytes.
 
         Raises:
             DeadLettersUndeliveredError: some are not; try those again.
             FatalError: the topic can't be written as things are configured.
         """
+        unsent, failures = self._sent(letters)
+        if failures and all(each.too_large for each in failures):
+            smaller = [_without_bytes(letter, self._topic) for letter in unsent]
+            left, failures = self._sent(smaller)
+            ids = {id(letter) for letter in left}
+            unsent = [letter for letter, small in zip(unsent, smaller, strict=True) if id(small) in ids]
+        if unsent:
+            raise self._undelivered(unsent, failures)
+
+    def _sent(self, letters: Sequence[DeadLetter]) -> tuple[list[DeadLetter], list[Undelivered]]:
+        """Those that aren't acknowledged, in order, and why."""
         producer = self._producer or self._connect()
         unsent = dict(enumerate(letters))
         failures: list[Undelivered] = []
@@ -85,8 +97,7 @@ class KafkaDeadLetters:
         producer.deliver(map(self._record, letters), settled, delivery_seconds=_DELIVERY_SECONDS)
         if self._fatal is not None:
             raise self._fatal
-        if unsent:
-            raise self._undelivered([unsent[number] for number in sorted(unsent)], failures)
+        return [unsent[number] for number in sorted(unsent)], failures
 
     def close(self) -> None:
         """Close the connections."""
@@ -131,6 +142,14 @@ class KafkaDeadLetters:
     @property
     def _servers(self) -> str:
         return str(self._client.get("bootstrap.servers", ""))
+
+
+def _without_bytes(letter: DeadLetter, topic: str) -> DeadLetter:
+    """It, by the record's coordinates alone."""
+    if letter.record.unread is not None:
+        return letter
+    left_out = f"its {len(letter.record.value or b''):,} bytes are more than {topic} takes"
+    return replace(letter, record=letter.record.without_bytes(left_out), message=f"{letter.message} {left_out}")
 
 
 def letters(client: Mapping[str, Any], topic: str) -> Iterator[StoredDeadLetter]:

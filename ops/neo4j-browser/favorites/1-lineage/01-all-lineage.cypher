@@ -1,4 +1,4 @@
 // All lineage: which dataset feeds which, by which job
-MATCH flow = (:Dataset)-[:FEEDS]->(:Dataset)
+MATCH flow = (:HwDataset)-[:FEEDS]->(:HwDataset)
 RETURN flow
 LIMIT 500

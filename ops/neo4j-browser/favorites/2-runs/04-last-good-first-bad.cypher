@@ -1,5 +1,5 @@
 // The last good run of each job, and the first bad one after it
-MATCH (run:Run)-[:OF]->(job:Job)
+MATCH (run:HwRun)-[:OF]->(job:HwJob)
 WHERE run.state IN ['COMPLETE', 'FAIL', 'ABORT']
 WITH job, run ORDER BY run.ended_at
 WITH job, collect(run) AS runs

@@ -1,6 +1,6 @@
 // Which micro-batch read an offset of a topic
 WITH 'flights.departed' AS topic, 0 AS partition, 700 AS offset
-MATCH (dataset:Dataset {name: topic})<-[:READS]-(query:Query)<-[:IN_QUERY]-(segment:Segment)-[read:CONSUMED]->(dataset)
+MATCH (dataset:HwDataset {name: topic})<-[:READS]-(query:HwQuery)<-[:IN_QUERY]-(segment:HwSegment)-[read:CONSUMED]->(dataset)
 WITH *, head([n IN range(0, coalesce(size(read.partitions), 0) - 1)
               WHERE read.partitions[n] = partition AND read.from[n] <= offset < read.to_exclusive[n]]) AS n
 WHERE n IS NOT NULL
@@ -14,9 +14,9 @@ WITH *, first[n] + ends[at * width + n] AS to,
      first[n] + CASE WHEN starts IS NOT NULL THEN starts[at * width + n] WHEN at = 0 THEN 0
                      ELSE ends[(at - 1) * width + n] END AS from
 WHERE from <= offset < to
-OPTIONAL MATCH (segment)-[:IN_RUN]->(run:Run) WHERE run.first_batch <= ids[at] <= run.last_batch
+OPTIONAL MATCH (segment)-[:IN_RUN]->(run:HwRun) WHERE run.first_batch <= ids[at] <= run.last_batch
 RETURN query.name AS query, ids[at] AS batch,
        head([time IN [segment['processing_times_' + part][at]] WHERE time <> -1 | datetime({epochMillis: time})]) AS at,
        from, to AS to_exclusive, run.run_id AS run, run.code_version AS code,
-       [(segment)-[:PRODUCED]->(out:Dataset) | out.title] AS wrote_to
+       [(segment)-[:PRODUCED]->(out:HwDataset) | out.title] AS wrote_to
 ORDER BY query, batch

@@ -1,6 +1,6 @@
 // What became of an offset: on through the next query
 WITH 'flights.departed' AS topic, 0 AS partition, 700 AS offset
-MATCH (dataset:Dataset {name: topic})<-[:READS]-(query:Query)<-[:IN_QUERY]-(segment:Segment)-[read:CONSUMED]->(dataset)
+MATCH (dataset:HwDataset {name: topic})<-[:READS]-(query:HwQuery)<-[:IN_QUERY]-(segment:HwSegment)-[read:CONSUMED]->(dataset)
 WITH *, head([n IN range(0, coalesce(size(read.partitions), 0) - 1)
               WHERE read.partitions[n] = partition AND read.from[n] <= offset < read.to_exclusive[n]]) AS n
 WHERE n IS NOT NULL
@@ -15,7 +15,7 @@ WHERE first[n] + CASE WHEN starts IS NOT NULL THEN starts[at * width + n] WHEN a
 WITH segment, part, at, ids[at] AS batch, nullIf(segment['processing_times_' + part][at], -1) AS time
 
 // What this micro-batch wrote: its offsets in each partition, of a topic
-MATCH (segment)-[wrote:PRODUCED]->(out:Dataset)
+MATCH (segment)-[wrote:PRODUCED]->(out:HwDataset)
 WITH batch, time, at, wrote, out, wrote['from_' + part] AS first, wrote['ends_' + part] AS ends, wrote['starts_' + part] AS starts
 WITH *, size(first) AS width
 WITH batch, time, out, wrote.partitions IS NOT NULL AS exactly,
@@ -26,7 +26,7 @@ WITH batch, time, out, wrote.partitions IS NOT NULL AS exactly,
 WITH batch, time, out, exactly, [one IN ranges WHERE one.from < one.to] AS written
 
 // Which micro-batches read that, or, where it is no topic, the first one that began later
-OPTIONAL MATCH (out)<-[:READS]-(reader:Query)<-[:IN_QUERY]-(next:Segment)-[on:CONSUMED]->(out)
+OPTIONAL MATCH (out)<-[:READS]-(reader:HwQuery)<-[:IN_QUERY]-(next:HwSegment)-[on:CONSUMED]->(out)
 WHERE CASE WHEN exactly THEN any(m IN range(0, coalesce(size(on.partitions), 0) - 1) WHERE any(one IN written
                 WHERE one.partition = on.partitions[m] AND one.from < on.to_exclusive[m] AND on.from[m] < one.to))
            ELSE next.last_time.epochMillis >= time END
@@ -36,7 +36,7 @@ UNWIND CASE WHEN exactly THEN segments ELSE segments[..1] END AS one
 WITH *, one[0] AS next, one[1] AS on
 UNWIND CASE WHEN next IS NULL THEN [null] ELSE ['0', '1', '2', '3', '4', '5', '6', '7', 'tail'] END AS part
 WITH *, next['batch_ids_' + part] AS ids, on['from_' + part] AS first, on['ends_' + part] AS ends, on['starts_' + part] AS starts
-WITH *, size(first) AS width, [(next)-[:PRODUCED]->(end:Dataset) | end.title] AS into
+WITH *, size(first) AS width, [(next)-[:PRODUCED]->(end:HwDataset) | end.title] AS into
 WITH batch, out, exactly, reader, into,
      [at IN range(0, coalesce(size(ids), 0) - 1)
       WHERE CASE WHEN exactly THEN any(range IN [m IN range(0, coalesce(width, 0) - 1) |

@@ -1,12 +1,12 @@
 // A segment's micro-batches one by one, with the offsets that each read and wrote
 // The rest of what is known of each: headwater runs intervals JOB --job --from BATCH --json
 WITH 'flights.enrich' AS wanted, 3 AS batch_id
-MATCH (query:Query)-[:OF]->(:Job {name: wanted})
-MATCH (segment:Segment) WHERE segment.query = query.key AND segment.start = batch_id / 512 * 512
+MATCH (query:HwQuery)-[:OF]->(:HwJob {name: wanted})
+MATCH (segment:HwSegment) WHERE segment.query = query.key AND segment.start = batch_id / 512 * 512
 UNWIND ['0', '1', '2', '3', '4', '5', '6', '7', 'tail'] AS part
 UNWIND range(0, coalesce(size(segment['batch_ids_' + part]), 0) - 1) AS at
 CALL (segment, part, at) {
-  MATCH (segment)-[use:CONSUMED|PRODUCED]->(dataset:Dataset)
+  MATCH (segment)-[use:CONSUMED|PRODUCED]->(dataset:HwDataset)
   WITH type(use) AS type, dataset.title AS dataset, use.partitions AS partitions, size(use['from_' + part]) AS width,
        use['from_' + part] AS first, use['ends_' + part] AS ends, use['starts_' + part] AS starts
   UNWIND range(0, coalesce(width, 0) - 1) AS n

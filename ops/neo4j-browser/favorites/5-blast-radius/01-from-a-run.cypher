@@ -1,9 +1,9 @@
 // Blast radius: micro-batches that read what a run wrote
 // Further, and with what was overwritten since: headwater blast --run RUN
 WITH 'flights.flights.departed' AS wanted
-MATCH (bad:Run)-[:OF]->(:Job {name: wanted})
+MATCH (bad:HwRun)-[:OF]->(:HwJob {name: wanted})
 WITH bad ORDER BY bad.ended_at DESC LIMIT 1
-MATCH (bad)-[wrote:PRODUCED]->(out:Dataset)<-[:READS]-(query:Query)<-[:IN_QUERY]-(segment:Segment)-[read:CONSUMED]->(out)
+MATCH (bad)-[wrote:PRODUCED]->(out:HwDataset)<-[:READS]-(query:HwQuery)<-[:IN_QUERY]-(segment:HwSegment)-[read:CONSUMED]->(out)
 WHERE CASE WHEN wrote.partitions IS NULL THEN segment.last_time >= bad.started_at
            ELSE any(n IN range(0, coalesce(size(wrote.partitions), 0) - 1)
                     WHERE any(m IN range(0, coalesce(size(read.partitions), 0) - 1)
@@ -22,7 +22,7 @@ WHERE CASE WHEN wrote.partitions IS NULL THEN segment['processing_times_' + part
            ELSE any(n IN range(0, coalesce(size(wrote.partitions), 0) - 1) WHERE any(one IN ranges
                     WHERE one.partition = wrote.partitions[n] AND one.from < one.to AND wrote.from[n] < one.to
                       AND one.from < wrote.to_exclusive[n])) END
-OPTIONAL MATCH (segment)-[:PRODUCED]->(further:Dataset)
+OPTIONAL MATCH (segment)-[:PRODUCED]->(further:HwDataset)
 RETURN bad.run_id AS bad_run, out.title AS through, query.name AS read_by,
        CASE WHEN wrote.partitions IS NULL THEN 'at most' ELSE 'exactly' END AS certainty,
        min(ids[at]) AS first_batch, max(ids[at]) AS last_batch, count(DISTINCT ids[at]) AS batches,

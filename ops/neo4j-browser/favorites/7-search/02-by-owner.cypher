@@ -1,7 +1,7 @@
 // Everything that a team owns
 WITH 'team:flights' AS owner
-MATCH (owned:Job|Dataset)
+MATCH (owned:HwJob|HwDataset)
 WHERE owner IN owned.owners
-OPTIONAL MATCH use = (owned)-[:READS|WRITES]->(:Dataset)
+OPTIONAL MATCH use = (owned)-[:READS|WRITES]->(:HwDataset)
 RETURN owned, use
 LIMIT 300

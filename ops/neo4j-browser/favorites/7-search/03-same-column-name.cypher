@@ -1,6 +1,6 @@
 // Columns of one name, wherever they are
 WITH 'carrier' AS wanted
-MATCH (column:Column)<-[has:HAS_COLUMN]-(dataset:Dataset)
+MATCH (column:HwColumn)<-[has:HAS_COLUMN]-(dataset:HwDataset)
 WHERE last(split(column.name, '.')) = wanted
 RETURN dataset.title AS dataset, column.name AS column, column.data_type AS type, has.current AS current
 ORDER BY dataset, column

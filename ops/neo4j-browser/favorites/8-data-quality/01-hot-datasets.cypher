@@ -1,9 +1,9 @@
 // Hot datasets: most read, and most that depends on them
-MATCH (dataset:Dataset)
-WITH dataset, COUNT { (dataset)<-[:READS]-(:Job) } AS readers
+MATCH (dataset:HwDataset)
+WITH dataset, COUNT { (dataset)<-[:READS]-(:HwJob) } AS readers
 WHERE readers > 0
 CALL (dataset) {
-  MATCH (dataset)-[:FEEDS*1..6]->(further:Dataset)
+  MATCH (dataset)-[:FEEDS*1..6]->(further:HwDataset)
   WHERE further <> dataset
   RETURN count(DISTINCT further) AS behind
 }

@@ -1,7 +1,7 @@
 // Micro-batches that took longest beside their query's median, among its latest 10,000
-MATCH (query:Query)
+MATCH (query:HwQuery)
 CALL (query) {
-  MATCH (segment:Segment) WHERE segment.query = query.key AND segment.start >= 0
+  MATCH (segment:HwSegment) WHERE segment.query = query.key AND segment.start >= 0
   WITH segment ORDER BY segment.query DESC, segment.start DESC LIMIT 20
   UNWIND ['0', '1', '2', '3', '4', '5', '6', '7', 'tail'] AS part
   UNWIND range(0, coalesce(size(segment['batch_ids_' + part]), 0) - 1) AS at

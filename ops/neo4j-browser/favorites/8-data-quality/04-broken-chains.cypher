@@ -1,7 +1,7 @@
 // Chains with gaps: batches that are missing, offsets that were skipped or read twice
 // No rows is good news.
 // Which offsets: headwater runs intervals JOB --job --from BATCH
-MATCH (segment:Segment)-[:IN_QUERY]->(query:Query)
+MATCH (segment:HwSegment)-[:IN_QUERY]->(query:HwQuery)
 WHERE segment._broken IS NOT NULL
 UNWIND range(0, size(segment.broken) - 1) AS n
 RETURN query.name AS query, segment.broken[n] AS batch, segment.missing[n] AS batches_missing_before,

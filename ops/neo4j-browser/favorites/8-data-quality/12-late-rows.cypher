@@ -1,7 +1,7 @@
 // Rows that came too late for their watermark and were dropped
 // No rows is good news.
 // The watermarks: headwater runs intervals JOB --job --from BATCH --json
-MATCH (segment:Segment)-[:IN_QUERY]->(query:Query)
+MATCH (segment:HwSegment)-[:IN_QUERY]->(query:HwQuery)
 WHERE segment.late IS NOT NULL
 UNWIND ['0', '1', '2', '3', '4', '5', '6', '7', 'tail'] AS part
 UNWIND range(0, coalesce(size(segment['batch_ids_' + part]), 0) - 1) AS at

@@ -1,6 +1,6 @@
 // Datasets that were dropped, and jobs that read them all the same
 // No rows is good news.
-MATCH (dataset:Dataset)<-[reads:READS]-(job:Job)
+MATCH (dataset:HwDataset)<-[reads:READS]-(job:HwJob)
 WHERE dataset.dropped AND (reads.declared OR reads.last_seen >= dataset.dropped_at)
 RETURN dataset.title AS dataset, dataset.dropped_at AS dropped, job.name AS job, reads.last_seen AS last_read,
        job.owners AS owners

@@ -1,3 +1,3 @@
 // A conflict of the floor is there once
 CREATE CONSTRAINT floor_conflict_key IF NOT EXISTS
-FOR (n:Conflict) REQUIRE n.key IS UNIQUE
+FOR (n:HwConflict) REQUIRE n.key IS UNIQUE

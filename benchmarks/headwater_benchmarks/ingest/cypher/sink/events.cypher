@@ -2,10 +2,10 @@
 UNWIND $events AS event
 CALL (event) {
   WITH event, event.interval_event AS body WHERE event.kind = 'INTERVAL'
-  MERGE (j:Job {tenant: event.tenant, namespace: event.job.namespace, name: event.job.name})
-  MERGE (q:Query {tenant: event.tenant, query_id: body.query_id})
+  MERGE (j:HwJob {tenant: event.tenant, namespace: event.job.namespace, name: event.job.name})
+  MERGE (q:HwQuery {tenant: event.tenant, query_id: body.query_id})
   SET q.name = body.query_name, q.checkpoint_location = body.checkpoint_location
-  MERGE (r:Run {tenant: event.tenant, run_id: event.run.run_id})
+  MERGE (r:HwRun {tenant: event.tenant, run_id: event.run.run_id})
   SET r.name = event.job.name, r.producer = event.producer
   MERGE (q)-[:OF]->(j)
   MERGE (r)-[:OF]->(j)
@@ -23,7 +23,7 @@ CALL (event) {
   WITH event, entry, body, q, i
   CALL (event, entry, q, i) {
     UNWIND entry.inputs AS use
-    MERGE (d:Dataset {tenant: event.tenant, namespace: use.dataset.namespace, name: use.dataset.name})
+    MERGE (d:HwDataset {tenant: event.tenant, namespace: use.dataset.namespace, name: use.dataset.name})
     MERGE (i)-[c:CONSUMED]->(d)
     SET c.topic = use.position.kafka.topic, c.certainty = use.certainty, c.rows = use.rows,
       c.partitions = [part IN use.position.kafka.ranges | part.partition],
@@ -34,7 +34,7 @@ CALL (event) {
   }
   CALL (event, entry, q, i) {
     UNWIND entry.outputs AS use
-    MERGE (d:Dataset {tenant: event.tenant, namespace: use.dataset.namespace, name: use.dataset.name})
+    MERGE (d:HwDataset {tenant: event.tenant, namespace: use.dataset.namespace, name: use.dataset.name})
     MERGE (i)-[p:PRODUCED]->(d)
     SET p.topic = use.position.kafka.topic, p.certainty = use.certainty, p.rows = use.rows,
       p.partitions = [part IN use.position.kafka.ranges | part.partition],
@@ -46,8 +46,8 @@ CALL (event) {
   CALL (event, entry) {
     UNWIND entry.inputs AS input
     UNWIND entry.outputs AS output
-    MATCH (a:Dataset {tenant: event.tenant, namespace: input.dataset.namespace, name: input.dataset.name})
-    MATCH (b:Dataset {tenant: event.tenant, namespace: output.dataset.namespace, name: output.dataset.name})
+    MATCH (a:HwDataset {tenant: event.tenant, namespace: input.dataset.namespace, name: input.dataset.name})
+    MATCH (b:HwDataset {tenant: event.tenant, namespace: output.dataset.namespace, name: output.dataset.name})
     MERGE (a)-[f:FEEDS {job: event.job.namespace + '/' + event.job.name}]->(b)
     SET f.last_seen = datetime(entry.processing_time)
   }
@@ -62,20 +62,20 @@ CALL (event) {
 }
 CALL (event) {
   WITH event, event.run_event AS body WHERE event.kind = 'RUN'
-  MERGE (j:Job {tenant: event.tenant, namespace: event.job.namespace, name: event.job.name})
+  MERGE (j:HwJob {tenant: event.tenant, namespace: event.job.namespace, name: event.job.name})
   SET j.processing_type = body.processing_type
-  MERGE (r:Run {tenant: event.tenant, run_id: event.run.run_id})
+  MERGE (r:HwRun {tenant: event.tenant, run_id: event.run.run_id})
   SET r.name = event.job.name, r.state = body.type, r.producer = event.producer, r.plan_digest = body.plan_digest,
     r.started_at = datetime(body.started_at), r.ended_at = datetime(body.ended_at),
     r.code_version = body.versions.code, r.engine = body.versions.engine.name,
     r.engine_version = body.versions.engine.version
   MERGE (r)-[:OF]->(j)
-  MERGE (p:Plan {tenant: event.tenant, digest: body.plan_digest})
+  MERGE (p:HwPlan {tenant: event.tenant, digest: body.plan_digest})
   MERGE (r)-[:USED]->(p)
   WITH event, body, j, r
   CALL (event, body, j, r) {
     UNWIND body.inputs AS use
-    MERGE (d:Dataset {tenant: event.tenant, namespace: use.dataset.namespace, name: use.dataset.name})
+    MERGE (d:HwDataset {tenant: event.tenant, namespace: use.dataset.namespace, name: use.dataset.name})
     MERGE (r)-[c:CONSUMED]->(d)
     SET c.rows = use.rows, c.bytes = use.bytes
     MERGE (j)-[s:READS]->(d)
@@ -83,7 +83,7 @@ CALL (event) {
   }
   CALL (event, body, j, r) {
     UNWIND body.outputs AS use
-    MERGE (d:Dataset {tenant: event.tenant, namespace: use.dataset.namespace, name: use.dataset.name})
+    MERGE (d:HwDataset {tenant: event.tenant, namespace: use.dataset.namespace, name: use.dataset.name})
     MERGE (r)-[p:PRODUCED]->(d)
     SET p.rows = use.rows, p.bytes = use.bytes
     MERGE (j)-[s:WRITES]->(d)
@@ -92,24 +92,24 @@ CALL (event) {
   CALL (event, body) {
     UNWIND body.inputs AS input
     UNWIND body.outputs AS output
-    MATCH (a:Dataset {tenant: event.tenant, namespace: input.dataset.namespace, name: input.dataset.name})
-    MATCH (b:Dataset {tenant: event.tenant, namespace: output.dataset.namespace, name: output.dataset.name})
+    MATCH (a:HwDataset {tenant: event.tenant, namespace: input.dataset.namespace, name: input.dataset.name})
+    MATCH (b:HwDataset {tenant: event.tenant, namespace: output.dataset.namespace, name: output.dataset.name})
     MERGE (a)-[f:FEEDS {job: event.job.namespace + '/' + event.job.name}]->(b)
     SET f.last_seen = datetime(event.event_time)
   }
 }
 CALL (event) {
   WITH event, event.plan_event AS body WHERE event.kind = 'PLAN'
-  MERGE (j:Job {tenant: event.tenant, namespace: event.job.namespace, name: event.job.name})
-  MERGE (p:Plan {tenant: event.tenant, digest: body.digest})
+  MERGE (j:HwJob {tenant: event.tenant, namespace: event.job.namespace, name: event.job.name})
+  MERGE (p:HwPlan {tenant: event.tenant, digest: body.digest})
   MERGE (p)-[:OF]->(j)
   WITH event, body
   UNWIND body.lineage.edges AS edge
   WITH event, body, edge, body.lineage.datasets[edge.input] AS input, body.lineage.datasets[edge.output] AS output
-  MERGE (a:Dataset {tenant: event.tenant, namespace: input.namespace, name: input.name})
-  MERGE (b:Dataset {tenant: event.tenant, namespace: output.namespace, name: output.name})
-  MERGE (x:Column {tenant: event.tenant, dataset: input.namespace + '/' + input.name, name: edge.input_field})
-  MERGE (y:Column {tenant: event.tenant, dataset: output.namespace + '/' + output.name, name: edge.output_field})
+  MERGE (a:HwDataset {tenant: event.tenant, namespace: input.namespace, name: input.name})
+  MERGE (b:HwDataset {tenant: event.tenant, namespace: output.namespace, name: output.name})
+  MERGE (x:HwColumn {tenant: event.tenant, dataset: input.namespace + '/' + input.name, name: edge.input_field})
+  MERGE (y:HwColumn {tenant: event.tenant, dataset: output.namespace + '/' + output.name, name: edge.output_field})
   MERGE (a)-[:HAS_COLUMN]->(x)
   MERGE (b)-[:HAS_COLUMN]->(y)
   MERGE (x)-[d:DERIVES {plan: body.digest}]->(y)
@@ -117,19 +117,19 @@ CALL (event) {
 }
 CALL (event) {
   WITH event, event.dataset_event AS body WHERE event.kind = 'DATASET'
-  MERGE (d:Dataset {tenant: event.tenant, namespace: body.dataset.namespace, name: body.dataset.name})
+  MERGE (d:HwDataset {tenant: event.tenant, namespace: body.dataset.namespace, name: body.dataset.name})
   SET d.type = body.type, d.owners = [owner IN body.owners | owner.name], d.tags = [tag IN body.tags | tag.key],
     d.columns = [field IN body.schema.fields | field.path], d.last_seen = datetime(event.event_time)
   WITH event, body, d
   UNWIND body.schema.fields AS field
-  MERGE (c:Column {tenant: event.tenant, dataset: body.dataset.namespace + '/' + body.dataset.name, name: field.path})
+  MERGE (c:HwColumn {tenant: event.tenant, dataset: body.dataset.namespace + '/' + body.dataset.name, name: field.path})
   SET c.data_type = field.type, c.nullable = field.nullable
   MERGE (d)-[h:HAS_COLUMN]->(c)
   SET h.current = true
 }
 CALL (event) {
   WITH event, event.job_event AS body WHERE event.kind = 'JOB'
-  MERGE (j:Job {tenant: event.tenant, namespace: event.job.namespace, name: event.job.name})
+  MERGE (j:HwJob {tenant: event.tenant, namespace: event.job.namespace, name: event.job.name})
   SET j.processing_type = body.processing_type, j.integration = body.integration,
     j.owners = [owner IN body.owners | owner.name]
 }

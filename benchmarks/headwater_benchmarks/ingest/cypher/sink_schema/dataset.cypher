@@ -1,3 +1,3 @@
 // A sink that merges datasets needs to find them
 CREATE CONSTRAINT sink_dataset IF NOT EXISTS
-FOR (n:Dataset) REQUIRE (n.tenant, n.namespace, n.name) IS UNIQUE
+FOR (n:HwDataset) REQUIRE (n.tenant, n.namespace, n.name) IS UNIQUE

@@ -1,3 +1,3 @@
 // A sink that merges jobs needs to find them
 CREATE CONSTRAINT sink_job IF NOT EXISTS
-FOR (n:Job) REQUIRE (n.tenant, n.namespace, n.name) IS UNIQUE
+FOR (n:HwJob) REQUIRE (n.tenant, n.namespace, n.name) IS UNIQUE

@@ -1,3 +1,3 @@
 // A sink that merges plans needs to find them
 CREATE CONSTRAINT sink_plan IF NOT EXISTS
-FOR (n:Plan) REQUIRE (n.tenant, n.digest) IS UNIQUE
+FOR (n:HwPlan) REQUIRE (n.tenant, n.digest) IS UNIQUE

@@ -1,3 +1,3 @@
 // What feeds what: the whole pipeline
-MATCH flow = (:Dataset)-[:FEEDS]->(:Dataset)
+MATCH flow = (:HwDataset)-[:FEEDS]->(:HwDataset)
 RETURN flow

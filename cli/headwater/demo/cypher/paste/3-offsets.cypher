@@ -1,5 +1,5 @@
 // Which micro-batches read the first offsets of flights.departed, and what their query wrote
-MATCH (topic:Dataset {name: 'flights.departed'})<-[read:CONSUMED]-(segment:Segment)-[:IN_QUERY]->(query:Query)
+MATCH (topic:HwDataset {name: 'flights.departed'})<-[read:CONSUMED]-(segment:HwSegment)-[:IN_QUERY]->(query:HwQuery)
 UNWIND range(0, coalesce(size(read.partitions), 0) - 1) AS n
 UNWIND ['0', 'tail'] AS part
 WITH *, segment['batch_ids_' + part] AS batches, read['from_' + part] AS first, read['ends_' + part] AS ends

@@ -1,31 +1,31 @@
 // Streaming queries whose micro-batches leave gaps or overlap
 CALL () {
-  MATCH (s:Segment)
-  USING INDEX SEEK s:Segment(_broken)
+  MATCH (s:HwSegment)
+  USING INDEX SEEK s:HwSegment(_broken)
   WHERE s._broken > '' AND s.tenant = $given.tenant
   WITH s._broken AS id, min(s.first_time) AS since, sum(size(s.broken)) AS places,
     sum(reduce(n = 0, each IN s.missing | n + each)) AS missing, sum(reduce(n = 0, each IN s.gaps | n + each)) AS gaps,
     sum(reduce(n = 0, each IN s.overlaps | n + each)) AS overlaps
-  MATCH (q:Query {key: id})
-  OPTIONAL MATCH (q)-[:OF]->(of:Job)
+  MATCH (q:HwQuery {key: id})
+  OPTIONAL MATCH (q)-[:OF]->(of:HwJob)
   WITH q, id, since, places, missing, gaps, overlaps, min(of.key) AS job
-  MATCH (j:Job {key: job})
+  MATCH (j:HwJob {key: job})
   WITH q, j, id, since, places, missing, gaps, overlaps, j.key AS subject
   WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
   RETURN count(*) AS total, count(exempt) AS exempted, collect(DISTINCT exempt) AS met
 }
 CALL (total, exempted) {
   WITH total, exempted WHERE total > exempted
-  MATCH (s:Segment)
-  USING INDEX SEEK s:Segment(_broken)
+  MATCH (s:HwSegment)
+  USING INDEX SEEK s:HwSegment(_broken)
   WHERE s._broken > '' AND s.tenant = $given.tenant
   WITH s._broken AS id, min(s.first_time) AS since, sum(size(s.broken)) AS places,
     sum(reduce(n = 0, each IN s.missing | n + each)) AS missing, sum(reduce(n = 0, each IN s.gaps | n + each)) AS gaps,
     sum(reduce(n = 0, each IN s.overlaps | n + each)) AS overlaps
-  MATCH (q:Query {key: id})
-  OPTIONAL MATCH (q)-[:OF]->(of:Job)
+  MATCH (q:HwQuery {key: id})
+  OPTIONAL MATCH (q)-[:OF]->(of:HwJob)
   WITH q, id, since, places, missing, gaps, overlaps, min(of.key) AS job
-  MATCH (j:Job {key: job})
+  MATCH (j:HwJob {key: job})
   WITH q, j, id, since, places, missing, gaps, overlaps, j.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit

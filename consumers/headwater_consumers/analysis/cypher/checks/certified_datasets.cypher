@@ -1,18 +1,18 @@
 // Datasets that are declared certified, and lack what others rely on under each of their names
 CALL () {
-  MATCH (x:Declaration)
-  USING INDEX SEEK x:Declaration(key)
+  MATCH (x:HwDeclaration)
+  USING INDEX SEEK x:HwDeclaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.certified = true AND x.subject_type = 'dataset'
-  MATCH (x)-[:DECLARES]->(named:Dataset)
+  MATCH (x)-[:DECLARES]->(named:HwDataset)
   WITH DISTINCT coalesce($given.names[named.key], [named.key]) AS names
   CALL (names) {
     UNWIND names AS name
-    MATCH (d:Dataset {key: name})
+    MATCH (d:HwDataset {key: name})
     WITH size(coalesce(d.owners, [])) > 0
-        OR EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true}) WHERE size(coalesce(o.owners, [])) > 0 } AS owned,
-      EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true})
+        OR EXISTS { (d)<-[:DECLARES]-(o:HwDeclaration {current: true}) WHERE size(coalesce(o.owners, [])) > 0 } AS owned,
+      EXISTS { (d)<-[:DECLARES]-(o:HwDeclaration {current: true})
         WHERE o.freshness_seconds IS NOT NULL OR o.deadline IS NOT NULL } AS promised,
-      EXISTS { (d)-[:HAS_COLUMN]->(:Column)<-[:DERIVES|GENERATES]-() } AS made, EXISTS { (d)<-[:PRODUCED]-() } AS written
+      EXISTS { (d)-[:HAS_COLUMN]->(:HwColumn)<-[:DERIVES|GENERATES]-() } AS made, EXISTS { (d)<-[:PRODUCED]-() } AS written
     RETURN max(owned) AS owner, max(promised) AS slo, max(made) AS lineage, max(written) AS run
   }
   WITH names[0] AS id, names[0] AS subject, [each IN [CASE WHEN NOT owner THEN 'owner' END, CASE WHEN NOT slo THEN 'SLO' END,
@@ -23,19 +23,19 @@ CALL () {
 }
 CALL (total, exempted) {
   WITH total, exempted WHERE total > exempted
-  MATCH (x:Declaration)
-  USING INDEX SEEK x:Declaration(key)
+  MATCH (x:HwDeclaration)
+  USING INDEX SEEK x:HwDeclaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.certified = true AND x.subject_type = 'dataset'
-  MATCH (x)-[:DECLARES]->(named:Dataset)
+  MATCH (x)-[:DECLARES]->(named:HwDataset)
   WITH DISTINCT coalesce($given.names[named.key], [named.key]) AS names
   CALL (names) {
     UNWIND names AS name
-    MATCH (d:Dataset {key: name})
+    MATCH (d:HwDataset {key: name})
     WITH size(coalesce(d.owners, [])) > 0
-        OR EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true}) WHERE size(coalesce(o.owners, [])) > 0 } AS owned,
-      EXISTS { (d)<-[:DECLARES]-(o:Declaration {current: true})
+        OR EXISTS { (d)<-[:DECLARES]-(o:HwDeclaration {current: true}) WHERE size(coalesce(o.owners, [])) > 0 } AS owned,
+      EXISTS { (d)<-[:DECLARES]-(o:HwDeclaration {current: true})
         WHERE o.freshness_seconds IS NOT NULL OR o.deadline IS NOT NULL } AS promised,
-      EXISTS { (d)-[:HAS_COLUMN]->(:Column)<-[:DERIVES|GENERATES]-() } AS made, EXISTS { (d)<-[:PRODUCED]-() } AS written
+      EXISTS { (d)-[:HAS_COLUMN]->(:HwColumn)<-[:DERIVES|GENERATES]-() } AS made, EXISTS { (d)<-[:PRODUCED]-() } AS written
     RETURN max(owned) AS owner, max(promised) AS slo, max(made) AS lineage, max(written) AS run
   }
   WITH names[0] AS id, names[0] AS subject, [each IN [CASE WHEN NOT owner THEN 'owner' END, CASE WHEN NOT slo THEN 'SLO' END,
@@ -43,7 +43,7 @@ CALL (total, exempted) {
   WHERE size(lacks) > 0
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  MATCH (d:Dataset {key: subject})
+  MATCH (d:HwDataset {key: subject})
   WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, lacks: lacks} AS row
   ORDER BY row.id
   RETURN collect(row) AS found

@@ -1,3 +1,3 @@
 // Whether there is a consumer of that name
-MATCH (c:Consumer {key: $given.key}) WHERE c.tenant = $given.tenant
+MATCH (c:HwConsumer {key: $given.key}) WHERE c.tenant = $given.tenant
 RETURN c.key AS key

@@ -1,18 +1,18 @@
 // Columns that are declared of a dataset, and that its schema, under none of its names, has, or has with another type
 CALL () {
   CALL () {
-    MATCH (x:Declaration)
-    USING INDEX SEEK x:Declaration(key)
+    MATCH (x:HwDeclaration)
+    USING INDEX SEEK x:HwDeclaration(key)
     WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset' AND x.columns IS NOT NULL
-    MATCH (x)-[:DECLARES]->(named:Dataset)
-    MATCH (x)-[:IN_SET]->(s:DeclarationSet)
+    MATCH (x)-[:DECLARES]->(named:HwDataset)
+    MATCH (x)-[:IN_SET]->(s:HwDeclarationSet)
     UNWIND x.columns AS column
     WITH coalesce($given.names[named.key], [named.key]) AS names, column, collect(DISTINCT x.set) AS sets,
       min(s.declared_at) AS declared_at
     WITH names, collect({name: column, sets: sets, declared_at: declared_at}) AS stated
     CALL (names) {
       UNWIND names AS name
-      MATCH (:Dataset {key: name})-[h:HAS_COLUMN]->(c:Column)
+      MATCH (:HwDataset {key: name})-[h:HAS_COLUMN]->(c:HwColumn)
       RETURN collect(CASE WHEN h.current THEN toLower(c.name) END) AS there, min(CASE WHEN h.current THEN h.first_seen END) AS first
     }
     WITH names, stated, there, first WHERE size(there) > 0
@@ -22,13 +22,13 @@ CALL () {
     WHERE NOT toLower(column) IN there AND any(path IN there WHERE path STARTS WITH above)
     RETURN names, column, sets, declared_at, first, null AS type, null AS observed
     UNION ALL
-    MATCH (x:Declaration)
-    USING INDEX SEEK x:Declaration(key)
+    MATCH (x:HwDeclaration)
+    USING INDEX SEEK x:HwDeclaration(key)
     WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset' AND x.columns IS NOT NULL
       AND size(keys($given.differing)) > 0
-    MATCH (x)-[r:DECLARES]->(stated:Column) WHERE $given.differing[r.type] IS NOT NULL
-    MATCH (x)-[:DECLARES]->(named:Dataset)
-    MATCH (x)-[:IN_SET]->(s:DeclarationSet)
+    MATCH (x)-[r:DECLARES]->(stated:HwColumn) WHERE $given.differing[r.type] IS NOT NULL
+    MATCH (x)-[:DECLARES]->(named:HwDataset)
+    MATCH (x)-[:IN_SET]->(s:HwDeclarationSet)
     WITH coalesce($given.names[named.key], [named.key]) AS names, named, stated, r.type AS type, x.set AS id, s.declared_at AS at
     CALL (names, named, stated) {
       MATCH (named)-[:HAS_COLUMN {current: true}]->(stated)
@@ -36,7 +36,7 @@ CALL () {
       UNION
       WITH names, named, stated WHERE size(names) > 1 OR NOT EXISTS { (named)-[:HAS_COLUMN {current: true}]->(stated) }
       UNWIND names AS name
-      MATCH (:Dataset {key: name})-[:HAS_COLUMN {current: true}]->(column:Column) WHERE toLower(column.name) = toLower(stated.name)
+      MATCH (:HwDataset {key: name})-[:HAS_COLUMN {current: true}]->(column:HwColumn) WHERE toLower(column.name) = toLower(stated.name)
       RETURN column
     }
     WITH names, stated.name AS name, type, id, at, column.data_type AS observed
@@ -44,7 +44,7 @@ CALL () {
     RETURN names, name AS column, collect(DISTINCT id) AS sets, min(at) AS declared_at, null AS first, type,
       min(observed) AS observed
   }
-  MATCH (d:Dataset {key: names[0]}) WHERE coalesce(d.dropped, false) = false
+  MATCH (d:HwDataset {key: names[0]}) WHERE coalesce(d.dropped, false) = false
   WITH d, names, column, sets, declared_at, first, type, observed, d.key AS subject,
     d.key + ' ' + column + coalesce(' ' + type, '') AS id
   WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
@@ -53,18 +53,18 @@ CALL () {
 CALL (total, exempted) {
   WITH total, exempted WHERE total > exempted
   CALL () {
-    MATCH (x:Declaration)
-    USING INDEX SEEK x:Declaration(key)
+    MATCH (x:HwDeclaration)
+    USING INDEX SEEK x:HwDeclaration(key)
     WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset' AND x.columns IS NOT NULL
-    MATCH (x)-[:DECLARES]->(named:Dataset)
-    MATCH (x)-[:IN_SET]->(s:DeclarationSet)
+    MATCH (x)-[:DECLARES]->(named:HwDataset)
+    MATCH (x)-[:IN_SET]->(s:HwDeclarationSet)
     UNWIND x.columns AS column
     WITH coalesce($given.names[named.key], [named.key]) AS names, column, collect(DISTINCT x.set) AS sets,
       min(s.declared_at) AS declared_at
     WITH names, collect({name: column, sets: sets, declared_at: declared_at}) AS stated
     CALL (names) {
       UNWIND names AS name
-      MATCH (:Dataset {key: name})-[h:HAS_COLUMN]->(c:Column)
+      MATCH (:HwDataset {key: name})-[h:HAS_COLUMN]->(c:HwColumn)
       RETURN collect(CASE WHEN h.current THEN toLower(c.name) END) AS there, min(CASE WHEN h.current THEN h.first_seen END) AS first
     }
     WITH names, stated, there, first WHERE size(there) > 0
@@ -74,13 +74,13 @@ CALL (total, exempted) {
     WHERE NOT toLower(column) IN there AND any(path IN there WHERE path STARTS WITH above)
     RETURN names, column, sets, declared_at, first, null AS type, null AS observed
     UNION ALL
-    MATCH (x:Declaration)
-    USING INDEX SEEK x:Declaration(key)
+    MATCH (x:HwDeclaration)
+    USING INDEX SEEK x:HwDeclaration(key)
     WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset' AND x.columns IS NOT NULL
       AND size(keys($given.differing)) > 0
-    MATCH (x)-[r:DECLARES]->(stated:Column) WHERE $given.differing[r.type] IS NOT NULL
-    MATCH (x)-[:DECLARES]->(named:Dataset)
-    MATCH (x)-[:IN_SET]->(s:DeclarationSet)
+    MATCH (x)-[r:DECLARES]->(stated:HwColumn) WHERE $given.differing[r.type] IS NOT NULL
+    MATCH (x)-[:DECLARES]->(named:HwDataset)
+    MATCH (x)-[:IN_SET]->(s:HwDeclarationSet)
     WITH coalesce($given.names[named.key], [named.key]) AS names, named, stated, r.type AS type, x.set AS id, s.declared_at AS at
     CALL (names, named, stated) {
       MATCH (named)-[:HAS_COLUMN {current: true}]->(stated)
@@ -88,7 +88,7 @@ CALL (total, exempted) {
       UNION
       WITH names, named, stated WHERE size(names) > 1 OR NOT EXISTS { (named)-[:HAS_COLUMN {current: true}]->(stated) }
       UNWIND names AS name
-      MATCH (:Dataset {key: name})-[:HAS_COLUMN {current: true}]->(column:Column) WHERE toLower(column.name) = toLower(stated.name)
+      MATCH (:HwDataset {key: name})-[:HAS_COLUMN {current: true}]->(column:HwColumn) WHERE toLower(column.name) = toLower(stated.name)
       RETURN column
     }
     WITH names, stated.name AS name, type, id, at, column.data_type AS observed
@@ -96,7 +96,7 @@ CALL (total, exempted) {
     RETURN names, name AS column, collect(DISTINCT id) AS sets, min(at) AS declared_at, null AS first, type,
       min(observed) AS observed
   }
-  MATCH (d:Dataset {key: names[0]}) WHERE coalesce(d.dropped, false) = false
+  MATCH (d:HwDataset {key: names[0]}) WHERE coalesce(d.dropped, false) = false
   WITH d, names, column, sets, declared_at, first, type, observed, d.key AS subject,
     d.key + ' ' + column + coalesce(' ' + type, '') AS id
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
@@ -104,13 +104,13 @@ CALL (total, exempted) {
   CALL (names, column, type) {
     WITH names, column, type WHERE type IS NULL
     UNWIND names AS name
-    MATCH (:Dataset {key: name})-[h:HAS_COLUMN]->(c:Column) WHERE toLower(c.name) = toLower(column)
+    MATCH (:HwDataset {key: name})-[h:HAS_COLUMN]->(c:HwColumn) WHERE toLower(c.name) = toLower(column)
     RETURN max(h.last_seen) AS gone
   }
   CALL (names, column, observed) {
     WITH names, column, observed WHERE observed IS NOT NULL
     UNWIND names AS name
-    MATCH (v:SchemaVersion)-[:OF]->(:Dataset {key: name})
+    MATCH (v:HwSchemaVersion)-[:OF]->(:HwDataset {key: name})
     WHERE any(place IN range(0, size(v.columns) - 1)
       WHERE toLower(v.columns[place]) = toLower(column) AND v.data_types[place] = observed)
     RETURN min(v.first_seen) AS so

@@ -1,30 +1,30 @@
 // Datasets that others read, of whose last micro-batch or run with assertions about them one failed
 CALL () {
   CALL () {
-    MATCH (q:Query)
-    USING INDEX SEEK q:Query(key)
+    MATCH (q:HwQuery)
+    USING INDEX SEEK q:HwQuery(key)
     WHERE q.key > '' AND q.tenant = $given.tenant AND q.last_batch IS NOT NULL
-    MATCH (s:Segment)
-    USING INDEX SEEK s:Segment(query, start)
+    MATCH (s:HwSegment)
+    USING INDEX SEEK s:HwSegment(query, start)
     WHERE s.query = q.key AND s.start = q.last_batch / $given.segment * $given.segment
       AND last(s.failed) > coalesce(s.last_passed, -1)
-    MATCH (s)-[:PRODUCED]->(d:Dataset)
+    MATCH (s)-[:PRODUCED]->(d:HwDataset)
     WITH DISTINCT q, s, coalesce($given.names[d.key], [d.key]) AS names
     WITH names, names[0] + ' ' + q.key AS id, {batch: last(s.failed), query_id: q.query_id, query_name: q.query_name} AS by,
-      COUNT { UNWIND names AS name MATCH (:Dataset {key: name})<-[:READS]-(o:Job) WHERE NOT (o)<-[:OF]-(q) RETURN DISTINCT o }
-      + COUNT { UNWIND names AS name MATCH (:Dataset {key: name})<-[:CONSUMES]-(o) RETURN DISTINCT o } AS readers
+      COUNT { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:READS]-(o:HwJob) WHERE NOT (o)<-[:OF]-(q) RETURN DISTINCT o }
+      + COUNT { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:CONSUMES]-(o) RETURN DISTINCT o } AS readers
     WHERE readers > 0
     RETURN names[0] AS subject, id, by, readers
     UNION ALL
-    MATCH (j:Job)
-    USING INDEX SEEK j:Job(key)
+    MATCH (j:HwJob)
+    USING INDEX SEEK j:HwJob(key)
     WHERE j.key > '' AND j.tenant = $given.tenant
     CALL (j) {
-      MATCH (r:Run)
-      USING INDEX SEEK r:Run(_checked, last_seen)
+      MATCH (r:HwRun)
+      USING INDEX SEEK r:HwRun(_checked, last_seen)
       WHERE r._checked = j.key AND r.last_seen <= $given.until
       WITH r ORDER BY r._checked DESC, r.last_seen DESC LIMIT $given.looked_at
-      MATCH (r)-[use:CONSUMED|PRODUCED]->(d:Dataset)
+      MATCH (r)-[use:CONSUMED|PRODUCED]->(d:HwDataset)
       WHERE use.uncommitted IS NULL
       WITH r, d, collect(type(use)) AS uses
       WITH r, d, [n IN range(0, size(r.quality_passed) - 1)
@@ -38,8 +38,8 @@ CALL () {
     }
     WITH j, latest, coalesce($given.names[d.key], [d.key]) AS names
     WITH names, names[0] + ' ' + j.key AS id, {run_id: latest.run_id, since: latest.since, job: j {.key, .namespace, .name}} AS by,
-      COUNT { UNWIND names AS name MATCH (:Dataset {key: name})<-[:READS]-(o:Job) WHERE o <> j RETURN DISTINCT o }
-      + COUNT { UNWIND names AS name MATCH (:Dataset {key: name})<-[:CONSUMES]-(o) RETURN DISTINCT o } AS readers
+      COUNT { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:READS]-(o:HwJob) WHERE o <> j RETURN DISTINCT o }
+      + COUNT { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:CONSUMES]-(o) RETURN DISTINCT o } AS readers
     WHERE readers > 0
     RETURN names[0] AS subject, id, by, readers
   }
@@ -55,7 +55,7 @@ RETURN size(failed) AS total, size([each IN failed WHERE each.subject IN $given.
     UNWIND failed AS each
     WITH each WHERE NOT each.subject IN $given.exempt AND each.id > $given.after
     WITH each ORDER BY each.id LIMIT $given.limit
-    MATCH (d:Dataset {key: each.subject})
+    MATCH (d:HwDataset {key: each.subject})
     RETURN {id: each.id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, since: each.by.since, by: each.by, readers: each.readers} AS row
     ORDER BY row.id
   } AS found

@@ -1,10 +1,10 @@
 // Jobs whose latest column lineage is incomplete, or isn't known at all
 CALL () {
-  MATCH (j:Job)
-  USING INDEX SEEK j:Job(key)
+  MATCH (j:HwJob)
+  USING INDEX SEEK j:HwJob(key)
   WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)-[:WRITES {observed: true}]->() }
   CALL (j) {
-    OPTIONAL MATCH (p:Plan)-[:OF]->(j) WHERE p.last_seen IS NOT NULL
+    OPTIONAL MATCH (p:HwPlan)-[:OF]->(j) WHERE p.last_seen IS NOT NULL
     WITH p ORDER BY p.last_seen DESC, p.key LIMIT 1
     RETURN p
   }
@@ -15,11 +15,11 @@ CALL () {
 }
 CALL (total, exempted) {
   WITH total, exempted WHERE total > exempted
-  MATCH (j:Job)
-  USING INDEX SEEK j:Job(key)
+  MATCH (j:HwJob)
+  USING INDEX SEEK j:HwJob(key)
   WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)-[:WRITES {observed: true}]->() }
   CALL (j) {
-    OPTIONAL MATCH (p:Plan)-[:OF]->(j) WHERE p.last_seen IS NOT NULL
+    OPTIONAL MATCH (p:HwPlan)-[:OF]->(j) WHERE p.last_seen IS NOT NULL
     WITH p ORDER BY p.last_seen DESC, p.key LIMIT 1
     RETURN p
   }

@@ -1,23 +1,23 @@
 // Runs that wrote something and report no code version
 CALL () {
-  MATCH (r:Run)
-  USING INDEX SEEK r:Run(key)
+  MATCH (r:HwRun)
+  USING INDEX SEEK r:HwRun(key)
   WHERE r.key > '' AND r.tenant = $given.tenant AND r.code_version IS NULL
-    AND (EXISTS { (r)-[p:PRODUCED]->(:Dataset) WHERE p.uncommitted IS NULL }
-      OR EXISTS { (r)<-[:IN_RUN]-(s:Segment|Summary)-[:PRODUCED]->(:Dataset) WHERE s.tenant = $given.tenant })
-  MATCH (r)-[:OF]->(j:Job {namespace: r.job_namespace, name: r.job_name})
+    AND (EXISTS { (r)-[p:PRODUCED]->(:HwDataset) WHERE p.uncommitted IS NULL }
+      OR EXISTS { (r)<-[:IN_RUN]-(s:HwSegment|HwSummary)-[:PRODUCED]->(:HwDataset) WHERE s.tenant = $given.tenant })
+  MATCH (r)-[:OF]->(j:HwJob {namespace: r.job_namespace, name: r.job_name})
   WITH r, j, r.key AS id, j.key AS subject
   WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
   RETURN count(*) AS total, count(exempt) AS exempted, collect(DISTINCT exempt) AS met
 }
 CALL (total, exempted) {
   WITH total, exempted WHERE total > exempted
-  MATCH (r:Run)
-  USING INDEX SEEK r:Run(key)
+  MATCH (r:HwRun)
+  USING INDEX SEEK r:HwRun(key)
   WHERE r.key > '' AND r.tenant = $given.tenant AND r.code_version IS NULL
-    AND (EXISTS { (r)-[p:PRODUCED]->(:Dataset) WHERE p.uncommitted IS NULL }
-      OR EXISTS { (r)<-[:IN_RUN]-(s:Segment|Summary)-[:PRODUCED]->(:Dataset) WHERE s.tenant = $given.tenant })
-  MATCH (r)-[:OF]->(j:Job {namespace: r.job_namespace, name: r.job_name})
+    AND (EXISTS { (r)-[p:PRODUCED]->(:HwDataset) WHERE p.uncommitted IS NULL }
+      OR EXISTS { (r)<-[:IN_RUN]-(s:HwSegment|HwSummary)-[:PRODUCED]->(:HwDataset) WHERE s.tenant = $given.tenant })
+  MATCH (r)-[:OF]->(j:HwJob {namespace: r.job_namespace, name: r.job_name})
   WITH r, j, r.key AS id, j.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit

@@ -1,71 +1,71 @@
 // Columns that are made from a sensitive one, unmasked, and for which nothing is declared under any name of their datasets
 CALL () {
-  MATCH (x:Declaration)
-  USING INDEX SEEK x:Declaration(key)
+  MATCH (x:HwDeclaration)
+  USING INDEX SEEK x:HwDeclaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
-  MATCH (x)-[s:DECLARES]->(stated:Column) WHERE s.sensitivity IN $given.sensitive
+  MATCH (x)-[s:DECLARES]->(stated:HwColumn) WHERE s.sensitivity IN $given.sensitive
   CALL (stated) {
     RETURN stated AS source
     UNION
     UNWIND $given.names[stated.dataset] AS name
-    MATCH (:Dataset {key: name})-[:HAS_COLUMN]->(source:Column) WHERE source.name = stated.name
+    MATCH (:HwDataset {key: name})-[:HAS_COLUMN]->(source:HwColumn) WHERE source.name = stated.name
     RETURN source
   }
-  MATCH (source)-[e:DERIVES]->(made:Column)
+  MATCH (source)-[e:DERIVES]->(made:HwColumn)
   WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND NOT id(e) IN $given.reviewed
   WITH made.name AS column, coalesce($given.names[made.dataset], [made.dataset]) AS names,
     min([coalesce($given.names[source.dataset][0], source.dataset), source.name, s.sensitivity]) AS sensitive
   CALL (column, names) {
     UNWIND names AS name
-    MATCH (d:Dataset {key: name})-[h:HAS_COLUMN]->(c:Column) WHERE c.name = column
+    MATCH (d:HwDataset {key: name})-[h:HAS_COLUMN]->(c:HwColumn) WHERE c.name = column
     WITH c.key AS key, coalesce(h.current, false) AS there, coalesce(d.classification, '') <> ''
-      OR EXISTS { (c)<-[o:DECLARES]-(:Declaration {current: true})
+      OR EXISTS { (c)<-[o:DECLARES]-(:HwDeclaration {current: true})
         WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' } AS stated_so
     RETURN min(key) AS id, max(there) AS current, max(stated_so) AS classified
   }
   WITH id, column, names, sensitive, current, classified
   WHERE current AND NOT classified
-    AND NOT EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:DECLARES]-(o:Declaration {current: true})
+    AND NOT EXISTS { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:DECLARES]-(o:HwDeclaration {current: true})
       WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' }
-  MATCH (d:Dataset {key: names[0]}) WHERE coalesce(d.dropped, false) = false
+  MATCH (d:HwDataset {key: names[0]}) WHERE coalesce(d.dropped, false) = false
   WITH d, id, column, sensitive, d.key AS subject
   WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
   RETURN count(*) AS total, count(exempt) AS exempted, collect(DISTINCT exempt) AS met
 }
 CALL (total, exempted) {
   WITH total, exempted WHERE total > exempted
-  MATCH (x:Declaration)
-  USING INDEX SEEK x:Declaration(key)
+  MATCH (x:HwDeclaration)
+  USING INDEX SEEK x:HwDeclaration(key)
   WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
-  MATCH (x)-[s:DECLARES]->(stated:Column) WHERE s.sensitivity IN $given.sensitive
+  MATCH (x)-[s:DECLARES]->(stated:HwColumn) WHERE s.sensitivity IN $given.sensitive
   CALL (stated) {
     RETURN stated AS source
     UNION
     UNWIND $given.names[stated.dataset] AS name
-    MATCH (:Dataset {key: name})-[:HAS_COLUMN]->(source:Column) WHERE source.name = stated.name
+    MATCH (:HwDataset {key: name})-[:HAS_COLUMN]->(source:HwColumn) WHERE source.name = stated.name
     RETURN source
   }
-  MATCH (source)-[e:DERIVES]->(made:Column)
+  MATCH (source)-[e:DERIVES]->(made:HwColumn)
   WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND NOT id(e) IN $given.reviewed
   WITH made.name AS column, coalesce($given.names[made.dataset], [made.dataset]) AS names,
     min([coalesce($given.names[source.dataset][0], source.dataset), source.name, s.sensitivity]) AS sensitive
   CALL (column, names) {
     UNWIND names AS name
-    MATCH (d:Dataset {key: name})-[h:HAS_COLUMN]->(c:Column) WHERE c.name = column
+    MATCH (d:HwDataset {key: name})-[h:HAS_COLUMN]->(c:HwColumn) WHERE c.name = column
     WITH c.key AS key, coalesce(h.current, false) AS there, coalesce(d.classification, '') <> ''
-      OR EXISTS { (c)<-[o:DECLARES]-(:Declaration {current: true})
+      OR EXISTS { (c)<-[o:DECLARES]-(:HwDeclaration {current: true})
         WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' } AS stated_so
     RETURN min(key) AS id, max(there) AS current, max(stated_so) AS classified
   }
   WITH id, column, names, sensitive, current, classified
   WHERE current AND NOT classified
-    AND NOT EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:DECLARES]-(o:Declaration {current: true})
+    AND NOT EXISTS { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:DECLARES]-(o:HwDeclaration {current: true})
       WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' }
-  MATCH (d:Dataset {key: names[0]}) WHERE coalesce(d.dropped, false) = false
+  MATCH (d:HwDataset {key: names[0]}) WHERE coalesce(d.dropped, false) = false
   WITH d, id, column, sensitive, d.key AS subject
   WITH * WHERE NOT subject IN $given.exempt AND id > $given.after
   WITH * ORDER BY id LIMIT $given.limit
-  MATCH (of:Dataset {key: sensitive[0]})
+  MATCH (of:HwDataset {key: sensitive[0]})
   WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, column: column, sensitivity: sensitive[2], source: sensitive[1],
     dataset: of {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
   ORDER BY row.id

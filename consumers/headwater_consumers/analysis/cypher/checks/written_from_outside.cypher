@@ -1,22 +1,22 @@
 // Versions whose parent, which came after the first one that a run wrote, no run is known to have written
 CALL () {
-  MATCH (d:Dataset)
-  USING INDEX SEEK d:Dataset(key)
+  MATCH (d:HwDataset)
+  USING INDEX SEEK d:HwDataset(key)
   WHERE d.key > '' AND d.tenant = $given.tenant AND coalesce($given.names[d.key][0], d.key) = d.key
   WITH d, coalesce($given.names[d.key], [d.key]) AS names
   CALL (names) {
     UNWIND names AS name
-    MATCH (:Dataset {key: name})<-[:OF]-(v:Version) WHERE EXISTS { (v)<-[:WROTE]-() }
+    MATCH (:HwDataset {key: name})<-[:OF]-(v:HwVersion) WHERE EXISTS { (v)<-[:WROTE]-() }
     WITH collect(v.version) AS claimed, collect(v.parent_id) AS parents
     UNWIND parents AS parent
     WITH CASE WHEN NOT parent IN claimed THEN parent END AS parent
     RETURN collect(parent) AS unclaimed
   }
   WITH d, names, unclaimed
-  WHERE size(unclaimed) > 0 AND NOT EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:PRODUCED]-(:Summary) }
+  WHERE size(unclaimed) > 0 AND NOT EXISTS { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:PRODUCED]-(:HwSummary) }
   CALL (names, unclaimed) {
     UNWIND names AS name
-    MATCH (:Dataset {key: name})<-[:OF]-(v:Version)<-[w:WROTE]-(by)
+    MATCH (:HwDataset {key: name})<-[:OF]-(v:HwVersion)<-[w:WROTE]-(by)
     WITH v, min(coalesce(w.first_time, by.ended_at, by.last_seen)) AS at
     WITH min(at) AS first, collect({v: v, at: at}) AS written
     UNWIND written AS one
@@ -29,23 +29,23 @@ CALL () {
 }
 CALL (total, exempted) {
   WITH total, exempted WHERE total > exempted
-  MATCH (d:Dataset)
-  USING INDEX SEEK d:Dataset(key)
+  MATCH (d:HwDataset)
+  USING INDEX SEEK d:HwDataset(key)
   WHERE d.key > '' AND d.tenant = $given.tenant AND coalesce($given.names[d.key][0], d.key) = d.key
   WITH d, coalesce($given.names[d.key], [d.key]) AS names
   CALL (names) {
     UNWIND names AS name
-    MATCH (:Dataset {key: name})<-[:OF]-(v:Version) WHERE EXISTS { (v)<-[:WROTE]-() }
+    MATCH (:HwDataset {key: name})<-[:OF]-(v:HwVersion) WHERE EXISTS { (v)<-[:WROTE]-() }
     WITH collect(v.version) AS claimed, collect(v.parent_id) AS parents
     UNWIND parents AS parent
     WITH CASE WHEN NOT parent IN claimed THEN parent END AS parent
     RETURN collect(parent) AS unclaimed
   }
   WITH d, names, unclaimed
-  WHERE size(unclaimed) > 0 AND NOT EXISTS { UNWIND names AS name MATCH (:Dataset {key: name})<-[:PRODUCED]-(:Summary) }
+  WHERE size(unclaimed) > 0 AND NOT EXISTS { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:PRODUCED]-(:HwSummary) }
   CALL (names, unclaimed) {
     UNWIND names AS name
-    MATCH (:Dataset {key: name})<-[:OF]-(v:Version)<-[w:WROTE]-(by)
+    MATCH (:HwDataset {key: name})<-[:OF]-(v:HwVersion)<-[w:WROTE]-(by)
     WITH v, min(coalesce(w.first_time, by.ended_at, by.last_seen)) AS at
     WITH min(at) AS first, collect({v: v, at: at}) AS written
     UNWIND written AS one

@@ -2,15 +2,15 @@
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 CALL (n) {
-  MATCH (c:Consumer)-[:CONSUMES]->(n)
+  MATCH (c:HwConsumer)-[:CONSUMES]->(n)
   RETURN c
   UNION
-  MATCH (n)<-[:HAS_COLUMN]-(d:Dataset)<-[:CONSUMES]-(c:Consumer)
-  WHERE NOT EXISTS { MATCH (c)-[:CONSUMES]->(other:Column) WHERE other.dataset = d.key }
+  MATCH (n)<-[:HAS_COLUMN]-(d:HwDataset)<-[:CONSUMES]-(c:HwConsumer)
+  WHERE NOT EXISTS { MATCH (c)-[:CONSUMES]->(other:HwColumn) WHERE other.dataset = d.key }
   RETURN c
 }
-OPTIONAL MATCH (owner:Dataset)-[:HAS_COLUMN]->(n)
-WITH c, coalesce(owner, n) AS d, CASE WHEN n:Column THEN n END AS column
+OPTIONAL MATCH (owner:HwDataset)-[:HAS_COLUMN]->(n)
+WITH c, coalesce(owner, n) AS d, CASE WHEN n:HwColumn THEN n END AS column
 WHERE c.tenant = $given.tenant
 RETURN c.key AS key, c.name AS name,
   collect({dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}, column: column {.key, .name, .data_type}}) AS reads

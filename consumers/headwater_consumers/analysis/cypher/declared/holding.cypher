@@ -1,18 +1,18 @@
 // Declarations that hold of some datasets, jobs and consumers, with what each states of columns
 CALL () {
   UNWIND $given.keys AS key
-  MATCH (s:Dataset {key: key})
+  MATCH (s:HwDataset {key: key})
   RETURN s
   UNION ALL
   UNWIND $given.keys AS key
-  MATCH (s:Job {key: key})
+  MATCH (s:HwJob {key: key})
   RETURN s
   UNION ALL
   UNWIND $given.keys AS key
-  MATCH (s:Consumer {key: key})
+  MATCH (s:HwConsumer {key: key})
   RETURN s
 }
-MATCH (s)<-[:DECLARES]-(n:Declaration)
+MATCH (s)<-[:DECLARES]-(n:HwDeclaration)
 WHERE n.current
-RETURN properties(n) AS declaration, [(n)-[r:DECLARES]->(c:Column) | [c.name, properties(r)]] AS columns,
+RETURN properties(n) AS declaration, [(n)-[r:DECLARES]->(c:HwColumn) | [c.name, properties(r)]] AS columns,
   [s.namespace, s.name] AS subject

@@ -1,8 +1,8 @@
 // How far a declaration set is, and how many of some declarations are there
-OPTIONAL MATCH (s:DeclarationSet {key: $given.subject})
+OPTIONAL MATCH (s:HwDeclarationSet {key: $given.subject})
 CALL () {
   UNWIND $given.keys AS key
-  MATCH (n:Declaration {key: key})
+  MATCH (n:HwDeclaration {key: key})
   RETURN count(n) AS there
 }
 RETURN coalesce(s.revision, 0) AS revision, there

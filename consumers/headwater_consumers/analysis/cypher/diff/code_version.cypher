@@ -1,5 +1,5 @@
 // When a code version of a job ran, and its latest run
-MATCH (:Job {key: $given.job})<-[:OF]-(r:Run)
+MATCH (:HwJob {key: $given.job})<-[:OF]-(r:HwRun)
 WHERE r.code_version = $given.code_version
 WITH r ORDER BY coalesce(r.last_seen, r.started_at) DESC, r.key DESC
 WITH collect(r)[0] AS r, count(*) AS runs

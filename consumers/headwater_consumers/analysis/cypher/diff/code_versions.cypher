@@ -1,5 +1,5 @@
 // Code versions of a job's runs
-MATCH (:Job {key: $given.job})<-[:OF]-(r:Run)
+MATCH (:HwJob {key: $given.job})<-[:OF]-(r:HwRun)
 WHERE r.code_version IS NOT NULL
 RETURN r.code_version AS code_version, max(coalesce(r.last_seen, r.started_at)) AS at
 ORDER BY at DESC LIMIT $given.limit

@@ -1,7 +1,7 @@
 // Plans of a job that runs used, and how each run wrote; times in microseconds
-MATCH (o:Run)-[u:USED]->(p:Plan)-[:OF]->(:Job {key: $given.job})
+MATCH (o:HwRun)-[u:USED]->(p:HwPlan)-[:OF]->(:HwJob {key: $given.job})
 WHERE o.key IN $given.runs
-OPTIONAL MATCH (o)-[:CHILD_OF]->(parent:Run) WHERE o.query_id IS NULL
+OPTIONAL MATCH (o)-[:CHILD_OF]->(parent:HwRun) WHERE o.query_id IS NULL
 RETURN p.digest AS digest, p.complete AS complete, coalesce(p._outputs, []) AS outputs,
   [p.key, coalesce(parent, o).key,
     u.first_seen.epochMillis * 1000 + u.first_seen.microsecond % 1000,
@@ -11,4 +11,4 @@ RETURN p.digest AS digest, p.complete AS complete, coalesce(p._outputs, []) AS o
       ELSE o.state = 'COMPLETE' AND (parent.state IS NULL OR parent.state = 'COMPLETE')
     END] AS use,
   CASE WHEN o.state = 'COMPLETE' AND o.query_id IS NULL
-    THEN [(o)-[w:PRODUCED]->(d:Dataset) | w {dataset: d.key, .facet_names, .facets, .operation}] ELSE [] END AS produced
+    THEN [(o)-[w:PRODUCED]->(d:HwDataset) | w {dataset: d.key, .facet_names, .facets, .operation}] ELSE [] END AS produced

@@ -1,8 +1,8 @@
 // Columns of datasets that are drawn, in the order of their schemas
 UNWIND $given.nodes AS node
-MATCH (d:Dataset) WHERE id(d) = node
+MATCH (d:HwDataset) WHERE id(d) = node
 CALL (d) {
-  MATCH (d)-[r:HAS_COLUMN]->(c:Column) WHERE r.last_seen IS NULL
+  MATCH (d)-[r:HAS_COLUMN]->(c:HwColumn) WHERE r.last_seen IS NULL
   WITH c ORDER BY c.position IS NULL, c.position, c.name
   RETURN count(c) AS total, collect(c {.key, .name, type: c.data_type})[..$given.most] AS columns
 }

@@ -1,4 +1,4 @@
 // Columns by key
 UNWIND $given.keys AS key
-MATCH (c:Column {key: key})
+MATCH (c:HwColumn {key: key})
 RETURN collect([key, id(c)]) AS columns

@@ -1,13 +1,13 @@
 // Datasets that may be one with others: that share a name, are called as another one is, or were renamed
 CALL () {
-  MATCH (a:Alias)
-  USING INDEX SEEK a:Alias(key)
+  MATCH (a:HwAlias)
+  USING INDEX SEEK a:HwAlias(key)
   WHERE a.key > '' AND a.tenant = $given.tenant
   CALL (a) {
-    MATCH (a)<-[:KNOWN_AS]-(d:Dataset)
+    MATCH (a)<-[:KNOWN_AS]-(d:HwDataset)
     RETURN d.key AS key
     UNION
-    MATCH (d:Dataset {key: a.dataset})
+    MATCH (d:HwDataset {key: a.dataset})
     RETURN d.key AS key
   }
   WITH a, collect(key) AS found
@@ -15,8 +15,8 @@ CALL () {
   UNWIND found AS key
   RETURN key
   UNION
-  MATCH (d:Dataset)
-  USING INDEX SEEK d:Dataset(key)
+  MATCH (d:HwDataset)
+  USING INDEX SEEK d:HwDataset(key)
   WHERE d.key > '' AND d.tenant = $given.tenant AND EXISTS { (d)-[:RENAMED_TO]-() }
   RETURN d.key AS key
 }

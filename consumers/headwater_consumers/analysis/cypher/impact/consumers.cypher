@@ -2,11 +2,11 @@
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 CALL (n) {
-  MATCH (c:Consumer)-[:CONSUMES]->(n)
+  MATCH (c:HwConsumer)-[:CONSUMES]->(n)
   RETURN c
   UNION
-  MATCH (n)<-[:HAS_COLUMN]-(d:Dataset)<-[:CONSUMES]-(c:Consumer)
-  WHERE NOT EXISTS { MATCH (c)-[:CONSUMES]->(other:Column) WHERE other.dataset = d.key }
+  MATCH (n)<-[:HAS_COLUMN]-(d:HwDataset)<-[:CONSUMES]-(c:HwConsumer)
+  WHERE NOT EXISTS { MATCH (c)-[:CONSUMES]->(other:HwColumn) WHERE other.dataset = d.key }
   RETURN c
 }
 WITH node, c WHERE c.tenant = $given.tenant

@@ -1,3 +1,3 @@
 // Datasets that a part of the data came to
-MATCH (d:Dataset) WHERE d.key IN $given.keys AND d.tenant = $given.tenant
+MATCH (d:HwDataset) WHERE d.key IN $given.keys AND d.tenant = $given.tenant
 RETURN collect(id(d)) AS ids

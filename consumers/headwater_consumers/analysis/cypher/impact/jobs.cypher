@@ -1,8 +1,8 @@
 // Jobs of an impact, with their owners
 UNWIND $given.keys AS key
-MATCH (j:Job {key: key})
+MATCH (j:HwJob {key: key})
 CALL (j) {
-  MATCH (j)<-[:DECLARES]-(x:Declaration)-[:IN_SET]->(by:DeclarationSet) WHERE x.current
+  MATCH (j)<-[:DECLARES]-(x:HwDeclaration)-[:IN_SET]->(by:HwDeclarationSet) WHERE x.current
   WITH x ORDER BY by.name
   RETURN head(collect(CASE WHEN x.owners IS NOT NULL THEN x END)) AS owned, head(collect(x.criticality)) AS criticality
 }

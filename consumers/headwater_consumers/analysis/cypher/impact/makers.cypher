@@ -1,9 +1,9 @@
 // Jobs that have a criticality, declared or reported; and what the latest run that wrote each dataset published
 CALL () {
   UNWIND $given.jobs AS key
-  MATCH (j:Job {key: key})
+  MATCH (j:HwJob {key: key})
   WITH j, CASE WHEN $given.declarations THEN head(COLLECT {
-    MATCH (j)<-[:DECLARES]-(x:Declaration {current: true})-[:IN_SET]->(by:DeclarationSet) WHERE x.criticality IS NOT NULL
+    MATCH (j)<-[:DECLARES]-(x:HwDeclaration {current: true})-[:IN_SET]->(by:HwDeclarationSet) WHERE x.criticality IS NOT NULL
     RETURN x.criticality ORDER BY by.name
   }) END AS declared
   WITH j, coalesce(declared, j.criticality) AS criticality WHERE criticality IS NOT NULL
@@ -14,9 +14,9 @@ CALL () {
   UNWIND $given.datasets AS names
   CALL (names) {
     UNWIND names AS node
-    MATCH (d:Dataset)<-[:WRITES]-(j:Job) WHERE id(d) = node
+    MATCH (d:HwDataset)<-[:WRITES]-(j:HwJob) WHERE id(d) = node
     CALL (d, j) {
-      MATCH (r:Run)-[u:USED]->(:Plan)
+      MATCH (r:HwRun)-[u:USED]->(:HwPlan)
       WHERE u._job = j.key AND u.first_seen <= $given.until
       WITH r, u ORDER BY u._job DESC, u.first_seen DESC LIMIT $given.looked_at
       WITH r, u WHERE EXISTS { (r)-[:PRODUCED]->(d) }

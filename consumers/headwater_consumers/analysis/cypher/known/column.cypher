@@ -1,7 +1,7 @@
 // A column of a dataset, by the keys that it has under each of the dataset's names: the first that the schema has now
 UNWIND range(0, size($given.keys) - 1) AS n
-MATCH (c:Column)<-[r:HAS_COLUMN]-(:Dataset)
-USING INDEX SEEK c:Column(key)
+MATCH (c:HwColumn)<-[r:HAS_COLUMN]-(:HwDataset)
+USING INDEX SEEK c:HwColumn(key)
 WHERE c.key = $given.keys[n]
 RETURN c {.key, .name, .data_type, .nullable, .description, .position} AS column,
   r {.current, .first_seen, .last_seen} AS link

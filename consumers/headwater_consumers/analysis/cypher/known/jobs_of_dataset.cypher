@@ -1,6 +1,6 @@
 // Jobs that write or read a dataset by any of its names, the one seen last first
-MATCH (d:Dataset)<-[r:READS|WRITES]-(j:Job)
-USING INDEX SEEK d:Dataset(key)
+MATCH (d:HwDataset)<-[r:READS|WRITES]-(j:HwJob)
+USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.keys AND type(r) = $given.link
 WITH j, any(each IN collect(r.observed) WHERE each) AS observed, any(each IN collect(r.declared) WHERE each) AS declared,
   min(r.first_seen) AS first_seen, max(r.last_seen) AS last_seen

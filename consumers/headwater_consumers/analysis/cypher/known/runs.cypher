@@ -1,7 +1,7 @@
 // Runs in each of some states, the one seen last first: by the index of state and time
 UNWIND $given.states AS state
 CALL (state) {
-  MATCH (r:Run)
+  MATCH (r:HwRun)
   WHERE r.state = state AND coalesce(r.inferred_state, r.state) IN $given.shown AND r.last_seen <= $given.at AND ($given.since IS NULL OR r.last_seen >= $given.since)
     AND ($given.until IS NULL OR r.last_seen < $given.until) AND r.tenant = $given.tenant
     AND ($given.key = '' OR r.last_seen < $given.at OR r.key < $given.key)

@@ -1,8 +1,8 @@
 // Jobs that write datasets, each by any of its names, the one seen last first
 UNWIND $given.datasets AS each
 CALL (each) {
-  OPTIONAL MATCH (d:Dataset)<-[r:WRITES]-(j:Job)
-  USING INDEX SEEK d:Dataset(key)
+  OPTIONAL MATCH (d:HwDataset)<-[r:WRITES]-(j:HwJob)
+  USING INDEX SEEK d:HwDataset(key)
   WHERE d.key IN each.keys
   WITH j, any(o IN collect(r.observed) WHERE o) AS observed, any(o IN collect(r.declared) WHERE o) AS declared,
     min(r.first_seen) AS first_seen, max(r.last_seen) AS last_seen

@@ -8,7 +8,7 @@ CALL () {
 }
 CALL () {
   UNWIND $given.nodes AS node
-  MATCH (d:Dataset)-[:HAS_COLUMN]->(c) WHERE id(c) = node
+  MATCH (d:HwDataset)-[:HAS_COLUMN]->(c) WHERE id(c) = node
   RETURN collect(node) AS columns, collect(id(d)) AS owners
 }
 CALL (owners) {

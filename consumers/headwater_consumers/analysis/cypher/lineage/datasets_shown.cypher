@@ -1,6 +1,6 @@
 // Which datasets the filters leave
 UNWIND $given.nodes AS node
-MATCH (n:Dataset) WHERE id(n) = node
+MATCH (n:HwDataset) WHERE id(n) = node
   AND ($given.namespaces IS NULL OR n.namespace IN $given.namespaces)
   AND ($given.types IS NULL OR toUpper(n.type) IN $given.types)
   AND ($given.tags IS NULL OR any(i IN range(0, size(coalesce(n.tags, [])) - 1)

@@ -1,13 +1,13 @@
 // What hops between datasets do to columns
 UNWIND $given.hops AS hop
-MATCH (s:Dataset) WHERE id(s) = hop[0]
-MATCH (t:Dataset) WHERE id(t) = hop[1]
+MATCH (s:HwDataset) WHERE id(s) = hop[0]
+MATCH (t:HwDataset) WHERE id(t) = hop[1]
 CALL (s, t, hop) {
   MATCH (t)<-[e:INFLUENCES]-(a)
   WHERE e.job IN hop[2] AND (a = s OR a.dataset = s.key)
   RETURN e, CASE WHEN a = s THEN null ELSE a.name END AS source, null AS target, id(t) AS node
   UNION ALL
-  MATCH (t)-[:HAS_COLUMN]->(c:Column)<-[e:DERIVES]-(a)
+  MATCH (t)-[:HAS_COLUMN]->(c:HwColumn)<-[e:DERIVES]-(a)
   WHERE e.job IN hop[2] AND (a = s OR a.dataset = s.key)
   RETURN e, CASE WHEN a = s THEN null ELSE a.name END AS source, c.name AS target, id(c) AS node
 }

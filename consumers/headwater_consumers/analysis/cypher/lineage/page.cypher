@@ -9,7 +9,7 @@ CALL () {
   MATCH ()-[f:FEEDS]->() WHERE id(f) = edge
   WITH edge, f, CASE WHEN f.declarations IS NULL THEN [] ELSE COLLECT {
     UNWIND f.declarations AS key
-    MATCH (x:Declaration {key: key})
+    MATCH (x:HwDeclaration {key: key})
     UNWIND range(0, size(coalesce(x.partition_inputs, [])) - 1) AS n
     WITH x, n WHERE x.partition_inputs[n] = startNode(f).key AND x.partition_outputs[n] = endNode(f).key
     RETURN DISTINCT [x.partition_input_fields[n], x.partition_output_fields[n], x.partition_transforms[n]]
@@ -21,7 +21,7 @@ CALL () {
 }
 CALL (keys) {
   UNWIND keys AS key
-  MATCH (j:Job {key: key})
+  MATCH (j:HwJob {key: key})
   RETURN collect([j.key, j.namespace, j.name, j.processing_type]) AS jobs
 }
 RETURN datasets, feeds, jobs

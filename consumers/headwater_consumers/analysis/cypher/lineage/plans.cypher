@@ -1,14 +1,14 @@
 // All plans of the jobs of these plans, and when each was last active by a time; times in microseconds
 CALL () {
   UNWIND $given.plans AS key
-  MATCH (:Plan {key: key})-[:OF]->(j:Job)
+  MATCH (:HwPlan {key: key})-[:OF]->(j:HwJob)
   RETURN j
  UNION
   UNWIND $given.jobs AS key
-  MATCH (j:Job {key: key})
+  MATCH (j:HwJob {key: key})
   RETURN j
 }
-MATCH (p:Plan)-[:OF]->(j)
+MATCH (p:HwPlan)-[:OF]->(j)
 CALL (p) {
   WITH p WHERE $given.as_of IS NOT NULL
   MATCH (p)<-[u:USED]-() WHERE u.first_seen <= $given.as_of
@@ -16,7 +16,7 @@ CALL (p) {
 }
 CALL (p) {
   UNWIND p._outputs AS output
-  MATCH (d:Dataset {key: output}) WHERE d.emptied_at IS NOT NULL AND ($given.as_of IS NULL OR d.emptied_at <= $given.as_of)
+  MATCH (d:HwDataset {key: output}) WHERE d.emptied_at IS NOT NULL AND ($given.as_of IS NULL OR d.emptied_at <= $given.as_of)
   RETURN collect([output, d.emptied_at.epochMillis * 1000 + d.emptied_at.microsecond % 1000]) AS emptied
 }
 WITH j, p, emptied,
@@ -27,7 +27,7 @@ WITH j, p, emptied,
     WHEN p.first_seen <= $given.as_of THEN p.last_seen
   END AS active
 RETURN collect([p.key, j.key, p.digest, coalesce(p.digest = j.declared_plan, false)
-    OR EXISTS { MATCH (j)<-[:DECLARES]-(x:Declaration) WHERE x.current AND x.plan = p.digest },
+    OR EXISTS { MATCH (j)<-[:DECLARES]-(x:HwDeclaration) WHERE x.current AND x.plan = p.digest },
   p.first_seen.epochMillis * 1000 + p.first_seen.microsecond % 1000,
   p.last_seen.epochMillis * 1000 + p.last_seen.microsecond % 1000,
   active.epochMillis * 1000 + active.microsecond % 1000,

@@ -1,5 +1,5 @@
 // Jobs that write a dataset, those seen last first
-MATCH (d:Dataset)<-[w:WRITES]-(j:Job)
+MATCH (d:HwDataset)<-[w:WRITES]-(j:HwJob)
 WHERE d.key IN $given.datasets
   AND ($given.jobs IS NULL OR j.key IN $given.jobs)
   AND ($given.as_of IS NULL OR w.first_seen <= $given.as_of)

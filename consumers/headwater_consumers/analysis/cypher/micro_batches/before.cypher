@@ -1,7 +1,7 @@
 // Segments of queries before a batch, the latest first, with the blocks up to the last of these batches
 UNWIND $given.stretches AS stretch
 CALL (stretch) {
-  MATCH (s:Segment)
+  MATCH (s:HwSegment)
   WHERE s.query = stretch.query AND s.start <= stretch.last AND s.start > stretch.first - $given.size
     AND s.first_batch <= stretch.last
     AND (stretch.begin IS NULL OR s.last_time >= stretch.begin) AND (stretch.end IS NULL OR s.first_time < stretch.end)

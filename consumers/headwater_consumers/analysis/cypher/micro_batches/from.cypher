@@ -1,7 +1,7 @@
 // Segments of queries from a batch on, with the blocks from the first of these batches on
 UNWIND $given.stretches AS stretch
 CALL (stretch) {
-  MATCH (s:Segment)
+  MATCH (s:HwSegment)
   WHERE s.query = stretch.query AND s.start > stretch.first - $given.size AND s.start <= stretch.last
     AND s.last_batch >= stretch.first
     AND (stretch.begin IS NULL OR s.last_time >= stretch.begin) AND (stretch.end IS NULL OR s.first_time < stretch.end)

@@ -1,26 +1,26 @@
 // Columns from which a column is made that has an approval or a declared size of its groups, where they are declared sensitive, under any names
-MATCH (x:Declaration)
-USING INDEX SEEK x:Declaration(key)
+MATCH (x:HwDeclaration)
+USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
-MATCH (x)-[r:DECLARES]->(c:Column) WHERE r.smallest_group IS NOT NULL OR r.approval_by IS NOT NULL
+MATCH (x)-[r:DECLARES]->(c:HwColumn) WHERE r.smallest_group IS NOT NULL OR r.approval_by IS NOT NULL
 WITH DISTINCT c
 CALL (c) {
   RETURN c AS made
   UNION
   UNWIND $given.names[c.dataset] AS name
-  MATCH (:Dataset {key: name})-[:HAS_COLUMN]->(made:Column) WHERE made.name = c.name
+  MATCH (:HwDataset {key: name})-[:HAS_COLUMN]->(made:HwColumn) WHERE made.name = c.name
   RETURN made
 }
-MATCH (source:Column)-[e:DERIVES]->(made)
+MATCH (source:HwColumn)-[e:DERIVES]->(made)
 WHERE e.type = 'DIRECT'
 WITH DISTINCT source
 CALL (source) {
   RETURN source AS stated
   UNION
   UNWIND $given.names[source.dataset] AS name
-  MATCH (:Dataset {key: name})-[:HAS_COLUMN]->(stated:Column) WHERE stated.name = source.name
+  MATCH (:HwDataset {key: name})-[:HAS_COLUMN]->(stated:HwColumn) WHERE stated.name = source.name
   RETURN stated
 }
 WITH source, stated
-WHERE EXISTS { (stated)<-[s:DECLARES]-(:Declaration {current: true}) WHERE s.sensitivity IN $given.sensitive }
+WHERE EXISTS { (stated)<-[s:DECLARES]-(:HwDeclaration {current: true}) WHERE s.sensitivity IN $given.sensitive }
 RETURN collect(DISTINCT id(source)) AS sources

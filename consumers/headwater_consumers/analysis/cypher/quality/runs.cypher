@@ -1,19 +1,19 @@
 // The latest run of each job that checked a dataset, among the job's latest runs with assertions
 CALL () {
   // Many a graph has no assertion at all.
-  MATCH (checked:Run)
-  USING INDEX SEEK checked:Run(_checked, last_seen)
+  MATCH (checked:HwRun)
+  USING INDEX SEEK checked:HwRun(_checked, last_seen)
   WHERE checked._checked > '' AND checked.last_seen IS NOT NULL
   RETURN checked LIMIT 1
 }
 UNWIND $given.datasets AS key
-MATCH (d:Dataset)<-[:READS|WRITES]-(j:Job)
-USING INDEX SEEK d:Dataset(key)
+MATCH (d:HwDataset)<-[:READS|WRITES]-(j:HwJob)
+USING INDEX SEEK d:HwDataset(key)
 WHERE d.key = key
 WITH DISTINCT d, j
 CALL (d, j) {
-  MATCH (r:Run)
-  USING INDEX SEEK r:Run(_checked, last_seen)
+  MATCH (r:HwRun)
+  USING INDEX SEEK r:HwRun(_checked, last_seen)
   WHERE r._checked = j.key AND r.last_seen <= $given.until
   WITH r ORDER BY r._checked DESC, r.last_seen DESC LIMIT $given.looked_at
   WHERE any(n IN range(0, size(coalesce(r.quality_datasets, [])) - 1)

@@ -1,3 +1,3 @@
 // Names of a dataset's columns
-MATCH (:Dataset {key: $given.dataset})-[:HAS_COLUMN]->(n:Column)
+MATCH (:HwDataset {key: $given.dataset})-[:HAS_COLUMN]->(n:HwColumn)
 RETURN n.name AS name ORDER BY n.position, n.name

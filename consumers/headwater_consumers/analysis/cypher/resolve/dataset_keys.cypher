@@ -1,3 +1,3 @@
 // Datasets by key
-MATCH (n:Dataset) WHERE n.key IN $given.keys AND n.tenant = $given.tenant
+MATCH (n:HwDataset) WHERE n.key IN $given.keys AND n.tenant = $given.tenant
 RETURN id(n) AS id, n {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS properties ORDER BY n.key

@@ -1,11 +1,11 @@
 // Jobs that have runs with assertions, of those that read or write a dataset
-MATCH (d:Dataset)<-[:READS|WRITES]-(j:Job)
-USING INDEX SEEK d:Dataset(key)
+MATCH (d:HwDataset)<-[:READS|WRITES]-(j:HwJob)
+USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.of
 WITH DISTINCT j
 WHERE COUNT {
-  MATCH (r:Run)
-  USING INDEX SEEK r:Run(_checked, last_seen)
+  MATCH (r:HwRun)
+  USING INDEX SEEK r:HwRun(_checked, last_seen)
   WHERE r._checked = j.key AND r.last_seen <= $given.until
   RETURN r LIMIT 1
 } > 0

@@ -1,3 +1,3 @@
 // How many runs a job has in all
-MATCH (:Job {key: $given.of})<-[:OF]-(r:Run)
+MATCH (:HwJob {key: $given.of})<-[:OF]-(r:HwRun)
 RETURN count(r) AS total

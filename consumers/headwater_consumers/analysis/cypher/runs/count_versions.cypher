@@ -1,3 +1,3 @@
 // How many versions a dataset has
-MATCH (d:Dataset)<-[:OF]-(v:Version) WHERE d.key IN $given.of
+MATCH (d:HwDataset)<-[:OF]-(v:HwVersion) WHERE d.key IN $given.of
 RETURN count(v) AS total

@@ -1,5 +1,5 @@
 // What else is known of a run
-MATCH (r:Run {key: $given.run})
+MATCH (r:HwRun {key: $given.run})
 RETURN r {.nominal_start, .nominal_end, .engine, .engine_version, .capture_version, .error_stack, .publication,
     .checkpoint_location, .script, .repository, .branch, .package, .image, .user, .service, .campaign, .statement,
     .rows_rejected, .provenance, .first_seen, .last_seen, .parent_run_id, .parent_job_namespace, .parent_job_name,

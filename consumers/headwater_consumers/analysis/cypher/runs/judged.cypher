@@ -1,7 +1,7 @@
 // The latest run of a job of whose assertions none failed, and the first after it of which one did; of a dataset, those about it
 CALL () {
-  MATCH (r:Run)
-  USING INDEX SEEK r:Run(_checked, last_seen)
+  MATCH (r:HwRun)
+  USING INDEX SEEK r:HwRun(_checked, last_seen)
   WHERE r._checked = $given.job AND r.last_seen <= $given.until
   WITH r ORDER BY r._checked DESC, r.last_seen DESC LIMIT $given.looked_at
   RETURN collect(r) AS runs
@@ -9,7 +9,7 @@ CALL () {
 CALL (runs) {
   UNWIND runs AS r
   CALL (r) {
-    OPTIONAL MATCH (r)-[use:CONSUMED|PRODUCED]->(d:Dataset)
+    OPTIONAL MATCH (r)-[use:CONSUMED|PRODUCED]->(d:HwDataset)
     WHERE $given.of IS NOT NULL AND d.key IN $given.of AND use.uncommitted IS NULL
     WITH collect(type(use)) AS uses, collect([d.namespace, d.name]) AS names
     RETURN [n IN range(0, size(r.quality_passed) - 1)

@@ -1,15 +1,15 @@
 // The first run after another that read or wrote a dataset, by state
-MATCH (d:Dataset)<-[link:READS|WRITES]-(:Job)<-[:OF]-(r:Run)
-USING INDEX SEEK d:Dataset(key)
+MATCH (d:HwDataset)<-[link:READS|WRITES]-(:HwJob)<-[:OF]-(r:HwRun)
+USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.of AND type(link) = $given.link AND coalesce(r.inferred_state, r.state) IN $given.states
 WITH DISTINCT r, coalesce(r.started_at, r.first_seen, r.last_seen, $given.epoch) AS began
 WHERE $given.began IS NULL OR began > $given.began OR (began = $given.began AND r.key > $given.key)
 WITH r, began ORDER BY began, r.key
-WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(own) = $given.use AND d.key IN $given.of }
+WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d:HwDataset) WHERE type(own) = $given.use AND d.key IN $given.of }
   OR EXISTS {
-    MATCH (r)<-[:IN_RUN]-(i:Segment)
+    MATCH (r)<-[:IN_RUN]-(i:HwSegment)
     WITH i LIMIT $given.probed
-    MATCH (i)-[part:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(part) = $given.use AND d.key IN $given.of
+    MATCH (i)-[part:CONSUMED|PRODUCED]->(d:HwDataset) WHERE type(part) = $given.use AND d.key IN $given.of
     RETURN part
   }
 WITH r, began LIMIT 1

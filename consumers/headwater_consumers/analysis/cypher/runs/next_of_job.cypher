@@ -1,5 +1,5 @@
 // The first run of a job after another, by state
-MATCH (:Job {key: $given.of})<-[:OF]-(r:Run)
+MATCH (:HwJob {key: $given.of})<-[:OF]-(r:HwRun)
 WHERE coalesce(r.inferred_state, r.state) IN $given.states
 WITH r, coalesce(r.started_at, r.first_seen, r.last_seen, $given.epoch) AS began
 WHERE $given.began IS NULL OR began > $given.began OR (began = $given.began AND r.key > $given.key)

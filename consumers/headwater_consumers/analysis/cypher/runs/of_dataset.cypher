@@ -1,6 +1,6 @@
 // Runs that read or wrote a dataset, the latest first; found from its jobs, as it may have a million micro-batches
-MATCH (d:Dataset)<-[link:READS|WRITES]-(:Job)<-[:OF]-(r:Run)
-USING INDEX SEEK d:Dataset(key)
+MATCH (d:HwDataset)<-[link:READS|WRITES]-(:HwJob)<-[:OF]-(r:HwRun)
+USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.of AND type(link) = $given.link AND ($given.states IS NULL OR coalesce(r.inferred_state, r.state) IN $given.states)
   AND all(w IN $given.where WHERE r[w.name] = w.value OR (w.begins AND r[w.name] STARTS WITH w.value))
   AND ($given.period IS NULL OR r.nominal_start = $given.period OR (r.nominal_start < $given.period AND r.nominal_end > $given.period))
@@ -10,11 +10,11 @@ WITH DISTINCT r, coalesce(r.started_at, r.first_seen, r.last_seen, $given.epoch)
 WHERE (($given.since IS NULL OR began >= $given.since) AND ($given.until IS NULL OR began < $given.until))
   AND ($given.began IS NULL OR began < $given.began OR (began = $given.began AND r.key < $given.key))
 WITH r, began ORDER BY began DESC, r.key DESC
-WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(own) = $given.use AND d.key IN $given.of }
+WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d:HwDataset) WHERE type(own) = $given.use AND d.key IN $given.of }
   OR EXISTS {
-    MATCH (r)<-[:IN_RUN]-(i:Segment)
+    MATCH (r)<-[:IN_RUN]-(i:HwSegment)
     WITH i LIMIT $given.probed
-    MATCH (i)-[part:CONSUMED|PRODUCED]->(d:Dataset) WHERE type(part) = $given.use AND d.key IN $given.of
+    MATCH (i)-[part:CONSUMED|PRODUCED]->(d:HwDataset) WHERE type(part) = $given.use AND d.key IN $given.of
     RETURN part
   }
 WITH r, began LIMIT $given.limit

@@ -1,5 +1,5 @@
 // Runs of a job, the latest first
-MATCH (:Job {key: $given.of})<-[:OF]-(r:Run)
+MATCH (:HwJob {key: $given.of})<-[:OF]-(r:HwRun)
 WHERE ($given.states IS NULL OR coalesce(r.inferred_state, r.state) IN $given.states)
   AND all(w IN $given.where WHERE r[w.name] = w.value OR (w.begins AND r[w.name] STARTS WITH w.value))
   AND ($given.period IS NULL OR r.nominal_start = $given.period OR (r.nominal_start < $given.period AND r.nominal_end > $given.period))

@@ -1,10 +1,10 @@
 // The schemas of datasets that were reported last by a time
 UNWIND $given.keys AS key
-MATCH (d:Dataset)
-USING INDEX SEEK d:Dataset(key)
+MATCH (d:HwDataset)
+USING INDEX SEEK d:HwDataset(key)
 WHERE d.key = key
 CALL (d) {
-  MATCH (d)<-[:OF]-(s:SchemaVersion)
+  MATCH (d)<-[:OF]-(s:HwSchemaVersion)
   WHERE $given.time IS NULL OR s.first_seen <= $given.time
   RETURN s ORDER BY CASE WHEN s.last_seen > $given.time THEN $given.time ELSE s.last_seen END DESC, s.first_seen DESC, s.key
   LIMIT 1

@@ -1,6 +1,6 @@
 // The latest schemas of a dataset by any of its names, and how many there are
-MATCH (d:Dataset)<-[:OF]-(s:SchemaVersion)
-USING INDEX SEEK d:Dataset(key)
+MATCH (d:HwDataset)<-[:OF]-(s:HwSchemaVersion)
+USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.keys
 WITH s ORDER BY s.last_seen DESC, s.first_seen DESC, s.key
 WITH collect(s) AS schemas

@@ -1,7 +1,7 @@
 // Segments of queries in a span of time, the latest first, with what is plain to see of each
 UNWIND $given.queries AS query
 CALL (query) {
-  MATCH (s:Segment)
+  MATCH (s:HwSegment)
   WHERE s.query = query AND s.start >= 0
     AND ($given.begin IS NULL OR s.last_time >= $given.begin) AND ($given.end IS NULL OR s.first_time < $given.end)
   RETURN s ORDER BY s.query DESC, s.start DESC LIMIT $given.segments

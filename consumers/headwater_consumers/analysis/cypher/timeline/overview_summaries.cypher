@@ -1,7 +1,7 @@
 // Summaries of queries in a span of time, the latest first
 UNWIND $given.queries AS query
 CALL (query) {
-  MATCH (s:Summary)
+  MATCH (s:HwSummary)
   WHERE s.query = query AND s.first_batch >= 0
     AND ($given.begin IS NULL OR s.last_time >= $given.begin) AND ($given.end IS NULL OR s.first_time < $given.end)
   RETURN s ORDER BY s.query DESC, s.first_batch DESC LIMIT $given.summaries

@@ -1,20 +1,20 @@
 // What hops lead to: names of datasets and what reads and writes them, steps of plans that keep state, and segments with wanted offsets
 CALL () {
   UNWIND $given.datasets AS key
-  MATCH (d:Dataset {key: key})
+  MATCH (d:HwDataset {key: key})
   WITH d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .dropped, .dropped_at} AS properties,
     EXISTS { (d)<-[:READS]-() } AS read, EXISTS { (d)<-[:WRITES]-() } AS written
   RETURN collect([properties, read, written]) AS datasets
 }
 CALL () {
   UNWIND $given.plans AS plan
-  MATCH (p:Plan {key: plan.key})
+  MATCH (p:HwPlan {key: plan.key})
   WITH plan, p.complete AS complete,
     COLLECT {
-      MATCH (d:Dataset)<-[e:INFLUENCES]-() WHERE d.key IN plan.datasets AND e.plan = plan.key AND e.kind IN $given.kinds
+      MATCH (d:HwDataset)<-[e:INFLUENCES]-() WHERE d.key IN plan.datasets AND e.plan = plan.key AND e.kind IN $given.kinds
       RETURN DISTINCT e.kind
     } + COLLECT {
-      MATCH (d:Dataset)-[:HAS_COLUMN]->(:Column)<-[e:DERIVES]-()
+      MATCH (d:HwDataset)-[:HAS_COLUMN]->(:HwColumn)<-[e:DERIVES]-()
       WHERE d.key IN plan.datasets AND e.plan = plan.key AND e.kind IN $given.kinds
       RETURN DISTINCT e.kind
     } AS kinds
@@ -22,30 +22,30 @@ CALL () {
 }
 CALL () {
   UNWIND $given.users AS dataset
-  MATCH (d:Dataset {key: dataset})
+  MATCH (d:HwDataset {key: dataset})
   WITH dataset,
-    EXISTS { (d)<-[u:READS|WRITES]-(:Job)<-[:OF]-(r:Run) WHERE type(u) = $given.type AND r.query_id IS NULL } AS of_runs,
+    EXISTS { (d)<-[u:READS|WRITES]-(:HwJob)<-[:OF]-(r:HwRun) WHERE type(u) = $given.type AND r.query_id IS NULL } AS of_runs,
     COLLECT {
-      MATCH (d)<-[u:READS|WRITES]-(q:Query) WHERE type(u) = $given.type
+      MATCH (d)<-[u:READS|WRITES]-(q:HwQuery) WHERE type(u) = $given.type
       WITH q ORDER BY q.key
       RETURN q {.key, .query_id, .name, .first_batch, .last_batch, summarized: q._retired IS NOT NULL,
         contested: EXISTS {
-          MATCH (s:Segment) USING INDEX SEEK s:Segment(_contested, start) WHERE s._contested = q.key AND s.start >= 0
+          MATCH (s:HwSegment) USING INDEX SEEK s:HwSegment(_contested, start) WHERE s._contested = q.key AND s.start >= 0
         },
         rewinds: COLLECT {
-          MATCH (s:Segment) USING INDEX SEEK s:Segment(_rewinds) WHERE s._rewinds = q.key RETURN s.rewinds
+          MATCH (s:HwSegment) USING INDEX SEEK s:HwSegment(_rewinds) WHERE s._rewinds = q.key RETURN s.rewinds
         },
-        job: head([(q)-[:OF]->(j:Job) | j {.key, .namespace, .name, .processing_type}])}
+        job: head([(q)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}])}
     } AS queries
   RETURN collect([dataset, of_runs, queries]) AS users
 }
 CALL () {
   UNWIND $given.wants AS want
-  MATCH (d:Dataset {key: want.dataset})<-[u:READS|WRITES]-(q:Query)
+  MATCH (d:HwDataset {key: want.dataset})<-[u:READS|WRITES]-(q:HwQuery)
   WHERE type(u) = $given.type AND q.last_batch - q.first_batch < $given.most_batches
   CALL (q) {
-    MATCH (s:Segment)
-    USING INDEX s:Segment(query, start)
+    MATCH (s:HwSegment)
+    USING INDEX s:HwSegment(query, start)
     WHERE s.query = q.key AND s.start > q.first_batch - $given.size AND s.start <= q.last_batch
     RETURN s
   }

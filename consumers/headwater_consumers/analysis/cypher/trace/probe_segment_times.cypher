@@ -1,7 +1,7 @@
 // Probes: the first segment at or after a batch, with its latest processing time
 UNWIND $given.probes AS probe
 CALL (probe) {
-  MATCH (s:Segment)
+  MATCH (s:HwSegment)
   WHERE s.query = probe.query AND s.start >= probe.start
   RETURN s ORDER BY s.query, s.start LIMIT 1
 }

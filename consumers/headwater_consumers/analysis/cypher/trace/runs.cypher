@@ -1,6 +1,6 @@
 // Runs by key, with what they read and wrote
 UNWIND $given.keys AS key
-MATCH (r:Run {key: key})
+MATCH (r:HwRun {key: key})
 RETURN 0 AS n, 'Run' AS label, r {.*} AS properties,
-  head([(r)-[:OF]->(j:Job) | j {.key, .namespace, .name, .processing_type}]) AS job,
-  [(r)-[u:CONSUMED|PRODUCED]->(d:Dataset) | [type(u), d.key, u {.*}]] AS uses
+  head([(r)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}]) AS job,
+  [(r)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses

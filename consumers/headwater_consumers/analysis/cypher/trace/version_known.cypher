@@ -1,3 +1,3 @@
 // Whether a version is known
-MATCH (v:Version {key: $given.key})
+MATCH (v:HwVersion {key: $given.key})
 RETURN v.key AS key

@@ -1,5 +1,5 @@
 // Neighbouring micro-batches whose offsets leave a gap or overlap, by query
-MATCH (s:Segment)
+MATCH (s:HwSegment)
 WHERE s._broken IS NOT NULL
 RETURN s._broken AS key,
   sum(reduce(total = 0, gaps IN s.gaps | total + gaps)) AS gaps,

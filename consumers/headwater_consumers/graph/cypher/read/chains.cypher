@@ -1,6 +1,6 @@
 // Queries: how many micro-batches of how many batches, and how many other reports of them
-MATCH (q:Query)
-OPTIONAL MATCH (q)<-[:IN_QUERY]-(s:Segment)
+MATCH (q:HwQuery)
+OPTIONAL MATCH (q)<-[:IN_QUERY]-(s:HwSegment)
 WITH q, sum(coalesce(s.batches, 0)) AS intervals, sum(size(coalesce(s.contested, []))) AS conflicts
 RETURN q.key AS key, q.tenant AS tenant, q.query_id AS query_id, q.name AS name,
   q.first_batch AS first_batch, q.last_batch AS last_batch,

@@ -1,5 +1,5 @@
 // A page of aliases in order of key; nothing leaves them
-MATCH (n:Alias)
+MATCH (n:HwAlias)
 WHERE n.key > $after
 WITH n ORDER BY n.key LIMIT $page
 RETURN properties(n) AS properties, [] AS leaving

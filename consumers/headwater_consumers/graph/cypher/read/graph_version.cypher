@@ -1,2 +1,2 @@
-// The version that this graph has, or is migrated from
-MATCH (v:HeadwaterGraph {id: 1}) RETURN coalesce(v.migrating_from, v.version) AS version
+// The version that this graph has
+MATCH (v:HeadwaterGraph {id: 1}) RETURN v.version AS version

@@ -1,3 +1,3 @@
 // An alias is there once
 CREATE CONSTRAINT headwater_alias_key IF NOT EXISTS
-FOR (n:Alias) REQUIRE n.key IS UNIQUE
+FOR (n:HwAlias) REQUIRE n.key IS UNIQUE

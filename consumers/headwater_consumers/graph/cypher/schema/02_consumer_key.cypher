@@ -1,3 +1,3 @@
 // A consumer is there once
 CREATE CONSTRAINT headwater_consumer_key IF NOT EXISTS
-FOR (n:Consumer) REQUIRE n.key IS UNIQUE
+FOR (n:HwConsumer) REQUIRE n.key IS UNIQUE

@@ -1,3 +1,3 @@
 // A dataset is there once
 CREATE CONSTRAINT headwater_dataset_key IF NOT EXISTS
-FOR (n:Dataset) REQUIRE n.key IS UNIQUE
+FOR (n:HwDataset) REQUIRE n.key IS UNIQUE

@@ -1,3 +1,3 @@
 // A declaration is there once
 CREATE CONSTRAINT headwater_declaration_key IF NOT EXISTS
-FOR (n:Declaration) REQUIRE n.key IS UNIQUE
+FOR (n:HwDeclaration) REQUIRE n.key IS UNIQUE

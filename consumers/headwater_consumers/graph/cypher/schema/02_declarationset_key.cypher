@@ -1,3 +1,3 @@
 // A declaration set is there once
 CREATE CONSTRAINT headwater_declarationset_key IF NOT EXISTS
-FOR (n:DeclarationSet) REQUIRE n.key IS UNIQUE
+FOR (n:HwDeclarationSet) REQUIRE n.key IS UNIQUE

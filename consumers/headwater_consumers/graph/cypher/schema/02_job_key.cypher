@@ -1,3 +1,3 @@
 // A job is there once
 CREATE CONSTRAINT headwater_job_key IF NOT EXISTS
-FOR (n:Job) REQUIRE n.key IS UNIQUE
+FOR (n:HwJob) REQUIRE n.key IS UNIQUE

@@ -1,3 +1,3 @@
 // A plan is there once
 CREATE CONSTRAINT headwater_plan_key IF NOT EXISTS
-FOR (n:Plan) REQUIRE n.key IS UNIQUE
+FOR (n:HwPlan) REQUIRE n.key IS UNIQUE

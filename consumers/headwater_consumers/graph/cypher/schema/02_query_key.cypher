@@ -1,3 +1,3 @@
 // A query is there once
 CREATE CONSTRAINT headwater_query_key IF NOT EXISTS
-FOR (n:Query) REQUIRE n.key IS UNIQUE
+FOR (n:HwQuery) REQUIRE n.key IS UNIQUE

@@ -1,3 +1,3 @@
 // A segment is there once
 CREATE CONSTRAINT headwater_segment_key IF NOT EXISTS
-FOR (n:Segment) REQUIRE n.key IS UNIQUE
+FOR (n:HwSegment) REQUIRE n.key IS UNIQUE

@@ -1,3 +1,3 @@
 // A summary is there once
 CREATE CONSTRAINT headwater_summary_key IF NOT EXISTS
-FOR (n:Summary) REQUIRE n.key IS UNIQUE
+FOR (n:HwSummary) REQUIRE n.key IS UNIQUE

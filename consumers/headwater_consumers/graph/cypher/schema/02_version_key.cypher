@@ -1,3 +1,3 @@
 // A version is there once
 CREATE CONSTRAINT headwater_version_key IF NOT EXISTS
-FOR (n:Version) REQUIRE n.key IS UNIQUE
+FOR (n:HwVersion) REQUIRE n.key IS UNIQUE

@@ -1,3 +1,3 @@
 // Aliases by the key that a dataset of that name has
 CREATE INDEX headwater_alias_dataset IF NOT EXISTS
-FOR (n:Alias) ON (n.dataset)
+FOR (n:HwAlias) ON (n.dataset)

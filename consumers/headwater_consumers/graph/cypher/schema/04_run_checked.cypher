@@ -1,3 +1,3 @@
 // Runs of a job with outcomes of assertions, the latest first
 CREATE INDEX headwater_run_checked IF NOT EXISTS
-FOR (r:Run) ON (r._checked, r.last_seen)
+FOR (r:HwRun) ON (r._checked, r.last_seen)

@@ -1,3 +1,3 @@
 // Runs by id: one that begins with a few characters
 CREATE INDEX headwater_run_id IF NOT EXISTS
-FOR (r:Run) ON (r._id_start)
+FOR (r:HwRun) ON (r._id_start)

@@ -1,3 +1,3 @@
 // Runs without an end, by when they were last seen
 CREATE INDEX headwater_run_open IF NOT EXISTS
-FOR (r:Run) ON (r.open, r.last_seen)
+FOR (r:HwRun) ON (r.open, r.last_seen)

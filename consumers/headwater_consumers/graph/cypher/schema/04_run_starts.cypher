@@ -1,3 +1,3 @@
 // When the runs of a streaming query began
 CREATE INDEX headwater_run_starts IF NOT EXISTS
-FOR (r:Run) ON (r._query, r.first_seen)
+FOR (r:HwRun) ON (r._query, r.first_seen)

@@ -1,3 +1,3 @@
 // Runs by state, the latest first: the failed ones of the estate
 CREATE INDEX headwater_run_state IF NOT EXISTS
-FOR (r:Run) ON (r.state, r.last_seen)
+FOR (r:HwRun) ON (r.state, r.last_seen)

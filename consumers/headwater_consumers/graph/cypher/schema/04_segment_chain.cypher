@@ -1,3 +1,3 @@
 // Segments of a query in batch order: neighbours, and a search by batch id
 CREATE INDEX headwater_segment_chain IF NOT EXISTS
-FOR (n:Segment) ON (n.query, n.start)
+FOR (n:HwSegment) ON (n.query, n.start)

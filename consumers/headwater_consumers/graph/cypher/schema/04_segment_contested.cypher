@@ -1,3 +1,3 @@
 // Where several reports of a micro-batch disagree, in batch order: a trace asks for them of each query
 CREATE INDEX headwater_segment_contested IF NOT EXISTS
-FOR (n:Segment) ON (n._contested, n.start)
+FOR (n:HwSegment) ON (n._contested, n.start)

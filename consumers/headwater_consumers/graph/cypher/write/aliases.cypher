@@ -1,4 +1,4 @@
 // Aliases: create the new ones
 UNWIND $batch.rows AS row
-MERGE (n:Alias {key: row.key})
+MERGE (n:HwAlias {key: row.key})
   ON CREATE SET n = row

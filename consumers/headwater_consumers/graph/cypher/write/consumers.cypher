@@ -1,5 +1,5 @@
 // Consumers: create the new ones and lock the others
 UNWIND $batch.rows AS row
-MERGE (n:Consumer {key: row.key})
+MERGE (n:HwConsumer {key: row.key})
   ON CREATE SET n = row
   ON MATCH SET n._l = true

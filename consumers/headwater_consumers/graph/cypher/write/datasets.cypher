@@ -1,6 +1,6 @@
 // Datasets: create the new ones, lock the others and return those to be joined
 UNWIND $batch.rows AS row
-MERGE (n:Dataset {key: row.key})
+MERGE (n:HwDataset {key: row.key})
   ON CREATE SET n = row.properties
   ON MATCH SET n._l = coalesce(NOT n._l, true)
 WITH n, row

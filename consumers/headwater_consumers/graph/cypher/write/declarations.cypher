@@ -1,6 +1,6 @@
 // Declarations that weren't there, in their sets
-CALL () { UNWIND $batch.sets AS key OPTIONAL MATCH (x:DeclarationSet {key: key}) RETURN collect([x]) AS sets }
+CALL () { UNWIND $batch.sets AS key OPTIONAL MATCH (x:HwDeclarationSet {key: key}) RETURN collect([x]) AS sets }
 UNWIND $batch.rows AS row
-CREATE (n:Declaration)
+CREATE (n:HwDeclaration)
 SET n = row.properties
 FOREACH (s IN sets[row.set] | CREATE (n)-[:IN_SET]->(s))

@@ -1,6 +1,6 @@
 // Datasets that jobs declare to write now
 UNWIND $batch.rows AS row
-MATCH (a:Job {key: row.start})
-MATCH (b:Dataset {key: row.end})
+MATCH (a:HwJob {key: row.start})
+MATCH (b:HwDataset {key: row.end})
 MERGE (a)-[r:WRITES]->(b)
 SET r._own = true, r.declared = true

@@ -1,8 +1,8 @@
 // Datasets and columns that declarations name as read by their consumers, or no longer
 UNWIND $batch.rows AS row
-MATCH (a:Consumer {key: row.start})
-OPTIONAL MATCH (d:Dataset {key: row.end})
-OPTIONAL MATCH (c:Column {key: row.end})
+MATCH (a:HwConsumer {key: row.start})
+OPTIONAL MATCH (d:HwDataset {key: row.end})
+OPTIONAL MATCH (c:HwColumn {key: row.end})
 WITH a, row, coalesce(d, c) AS b
 WHERE b IS NOT NULL
 MERGE (a)-[r:CONSUMES]->(b)

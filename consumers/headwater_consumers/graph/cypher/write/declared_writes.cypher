@@ -1,7 +1,7 @@
 // Datasets that declarations name as written by their jobs, or no longer
 UNWIND $batch.rows AS row
-MATCH (a:Job {key: row.start})
-MATCH (b:Dataset {key: row.end})
+MATCH (a:HwJob {key: row.start})
+MATCH (b:HwDataset {key: row.end})
 MERGE (a)-[r:WRITES]->(b)
 WITH r, row, COLLECT {
   UNWIND coalesce(r.declarations, []) + row.new AS key

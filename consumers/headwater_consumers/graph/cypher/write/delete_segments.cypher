@@ -1,4 +1,4 @@
 // Segments, gone
 UNWIND $batch.rows AS key
-MATCH (n:Segment {key: key})
+MATCH (n:HwSegment {key: key})
 DETACH DELETE n

@@ -1,4 +1,4 @@
 // The runs and versions of segments that are written anew
 UNWIND $batch.rows AS key
-MATCH (:Segment {key: key})-[r:IN_RUN|READ|WROTE]->()
+MATCH (:HwSegment {key: key})-[r:IN_RUN|READ|WROTE]->()
 DELETE r

@@ -1,4 +1,4 @@
 // The version of the graph's model that made this graph, ours if nobody did yet
 MERGE (v:HeadwaterGraph {id: 1})
   ON CREATE SET v.version = $version
-RETURN coalesce(v.migrating_from, v.version) AS version
+RETURN v.version AS version

@@ -1,9 +1,9 @@
 // Relationships that were seen: created, or their spans widened
-CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:Job {key: key}) RETURN collect([x]) AS jobs }
-CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:Query {key: key}) RETURN collect([x]) AS queries }
-CALL () { UNWIND $batch.runs AS key OPTIONAL MATCH (x:Run {key: key}) RETURN collect([x]) AS runs }
-CALL () { UNWIND $batch.plans AS key OPTIONAL MATCH (x:Plan {key: key}) RETURN collect([x]) AS plans }
-CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:HwJob {key: key}) RETURN collect([x]) AS jobs }
+CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:HwQuery {key: key}) RETURN collect([x]) AS queries }
+CALL () { UNWIND $batch.runs AS key OPTIONAL MATCH (x:HwRun {key: key}) RETURN collect([x]) AS runs }
+CALL () { UNWIND $batch.plans AS key OPTIONAL MATCH (x:HwPlan {key: key}) RETURN collect([x]) AS plans }
+CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:HwDataset {key: key}) RETURN collect([x]) AS datasets }
 CALL (jobs, datasets) {
   UNWIND $batch.job_reads AS row
   UNWIND jobs[row[0]] AS a

@@ -1,4 +1,4 @@
 // Queries, locked
 UNWIND $batch.rows AS key
-MATCH (n:Query {key: key})
+MATCH (n:HwQuery {key: key})
 SET n._l = true

@@ -1,4 +1,4 @@
 // Runs, locked
 UNWIND $batch.keys AS key
-MATCH (n:Run {key: key})
+MATCH (n:HwRun {key: key})
 SET n._l = true

@@ -1,12 +1,12 @@
 // The first segments of a query with micro-batches before a time, each with the one behind it, with all of their blocks
 CALL () {
-  MATCH (n:Segment)
-  USING INDEX n:Segment(query, start)
+  MATCH (n:HwSegment)
+  USING INDEX n:HwSegment(query, start)
   WHERE n.query = $batch.query AND n.start >= 0 AND n.first_time < $batch.before
   RETURN n ORDER BY n.query, n.start LIMIT $batch.limit
 }
 WITH n
-OPTIONAL MATCH (n)-[:NEXT]->(m:Segment)
+OPTIONAL MATCH (n)-[:NEXT]->(m:HwSegment)
 WITH collect(n) + collect(m) AS both
 UNWIND both AS s
 WITH DISTINCT s ORDER BY s.start

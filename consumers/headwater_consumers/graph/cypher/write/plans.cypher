@@ -1,12 +1,12 @@
 // Plans: create the new ones with their job, lock the others and return them
 UNWIND $batch.rows AS row
-MERGE (n:Plan {key: row.key})
+MERGE (n:HwPlan {key: row.key})
   ON CREATE SET n = row.properties
   ON MATCH SET n._l = true
 WITH n, row, n._l IS NULL AS created
 CALL (n, row, created) {
   WITH n, row WHERE created
-  MATCH (j:Job {key: row.properties.job})
+  MATCH (j:HwJob {key: row.properties.job})
   CREATE (n)-[:OF]->(j)
 }
 WITH n, created

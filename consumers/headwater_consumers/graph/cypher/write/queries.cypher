@@ -1,6 +1,6 @@
 // Queries: create the new ones, lock the others and return them
 UNWIND $batch.rows AS row
-MERGE (n:Query {key: row.key})
+MERGE (n:HwQuery {key: row.key})
   ON CREATE SET n = row.properties
   ON MATCH SET n._l = true
 WITH n

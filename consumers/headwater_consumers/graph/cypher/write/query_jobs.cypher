@@ -1,5 +1,5 @@
 // Jobs of queries
 UNWIND $batch.rows AS row
-MATCH (q:Query {key: row.start})
-MATCH (j:Job {key: row.end})
+MATCH (q:HwQuery {key: row.start})
+MATCH (j:HwJob {key: row.end})
 MERGE (q)-[:OF]->(j)

@@ -1,6 +1,6 @@
 // Retentions: the later day of each scope
 UNWIND $batch.rows AS row
-MERGE (n:Retention {key: row.key})
+MERGE (n:HwRetention {key: row.key})
 SET n += row.identity,
   n.summarize_before = CASE WHEN row.summarize IS NULL OR n.summarize_before >= row.summarize
     THEN n.summarize_before ELSE row.summarize END,

@@ -1,7 +1,7 @@
 // Parents of runs
 UNWIND $batch.rows AS row
-MATCH (n:Run {key: row.start})
-MATCH (p:Run {key: row.end})
+MATCH (n:HwRun {key: row.start})
+MATCH (p:HwRun {key: row.end})
 OPTIONAL MATCH (n)-[stale:CHILD_OF]->(other)
 WHERE other <> p
 DELETE stale

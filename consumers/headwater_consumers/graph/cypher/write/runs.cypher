@@ -1,10 +1,10 @@
 // Runs: create the new ones with what leaves them, lock the others and return them
-CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:Job {key: key}) RETURN collect([x]) AS jobs }
-CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:Query {key: key}) RETURN collect([x]) AS queries }
-CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
-CALL () { UNWIND $batch.versions AS key OPTIONAL MATCH (x:Version {key: key}) RETURN collect([x]) AS versions }
+CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:HwJob {key: key}) RETURN collect([x]) AS jobs }
+CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:HwQuery {key: key}) RETURN collect([x]) AS queries }
+CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:HwDataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $batch.versions AS key OPTIONAL MATCH (x:HwVersion {key: key}) RETURN collect([x]) AS versions }
 UNWIND $batch.rows AS row
-MERGE (n:Run {key: row.key})
+MERGE (n:HwRun {key: row.key})
   ON CREATE SET n = row.properties
   ON MATCH SET n._l = true
 WITH n, row, jobs, queries, datasets, versions, n._l IS NULL AS created
@@ -28,6 +28,6 @@ RETURN collect([
     ended_at: n.ended_at.epochMillis * 1000 + n.ended_at.microsecond % 1000,
     nominal_start: n.nominal_start.epochMillis * 1000 + n.nominal_start.microsecond % 1000,
     nominal_end: n.nominal_end.epochMillis * 1000 + n.nominal_end.microsecond % 1000},
-  [(n)-[:OF]->(j:Job) | [j.key, j.name]],
-  [(n)-[:IN_QUERY]->(q:Query) | q.key],
-  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [type(r), d.key, properties(r)]]]) AS found
+  [(n)-[:OF]->(j:HwJob) | [j.key, j.name]],
+  [(n)-[:IN_QUERY]->(q:HwQuery) | q.key],
+  [(n)-[r:CONSUMED|PRODUCED]->(d:HwDataset) | [type(r), d.key, properties(r)]]]) AS found

@@ -1,7 +1,7 @@
 // Schemas of datasets: create the new ones with their dataset, lock the others and return them
-CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:HwDataset {key: key}) RETURN collect([x]) AS datasets }
 UNWIND $batch.rows AS row
-MERGE (n:SchemaVersion {key: row.key})
+MERGE (n:HwSchemaVersion {key: row.key})
   ON CREATE SET n = row.properties
   ON MATCH SET n._l = true
 WITH n, row, datasets, n._l IS NULL AS created

@@ -1,6 +1,6 @@
 // Segments that are there: what is plain to see, the open block or else the last, some of the closed ones, growing lists
 UNWIND $batch.rows AS row
-MATCH (n:Segment {key: row.key})
+MATCH (n:HwSegment {key: row.key})
 WITH n, row, '_' + toString((n.last_batch - row.start) / row.places) AS part,
   row.last / row.tail > n.last_batch / row.tail OR row.first / row.tail < n.last_batch / row.tail AS rolls
 RETURN collect([
@@ -14,8 +14,8 @@ RETURN collect([
     | '_block_' + block]
     + CASE WHEN rolls THEN [name IN ['batch_ids', 'processing_times', 'durations_ms', 'rows_in'] | name + part] ELSE [] END |
     [name, n[name]]],
-  [(n)-[r:IN_RUN]->(x:Run) | [x.key, r.batches]],
-  [(n)-[r:CONSUMED|PRODUCED]->(d:Dataset) | [
+  [(n)-[r:IN_RUN]->(x:HwRun) | [x.key, r.batches]],
+  [(n)-[r:CONSUMED|PRODUCED]->(d:HwDataset) | [
     type(r), d.key,
     r {.ordinal, .batches, .positions, .partitions, .from, .to_exclusive, ._marks, .from_tail, .ends_tail, .starts_tail},
     CASE WHEN rolls THEN [name IN ['from', 'ends', 'starts'] | [name + part, r[name + part]]] ELSE [] END]],

@@ -1,7 +1,7 @@
 // Datasets that jobs no longer declare to write
 UNWIND $batch.rows AS row
-MATCH (a:Job {key: row.start})
-MATCH (b:Dataset {key: row.end})
+MATCH (a:HwJob {key: row.start})
+MATCH (b:HwDataset {key: row.end})
 MATCH (a)-[r:WRITES]->(b)
 SET r._own = null, r.declared = CASE WHEN r.declarations IS NULL THEN null ELSE true END
 WITH r

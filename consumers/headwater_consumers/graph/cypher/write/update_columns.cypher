@@ -1,5 +1,5 @@
 // Columns that changed
 UNWIND $batch.rows AS row
-MATCH (n:Column {key: row.key})
-MATCH (:Dataset)-[r:HAS_COLUMN]->(n)
+MATCH (n:HwColumn {key: row.key})
+MATCH (:HwDataset)-[r:HAS_COLUMN]->(n)
 SET n += row.properties, r += row.validity

@@ -1,4 +1,4 @@
 // Datasets that changed
 UNWIND $batch.rows AS row
-MATCH (n:Dataset {key: row.key})
+MATCH (n:HwDataset {key: row.key})
 SET n += row.properties

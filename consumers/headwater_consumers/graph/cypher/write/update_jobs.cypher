@@ -1,4 +1,4 @@
 // Jobs that changed
 UNWIND $batch.rows AS row
-MATCH (n:Job {key: row.key})
+MATCH (n:HwJob {key: row.key})
 SET n += row.properties

@@ -1,4 +1,4 @@
 // Plans that changed
 UNWIND $batch.rows AS row
-MATCH (n:Plan {key: row.key})
+MATCH (n:HwPlan {key: row.key})
 SET n += row.properties

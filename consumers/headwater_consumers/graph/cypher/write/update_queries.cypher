@@ -1,4 +1,4 @@
 // Queries that changed
 UNWIND $batch.rows AS row
-MATCH (n:Query {key: row.key})
+MATCH (n:HwQuery {key: row.key})
 SET n += row.properties

@@ -1,4 +1,4 @@
 // What follows of the ends of runs
 UNWIND $batch.rows AS row
-MATCH (n:Run {key: row.key})
+MATCH (n:HwRun {key: row.key})
 SET n += row.properties

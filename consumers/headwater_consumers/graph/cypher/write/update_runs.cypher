@@ -1,10 +1,10 @@
 // Runs that changed, with what leaves them
-CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:Job {key: key}) RETURN collect([x]) AS jobs }
-CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:Query {key: key}) RETURN collect([x]) AS queries }
-CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
-CALL () { UNWIND $batch.versions AS key OPTIONAL MATCH (x:Version {key: key}) RETURN collect([x]) AS versions }
+CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:HwJob {key: key}) RETURN collect([x]) AS jobs }
+CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:HwQuery {key: key}) RETURN collect([x]) AS queries }
+CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:HwDataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $batch.versions AS key OPTIONAL MATCH (x:HwVersion {key: key}) RETURN collect([x]) AS versions }
 UNWIND $batch.rows AS row
-MATCH (n:Run {key: row.key})
+MATCH (n:HwRun {key: row.key})
 OPTIONAL MATCH (n)-[stale:READ|WROTE]->()
 DELETE stale
 WITH DISTINCT n, row, jobs, queries, datasets, versions

@@ -1,4 +1,4 @@
 // Schemas of datasets that were seen earlier or later
 UNWIND $batch.rows AS row
-MATCH (n:SchemaVersion {key: row.key})
+MATCH (n:HwSchemaVersion {key: row.key})
 SET n += row.properties

@@ -1,10 +1,10 @@
 // Segments that are new or changed, with what leaves them
-CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:Query {key: key}) RETURN collect([x]) AS queries }
-CALL () { UNWIND $batch.runs AS key OPTIONAL MATCH (x:Run {key: key}) RETURN collect([x]) AS runs }
-CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:Dataset {key: key}) RETURN collect([x]) AS datasets }
-CALL () { UNWIND $batch.versions AS key OPTIONAL MATCH (x:Version {key: key}) RETURN collect([x]) AS versions }
+CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:HwQuery {key: key}) RETURN collect([x]) AS queries }
+CALL () { UNWIND $batch.runs AS key OPTIONAL MATCH (x:HwRun {key: key}) RETURN collect([x]) AS runs }
+CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:HwDataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $batch.versions AS key OPTIONAL MATCH (x:HwVersion {key: key}) RETURN collect([x]) AS versions }
 UNWIND $batch.rows AS row
-MERGE (n:Segment {key: row.key})
+MERGE (n:HwSegment {key: row.key})
 SET n += row.properties
 FOREACH (at IN row.query | FOREACH (x IN queries[at] | CREATE (n)-[:IN_QUERY]->(x)))
 FOREACH (of IN row.runs | FOREACH (x IN runs[of[0]] | MERGE (n)-[r:IN_RUN]->(x) SET r.batches = of[1]))

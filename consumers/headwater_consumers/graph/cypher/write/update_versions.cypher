@@ -1,4 +1,4 @@
 // Versions that changed
 UNWIND $batch.rows AS row
-MATCH (n:Version {key: row.key})
+MATCH (n:HwVersion {key: row.key})
 SET n += row.properties

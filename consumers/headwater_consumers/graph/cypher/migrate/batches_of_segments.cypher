@@ -1,2 +1,0 @@
-// How many micro-batches are in segments
-MATCH (s:Segment) RETURN coalesce(sum(s.batches), 0) AS count

@@ -1,2 +1,0 @@
-// What nodes of micro-batches needed: interval_chain
-DROP INDEX headwater_interval_chain IF EXISTS

@@ -1,2 +1,0 @@
-// What nodes of micro-batches needed: next_rewinds
-DROP INDEX headwater_next_rewinds IF EXISTS

@@ -1,0 +1,2 @@
+// Names of Headwater's constraints
+SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'headwater_' RETURN name

@@ -1,0 +1,2 @@
+// One constraint less
+DROP CONSTRAINT $name IF EXISTS

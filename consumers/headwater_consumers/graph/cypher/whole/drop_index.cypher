@@ -1,0 +1,2 @@
+// One index less
+DROP INDEX $name IF EXISTS

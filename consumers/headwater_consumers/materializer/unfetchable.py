@@ -1,0 +1,111 @@
+"""Offsets whose batch no client can read: found, confirmed and passed over, one at a time.
+
+librdkafka reports such a batch with an error at the offset that it asked for, and asks again for ever. It doesn't tell
+where the batch ends, nor gives its bytes. So the next offset is tried after each that can't be read, which is in the
+same batch or behind it: some milliseconds an offset, and nothing good is ever passed over.
+"""
+
+# ruff: noqa: SLF001 - a leading underscore is how librdkafka names the errors of the client itself
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaError
+
+from headwater_consumers.materializer.records import Partition, Record, Unread
+
+UNFETCHABLE = frozenset(
+    {
+        KafkaError._BAD_COMPRESSION,  # broken, or more than `receive.message.max.bytes` once decompressed (zstd)
+        KafkaError._BAD_MSG,  # a wrong checksum, a batch that ends too early
+        KafkaError._UNDERFLOW,
+        KafkaError._NOT_IMPLEMENTED,  # a codec that isn't known
+        KafkaError.INVALID_MSG,
+        KafkaError.INVALID_MSG_SIZE,
+        KafkaError.MSG_SIZE_TOO_LARGE,
+        KafkaError.UNSUPPORTED_COMPRESSION_TYPE,
+    }
+)
+"""Codes of errors that are of a batch, not of the brokers or the connection."""
+
+
+def at_end(error: KafkaError) -> bool:
+    """Whether it is no error: the end of a partition was reached."""
+    return bool(error.code() == KafkaError._PARTITION_EOF)
+
+
+# As often as an offset has to fail until it counts as unreadable: bytes may have been broken on their way.
+_TRIES = 3
+CONSUMER_CONFIG = {
+    "check.crcs": True,
+    # How long librdkafka waits before it asks again for what it couldn't read; by default half a second.
+    "fetch.error.backoff.ms": 20,
+}
+"""What `Unfetchable` needs of a consumer. The bounds of a batch are `bounds_config`."""
+
+
+def bounds_config(record_max_bytes: int) -> dict[str, int]:
+    """Settings of librdkafka that bound what one fetch may take in memory.
+
+    A zstd batch that decompresses to more than `receive.message.max.bytes` is an error of the batch. librdkafka has no
+    such bound for gzip, lz4 and snappy, which make at most 1,032, 255 and 22 times of a batch. Decompressed are all
+    batches of a fetch at once, so of each partition few are asked for.
+    """
+    return {"receive.message.max.bytes": 2 * record_max_bytes, "max.partition.fetch.bytes": 131_072}
+
+
+@dataclass(slots=True)
+class _Suspect:
+    """Offsets of a partition that can't be read, from `begin` on; `at` is the one that is tried now."""
+
+    begin: int
+    at: int
+    failures: int
+    why: str
+
+
+class Unfetchable:
+    """Which offsets of each partition can't be read. The caller fetches on at the offset that it is told."""
+
+    def __init__(self) -> None:
+        self._suspects: dict[Partition, _Suspect] = {}
+
+    def failed(self, partition: Partition, offset: int, why: str) -> int:
+        """Fetching a batch failed; the offset to fetch next.
+
+        Args:
+            partition: which.
+            offset: that the error was reported at; it may be the first of the batch.
+            why: librdkafka's text.
+        """
+        suspect = self._suspects.get(partition)
+        if suspect is None:
+            suspect = self._suspects[partition] = _Suspect(offset, offset, 0, why)
+        elif offset > suspect.at:
+            # What was asked for was read, or isn't there: another batch fails.
+            suspect.at = offset
+        suspect.failures += 1
+        # The offset behind one that can't be read is most likely in its batch, so it has no need to fail that often.
+        if suspect.failures >= _TRIES:
+            suspect.at += 1
+            suspect.why = why
+        return suspect.at
+
+    def passed(self, partition: Partition, offset: int) -> Record | None:
+        """A record or an end was reached at this offset: those before it that can't be read, if there are any."""
+        suspect = self._suspects.get(partition)
+        if suspect is None or offset < suspect.at:
+            return None
+        del self._suspects[partition]
+        if suspect.at == suspect.begin:
+            return None  # it was broken on its way only
+        return Record(partition, suspect.begin, None, unread=Unread(suspect.at, suspect.why))
+
+    def expects(self, partition: Partition) -> int:
+        """What lies before this offset is of an earlier fetch."""
+        suspect = self._suspects.get(partition)
+        return 0 if suspect is None else suspect.at
+
+    def forget(self, partition: Partition) -> None:
+        """It isn't ours any more."""
+        self._suspects.pop(partition, None)
