@@ -305,6 +305,25 @@ def test_a_path_that_is_wider_than_its_cell_is_whole() -> None:
     assert path in "".join(line[4:].strip() for line in printed.getvalue().splitlines())
 
 
+def test_a_row_of_a_table_is_one_line_in_a_pipe(
+    as_command: Callable[[Callable[..., None]], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = "/srv/outbox/" + "deeper/" * 60
+
+    def command(json_output: JsonOption = False) -> None:
+        table = Table("one", "two", "three", box=None)
+        table.add_row(path, "words of a cell " * 20, path)
+        console.result({}, Group("before", table))
+
+    monkeypatch.setenv("COLUMNS", "80")
+    as_command(command)
+    assert cli.main(["probe"]) == 0
+    [_, _, row] = capsys.readouterr().out.splitlines()
+    assert row.count(path) == 2
+
+
 def test_help_is_broken_where_the_terminal_ends(
     subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
