@@ -3,7 +3,7 @@
 Adding a command
     1. Write `headwater/commands/<name>.py` with either a function `command` (its parameters are the options, its
        docstring the help) or, for a group such as `graph dump`, a `typer.Typer` named `app`.
-    2. Add one line to `COMMANDS`.
+    2. Add one line to `COMMANDS`, with the panel of `--help` that it belongs to.
 
 Only the module of the command being run is imported, so `headwater run` in a Spark driver never sees neo4j. Inside a
 command: raise the errors of `headwater.errors`, print with `headwater.console.console`, clean up in `finally` or with a
@@ -41,53 +41,62 @@ from headwater_schemas.visible import visible_lines
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Where a command lives, and the extra of the distribution that brings what it imports.
+    """Where a command lives, the panel of `--help` that lists it, and the extra that brings what it imports.
 
     Attributes:
         own_answer: it looks at unknown variables of the environment itself, when it runs.
     """
 
     module: str
+    panel: str
     extra: str = ""
     own_answer: bool = False
 
 
+_STACK = "Start: Kafka, Neo4j and a demo on this machine"
+_CAPTURE = "Bring lineage in"
+_ASK = "Ask the graph"
+_DECIDE = "Decide: changes, privacy, deletion, rules"
+_EXCHANGE = "Hand lineage to other programs"
+_OPERATE = "Operate Headwater"
+_MEASURE = "Measure Headwater (in a checkout)"
+
 COMMANDS: dict[str, Command] = {
-    # name on the command line: module, extra
-    "up": Command("headwater.commands.up", extra="stack"),
-    "down": Command("headwater.commands.down", extra="stack"),
-    "status": Command("headwater.commands.status", extra="stack"),
-    "consume": Command("headwater.commands.consume", extra="materializer"),
-    "run": Command("headwater.commands.run", extra="spark", own_answer=True),
-    "demo": Command("headwater.commands.demo", extra="demo"),
-    "reconcile": Command("headwater.commands.reconcile", extra="materializer,spark"),
-    "events": Command("headwater.commands.events", extra="materializer"),
-    "emit": Command("headwater.commands.emit"),
-    "dlq": Command("headwater.commands.dlq", extra="materializer"),
-    "export": Command("headwater.commands.export", extra="materializer"),
-    "forward": Command("headwater.commands.forward", extra="materializer"),
-    "outbox": Command("headwater.commands.outbox", extra="spark"),
-    "topic": Command("headwater.commands.topic"),
-    "check": Command("headwater.commands.check", extra="materializer"),
-    "doctor": Command("headwater.commands.doctor", extra="materializer,spark"),
-    "graph": Command("headwater.commands.graph", extra="materializer"),
-    "retention": Command("headwater.commands.retention", extra="materializer"),
-    "declare": Command("headwater.commands.declare", extra="materializer"),
-    "upstream": Command("headwater.commands.upstream", extra="materializer"),
-    "downstream": Command("headwater.commands.downstream", extra="materializer"),
-    "show": Command("headwater.commands.show", extra="materializer"),
-    "runs": Command("headwater.commands.runs", extra="materializer"),
-    "diff": Command("headwater.commands.diff", extra="materializer"),
-    "search": Command("headwater.commands.search", extra="materializer"),
-    "trace": Command("headwater.commands.trace", extra="materializer"),
-    "blast": Command("headwater.commands.blast", extra="materializer"),
-    "impact": Command("headwater.commands.impact", extra="materializer"),
-    "review": Command("headwater.commands.review", extra="materializer"),
-    "privacy": Command("headwater.commands.privacy", extra="materializer"),
-    "may-delete": Command("headwater.commands.may_delete", extra="materializer"),
-    "bench": Command("headwater_benchmarks.commands.bench", extra="demo"),
-    "soak": Command("headwater_benchmarks.commands.soak", extra="demo"),
-    "serve": Command("headwater.commands.serve", extra="api"),
+    # name on the command line: module, panel of `--help`, extra; panels appear in the order of their first commands
+    "up": Command("headwater.commands.up", _STACK, extra="stack"),
+    "down": Command("headwater.commands.down", _STACK, extra="stack"),
+    "status": Command("headwater.commands.status", _STACK, extra="stack"),
+    "demo": Command("headwater.commands.demo", _STACK, extra="demo"),
+    "topic": Command("headwater.commands.topic", _STACK),
+    "run": Command("headwater.commands.run", _CAPTURE, extra="spark", own_answer=True),
+    "consume": Command("headwater.commands.consume", _CAPTURE, extra="materializer"),
+    "declare": Command("headwater.commands.declare", _CAPTURE, extra="materializer"),
+    "emit": Command("headwater.commands.emit", _CAPTURE),
+    "reconcile": Command("headwater.commands.reconcile", _CAPTURE, extra="materializer,spark"),
+    "show": Command("headwater.commands.show", _ASK, extra="materializer"),
+    "search": Command("headwater.commands.search", _ASK, extra="materializer"),
+    "upstream": Command("headwater.commands.upstream", _ASK, extra="materializer"),
+    "downstream": Command("headwater.commands.downstream", _ASK, extra="materializer"),
+    "runs": Command("headwater.commands.runs", _ASK, extra="materializer"),
+    "diff": Command("headwater.commands.diff", _ASK, extra="materializer"),
+    "trace": Command("headwater.commands.trace", _ASK, extra="materializer"),
+    "blast": Command("headwater.commands.blast", _ASK, extra="materializer"),
+    "serve": Command("headwater.commands.serve", _ASK, extra="api"),
+    "impact": Command("headwater.commands.impact", _DECIDE, extra="materializer"),
+    "review": Command("headwater.commands.review", _DECIDE, extra="materializer"),
+    "privacy": Command("headwater.commands.privacy", _DECIDE, extra="materializer"),
+    "may-delete": Command("headwater.commands.may_delete", _DECIDE, extra="materializer"),
+    "check": Command("headwater.commands.check", _DECIDE, extra="materializer"),
+    "export": Command("headwater.commands.export", _EXCHANGE, extra="materializer"),
+    "forward": Command("headwater.commands.forward", _EXCHANGE, extra="materializer"),
+    "doctor": Command("headwater.commands.doctor", _OPERATE, extra="materializer,spark"),
+    "events": Command("headwater.commands.events", _OPERATE, extra="materializer"),
+    "dlq": Command("headwater.commands.dlq", _OPERATE, extra="materializer"),
+    "outbox": Command("headwater.commands.outbox", _OPERATE, extra="spark"),
+    "graph": Command("headwater.commands.graph", _OPERATE, extra="materializer"),
+    "retention": Command("headwater.commands.retention", _OPERATE, extra="materializer"),
+    "bench": Command("headwater_benchmarks.commands.bench", _MEASURE, extra="demo"),
+    "soak": Command("headwater_benchmarks.commands.soak", _MEASURE, extra="demo"),
 }
 
 CHECKOUT_ONLY = "headwater_benchmarks"
@@ -124,6 +133,10 @@ def _broken_pipes_reported() -> Iterator[None]:
 
 class Program(TyperGroup):
     """All commands, beneath which each word of the command line is parsed."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - of Typer
+        """For Typer: the commands in the order of `COMMANDS`; Typer itself would put groups last."""
+        return [name for name in COMMANDS if name in self.commands]
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         """For Typer: the program's own options."""
@@ -210,10 +223,15 @@ def _register(app: typer.Typer, name: str, module: ModuleType) -> None:
     if hasattr(module, "app"):
         for info in module.app.registered_commands:
             info.help = info.help or _paragraphs(info.callback)
-        app.add_typer(module.app, name=name)
+        app.add_typer(module.app, name=name, rich_help_panel=COMMANDS[name].panel)
     else:
         context = getattr(module, "CONTEXT", None)
-        app.command(name=name, help=_paragraphs(module.command), context_settings=context)(module.command)
+        app.command(
+            name=name,
+            help=_paragraphs(module.command),
+            context_settings=context,
+            rich_help_panel=COMMANDS[name].panel,
+        )(module.command)
 
 
 def _paragraphs(command: object) -> str:
@@ -237,7 +255,8 @@ def _list(app: typer.Typer, name: str) -> None:
     try:
         _register(app, name, _load(name))
     except ConfigurationError as missing:
-        app.command(name=name, help=escape(f"Not installed. {missing.fix}"))(lambda: None)
+        about = escape(f"Not installed. {missing.fix}")
+        app.command(name=name, help=about, rich_help_panel=COMMANDS[name].panel)(lambda: None)
 
 
 def _missing_extra(name: str, error: ModuleNotFoundError) -> ConfigurationError:

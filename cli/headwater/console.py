@@ -213,8 +213,8 @@ class _Lines(Progress):
 
 
 def _rich(stream: TextIO) -> PlainConsole:
-    # A pipe or a file has no width to break lines at.
-    return PlainConsole(stream, width=None if stream.isatty() else 200, soft_wrap=True)
+    # A pipe or a file has no width to break lines at; rich pads no line to it.
+    return PlainConsole(stream, width=None if stream.isatty() else 100_000, soft_wrap=True)
 
 
 def _json(document: Any) -> str:

@@ -6,6 +6,7 @@ that an input is missing: an operator that isn't known may keep what it reads to
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 NO_SOURCES: Final = "the producer gave no sources of some outputs, so each input is a possible one"
@@ -34,6 +35,13 @@ def no_source_of(outputs: str) -> str:
 def no_schema_of(outputs: str) -> str:
     """Of a document with sources of columns, that doesn't show which columns there are."""
     return f"{_NO_SCHEMA}{outputs}"
+
+
+def without_names(text: str) -> str:
+    """A text with such reasons in it, the names of datasets left out: equal for all that lack the same."""
+    for of_names in (_NO_COLUMNS, _NO_SCHEMA):
+        text = re.sub(rf"{re.escape(of_names)}.*?(?=; |$)", f"{of_names}…", text)
+    return text
 
 
 def leaves_inputs_known(reason: str) -> bool:

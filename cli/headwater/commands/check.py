@@ -19,6 +19,7 @@ from headwater.trace_options import parse_duration
 from headwater_consumers.analysis.checks import RULES, check, rule_named
 from headwater_consumers.analysis.errors import QuestionError
 
+_READ_FOR_PEOPLE = 1_000
 _WHY_UNUSED = {
     "EXPIRED": "it has expired",
     "UNKNOWN_SUBJECT": "nothing is called so",
@@ -49,8 +50,9 @@ def command(
 ) -> None:
     """Check the graph by rules that hold where lineage can be trusted. Exit status 5: one is broken.
 
-    --limit is of each rule; the next page of one is asked for with --rule and --cursor. What is accepted is in a file
-    of exemptions: rule, subject, reason, owner, until.
+    Findings of one kind are one line with their number, of the first 1,000 of each rule. --json and --junit have each
+    by itself: --limit is of each rule; the next page of one is asked for with --rule and --cursor. What is accepted is
+    in a file of exemptions: rule, subject, reason, owner, until.
     """
     try:
         rules = [rule_named(name) for name in rule] if rule else RULES
@@ -65,7 +67,8 @@ def command(
             rules=rules,
             exemptions=[each for each in accepted if each.rule in {one.name for one in rules}],
             **({} if after is None else {"open_after": after}),
-            limit=limit,
+            # People get findings of one kind as one line: --limit is of what programs get one by one.
+            limit=limit if console.json_mode or junit or cursor else max(limit, _READ_FOR_PEOPLE),
             cursor=cursor,
         )
     if junit is not None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.table import Table
@@ -19,11 +15,11 @@ from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.errors import CheckFailedError, InputError, NotFoundError, UnreachableError
 from headwater.kafka_errors import asking_kafka
+from headwater.outbox_files import OutboxFile, batches, is_in_use, looked_at, opened, outbox_files
 from headwater.publishing import publisher_settings
 from headwater.settings import connected_settings
-from headwater_producers.outbox import OutboxUnusableError
 from headwater_producers.outbox.adoption import DAMAGED
-from headwater_producers.outbox.store import SUFFIX, Numbered, Store
+from headwater_producers.outbox.store import Numbered
 from headwater_producers.publisher import Publisher
 from headwater_producers.spark.common.outbox_folder import default_root
 from headwater_schemas.topics import ensure_topics
@@ -36,13 +32,8 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Events that wait on this machine's disk for Kafka.", no_args_is_help=True)
 app.callback()(lambda: None)
 
-_BATCH_EVENTS: Final = 500
-_BATCH_BYTES: Final = 4 * 1024 * 1024
 _CONNECT_SECONDS: Final = 15.0
 _BATCH_SECONDS: Final = 60.0
-# 20261122T101112123456-4711-0a1b2c3d.outbox: when it was made, and by which process.
-_NAME: Final = re.compile(r"(\d{8}T\d{12})-(\d+)-")
-
 PathOption = Annotated[
     Path | None,
     typer.Option(
@@ -58,56 +49,6 @@ DestinationsArgument = Annotated[
 AllOption = Annotated[bool, typer.Option("--all", help="Every destination.")]
 
 
-@dataclass(slots=True)
-class OutboxFile:
-    """One file of an outbox, as it was looked at.
-
-    Attributes:
-        destination: its folder's name: the cluster and a digest of cluster and topic.
-        path: where it is.
-        in_use: a live process holds it locked and sends what is in it; how much that is, only that process knows.
-        events: how many wait in it.
-        bytes: their keys and values.
-        jobs: how many of which job, or of a dataset's event which dataset, by the records' keys.
-        problem: why it, or a part of it, can't be read.
-    """
-
-    destination: str
-    path: Path
-    in_use: bool = False
-    events: int = 0
-    bytes: int = 0
-    jobs: Counter[str] = field(default_factory=Counter)
-    problem: str | None = None
-
-    @property
-    def made_at(self) -> datetime | None:
-        """When, by its name."""
-        named = _NAME.match(self.path.name)
-        return datetime.strptime(named[1], "%Y%m%dT%H%M%S%f").replace(tzinfo=UTC) if named else None
-
-    @property
-    def process(self) -> int | None:
-        """The process that made it, by its name."""
-        named = _NAME.match(self.path.name)
-        return int(named[2]) if named else None
-
-    def document(self) -> dict[str, Any]:
-        """For `--json`; `events`, `bytes` and `jobs` are null where they can't be known."""
-        is_known = not self.in_use and (self.problem is None or self.events > 0)
-        return {
-            "destination": self.destination,
-            "file": str(self.path),
-            "in_use": self.in_use,
-            "process": self.process,
-            "made_at": None if self.made_at is None else self.made_at.isoformat(),
-            "events": self.events if is_known else None,
-            "bytes": self.bytes if is_known else None,
-            "jobs": dict(sorted(self.jobs.items())) if is_known else None,
-            "problem": self.problem,
-        }
-
-
 @app.command("list")
 def list_(path: PathOption = None, json_output: JsonOption = False) -> None:
     """List what waits here for Kafka, by destination and job.
@@ -116,13 +57,14 @@ def list_(path: PathOption = None, json_output: JsonOption = False) -> None:
     """
     root = _root(path)
     with console.status(f"Reading {root}"):
-        found = [looked for each in _files(root, None) if (looked := _looked_at(each)) is not None]
+        found = [looked for each in outbox_files(root, None) if (looked := looked_at(each)) is not None]
     events = sum(each.events for each in found)
     console.result(
         {"path": str(root), "events": events, "outboxes": [each.document() for each in found]}, _table(root, found)
     )
-    if found and not console.json_mode:
-        console.message(f"{events:,} events wait in {root}. `headwater outbox relay` sends them.")
+    if events and not console.json_mode:
+        console.message(f"{events:,} events wait in {root}. `headwater outbox relay --all` sends them.")
+    _note_in_use(sum(each.in_use for each in found))
 
 
 @app.command()
@@ -191,12 +133,12 @@ class _Relayed:
 def _relay(files: Sequence[Path], publisher: Publisher, done: _Relayed) -> None:
     with console.progress() as progress:
         for file in files:
-            with _opened(file, done.problems) as store:
+            with opened(file, done.problems) as store:
                 if store is None:
-                    done.in_use += _is_in_use(file, done.problems)
+                    done.in_use += is_in_use(file, done.problems)
                     continue
                 task = progress.add_task(file.parent.name, total=store.count)
-                for batch in _batches(store):
+                for batch in batches(store):
                     if done.unreachable is not None:
                         break
                     delivered = _sent(batch, publisher, done)
@@ -240,7 +182,7 @@ def drop(
     root = _root(path)
     files = _chosen(root, destinations, everything=everything, with_damaged=True)
     if not yes:
-        events = sum(looked.events for each in files if (looked := _looked_at(each)) is not None)
+        events = sum(looked.events for each in files if (looked := looked_at(each)) is not None)
         raise InputError(
             f"{events:,} events would be lost, and none is dropped yet.", fix="Add --yes if that is what you mean."
         )
@@ -251,9 +193,9 @@ def drop(
             _remove(file)
             removed += 1
             continue
-        with _opened(file, problems) as store:
+        with opened(file, problems) as store:
             if store is None:
-                in_use += _is_in_use(file, problems)
+                in_use += is_in_use(file, problems)
                 continue
             dropped += store.forget(store.numbers())
             store.purge()
@@ -285,89 +227,18 @@ def _root(path: Path | None) -> Path:
         raise InputError(f"No folder of outboxes: {error}.", fix="Name it with --path.") from error
 
 
-def _files(root: Path, destinations: frozenset[str] | None, *, with_damaged: bool = True) -> list[Path]:
-    """Files of outboxes, by destination, the oldest first; all destinations where none is named."""
-    patterns = [f"*{SUFFIX}", f"*{SUFFIX}{DAMAGED}"] if with_damaged else [f"*{SUFFIX}"]
-    try:
-        folders = sorted(each for each in root.iterdir() if each.is_dir())
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise InputError(f"{root} can't be read: {error.strerror}.") from error
-    chosen = [each for each in folders if destinations is None or each.name in destinations]
-    return [file for folder in chosen for file in sorted(file for one in patterns for file in folder.glob(one))]
-
-
 def _chosen(root: Path, destinations: list[str] | None, *, everything: bool, with_damaged: bool = False) -> list[Path]:
     if bool(destinations) == everything:
         raise InputError(
             "Name destinations, or --all for every one.", fix="`headwater outbox list` shows which there are."
         )
     if everything:
-        return _files(root, None, with_damaged=with_damaged)
-    known = sorted({file.parent.name for file in _files(root, None)})
+        return outbox_files(root, None, with_damaged=with_damaged)
+    known = sorted({file.parent.name for file in outbox_files(root, None)})
     for name in destinations or ():
         if name not in known:
             raise NotFoundError(f"{root} has no outbox of {name!r}.", nearest=known)
-    return _files(root, frozenset(destinations or ()), with_damaged=with_damaged)
-
-
-@contextlib.contextmanager
-def _opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
-    """The file of a process that is dead; None: it lives, or there is nothing in it."""
-    try:
-        store = Store.adopt(file)
-    except OutboxUnusableError as error:
-        problems.append(str(error))
-        yield None
-        return
-    if store is None:
-        yield None
-        return
-    with contextlib.closing(store):
-        yield store
-
-
-def _is_in_use(file: Path, problems: Sequence[str]) -> bool:
-    """Of a file that `_opened` gave no store of: an empty one is removed by it, one that can't be read is a problem."""
-    return file.exists() and not any(str(file) in problem for problem in problems)
-
-
-def _batches(store: Store) -> Iterator[list[Numbered]]:
-    after = 0
-    with contextlib.suppress(OutboxUnusableError):  # `damage` has the reason
-        while batch := store.read(after, max_events=_BATCH_EVENTS, max_bytes=_BATCH_BYTES):
-            yield batch
-            after = batch[-1][0]
-
-
-def _looked_at(file: Path) -> OutboxFile | None:
-    """What is in a file; None: nothing, and it is gone."""
-    found = OutboxFile(file.parent.name, file)
-    if file.name.endswith(DAMAGED):
-        found.problem = "damaged; what could be read of it was sent"
-        return found
-    problems: list[str] = []
-    with _opened(file, problems) as store:
-        if store is None:
-            found.in_use = _is_in_use(file, problems)
-            found.problem = problems[0] if problems else None
-            return found if found.in_use or problems else None
-        found.events = store.count
-        for batch in _batches(store):
-            for _, record in batch:
-                found.bytes += len(record.key) + len(record.value)
-                found.jobs[_job(record.key)] += 1
-        found.problem = store.damage
-    return found
-
-
-def _job(key: bytes) -> str:
-    """Namespace and name, by a record's key (`headwater_schemas.identity.record_key`)."""
-    with contextlib.suppress(ValueError, TypeError):
-        _, namespace, name = json.loads(key)
-        return f"{namespace}/{name}"
-    return "?"
+    return outbox_files(root, frozenset(destinations or ()), with_damaged=with_damaged)
 
 
 def _table(root: Path, found: Sequence[OutboxFile]) -> RenderableType:

@@ -4,61 +4,74 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from headwater.doctor.finding import Finding, Severity, duration_text, ok, unseen
+from headwater.errors import InputError
+from headwater.outbox_files import looked_at, outbox_files
 from headwater_producers.outbox.adoption import DAMAGED
-from headwater_producers.outbox.store import SUFFIX
 
 _IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})
 _OF_A_CONTAINER = frozenset({"overlay", "overlayfs", "aufs"})
 _MOUNTS = Path("/proc/self/mounts")
-_OLD_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class SeenOutbox:
-    """The folder, without a look into its files, which are locked by the jobs that write them.
+    """The folder, and what waits in the files that no live process holds.
 
     Attributes:
         folder: which.
         there: whether it exists.
         writable: whether the user of this process could write into it, or make it.
         filesystem: what it is on, as the system calls it; None where that isn't known.
-        files: how many outboxes there are that a job can relay.
-        damaged: how many more couldn't be read by the job that took them over.
+        files: how many outboxes of ended jobs hold events, or can't be read.
+        events: how many events wait in them, as far as they can be read.
         oldest: when the oldest of `files` was last written; None: there is none.
+        in_use: how many more a live process holds: what waits in them only it knows.
+        damaged: how many more couldn't be read by the job that took them over.
+        problem: why the folder, or one of `files`, can't be read; None: all could be.
     """
 
     folder: Path
     there: bool
     writable: bool
     filesystem: str | None
-    files: int
-    damaged: int
-    oldest: datetime | None
+    files: int = 0
+    events: int = 0
+    oldest: datetime | None = None
+    in_use: int = 0
+    damaged: int = 0
+    problem: str | None = None
 
 
 def look(folder: Path, mounts: Path = _MOUNTS) -> SeenOutbox:
-    """Look at the folder, or where it would be made. Never raises for a folder that can't be read."""
+    """Look at the folder, or where it would be made, and into its files as `headwater outbox list` does.
+
+    Never raises for a folder that can't be read.
+    """
     existing = folder
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
+    seen = SeenOutbox(folder, folder.is_dir(), os.access(existing, os.W_OK | os.X_OK), filesystem_of(existing, mounts))
     try:
-        damaged = sum(1 for _ in folder.glob(f"*/*{SUFFIX}{DAMAGED}"))
-        written = [each.stat().st_mtime for each in folder.glob(f"*/*{SUFFIX}")]
-    except OSError:
-        damaged, written = 0, []
-    return SeenOutbox(
-        folder,
-        folder.is_dir(),
-        os.access(existing, os.W_OK | os.X_OK),
-        filesystem_of(existing, mounts),
-        len(written),
-        damaged,
-        datetime.fromtimestamp(min(written), UTC) if written else None,
+        files = outbox_files(folder, None)
+        # A look at a file may write it.
+        written = {each: each.stat().st_mtime for each in files}
+        found = [looked for each in files if (looked := looked_at(each)) is not None]
+    except (OSError, InputError) as error:
+        return replace(seen, problem=str(error))
+    ended = [each for each in found if not each.in_use and not each.path.name.endswith(DAMAGED)]
+    return replace(
+        seen,
+        files=len(ended),
+        events=sum(each.events for each in ended),
+        oldest=datetime.fromtimestamp(min(written[each.path] for each in ended), UTC) if ended else None,
+        in_use=sum(each.in_use for each in found),
+        damaged=sum(each.path.name.endswith(DAMAGED) for each in found),
+        problem=next((each.problem for each in ended if each.problem), None),
     )
 
 
@@ -122,12 +135,35 @@ def judge(seen: SeenOutbox, now: datetime) -> Iterator[Finding]:
             f"{seen.damaged} damaged files are kept.",
             "Look at the disk; `headwater outbox list` names them, `headwater outbox drop` deletes them.",
         )
-    if seen.oldest is not None and (age := (now - seen.oldest).total_seconds()) > _OLD_SECONDS:
+    yield from _waiting(seen, now)
+    yield unseen("outbox", "other machines", "Outboxes of other machines aren't seen from here.", "Run it there, too.")
+
+
+def _waiting(seen: SeenOutbox, now: datetime) -> Iterator[Finding]:
+    """Findings on the events in it."""
+    subject = str(seen.folder)
+    if seen.oldest is not None:
+        age = duration_text(max(0.0, (now - seen.oldest).total_seconds()))
+        unread = "" if seen.problem is None else f" Not all could be read: {seen.problem.rstrip('.')}."
         yield Finding(
             "outbox",
             Severity.WARN,
             subject,
-            f"{seen.files} outboxes wait, the oldest untouched for {duration_text(age)}: no job relays them.",
-            "`headwater outbox list` shows them, `headwater outbox relay --all` sends them.",
+            f"{seen.events:,} events wait in {seen.files:,} outboxes of ended jobs, the oldest untouched for {age}: "
+            f"Kafka was away, or refused them.{unread}",
+            "`headwater outbox list` shows whose; `headwater outbox relay --all` sends them, and has the reason of a "
+            "refusal.",
         )
-    yield unseen("outbox", "other machines", "Outboxes of other machines aren't seen from here.", "Run it there, too.")
+    elif seen.problem is not None:
+        yield unseen(
+            "outbox", subject, f"What waits there isn't known: {seen.problem.rstrip('.')}.", "Run it as the jobs' user."
+        )
+    elif seen.there and not seen.in_use:
+        yield ok("outbox", subject, "No event waits there.")
+    if seen.in_use:
+        yield unseen(
+            "outbox",
+            subject,
+            f"What waits in {seen.in_use:,} outboxes that live jobs hold, only these know.",
+            "Their metric headwater_outbox_events counts it; their logs have what Kafka refuses.",
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -13,16 +14,18 @@ from headwater.console import shortened
 from headwater.show.names import moment_text
 from headwater.show.pages import Fitted
 from headwater_consumers.analysis.checks import CheckedRule, Checks, Finding
+from headwater_schemas.reasons import without_names
 from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _LONGEST = 600
+_MOST_NAMES = 3
 
 
 def view(found: Checks) -> Fitted:
-    """A line for each rule, below those that are broken their findings."""
+    """A line for each rule, below those that are broken a line for each kind of finding, with their number."""
     parts: list[RenderableType] = []
     for rule in found.rules:
         count = f"{rule.total:,}" if rule.total else "–"
@@ -39,16 +42,30 @@ def view(found: Checks) -> Fitted:
 
 
 def _findings(rule: CheckedRule) -> Table:
+    """A row for each kind of finding, the first of the page first."""
     out = Table(box=None, pad_edge=False, show_header=False)
     for _ in range(5):
         out.add_column(overflow="fold")
+    kinds: dict[str, list[Finding]] = {}
     for each in rule.findings:
-        owners = shortened(", ".join(each.subject.owners))
-        since = "" if each.since is None else f"since {moment_text(each.since)}"
-        out.add_row(" ", _subject(each), shortened(each.message, _LONGEST), since, owners)
+        kinds.setdefault(without_names(each.message), []).append(each)
+    for kind, found in kinds.items():
+        out.add_row(" ", *_row(kind, found))
     if len(rule.findings) < rule.total:
         out.add_row(" ", f"and {rule.total - len(rule.findings):,} more")
     return out
+
+
+def _row(kind: str, found: Sequence[Finding]) -> Iterator[str]:
+    """Whose, what, since when, and whom to ask; of several findings how many, the first names, and since the first."""
+    names = list(dict.fromkeys(map(_subject, found)))
+    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    count = f"{len(found):,} × " if len(found) > 1 else ""
+    yield f"{count}{', '.join(names[:_MOST_NAMES])}{more}"
+    yield shortened(kind if count else found[0].message, _LONGEST)
+    times = [each.since for each in found if each.since is not None]
+    yield f"since {moment_text(min(times))}" if times else ""
+    yield shortened(", ".join(dict.fromkeys(owner for each in found for owner in each.subject.owners)))
 
 
 def _subject(finding: Finding) -> str:

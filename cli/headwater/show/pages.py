@@ -13,13 +13,10 @@ from rich.text import Text
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-# In a pipe; rich pads no line to it.
-_WIDE = 100_000
-
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What it shows, fitted to where it is shown."""
+    """What it shows, broken where the terminal ends; in a pipe as it is."""
 
     view: RenderableType
 
@@ -28,7 +25,7 @@ class Fitted:
         if console.is_terminal:
             yield from console.render(self.view, options.update(no_wrap=False, overflow="fold"))
         else:
-            yield from console.render(self.view, options.update(width=_WIDE))
+            yield from console.render(self.view, options)
 
 
 def pairs(rows: Iterable[tuple[str, str | Text | None]]) -> Table:

@@ -4,6 +4,7 @@
 |-------------------------------|----------------------------------------------------------------------------|
 | the project                   | the set `dbt:<project>`                                                    |
 | models, seeds, snapshots, sources | datasets `database.schema.table` in the namespace that is given        |
+| `meta.headwater_dataset`      | the dataset that one of these is, in place of that name: a table of the lake |
 | `description`, `tags`, `meta.owner`, groups' owners, columns | of these datasets; columns of the catalog, too |
 | a column's type in the catalog, else its `data_type` | its type                                              |
 | tests                         | tags `test` of the columns and datasets that they test                     |
@@ -29,6 +30,7 @@ from headwater_consumers.declaring.marks import Marked
 from headwater_consumers.declaring.problems import DeclarationError, Problem
 from headwater_consumers.declaring.reading import Form, require_form
 from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_schemas import naming
 from headwater_schemas.events import (
     ConsumerType,
     DatasetRead,
@@ -124,11 +126,26 @@ class _Dependencies(Form):
     nodes: list[str] | None = None
 
 
+class _Dataset(Form):
+    namespace: _Text
+    name: _Text
+
+
+class _Meta(Form):
+    headwater_dataset: _Text | _Dataset | None = None
+
+
+class _Config(Form):
+    meta: _Meta | None = None
+
+
 class _Node(_Documented):
     resource_type: str | None = None
     name: _Text | None = None
     columns: dict[_Text, _Column] | None = None
     depends_on: _Dependencies | None = None
+    meta: _Meta | None = None
+    config: _Config | None = None
     group: str | None = None
     attached_node: str | None = None
     column_name: str | None = None
@@ -202,6 +219,9 @@ class _Manifest:
         node = self._nodes.get(unique_id)
         if node is None or not _is_dataset(node):
             return None
+        if (known := _meta(node).get("headwater_dataset")) is not None:
+            path = naming.path(known) if isinstance(known, str) else None
+            return DatasetRef(path.namespace, path.name) if path else DatasetRef(known["namespace"], known["name"])
         table = node.get("identifier") or node.get("alias") or node.get("name")
         parts = (node.get("database"), node.get("schema"), table)
         return DatasetRef(self._namespace, ".".join(str(part) for part in parts if part))
@@ -261,7 +281,7 @@ class _Manifest:
         return tuple(sorted(out, key=lambda tag: tag.key)) or None
 
     def _owners(self, node: Mapping[str, Any]) -> tuple[Owner, ...] | None:
-        owner = _of(node, "meta").get("owner") or _of(_of(node, "config"), "meta").get("owner")
+        owner = _meta(node).get("owner")
         if owner is None and (group := self._groups.get(str(node.get("group")))) is not None:
             owner = _of(group, "owner").get("name") or _of(group, "owner").get("email") or group.get("name")
         names = owner if isinstance(owner, list) else [owner] if owner else []
@@ -315,6 +335,11 @@ def _freshness(node: Mapping[str, Any]) -> int | None:
 def _is_dataset(node: Mapping[str, Any]) -> bool:
     is_ephemeral = _of(node, "config").get("materialized") == "ephemeral"
     return node.get("resource_type") in _DATASETS and bool(node.get("name")) and not is_ephemeral
+
+
+def _meta(node: Mapping[str, Any]) -> dict[str, Any]:
+    """What the project says of a node in words of its own; newer versions of dbt have it in `config`."""
+    return {**_of(_of(node, "config"), "meta"), **_of(node, "meta")}
 
 
 def _depends(node: Mapping[str, Any]) -> list[str]:

@@ -21,6 +21,7 @@ from headwater_producers.publisher.settings import PublisherSettings
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import with_registry_id
 from headwater_schemas.errors import CredentialsRefusedError, FatalError, LineageError
+from headwater_schemas.kafka.errors import refusal_text
 from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered
 from headwater_schemas.registry import RegistryClient
 from headwater_schemas.topics import TopicNames, ensure_topics
@@ -138,7 +139,7 @@ class Preparation:
             self._on_error(failure.error)
             self._note(
                 f"The schema can't be put on topic {self._topics.schemas}, and no event is sent before it is: "
-                f"{failure.error.str()}"
+                f"{refusal_text(failure.error)}"
             )
             return False
         return True

@@ -21,7 +21,7 @@ from headwater_producers.publisher.ledger import Ledger, Outgoing
 from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
 from headwater_producers.publisher.preparation import Preparation
 from headwater_producers.publisher.settings import PublisherSettings
-from headwater_schemas.kafka.errors import credentials_refused, kafka_error, refuses_credentials
+from headwater_schemas.kafka.errors import credentials_refused, kafka_error, refusal_text, refuses_credentials
 from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered
 from headwater_schemas.topics import TopicNames
 
@@ -208,8 +208,8 @@ class Sender:
             return
         self._sent_alone.discard(outgoing.sequence)
         error = failure.error
-        detail = _too_large(outgoing) if failure.too_large else error.str()
-        self._ledger.fail(outgoing, f"{error.name()}: {detail}", _KINDS.get(error.code(), FailureKind.OTHER))
+        reason = f"{error.name()}: {_too_large(outgoing)}" if failure.too_large else refusal_text(error)
+        self._ledger.fail(outgoing, reason, _KINDS.get(error.code(), FailureKind.OTHER))
 
     def _send_alone(self) -> None:
         """Send the events of batches that were too large one by one, so that only those at fault fail."""

@@ -31,6 +31,12 @@ _FORBIDDEN = {
 }
 _MECHANISM = {KafkaError.UNSUPPORTED_SASL_MECHANISM}
 _ARGUMENTS = {KafkaError._INVALID_ARG, KafkaError.INVALID_GROUP_ID, KafkaError.TOPIC_EXCEPTION}
+_TIME = {KafkaError.INVALID_RECORD, KafkaError.INVALID_TIMESTAMP}
+_CLOCKS = (
+    "A record has the time of this machine's clock: compare it with the brokers', and see the topic's "
+    "message.timestamp.before.max.ms and message.timestamp.after.max.ms (message.timestamp.difference.max.ms before "
+    "Kafka 3.6)"
+)
 # How librdkafka begins when it makes no client of its settings. Of the same code are bad arguments of later calls.
 _UNUSABLE = re.compile(r"Failed to create|[Cc]onfiguration property")
 
@@ -41,6 +47,12 @@ def kafka_error(raised: KafkaError | KafkaException) -> KafkaError:
         inner = raised.args[0]
         return inner if isinstance(inner, KafkaError) else KafkaError(KafkaError._FAIL, str(inner))
     return raised
+
+
+def refusal_text(error: KafkaError) -> str:
+    """Why the brokers refuse a record, for people: `NAME: text`, with where to look if its time is at fault."""
+    text = f"{error.name()}: {error.str()}"
+    return f"{text}. {_CLOCKS}" if error.code() in _TIME else text
 
 
 def refuses_credentials(error: KafkaError) -> bool:
@@ -82,7 +94,8 @@ def kafka_failure(
         )
     if error.code() in _ARGUMENTS:
         return TopicsUnusableError(f"{where}: {doing} failed, {text}", setting="HEADWATER_TOPIC_PREFIX", code=code)
-    return BrokerUnavailableError(f"{where}: {doing} failed, {text} ({code})", code=code)
+    hint = f". {_CLOCKS}" if error.code() in _TIME else ""
+    return BrokerUnavailableError(f"{where}: {doing} failed, {text} ({code}){hint}", code=code)
 
 
 def settings_refused(raised: KafkaError | KafkaException) -> SettingsRefusedError:

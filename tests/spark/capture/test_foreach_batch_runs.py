@@ -147,7 +147,10 @@ def test_an_error_of_the_function_is_the_jobs_own(captured: Captured, tmp_path: 
         run(func)
     sink = captured.flushed()
     assert [entry.batch_id for entry in sink.entries("job.fb")] == [0], "batch 1 was never committed"
-    assert sink.last_run("job.fb").type is RunEventType.FAIL
+    failed = sink.last_run("job.fb")
+    assert failed.type is RunEventType.FAIL
+    assert failed.error is not None
+    assert (failed.error.type, failed.error.message) == ("LookupError", "not my day, token=[redacted]")
     assert "hunter2" not in repr(sink.events)
     assert sink.jobs() == {"job", "job.fb"}
 

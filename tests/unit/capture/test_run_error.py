@@ -106,6 +106,55 @@ def test_lines_of_code_of_a_python_worker_go_too() -> None:
     assert error.stack_trace.endswith("\t... 34 more")
 
 
+TRACEBACK = """\
+Traceback (most recent call last):
+  File "/opt/py4j/clientserver.py", line 644, in _call_proxy
+    return_value = getattr(self.pool[obj_id], method)(*params)
+  File "/opt/pyspark/sql/utils.py", line 161, in call
+    self.func(DataFrame(jdf, session), batch_id)
+  File "/app/orders.py", line 12, in write
+    charge('bob', 'hunter2')
+"""
+FRAMES = "\tat py4j.Protocol.getReturnValue(Protocol.java:476)\n\tat java.lang.Thread.run(Thread.java:840)"
+PROXY = "An exception was raised by the Python Proxy. Return Message: "
+SPARK_3 = f"py4j.Py4JException: {PROXY}"
+SPARK_4 = (
+    "org.apache.spark.sql.execution.streaming.sources.ForeachBatchUserFuncException: "
+    "[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred in the user provided function in foreach batch sink. "
+    f"Reason: {PROXY}"
+)
+RAISED = [
+    ("ValueError: token=hunter2 is wrong\nin two lines", "ValueError", "token=[redacted] is wrong\nin two lines"),
+    ("KeyError", "KeyError", "KeyError"),
+    ("app.errors.Late: too late", "app.errors.Late", "too late"),
+    (
+        "py4j.protocol.Py4JJavaError: An error occurred while calling o1.\n: java.io.IOException: full\n\tat a.B(B:1)",
+        "java.io.IOException",
+        "full",
+    ),
+    (
+        f"KeyError: 1\n\nThe above exception was the direct cause of …:\n\n{TRACEBACK}RuntimeError: no rate",
+        "RuntimeError",
+        "no rate",
+    ),
+]
+
+
+def test_what_a_foreach_batch_function_raised_is_the_error(subtests: pytest.Subtests) -> None:
+    for printed, kind, message in RAISED:
+        for text in (
+            f"{SPARK_3}{TRACEBACK}{printed}\n\n{FRAMES}",
+            f"{SPARK_4}{TRACEBACK}{printed}\n SQLSTATE: 39000\n{FRAMES}",
+        ):
+            with subtests.test(text=text):
+                for error in (from_java_text(text), from_exception(RuntimeError(text))):
+                    assert (error.type, error.message) == (kind, message)
+                    assert error.stack_trace is not None
+                    assert 'File "/app/orders.py", line 12, in write' in error.stack_trace
+                    assert "hunter2" not in repr(error)
+    assert from_java_text(f"{SPARK_3}None").type == "py4j.Py4JException"
+
+
 def test_as_much_of_an_error_as_is_wanted() -> None:
     error = RunError(type="x.Y", message="refused", stack_trace="\tat x.Z")
     assert {detail: in_detail(error, detail) for detail in get_args(ErrorDetail)} == {

@@ -37,7 +37,7 @@ def as_command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., None]
         module = ModuleType("headwater.commands.probe")
         module.command = function  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        monkeypatch.setitem(cli.COMMANDS, "probe", cli.Command(module.__name__))
+        monkeypatch.setitem(cli.COMMANDS, "probe", cli.Command(module.__name__, "Probes"))
 
     return register
 
@@ -148,10 +148,20 @@ def test_with_json_a_misspelt_setting_is_a_document_too(
     assert "HEADWATER_DATADIR" in document["error"]["message"]
 
 
-def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_command_in_the_panel_of_what_it_is_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
-    text = capsys.readouterr().out
-    assert [name for name in cli.COMMANDS if name not in text] == []
+    shown: dict[str, list[str]] = {}
+    for line in capsys.readouterr().out.splitlines():
+        if panel := re.match(r"╭─ (.*?) ─*╮$", line):
+            names = shown[panel[1]] = []
+        elif command := re.match(r"│ ([a-z-]+) ", line):
+            names.append(command[1])
+    del shown["Options"]
+    expected: dict[str, list[str]] = {}
+    for name, command_ in cli.COMMANDS.items():
+        expected.setdefault(command_.panel, []).append(name)
+    assert list(shown.items()) == list(expected.items())
+    assert max(len(names) for names in shown.values()) < 10
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,7 +170,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(cli.COMMANDS, "probe", cli.Command("not_installed_here", extra="materializer"))
+    monkeypatch.setitem(cli.COMMANDS, "probe", cli.Command("not_installed_here", "Probes", extra="materializer"))
     assert cli.main(["probe"]) == 6
     # Of a checkout, which is no package of that name anywhere.
     command = install_command("materializer")
@@ -186,7 +196,7 @@ def test_with_the_extra_of_a_spark_driver_alone_the_commands_of_the_readme_are_t
     """
     with run(script) as process:
         output, _ = process.communicate(timeout=patience(100))
-    assert output.split() == ["up", "down", "status", "run", "events", "emit", "outbox", "topic"]
+    assert output.split() == ["up", "down", "status", "topic", "run", "emit", "events", "outbox"]
 
 
 def run(script: str) -> subprocess.Popen[str]:
@@ -208,7 +218,7 @@ def test_a_signal_lets_a_command_clean_up(subtests: pytest.Subtests) -> None:
                 print("cleaned up", flush=True)
         module.command = command
         sys.modules["probe"] = module
-        cli.COMMANDS["probe"] = cli.Command("probe")
+        cli.COMMANDS["probe"] = cli.Command("probe", "Probes")
         sys.exit(cli.main(["probe"]))
     """
             with run(script) as process:
@@ -233,7 +243,7 @@ def test_a_signal_that_comes_while_a_finalizer_runs_is_not_lost() -> None:
             time.sleep(60)
         module.command = command
         sys.modules["probe"] = module
-        cli.COMMANDS["probe"] = cli.Command("probe")
+        cli.COMMANDS["probe"] = cli.Command("probe", "Probes")
         sys.exit(cli.main(["probe"]))
     """
     with run(script) as process:
@@ -245,7 +255,7 @@ def test_only_the_named_command_is_imported() -> None:
     script = """
         import sys
         from headwater import cli
-        cli.COMMANDS["probe"] = cli.Command("json")
+        cli.COMMANDS["probe"] = cli.Command("json", "Probes")
         try:
             cli.build(["down"])
         finally:
@@ -293,6 +303,25 @@ def test_a_path_that_is_wider_than_its_cell_is_whole() -> None:
     PlainConsole(printed, width=40).print(Group(table))
     assert "…" not in printed.getvalue()
     assert path in "".join(line[4:].strip() for line in printed.getvalue().splitlines())
+
+
+def test_a_row_of_a_table_is_one_line_in_a_pipe(
+    as_command: Callable[[Callable[..., None]], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = "/srv/outbox/" + "deeper/" * 60
+
+    def command(json_output: JsonOption = False) -> None:
+        table = Table("one", "two", "three", box=None)
+        table.add_row(path, "words of a cell " * 20, path)
+        console.result({}, Group("before", table))
+
+    monkeypatch.setenv("COLUMNS", "80")
+    as_command(command)
+    assert cli.main(["probe"]) == 0
+    [_, _, row] = capsys.readouterr().out.splitlines()
+    assert row.count(path) == 2
 
 
 def test_help_is_broken_where_the_terminal_ends(

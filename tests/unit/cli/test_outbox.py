@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from headwater import errors
 from headwater.cli import main
 from headwater.commands import outbox
 from headwater_producers.outbox.adoption import DAMAGED
@@ -50,7 +53,11 @@ def test_what_waits_is_listed_by_destination_and_job(root: Path, capsys: pytest.
         ("right-1", {"app/bills": 2}, False),
     ]
     assert main(["outbox", "list"]) == 0
-    assert "app/orders" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert "app/orders" in shown.out
+    # The command that it names does it: it fails for want of a Kafka, not of an argument.
+    [hint] = re.findall(r"`[^`]*headwater (outbox relay[^`]*)` sends them", shown.err)
+    assert main(shlex.split(hint)) == errors.ExitCode.CONFIGURATION
     assert run(capsys, "list")[1]["events"] == 11, "looking changes nothing"
 
 

@@ -108,6 +108,25 @@ def test_a_project_is_a_set(declared: DeclaredSet) -> None:
     assert [reject(event) for event in events] == [None] * len(events)
 
 
+def test_a_source_can_be_declared_to_be_a_dataset_of_the_lake(subtests: pytest.Subtests) -> None:
+    topic = DatasetRef("kafka://broker-1:9092", "departed")
+    for meta, expected in [
+        ("s3a://lake/departed/", DatasetRef("s3://lake", "departed")),
+        ({"namespace": topic.namespace, "name": topic.name}, topic),
+    ]:
+        for more in ({"meta": {"headwater_dataset": meta}}, {"config": {"meta": {"headwater_dataset": meta}}}):
+            with subtests.test(more=more):
+                source = MANIFEST["sources"]["source.flights.raw.departed"] | more
+                manifest = MANIFEST | {"sources": {"source.flights.raw.departed": source}}
+                bodies = read_file("manifest.json", json.dumps(manifest), namespace=NAMESPACE).declarations.values()
+                assert expected in {each.dataset for each in bodies}
+                assert DEPARTED not in {each.dataset for each in bodies}
+                [job] = [each for each in bodies if each.job == JobRef("dbt", "model.flights.delays")]
+                assert job.inputs == tuple(sorted([AIRLINES, expected]))
+                [board] = [each for each in bodies if each.consumer == "board"]
+                assert DatasetRead(expected) in (board.reads or ())
+
+
 def test_models_seeds_and_sources_are_datasets(declared: DeclaredSet) -> None:
     found = {body.dataset: body for body in declared.declarations.values() if body.dataset is not None}
     assert found.keys() == {DELAYS, AIRLINES, DEPARTED}
@@ -187,6 +206,13 @@ def test_mistakes_have_their_lines() -> None:
                 "/nodes/model.b/columns/b/tags/0": "1",
                 "/exposures/e/url": '"url": 5',
             }
+
+
+def test_a_dataset_that_has_half_a_name_is_a_mistake() -> None:
+    source = MANIFEST["sources"]["source.flights.raw.departed"] | {"meta": {"headwater_dataset": {"name": "n"}}}
+    manifest = json.dumps(MANIFEST | {"sources": {"source.flights.raw.departed": source}})
+    with pytest.raises(DeclarationError, match=r"^manifest\.json, line 1: sources.*meta\.headwater_dataset\.namespace"):
+        read_file("manifest.json", manifest, namespace=NAMESPACE)
 
 
 def test_mistakes_of_a_catalog_name_it(subtests: pytest.Subtests) -> None:

@@ -14,6 +14,8 @@ from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox
 from headwater.doctor.examine import Examined
 from headwater.doctor.finding import Finding, Severity, duration_text
 from headwater_consumers.graph.schema import GRAPH_VERSION
+from headwater_producers.outbox.store import Store
+from headwater_schemas.record import Record
 from headwater_schemas.topics import TopicNames, topic_specs
 
 if TYPE_CHECKING:
@@ -227,20 +229,22 @@ def test_an_event_of_the_future() -> None:
 
 # Outbox.
 
-HERE = outbox.SeenOutbox(Path("/var/outbox"), True, True, "ext4", 0, 0, None)
+HERE = outbox.SeenOutbox(Path("/var/outbox"), True, True, "ext4")
 
 
 FOLDERS: list[tuple[outbox.SeenOutbox, list[Severity]]] = [
-    (HERE, [OK]),
-    (replace(HERE, writable=False), [FAIL]),
+    (HERE, [OK, OK]),
+    (replace(HERE, writable=False), [FAIL, OK]),
     (replace(HERE, there=False), [OK]),
-    *((replace(HERE, filesystem=kind), [FAIL]) for kind in ("tmpfs", "ramfs", "devtmpfs")),
-    *((replace(HERE, filesystem=kind), [WARN]) for kind in ("overlay", "overlayfs", "aufs")),
-    (replace(HERE, filesystem=None), [UNKNOWN]),
-    (replace(HERE, files=1, damaged=1, oldest=NOW), [OK, WARN]),
-    (replace(HERE, files=1, damaged=0, oldest=NOW), [OK]),
-    (replace(HERE, files=1, oldest=NOW - timedelta(days=1)), [OK]),
-    (replace(HERE, files=1, oldest=NOW - timedelta(days=1, seconds=1)), [OK, WARN]),
+    *((replace(HERE, filesystem=kind), [FAIL, OK]) for kind in ("tmpfs", "ramfs", "devtmpfs")),
+    *((replace(HERE, filesystem=kind), [WARN, OK]) for kind in ("overlay", "overlayfs", "aufs")),
+    (replace(HERE, filesystem=None), [UNKNOWN, OK]),
+    (replace(HERE, damaged=1), [OK, WARN, OK]),
+    (replace(HERE, files=1, events=13, oldest=NOW), [OK, WARN]),
+    (replace(HERE, files=1, problem="damaged", oldest=NOW), [OK, WARN]),
+    (replace(HERE, in_use=1), [OK, UNKNOWN]),
+    (replace(HERE, files=1, events=13, oldest=NOW, in_use=1), [OK, WARN, UNKNOWN]),
+    (replace(HERE, problem="can't be read"), [OK, UNKNOWN]),
 ]
 
 
@@ -262,35 +266,42 @@ def test_the_file_system_is_that_of_the_longest_mount(tmp_path: Path) -> None:
     assert outbox.filesystem_of(Path("/srv/outbox"), tmp_path / "none") is None
 
 
-def test_a_folder_is_looked_at_without_a_change(tmp_path: Path) -> None:
+def test_a_folder_is_not_made_by_a_look(tmp_path: Path) -> None:
     missing = tmp_path / "state" / "outbox"
     seen = outbox.look(missing)
     assert (seen.there, seen.writable, seen.files) == (False, True, 0)
     assert not missing.parent.exists()
-    folder = tmp_path / "there" / "broker-1"
-    folder.mkdir(parents=True)
-    for name in ("a.outbox", "b.outbox.damaged", "notes.txt"):
-        (folder / name).write_bytes(b"x")
-    seen = outbox.look(folder.parent)
-    assert (seen.there, seen.files, seen.damaged) == (True, 1, 1)
 
 
-def test_a_damaged_file_is_not_an_outbox_that_waits(tmp_path: Path) -> None:
-    # No job relays it, and `headwater outbox relay` doesn't either: it has a finding of its own.
+def test_events_that_an_ended_job_left_are_no_ok(tmp_path: Path) -> None:
     folder = tmp_path / "broker-1"
     folder.mkdir()
+    ended, live = Store.create(folder), Store.create(folder)
+    for store in (ended, live):
+        records = [(number, Record(f"id{number}", "RUN", b"key", b"value")) for number in range(1, 14)]
+        store.append(records)
+        store.admit(records)
+    ended.close()
     long_ago = (NOW - timedelta(days=30)).timestamp()
+    os.utime(ended.path, (long_ago, long_ago))
+    # No job relays it, and `headwater outbox relay` doesn't either: it has a finding of its own.
     (folder / "b.outbox.damaged").write_bytes(b"x")
-    os.utime(folder / "b.outbox.damaged", (long_ago, long_ago))
+    (folder / "notes.txt").write_bytes(b"x")
+    before = sorted(folder.iterdir())
     seen = outbox.look(tmp_path)
-    assert (seen.files, seen.damaged, seen.oldest) == (0, 1, None)
-    found = [each.message for each in outbox.judge(seen, NOW) if each.severity is WARN and "kept" in each.message]
-    assert found == ["1 damaged files are kept."]
-    assert not any("outboxes wait" in each.message for each in outbox.judge(seen, NOW))
-    (folder / "a.outbox").write_bytes(b"x")
-    os.utime(folder / "a.outbox", (long_ago, long_ago))
-    messages = [each.message for each in outbox.judge(outbox.look(tmp_path), NOW)]
-    assert "1 outboxes wait, the oldest untouched for 30 d: no job relays them." in messages
+    assert (seen.files, seen.events, seen.in_use, seen.damaged, seen.problem) == (1, 13, 1, 1, None)
+    found = [each.message for each in outbox.judge(seen, NOW) if each.subject == str(tmp_path)]
+    assert "1 damaged files are kept." in found
+    assert any(
+        each.startswith("13 events wait in 1 outboxes of ended jobs, the oldest untouched for 30 d") for each in found
+    )
+    assert not any("No event waits" in each for each in found)
+    assert sorted(folder.iterdir()) == before
+    live.close()
+    (folder / "c.outbox").write_bytes(b"no database" * 1_000)
+    seen = outbox.look(tmp_path)
+    assert (seen.files, seen.events, seen.in_use) == (3, 26, 0)
+    assert "not a database" in str(seen.problem)
 
 
 # Dead letters, lag, backup.

@@ -213,6 +213,28 @@ def test_a_failed_event_is_reported_with_its_reason_and_the_others_go(make: Make
         report.require_delivered()
 
 
+def test_a_refusal_that_a_clock_may_cause_names_clocks_and_settings_of_timestamps(
+    make: Make, cluster: FakeCluster, subtests: pytest.Subtests
+) -> None:
+    for code, hinted in [
+        (KafkaError.INVALID_RECORD, True),
+        (KafkaError.INVALID_TIMESTAMP, True),
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, False),
+    ]:
+        with subtests.test(code=code):
+
+            def answer(topic: str, _values: list[bytes], code: int = code) -> KafkaError | None:
+                return KafkaError(code) if topic == EVENTS else None
+
+            cluster.answer = answer
+            publisher = make()
+            publisher.publish(event("a"))
+            [failed] = publisher.flush(patience(10)).failed
+            assert failed.reason.startswith(f"{KafkaError(code).name()}: ")
+            assert ("clock" in failed.reason) == hinted
+            assert ("message.timestamp.after.max.ms" in failed.reason) == hinted
+
+
 def test_of_a_batch_that_is_too_large_only_those_at_fault_fail(make: Make, cluster: FakeCluster) -> None:
     def answer(topic: str, values: list[bytes]) -> KafkaError | None:
         large = topic == EVENTS and sum(map(len, values)) > 2_000

@@ -21,13 +21,51 @@ MAX_STACK_CHARS: Final = 8_000
 # `org.apache.spark.SparkException: text`; the class is dotted, and neither holds a space.
 _HEAD: Final = re.compile(r"^([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+)(?::\s*|$)")
 _FRAME: Final = re.compile(r"^\s*(?:at [\w.$<>/]+\(|\.\.\. \d+ more|Caused by: |Suppressed: )")
+# Py4J's sentence about a function of the script that the JVM has called, foreachBatch's; its traceback follows.
+_PROXY: Final = "An exception was raised by the Python Proxy. Return Message: "
+_TRACEBACK: Final = "Traceback (most recent call last):\n"
+# `ValueError: text` below the indented lines of a traceback.
+_RAISED: Final = re.compile(r"^([A-Za-z_][\w.]*)(?::[ ]*|$)", re.MULTILINE)
+_OF_PY4J: Final = re.compile(r"An error occurred while calling [^\n]*\n: ")
+_SQLSTATE: Final = re.compile(r"\s*SQLSTATE: \w{5}\s*\Z")
 
 
 def from_java_text(text: str) -> RunError:
-    """Reads `Throwable.toString`, or a whole printed stack trace."""
-    lines = text.strip().splitlines() or [NO_TYPE]
+    """Reads `Throwable.toString`, or a whole printed stack trace.
+
+    Of a failed foreachBatch function, the error is what the function raised, not how Py4J and Spark wrapped it.
+    """
+    return _of_function(text) or _of_java(text)
+
+
+def _of_function(text: str) -> RunError | None:
+    _, wrapped, inner = text.partition(_PROXY)
+    _, found, last = _java_frames_off(inner)[0].rpartition(_TRACEBACK)
+    raised = _RAISED.search(last)
+    if not wrapped or not found or raised is None:
+        return None
+    message = _SQLSTATE.sub("", last[raised.end() :]).strip()
+    if (called := _OF_PY4J.match(message)) is not None:
+        # The function called the JVM in turn.
+        cause = _of_java(message[called.end() :])
+        kind, message = cause.type, cause.message
+    else:
+        kind, message = raised[1], message or raised[1]
+    return RunError(
+        type=kind, message=_shown(message, MAX_MESSAGE_CHARS), stack_trace=_shown(inner.strip(), MAX_STACK_CHARS)
+    )
+
+
+def _java_frames_off(text: str) -> tuple[str, str]:
+    """What is above the first frame of a JVM's stack trace, and the rest."""
+    lines = text.split("\n")
     end = next((number for number, line in enumerate(lines) if number and _FRAME.match(line)), len(lines))
-    message = "\n".join(lines[:end]).strip()
+    return "\n".join(lines[:end]), "\n".join(lines[end:])
+
+
+def _of_java(text: str) -> RunError:
+    message, stack_trace = _java_frames_off(text.strip() or NO_TYPE)
+    message = message.strip()
     kind = None
     if found := _HEAD.match(message):
         kind = found[1]
@@ -35,7 +73,7 @@ def from_java_text(text: str) -> RunError:
     return RunError(
         type=kind,
         message=_shown(message, MAX_MESSAGE_CHARS),
-        stack_trace=_shown("\n".join(lines[end:]), MAX_STACK_CHARS) if end < len(lines) else None,
+        stack_trace=_shown(stack_trace, MAX_STACK_CHARS) if stack_trace else None,
     )
 
 
@@ -49,7 +87,9 @@ def first_line(error: BaseException) -> str:
 
 
 def from_exception(error: BaseException) -> RunError:
-    """An exception of the driver's script."""
+    """An exception of the driver's script; of a query that failed in a foreachBatch function, what that raised."""
+    if (of_function := _of_function(str(error))) is not None:
+        return of_function
     kind = type(error)
     return RunError(
         type=kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}",

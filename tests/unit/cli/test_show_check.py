@@ -1,10 +1,12 @@
-"""What a CI system counts is what was found, beyond the limit, too."""
+"""Findings as people and CI systems get them: each is counted, beyond the limit, too."""
 
 from __future__ import annotations
 
+import io
 from xml.etree import ElementTree as ET
 
-from headwater.show.check import junit
+from headwater.console import PlainConsole
+from headwater.show.check import junit, view
 from headwater_consumers.analysis.checks import CheckedRule, Checks, Finding, Subject
 
 
@@ -12,6 +14,26 @@ def rule(name: str, listed: int, total: int) -> CheckedRule:
     subject = Subject("JOB", "k", "n/j", ("o",))
     findings = tuple(Finding(str(number), subject, "It is so.", None) for number in range(listed))
     return CheckedRule(name, f"{name} holds", "Mend it.", total, 1, findings, None)
+
+
+def test_findings_of_one_kind_are_one_line_for_people() -> None:
+    def finding(number: int, message: str, owner: str) -> Finding:
+        return Finding(str(number), Subject("JOB", str(number), f"n/j{number}", (owner,)), message, None)
+
+    lacks = "Its latest column lineage is incomplete: the document has no source of some columns of"
+    findings = [finding(number, f"{lacks} n/t{number}.", f"o{number % 2}") for number in range(619)]
+    findings[7] = finding(7, "It writes, and no column lineage of it is known.", "o2")
+    rule_ = CheckedRule("lineage-incomplete", "It is whole.", "Declare it.", 700, 0, tuple(findings), "cursor")
+    out = io.StringIO()
+    PlainConsole(out, width=100_000, soft_wrap=True).print(view(Checks((rule_,), 700, 0)))
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    assert len(lines) == 5
+    assert "618 × n/j0, n/j1, n/j2 and 615 more" in lines[1]
+    assert f"{lacks} …" in lines[1]
+    assert lines[1].endswith("o0, o1")
+    assert "n/j7" in lines[2]
+    assert "no column lineage of it is known" in lines[2]
+    assert "and 81 more" in lines[3]
 
 
 def test_findings_beyond_the_limit_are_a_failed_case_together() -> None:

@@ -1,0 +1,153 @@
+"""Files of the outboxes on this machine: which there are, and what waits in those that no live process holds.
+
+A look takes a file's lock for a moment, as a job that relays the file does. A live process keeps that lock, so its file
+is left alone, and what waits in it isn't known. A file that holds nothing is removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from headwater.errors import InputError
+from headwater_producers.outbox import OutboxUnusableError
+from headwater_producers.outbox.adoption import DAMAGED
+from headwater_producers.outbox.store import SUFFIX, Numbered, Store
+
+_BATCH_EVENTS: Final = 500
+_BATCH_BYTES: Final = 4 * 1024 * 1024
+# 20261122T101112123456-4711-0a1b2c3d.outbox: when it was made, and by which process.
+_NAME: Final = re.compile(r"(\d{8}T\d{12})-(\d+)-")
+
+
+@dataclass(slots=True)
+class OutboxFile:
+    """One file of an outbox, as it was looked at.
+
+    Attributes:
+        destination: its folder's name: the cluster and a digest of cluster and topic.
+        path: where it is.
+        in_use: a live process holds it locked and sends what is in it; how much that is, only that process knows.
+        events: how many wait in it.
+        bytes: their keys and values.
+        jobs: how many of which job, or of a dataset's event which dataset, by the records' keys.
+        problem: why it, or a part of it, can't be read.
+    """
+
+    destination: str
+    path: Path
+    in_use: bool = False
+    events: int = 0
+    bytes: int = 0
+    jobs: Counter[str] = field(default_factory=Counter)
+    problem: str | None = None
+
+    @property
+    def made_at(self) -> datetime | None:
+        """When, by its name."""
+        named = _NAME.match(self.path.name)
+        return datetime.strptime(named[1], "%Y%m%dT%H%M%S%f").replace(tzinfo=UTC) if named else None
+
+    @property
+    def process(self) -> int | None:
+        """The process that made it, by its name."""
+        named = _NAME.match(self.path.name)
+        return int(named[2]) if named else None
+
+    def document(self) -> dict[str, Any]:
+        """For `--json`; `events`, `bytes` and `jobs` are null where they can't be known."""
+        is_known = not self.in_use and (self.problem is None or self.events > 0)
+        return {
+            "destination": self.destination,
+            "file": str(self.path),
+            "in_use": self.in_use,
+            "process": self.process,
+            "made_at": None if self.made_at is None else self.made_at.isoformat(),
+            "events": self.events if is_known else None,
+            "bytes": self.bytes if is_known else None,
+            "jobs": dict(sorted(self.jobs.items())) if is_known else None,
+            "problem": self.problem,
+        }
+
+
+def outbox_files(root: Path, destinations: frozenset[str] | None, *, with_damaged: bool = True) -> list[Path]:
+    """Files of outboxes, by destination, the oldest first; all destinations where none is named.
+
+    Raises:
+        InputError: the folder can't be read.
+    """
+    patterns = [f"*{SUFFIX}", f"*{SUFFIX}{DAMAGED}"] if with_damaged else [f"*{SUFFIX}"]
+    try:
+        folders = sorted(each for each in root.iterdir() if each.is_dir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise InputError(f"{root} can't be read: {error.strerror}.") from error
+    chosen = [each for each in folders if destinations is None or each.name in destinations]
+    return [file for folder in chosen for file in sorted(file for one in patterns for file in folder.glob(one))]
+
+
+@contextlib.contextmanager
+def opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
+    """The file of a process that is dead; None: it lives, or there is nothing in it."""
+    try:
+        store = Store.adopt(file)
+    except OutboxUnusableError as error:
+        problems.append(str(error))
+        yield None
+        return
+    if store is None:
+        yield None
+        return
+    with contextlib.closing(store):
+        yield store
+
+
+def is_in_use(file: Path, problems: Sequence[str]) -> bool:
+    """Of a file that `opened` gave no store of: an empty one is removed by it, one that can't be read is a problem."""
+    return file.exists() and not any(str(file) in problem for problem in problems)
+
+
+def batches(store: Store) -> Iterator[list[Numbered]]:
+    """All events of a file, in order, as far as they can be read: `damage` of the store says what can't."""
+    after = 0
+    with contextlib.suppress(OutboxUnusableError):
+        while batch := store.read(after, max_events=_BATCH_EVENTS, max_bytes=_BATCH_BYTES):
+            yield batch
+            after = batch[-1][0]
+
+
+def looked_at(file: Path) -> OutboxFile | None:
+    """What is in a file; None: nothing, and it is gone."""
+    found = OutboxFile(file.parent.name, file)
+    if file.name.endswith(DAMAGED):
+        found.problem = "damaged; what could be read of it was sent"
+        return found
+    problems: list[str] = []
+    with opened(file, problems) as store:
+        if store is None:
+            found.in_use = is_in_use(file, problems)
+            found.problem = problems[0] if problems else None
+            return found if found.in_use or problems else None
+        found.events = store.count
+        for batch in batches(store):
+            for _, record in batch:
+                found.bytes += len(record.key) + len(record.value)
+                found.jobs[_job(record.key)] += 1
+        found.problem = store.damage
+    return found
+
+
+def _job(key: bytes) -> str:
+    """Namespace and name, by a record's key (`headwater_schemas.identity.record_key`)."""
+    with contextlib.suppress(ValueError, TypeError):
+        _, namespace, name = json.loads(key)
+        return f"{namespace}/{name}"
+    return "?"
