@@ -1,8 +1,14 @@
-// The version of the model that made this graph; and whether there are several names, declarations, consumers, as Neo4j has counted
+// The version of the model that made this graph; whether there are several names, declarations, consumers, as Neo4j has
+// counted; and the progress of the consumers
 OPTIONAL MATCH (v:HeadwaterGraph {id: 1})
 CALL () { MATCH (a:Alias) RETURN count(a) AS aliases }
 CALL () { MATCH ()-[r:RENAMED_TO]->() RETURN count(r) AS renames }
 CALL () { MATCH ()-[r:CONSUMES]->() RETURN count(r) AS consumes }
 CALL () { MATCH (x:Declaration) RETURN count(x) AS declarations }
+CALL () {
+  MATCH (p:_Progress)
+  RETURN collect(p {.topic, .topic_id, .partition, .next_offset, .end_offset, .last_record_ms,
+    at: p.at.epochMillis, now: datetime().epochMillis}) AS progress
+}
 RETURN coalesce(v.migrating_from, v.version) AS version, aliases + renames > 0 AS several_names,
-  consumes > 0 AS consumers, declarations > 0 AS declarations
+  consumes > 0 AS consumers, declarations > 0 AS declarations, progress
