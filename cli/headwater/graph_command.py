@@ -139,6 +139,10 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
 
 def document(answer: Any, graph: Freshness) -> Any:
     """An answer, a dataclass, as the document of `--json`: the same that the HTTP API gives."""
-    adapter: TypeAdapter[Any] = TypeAdapter(type(answer))
-    found = adapter.dump_python(answer, mode="json")
-    return found if (state := graph.document()) is None else {**found, "graph": state}
+    found = _plain(answer)
+    return found if graph.state is None else {**found, "graph": _plain(graph.state)}
+
+
+def _plain(value: Any) -> Any:
+    adapter: TypeAdapter[Any] = TypeAdapter(type(value))
+    return adapter.dump_python(value, mode="json")

@@ -13,8 +13,23 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
+class GraphState:
+    """How far the graph that was asked is behind the events topic.
+
+    Attributes:
+        last_event: time of the latest record that the graph has; None: not known.
+        behind: records on the topic that aren't in the graph yet; None: not known.
+        stale: why events may be missing from the answer; None: nothing speaks for it.
+    """
+
+    last_event: datetime | None
+    behind: int | None
+    stale: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Freshness:
-    """How far the graph is behind the events topic.
+    """How far the graph is behind the events topic, as a question found it.
 
     Attributes:
         last_event: time of the latest record that the graph has; None: not known.
@@ -28,12 +43,10 @@ class Freshness:
     reported_at: datetime | None = None
     stale: str | None = None
 
-    def document(self) -> dict[str, Any] | None:
-        """Member `graph` of an answer's JSON: `last_event`, `behind`, `stale`; None: no consumer has ever reported."""
-        if self.reported_at is None:
-            return None
-        last = None if self.last_event is None else self.last_event.isoformat().replace("+00:00", "Z")
-        return {"last_event": last, "behind": self.behind, "stale": self.stale}
+    @property
+    def state(self) -> GraphState | None:
+        """Member `graph` of an answer's JSON; None: no consumer has ever reported."""
+        return None if self.reported_at is None else GraphState(self.last_event, self.behind, self.stale)
 
 
 @dataclass(frozen=True, slots=True)

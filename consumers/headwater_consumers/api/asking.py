@@ -14,7 +14,6 @@ a request that names it in `If-None-Match` is answered 304. Weak, since the same
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,7 +25,7 @@ from pydantic import TypeAdapter
 from starlette.responses import Response
 
 from headwater_consumers.analysis.checks import Exemption
-from headwater_consumers.analysis.freshness import Freshness, TopicEnds, not_asked
+from headwater_consumers.analysis.freshness import Freshness, GraphState, TopicEnds, not_asked
 from headwater_consumers.analysis.impact import Policy
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
@@ -58,8 +57,8 @@ def answered(request: Request, answer: Any, *, graph: Freshness | None = None, s
     """The response with `answer`, a dataclass of plain values, and how far the graph is behind its topic."""
     kind: Any = type(answer)
     content = _adapter(kind).dump_json(answer)
-    if graph is not None and (state := graph.document()) is not None:
-        content = b'%s,"graph":%s}' % (content[:-1], json.dumps(state).encode())
+    if graph is not None and graph.state is not None:
+        content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph.state))
     if request.method != "GET":
         return _sent(content, status)
     tag = f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'

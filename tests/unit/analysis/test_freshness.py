@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from headwater_consumers.analysis.freshness import Freshness, TopicEnd, freshness, not_asked
+from headwater_consumers.analysis.freshness import Freshness, GraphState, TopicEnd, freshness, not_asked
 
 NOW = 1_795_770_000_000
 SECOND = 1_000
@@ -74,12 +75,9 @@ def test_one_silent_consumer_of_several_is_enough() -> None:
 def test_a_graph_whose_consumers_never_reported() -> None:
     found = freshness([], stale_seconds=60, ends=not_asked)
     assert found == Freshness()
-    assert found.document() is None
+    assert found.state is None
 
 
-def test_the_document() -> None:
-    assert judge(row(next_offset=4, last_ago=120)).document() == {
-        "last_event": "2026-11-27T08:58:00Z",
-        "behind": 6,
-        "stale": "6 events wait on the topic",
-    }
+def test_the_state_in_an_answer() -> None:
+    last = datetime(2026, 11, 27, 8, 58, tzinfo=UTC)
+    assert judge(row(next_offset=4, last_ago=120)).state == GraphState(last, 6, "6 events wait on the topic")
