@@ -1,5 +1,4 @@
-// The version of the model that made this graph; whether there are several names, declarations, consumers, as Neo4j has
-// counted; and the progress of the consumers
+// Version of the graph's model; whether it has several names, declarations, declared consumers; the consumers' progress
 OPTIONAL MATCH (v:HeadwaterGraph {id: 1})
 CALL () { MATCH (a:Alias) RETURN count(a) AS aliases }
 CALL () { MATCH ()-[r:RENAMED_TO]->() RETURN count(r) AS renames }
