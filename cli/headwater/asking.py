@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from headwater.console import console, shortened
 from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
 from headwater.lean_imports import without
 from headwater.settings import connected_settings
+from headwater_schemas.kafka.settings import KafkaSettings
 
 with without("numpy", "pandas"):
     from headwater_consumers.analysis import errors
+    from headwater_consumers.analysis.freshness import TopicEnd, TopicEnds
     from headwater_consumers.analysis.reader import Reader, reading_driver
     from headwater_consumers.graph.connection import Neo4jTarget
     from headwater_consumers.materializer.garbage import rare_collections
@@ -38,9 +40,27 @@ def asking(
     target = Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
     try:
         with reading_driver(target) as driver, rare_collections(), console.status("Asking the graph"):
-            yield Reader(driver, target, tenant=analysis.tenant, timeout_seconds=analysis.timeout_seconds)
+            yield Reader(
+                driver,
+                target,
+                tenant=analysis.tenant,
+                timeout_seconds=analysis.timeout_seconds,
+                stale_seconds=analysis.stale_seconds,
+                ends=_ends(settings.kafka),
+            )
     except errors.AnalysisError as error:
         raise translated(error) from error
+
+
+def _ends(kafka: KafkaSettings) -> TopicEnds:
+    """Ask the brokers; their client is imported once that is needed."""
+
+    def ends(topic: str) -> Sequence[TopicEnd] | None:
+        from headwater.topic_ends import topic_ends
+
+        return topic_ends(kafka)(topic)
+
+    return ends
 
 
 def translated(error: errors.AnalysisError) -> HeadwaterError:

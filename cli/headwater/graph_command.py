@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
@@ -24,6 +24,7 @@ from headwater.lean_imports import without
 from headwater.options import CursorOption, LimitOption, StepsOption, TenantOption, TimeoutOption
 
 with without("numpy", "pandas"):
+    from headwater_consumers.analysis.freshness import Freshness
     from headwater_consumers.analysis.reader import Reader
 
 T = TypeVar("T")
@@ -39,12 +40,14 @@ class Ask:
         timeout_seconds: for the answer; None: as configured.
         limit: most items on a page, or most steps; 0 where the command takes no limit.
         cursor: of the page; None: the first.
+        asked: freshness of the graph at each question.
     """
 
     tenant: str | None
     timeout_seconds: float | None
     limit: int = 0
     cursor: str | None = None
+    asked: list[Freshness] = field(default_factory=list)
 
     def __call__(self, question: Callable[[Reader], T]) -> T:
         """The answer of `question`.
@@ -53,7 +56,10 @@ class Ask:
             HeadwaterError: as `asking` does.
         """
         with asking(tenant=self.tenant, timeout_seconds=self.timeout_seconds) as reader:
-            return question(reader)
+            try:
+                return question(reader)
+            finally:
+                self.asked.append(reader.freshness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +81,23 @@ class Shown:
     drawing: str | None = None
 
 
-def show(shown: Shown) -> None:
-    """Print an answer."""
+def show(shown: Shown, graph: Freshness) -> None:
+    """Print an answer, with how far the graph is behind its topic: with `--json` always, else where that matters."""
     if shown.drawing is not None and not console.json_mode:
         console.raw(shown.drawing)
     else:
-        console.result(document(shown.answer), shown.view)
+        console.result(document(shown.answer, graph), shown.view)
     for warning in shown.warnings:
         console.warning(warning)
     if shown.summary:
-        console.message(shown.summary)
+        console.message(dated(shown.summary, graph))
+    elif graph.stale is not None:
+        console.warning(f"The graph is stale: {graph.stale}.")
+
+
+def dated(summary: str, graph: Freshness) -> str:
+    """A summary of an answer, with why events may be missing from it."""
+    return summary if graph.stale is None else f"{summary.removesuffix('.')}; the graph is stale: {graph.stale}."
 
 
 def graph_command(*, page: int | None = None, steps: int | None = None) -> Callable[[Callable[..., Shown]], Command]:
@@ -105,7 +118,9 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
         def command(**given: Any) -> None:
             common = {name: given.pop(name) for name in shared}
             limits = {name: common[name] for name in ("limit", "cursor") if name in common}
-            show(function(Ask(common["tenant"], common["timeout"], **limits), **given))
+            ask = Ask(common["tenant"], common["timeout"], **limits)
+            shown = function(ask, **given)
+            show(shown, ask.asked[-1] if ask.asked else Freshness())
 
         signature = inspect.signature(function, eval_str=True)
         _, *own = signature.parameters.values()
@@ -122,7 +137,12 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
     return decorate
 
 
-def document(answer: Any) -> Any:
+def document(answer: Any, graph: Freshness) -> Any:
     """An answer, a dataclass, as the document of `--json`: the same that the HTTP API gives."""
-    adapter: TypeAdapter[Any] = TypeAdapter(type(answer))
-    return adapter.dump_python(answer, mode="json")
+    found = _plain(answer)
+    return found if graph.state is None else {**found, "graph": _plain(graph.state)}
+
+
+def _plain(value: Any) -> Any:
+    adapter: TypeAdapter[Any] = TypeAdapter(type(value))
+    return adapter.dump_python(value, mode="json")

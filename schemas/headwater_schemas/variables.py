@@ -9,6 +9,7 @@ from __future__ import annotations
 OTHER_VARIABLES = frozenset(
     {
         # Settings of commands.
+        "HEADWATER_ANALYSIS_STALE_SECONDS",
         "HEADWATER_ANALYSIS_TENANT",
         "HEADWATER_ANALYSIS_TIMEOUT_SECONDS",
         "HEADWATER_FORWARD_CA_LOCATION",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import httpx
 import pytest
 
+from headwater_consumers.analysis.freshness import Freshness
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.asking import Graph
@@ -34,6 +35,7 @@ class FakeReader:
     raises: Exception | None
     tenant: str
     timeout_seconds: float
+    freshness: Freshness = field(default_factory=Freshness)
 
     def read(self, question: Callable[..., Any], *, timeout_seconds: float | None = None) -> Any:
         if self.raises is not None:

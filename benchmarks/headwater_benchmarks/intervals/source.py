@@ -104,9 +104,9 @@ class GeneratedSource:
         """As `RecordSource.positions`."""
         return [PartitionOffsets(_PARTITION, 0, self._count, self._committed)]
 
-    def lag(self) -> Mapping[Partition, int]:
-        """As `RecordSource.lag`."""
-        return {_PARTITION: self._count - self._committed}
+    def standing(self) -> list[PartitionOffsets]:
+        """As `RecordSource.standing`."""
+        return self.positions()
 
     @property
     def reachable(self) -> bool:

@@ -175,6 +175,7 @@ def _consume(source: GeneratedSource, database: Database, count: int, wrote: Cal
             backoff=BackoffPolicy(cap_seconds=settings.retry_max_seconds),
             drain_seconds=settings.drain_seconds,
             until_caught_up=True,
+            reads_topic=False,
         )
         with rare_collections():
             Loop(parts, policy, clock=clock, random=random.random).run()

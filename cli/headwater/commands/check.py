@@ -78,7 +78,7 @@ def command(
             raise InputError(
                 f"{junit} can't be written: {error.strerror}.", fix="Choose another for --junit."
             ) from error
-    console.result(document(found), show.view(found))
+    console.result(document(found, reader.freshness), show.view(found))
     for each in found.unused:
         console.warning(
             f"{exemptions}:{each.line} exempts {shortened(each.subject)} from {each.rule} for nothing: "

@@ -47,7 +47,7 @@ def command(
     question = DeletionQuestion(dataset, since, version, HOLDING | frozenset(hold or ()), incomplete=accept_incomplete)
     with asking(tenant=tenant, timeout_seconds=timeout) as reader:
         found = may_delete(reader, question)
-    console.result(document(found), view(found))
+    console.result(document(found, reader.freshness), view(found))
     name = shortened(found.dataset.spelling)
     if found.verdict is Verdict.NO:
         raise CheckFailedError(f"{name} may not be deleted.", fix="Move what needs it first, or withdraw the mark.")

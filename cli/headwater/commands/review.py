@@ -18,7 +18,7 @@ from headwater.asking import asking, translated
 from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console
 from headwater.errors import CheckFailedError, InputError
-from headwater.graph_command import document
+from headwater.graph_command import dated, document
 from headwater.lean_imports import without
 from headwater.options import TenantOption, TimeoutOption
 from headwater.reviewing import DeclaredTables, Script, at_revision, run_both, scratch, tables_of
@@ -28,6 +28,7 @@ from headwater_schemas.visible import json_escaped, visible
 
 with without("numpy", "pandas"):
     from headwater_consumers.analysis.errors import QuestionError
+    from headwater_consumers.analysis.freshness import Freshness
     from headwater_consumers.analysis.impact import Policy, Severity, load_policy
     from headwater_consumers.analysis.reader import Reader
     from headwater_consumers.declaring.problems import DeclarationError
@@ -150,7 +151,7 @@ def command(
         judged_by = _policy(policy)
         with contextlib.nullcontext() if no_graph else asking(tenant=tenant, timeout_seconds=timeout) as reader:
             job = versions.review(reader, judged_by)
-        _print(job, reports, show_job)
+        _print(job, reports, show_job, Freshness() if reader is None else reader.freshness)
         _judge_job(job, fail_on)
         return
     if against or tables or py_files:
@@ -169,7 +170,7 @@ def command(
             found = review_schemas(question) if reader is None else review(reader, question, judged_by)
         except QuestionError as error:
             raise InputError(f"{_OPTIONS.get(error.field, error.field)}: {visible(str(error))}") from error
-    _print(found, reports, show)
+    _print(found, reports, show, Freshness() if reader is None else reader.freshness)
     _judge(found, fail_on)
 
 
@@ -256,7 +257,7 @@ def _policy(path: Path | None) -> Policy | None:
         raise translated(error) from error
 
 
-def _print(found: Any, wanted: dict[str, str | None], show: Any) -> None:
+def _print(found: Any, wanted: dict[str, str | None], show: Any, graph: Freshness) -> None:
     """Write what is asked for, and the answer to stdout unless that is taken."""
     for name, file in wanted.items():
         if file is None:
@@ -272,8 +273,8 @@ def _print(found: Any, wanted: dict[str, str | None], show: Any) -> None:
                 f"{visible(file)} can't be written: {error.strerror}.", fix=f"Choose another for --{name}."
             ) from error
     if STDOUT not in wanted.values():
-        console.result(document(found), show.view(found))
-    console.message(show.summary(found))
+        console.result(document(found, graph), show.view(found))
+    console.message(dated(show.summary(found), graph))
 
 
 def _rendered(found: Any, name: str, show: Any) -> str:

@@ -23,6 +23,7 @@ from headwater.options import TenantOption
 from headwater.publishing import PublisherSink, publisher_settings
 from headwater.settings import Settings, connected_settings
 from headwater.stopping import stopped_by_signals
+from headwater.topic_ends import kept, topic_ends
 from headwater_consumers.analysis.errors import AnalysisError
 from headwater_consumers.analysis.impact import load_policy
 from headwater_consumers.analysis.reader import reading_driver
@@ -94,7 +95,15 @@ def command(
     sink = None if publisher is None else PublisherSink(publisher)
     try:
         graph = Graph(
-            driver, target, settings.analysis, settings.serve, judged_by, sink, settings.openlineage, accepted
+            driver,
+            target,
+            settings.analysis,
+            settings.serve,
+            judged_by,
+            sink,
+            settings.openlineage,
+            accepted,
+            kept(topic_ends(settings.kafka)),
         )
         server = Server(graph)
     except OSError as error:

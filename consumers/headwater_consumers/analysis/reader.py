@@ -12,7 +12,8 @@ from neo4j import ManagedTransaction, unit_of_work
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
 from headwater_consumers.analysis.errors import GraphRefusedError, GraphUnreachableError, NotFoundError, TimeLimitError
-from headwater_consumers.analysis.settings import DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
+from headwater_consumers.analysis.freshness import Freshness, TopicEnds, freshness, not_asked
+from headwater_consumers.analysis.settings import DEFAULT_STALE_SECONDS, DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
 from headwater_consumers.cypher import load
 from headwater_consumers.graph.connection import Neo4jTarget, connect
 from headwater_consumers.graph.schema import GRAPH_VERSION, version_mismatch
@@ -91,6 +92,7 @@ class Transaction:
         several_names: whether any dataset may have several names.
         consumers: whether anything may have declared consumers.
         declarations: whether anything may be declared.
+        freshness: how far the graph is behind its topic.
         shared: what parts of one question look up for each other.
     """
 
@@ -99,6 +101,7 @@ class Transaction:
     several_names: bool = True
     consumers: bool = True
     declarations: bool = True
+    freshness: Freshness = field(default_factory=Freshness)
     shared: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
@@ -136,6 +139,11 @@ class Reader:
         tenant: whose graph.
         timeout_seconds: for one question, all its statements together. Neo4j ends it within two seconds after that,
             and an answer that comes later than this is none. A server that stays silent for 5 s longer doesn't answer.
+        stale_seconds: as in `freshness`.
+        ends: asked where the events topic ends, if its consumers are silent.
+
+    Attributes:
+        freshness: of the graph, as of the last question.
     """
 
     def __init__(
@@ -145,11 +153,16 @@ class Reader:
         *,
         tenant: str = DEFAULT_TENANT,
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        stale_seconds: float = DEFAULT_STALE_SECONDS,
+        ends: TopicEnds = not_asked,
     ) -> None:
         self._driver = driver
         self._target = target
         self.tenant = tenant
         self.timeout_seconds = timeout_seconds
+        self._stale_seconds = stale_seconds
+        self._ends = ends
+        self.freshness = Freshness()
 
     def read(self, question: Callable[[Transaction], T], *, timeout_seconds: float | None = None) -> T:
         """The answer of `question`, asked in one read transaction; it may be called again where that one was lost.
@@ -196,7 +209,9 @@ class Reader:
                 version_mismatch(row["version"], verb="reads", at=f" at {self._target.uri}"),
                 setting="HEADWATER_NEO4J_URI, HEADWATER_NEO4J_DATABASE",
             )
-        return replace(tx, **{name: row[name] for name in ("several_names", "consumers", "declarations")})
+        self.freshness = freshness(row["progress"], stale_seconds=self._stale_seconds, ends=self._ends)
+        known = {name: row[name] for name in ("several_names", "consumers", "declarations")}
+        return replace(tx, **known, freshness=self.freshness)
 
     def _meaning(self, error: Exception, limit: float) -> Exception:
         uri = self._target.uri

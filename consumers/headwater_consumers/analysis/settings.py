@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 DEFAULT_TENANT = "default"
 DEFAULT_TIMEOUT_SECONDS = 30.0
+DEFAULT_STALE_SECONDS = 60.0
 
 
 class AnalysisSettings(BaseModel):
@@ -20,3 +21,7 @@ class AnalysisSettings(BaseModel):
 
     timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = DEFAULT_TIMEOUT_SECONDS
     """Time limit of a question, for all its statements together; then Neo4j ends it."""
+
+    stale_seconds: Annotated[float, Field(gt=0, le=86_400)] = DEFAULT_STALE_SECONDS
+    """Answers say that the graph is stale, and verdicts are UNKNOWN, if its consumers have reported nothing for so
+    long, or if its last event is older while the topic has more."""

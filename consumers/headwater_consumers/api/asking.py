@@ -25,6 +25,7 @@ from pydantic import TypeAdapter
 from starlette.responses import Response
 
 from headwater_consumers.analysis.checks import Exemption
+from headwater_consumers.analysis.freshness import Freshness, GraphState, TopicEnds, not_asked
 from headwater_consumers.analysis.impact import Policy
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
@@ -52,10 +53,12 @@ def area(tag: str) -> APIRouter:
 _HEADERS = {"Cache-Control": "private, no-cache"}
 
 
-def answered(request: Request, answer: Any, *, status: int = 200) -> Response:
-    """The response with `answer`, a dataclass of plain values."""
+def answered(request: Request, answer: Any, *, graph: Freshness | None = None, status: int = 200) -> Response:
+    """The response with `answer`, a dataclass of plain values, and how far the graph is behind its topic."""
     kind: Any = type(answer)
     content = _adapter(kind).dump_json(answer)
+    if graph is not None and graph.state is not None:
+        content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph.state))
     if request.method != "GET":
         return _sent(content, status)
     tag = f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
@@ -103,12 +106,20 @@ class Graph:
     sink: EventSink | None = None
     intake: IntakeSettings = field(default_factory=IntakeSettings)
     exemptions: tuple[Exemption, ...] = ()
+    ends: TopicEnds = not_asked
 
     def reader(self, timeout_seconds: float | None = None) -> Reader:
         """A reader whose questions take no longer than asked for, nor than allowed."""
         wanted = self.analysis.timeout_seconds if timeout_seconds is None else timeout_seconds
         limit = min(wanted, self.serve.timeout_max_seconds)
-        return Reader(self.driver, self.target, tenant=self.analysis.tenant, timeout_seconds=limit)
+        return Reader(
+            self.driver,
+            self.target,
+            tenant=self.analysis.tenant,
+            timeout_seconds=limit,
+            stale_seconds=self.analysis.stale_seconds,
+            ends=self.ends,
+        )
 
     def page(self, limit: int | None) -> int:
         """How many items a page has."""
@@ -129,7 +140,8 @@ class Asking:
         Raises:
             AnalysisError: as `question` does; `handlers` makes a problem of it.
         """
-        return answered(self.request, question(self.graph.reader(self.timeout_seconds)))
+        reader = self.graph.reader(self.timeout_seconds)
+        return answered(self.request, question(reader), graph=reader.freshness)
 
     def page(self, limit: int | None) -> int:
         """How many items a page has."""

@@ -23,6 +23,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
+from headwater_consumers.analysis.freshness import GraphState
 from headwater_consumers.api.problems import MEDIA_TYPE, STATUS, Problem, ProblemType
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
     """
     for kind in dict.fromkeys(each for model in models for each in _dataclasses(model, set())):
         # Of two of one name each has its module before it.
-        qualified = f"{kind.__module__}.{kind.__qualname__}".replace(".", "__")
-        schema, text = schemas.get(kind.__name__) or schemas.get(qualified), kind.__doc__
+        schema, text = schemas.get(kind.__name__) or schemas.get(_qualified(kind)), kind.__doc__
         if schema is None or text is None:
             continue
         described = attributes(text)
@@ -95,13 +95,35 @@ def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
     for replaced in ("HTTPValidationError", "ValidationError"):
         schemas.pop(replaced, None)
     schemas.update(_problem_schemas())
+    schemas["GraphState"] = TypeAdapter(GraphState).json_schema()
     operations = [route for route in routes if isinstance(route, APIRoute)]
     bodies = [route.body_field.field_info.annotation for route in operations if route.body_field is not None]
-    describe(schemas, [Problem, *(route.response_model for route in operations), *bodies])
+    for route in operations:
+        if _ANSWERS_TO_NONE.isdisjoint(route.tags) and dataclasses.is_dataclass(route.response_model):
+            _schema_of(schemas, route.response_model)["properties"]["graph"] = _STATE
+    describe(schemas, [Problem, GraphState, *(route.response_model for route in operations), *bodies])
     for path in whole["paths"].values():
         for operation in path.values():
             _exemplify(operation)
     return _with_short_names(whole)
+
+
+_ANSWERS_TO_NONE = frozenset({"intake", "declarations", "service"})
+"""Areas whose answers aren't of the graph."""
+_STATE = {
+    "$ref": "#/components/schemas/GraphState",
+    "description": "How far the graph is behind the events topic; absent where no consumer has ever reported.",
+}
+
+
+def _schema_of(schemas: Mapping[str, Any], model: Any) -> dict[str, Any]:
+    found: dict[str, Any] = schemas.get(model.__name__) or schemas[_qualified(model)]
+    return found
+
+
+def _qualified(model: Any) -> str:
+    """Name of a schema whose model shares its own with another."""
+    return f"{model.__module__}.{model.__qualname__}".replace(".", "__")
 
 
 def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:

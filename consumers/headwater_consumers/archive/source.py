@@ -84,9 +84,9 @@ class ArchiveSource:
             for kept in self.kept
         ]
 
-    def lag(self) -> Mapping[Partition, int]:
-        """Offsets that haven't been dealt with."""
-        return {position.partition: position.pending for position in self.positions()}
+    def standing(self) -> list[PartitionOffsets]:
+        """The same as `positions`: all partitions are ours."""
+        return self.positions()
 
     def close(self) -> None:
         """Give everything back."""

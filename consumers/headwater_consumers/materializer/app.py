@@ -132,6 +132,8 @@ def assemble(
     health = Health(metrics, clock, beside)
     notices = Notices(warn, clock, info=info)
 
+    reads_topic = source is None
+
     # source → decode → fold → write → checkpoint, rejections to dead letters.
     with making_clients(target.servers):
         source = source or KafkaSource(
@@ -193,6 +195,7 @@ def assemble(
         backoff=BackoffPolicy(cap_seconds=settings.retry_max_seconds),
         drain_seconds=settings.drain_seconds,
         until_caught_up=until_caught_up,
+        reads_topic=reads_topic,
     )
     loop = Loop(parts, policy, clock=clock, random=random.random)
     server = HealthServer(health, metrics.registry, port=settings.http_port, host=settings.http_host)

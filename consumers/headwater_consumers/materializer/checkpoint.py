@@ -230,6 +230,11 @@ class Commits:
         """Whether everything is confirmed."""
         return not self._pending
 
+    @property
+    def pending(self) -> Mapping[Partition, int]:
+        """Offsets that aren't confirmed yet; everything before them is through steps 1 and 2."""
+        return self._pending
+
     def add(self, offsets: Mapping[Partition, int]) -> None:
         """A batch is through steps 1 and 2."""
         self._pending.update(offsets)

@@ -18,6 +18,7 @@ from headwater_consumers.graph.schema import GraphVersionMismatch, SchemaConflic
 from headwater_consumers.materializer.errors import FoldFailedError, GraphUnusableError
 from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.neo4j_errors import classify
+from headwater_consumers.materializer.progress import Progress
 from headwater_consumers.materializer.write import GraphWriter, PartsWriter
 from headwater_schemas.errors import LineageError
 from headwater_schemas.events import LineageEvent
@@ -74,8 +75,8 @@ class GraphStore(Protocol):
                 maybe all of it.
         """
 
-    def ping(self) -> None:
-        """See whether the database can be reached.
+    def report(self, progress: Sequence[Progress]) -> None:
+        """Write how far the consumer is, beside the graph; so it is also known whether the database can be reached.
 
         Raises:
             LineageError: it can't.
@@ -158,13 +159,13 @@ class Neo4jGraph:
         """
         return self._translated(lambda: self._writer.apply(folded))
 
-    def ping(self) -> None:
-        """See whether the database can be reached.
+    def report(self, progress: Sequence[Progress]) -> None:
+        """Write how far the consumer is, beside the graph.
 
         Raises:
-            LineageError: it can't.
+            LineageError: the database can't be reached.
         """
-        self._translated(lambda: self._run("ping"))
+        self._translated(lambda: self._run("progress", rows=[each.row() for each in progress]))
 
     def probe(self) -> None:
         """See whether the database is well, by a small committed write.
@@ -179,10 +180,10 @@ class Neo4jGraph:
         with contextlib.suppress(Exception):
             self._driver.close()
 
-    def _run(self, statement: str) -> None:
+    def _run(self, statement: str, **parameters: Any) -> None:
         text = resources.files(__package__).joinpath("cypher", f"{statement}.cypher").read_text(encoding="utf-8")
         with self._driver.session(database=self._target.database) as session:
-            session.run(text).consume()
+            session.run(text, parameters).consume()
 
     def _translated(self, call: Callable[[], T]) -> T:
         try:

@@ -274,9 +274,9 @@ class Ownership:
         """These are committed."""
         self._committed.update(self.ours(offsets))
 
-    def behind(self, partition: Partition, begin: int, end: int) -> int:
-        """Offsets between what is committed of a partition and its end."""
-        return max(0, end - max(begin, self._committed.get(partition, 0)))
+    def committed(self, partition: Partition) -> int | None:
+        """Offset that is committed of a partition; None: none is."""
+        return self._committed.get(partition)
 
 
 class KafkaSource:
@@ -396,15 +396,18 @@ class KafkaSource:
         except KafkaException as error:
             raise self._callbacks.classified(error, "reading offsets") from error
 
-    def lag(self) -> Mapping[Partition, int]:
-        """Offsets between what is committed and the end, for our partitions, as of the last fetch; asks no broker."""
-        behind = {}
+    def standing(self) -> list[PartitionOffsets]:
+        """Where our partitions and the group's offsets in them stand, as of the last fetch; asks no broker.
+
+        Partitions of which the end isn't known yet are left out.
+        """
+        found = []
         for partition in self._ownership.partitions:
             at = TopicPartition(partition.topic, partition.number)
             begin, end = self._consumer.get_watermark_offsets(at, cached=True)
-            if end >= 0:  # below: not known yet
-                behind[partition] = self._ownership.behind(partition, begin, end)
-        return behind
+            if end >= 0:
+                found.append(PartitionOffsets(partition, begin, end, self._ownership.committed(partition)))
+        return found
 
     def close(self) -> None:
         """Leave the group. What is ours is revoked first."""

@@ -1,7 +1,7 @@
 """The lane: one job at a time, on a thread of its own, so that the loop fetches, decodes and folds meanwhile.
 
-A job starts the graph, takes a checkpoint a step further, or pings the database; `settled` decides what an error in one
-comes to.
+A job starts the graph, takes a checkpoint a step further, or reports the progress; `settled` decides what an error in
+one comes to.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class JobKind(StrEnum):
 
     START = "START"
     CHECKPOINT = "CHECKPOINT"
-    PING = "PING"
+    REPORT = "REPORT"
 
 
 @dataclass(frozen=True, slots=True)

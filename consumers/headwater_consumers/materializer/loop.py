@@ -23,6 +23,7 @@ from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.lane import Job, JobKind, Lane, settled
 from headwater_consumers.materializer.limits import BatchLimit
 from headwater_consumers.materializer.metrics import Metrics, Rebalance
+from headwater_consumers.materializer.progress import Progress, ProgressTracker
 from headwater_consumers.materializer.records import Partition
 from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Reporting
 from headwater_consumers.materializer.source import RecordSource
@@ -40,9 +41,10 @@ class LoopPolicy:
         idle_seconds: how long a poll waits for the first record.
         busy_seconds: the same while a batch is being written, whose end is to be noticed soon.
         stall_seconds: a write that takes longer lets the loop pause its partitions and poll on, for the membership.
-        ping_seconds: how often the database is looked at while there is nothing to write.
+        report_seconds: how often the graph is told how far the consumer is, and the database looked at.
         silence_seconds: a write that takes longer makes the consumer unready.
         until_caught_up: stop when the group has committed what was on the topic at the start.
+        reads_topic: the source is the events topic, whose progress the graph holds; False: an archive of it.
     """
 
     backoff: BackoffPolicy = field(default_factory=BackoffPolicy)
@@ -51,9 +53,10 @@ class LoopPolicy:
     idle_seconds: float = 0.1
     busy_seconds: float = 0.01
     stall_seconds: float = 5.0
-    ping_seconds: float = 5.0
+    report_seconds: float = 5.0
     silence_seconds: float = 30.0
     until_caught_up: bool = False
+    reads_topic: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ class Writing:
 
     Args:
         parts: the lane, and what its jobs touch.
-        policy: how often the database is looked at while there is nothing to write.
+        policy: how often the graph is told how far the consumer is.
         in_flight: what there is to write.
         commits: takes the offsets of what is written.
         report: of successes and failures.
@@ -149,7 +152,7 @@ class Writing:
         ready: Callable[[], None],
     ) -> None:
         self._parts = parts
-        self._ping_seconds = policy.ping_seconds
+        self._policy = policy
         self._in_flight = in_flight
         self._commits = commits
         self._report = report
@@ -157,7 +160,9 @@ class Writing:
         self._ready = ready
         self._job: Job | None = None
         self._since = 0.0
-        self._next_ping = 0.0
+        self._next_report = clock() + policy.report_seconds
+        self._reported_last = False
+        self._tracker = ProgressTracker()
         self._seconds_per_record = 0.0
         self.backoff = backoff
         self.started = False
@@ -195,6 +200,7 @@ class Writing:
         job = self._next()
         if job is not None:
             self._job, self._since = job, self._clock()
+            self._reported_last = job.kind is JobKind.REPORT
             self._parts.lane.start(job.run)
 
     def finish(self, timeout_seconds: float) -> None:
@@ -208,7 +214,6 @@ class Writing:
             return
         job, self._job = self._job, None
         seconds = self._clock() - self._since
-        self._next_ping = self._clock() + self._ping_seconds
         if result.error is None:
             self._succeeded(job, seconds)
         else:
@@ -218,18 +223,33 @@ class Writing:
         in_flight = self._in_flight
         if not self.started:
             return Job(JobKind.START, self._parts.start)
+        if in_flight.current is None and self._report_is_due:
+            self._next_report = self._clock() + self._policy.report_seconds
+            return Job(JobKind.REPORT, partial(self._parts.checkpoint_context.graph.report, self._progress()))
         if in_flight.current is None and in_flight.prepared is not None:
             in_flight.current, in_flight.prepared = Checkpoint(in_flight.prepared, self._parts.checkpoint_context), None
         if in_flight.current is not None:
             return Job(JobKind.CHECKPOINT, in_flight.current.advance)
-        if self._clock() >= self._next_ping:
-            return Job(JobKind.PING, self._parts.checkpoint_context.graph.ping)
         return None
+
+    @property
+    def _report_is_due(self) -> bool:
+        """Every few seconds, and never twice in a row while a batch waits to be written."""
+        waits = self._in_flight.prepared is not None and self._reported_last
+        return self._clock() >= self._next_report and not waits
+
+    def _progress(self) -> list[Progress]:
+        standing = self._parts.source.standing() if self._policy.reads_topic else []
+        return self._tracker.progress(standing, self._commits.pending)
+
+    def report_soon(self) -> None:
+        """Let the next job be a report, if no batch is being written."""
+        self._next_report = 0.0
 
     def _succeeded(self, job: Job, seconds: float) -> None:
         self.backoff.succeeded()
         self._report.over(RetryCause.GRAPH, RetryCause.RACE)
-        if job.kind is not JobKind.PING:
+        if job.kind is not JobKind.REPORT:
             self._report.over(RetryCause.DEAD_LETTERS)
         if job.kind is JobKind.START:
             self.started = True
@@ -241,6 +261,7 @@ class Writing:
                 self._parts.limit.fitted(len(self._in_flight.current.batch.records), seconds)
             self._seconds_per_record = seconds / max(1, len(self._in_flight.current.batch.records))
             self._report.through(self._in_flight.current)
+            self._tracker.through(self._in_flight.current.batch.records)
             self._commits.add(self._in_flight.current.batch.offsets)
             self._in_flight.current = None
 
@@ -460,6 +481,11 @@ class Loop:
             self._commits.send()
             # For the answer to the commit; paused, it brings no records.
             self._poll(max_records=1, max_bytes=1, timeout_seconds=self._policy.busy_seconds)
+        if self._in_flight.current is None and not self._in_trouble:
+            # Until the next consumer, this is what the graph says.
+            self._writing.report_soon()
+            self._writing.start()
+            self._writing.finish(min(self._policy.close_seconds, deadline.remaining_seconds))
 
     @property
     def _in_trouble(self) -> bool:

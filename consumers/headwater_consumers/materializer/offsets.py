@@ -59,6 +59,11 @@ class PartitionOffsets:
         return max(0, self.end - max(self.begin, self.committed or 0))
 
 
+def pending(standing: Iterable[PartitionOffsets]) -> dict[Partition, int]:
+    """How many offsets of each partition are not committed."""
+    return {each.partition: each.pending for each in standing}
+
+
 def committed_metadata(topic_id: str) -> str:
     """What is committed beside an offset."""
     return _METADATA + topic_id if topic_id else ""
@@ -128,12 +133,19 @@ class OffsetReader:
                 time.sleep(_PAUSE_SECONDS)
 
     def positions(self, topic: str, *, timeout_seconds: float) -> list[PartitionOffsets]:
-        """Every partition of the topic, by number."""
+        """Every partition of the topic, by number, with what the group has committed."""
+        return self._positions(topic, timeout_seconds, of_group=True)
+
+    def bounds(self, topic: str, *, timeout_seconds: float) -> list[PartitionOffsets]:
+        """Every partition of the topic, by number, without a question about the group."""
+        return self._positions(topic, timeout_seconds, of_group=False)
+
+    def _positions(self, topic: str, timeout_seconds: float, *, of_group: bool) -> list[PartitionOffsets]:
         description = self._describe(topic, timeout_seconds)
         topic_id = "" if description.topic_id is None else str(description.topic_id)
         partitions = [TopicPartition(topic, info.id) for info in description.partitions]
         # The group first: read the other way round, records committed in between would seem to lie beyond the end.
-        committed = self.committed(partitions, timeout_seconds=timeout_seconds)
+        committed = self.committed(partitions, timeout_seconds=timeout_seconds) if of_group else {}
         begins = self._list(partitions, _EARLIEST, timeout_seconds)
         ends = self._list(partitions, _LATEST, timeout_seconds)
         found = []

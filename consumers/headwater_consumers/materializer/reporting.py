@@ -18,6 +18,7 @@ from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.metrics import Dependency, Metrics, Rebalance, retry_cause
+from headwater_consumers.materializer.offsets import pending
 from headwater_consumers.materializer.records import Decoded, Partition
 from headwater_consumers.materializer.source import RecordSource
 from headwater_schemas.errors import LineageError, TransientError
@@ -267,7 +268,7 @@ class Reporting:
         if self._clock() < self._next:
             return
         self._next = self._clock() + _SHOW_SECONDS
-        lag = self._source.lag()
+        lag = pending(self._source.standing())
         self._metrics.lag(lag)
         self._metrics.oldest(in_flight.oldest)
         self._totals.behind = sum(lag.values()) if lag else None

@@ -86,8 +86,11 @@ class RecordSource(Protocol):
             FatalError: it may not be asked.
         """
 
-    def lag(self) -> Mapping[Partition, int]:
-        """Offsets between what is committed and the end, for our partitions, as of the last fetch; asks no broker."""
+    def standing(self) -> list[PartitionOffsets]:
+        """Where our partitions and the group's offsets in them stand, as of the last fetch; asks no broker.
+
+        Partitions of which the end isn't known yet are left out.
+        """
 
     @property
     def reachable(self) -> bool:

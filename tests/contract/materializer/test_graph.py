@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 import pytest
 
@@ -44,7 +46,12 @@ def test_what_is_refused_leaves_nothing_of_its_transaction(world: World) -> None
 
 def test_a_graph_that_is_away_raises_what_is_tried_again(world: World) -> None:
     graph = world.away()
-    for call in (graph.ping, graph.probe, graph.prepare, lambda: graph.apply(world.fold([run_start(1)]))):
+    for call in (
+        partial(graph.report, []),
+        graph.probe,
+        graph.prepare,
+        lambda: graph.apply(world.fold([run_start(1)])),
+    ):
         with pytest.raises(GraphUnavailableError):
             call()
     assert not world.has(run_start(1))
@@ -66,6 +73,6 @@ def test_what_came_before_and_what_is_reported_otherwise_is_counted(world: World
 
 def test_a_well_database_answers_and_takes_a_probe(world: World) -> None:
     graph = world.graph()
-    graph.ping()
+    graph.report([])
     graph.probe()
     graph.probe()

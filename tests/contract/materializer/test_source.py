@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headwater_consumers.materializer.offsets import pending
 from headwater_consumers.materializer.records import Partition, next_offsets
 from support.materializer.worlds import Listener, World, gather, patiently, until
 from support.waiting import eventually
@@ -185,10 +186,10 @@ def test_the_lag_is_from_what_is_committed_to_the_end_from_the_first_record_on(w
     source, listener = world.source(), Listener()
     source.subscribe(listener)
     records = gather(source, 4)
-    assert source.lag()[records[0].partition] == 4
+    assert pending(source.standing())[records[0].partition] == 4
     source.commit(next_offsets(records[:3]))
     until(lambda: bool(listener.answers), source)
-    assert source.lag()[records[0].partition] == 1
+    assert pending(source.standing())[records[0].partition] == 1
 
 
 def test_what_lies_behind_the_last_record_is_reached_and_no_record(world: World) -> None:

@@ -195,10 +195,8 @@ class FakeSource:
     def positions(self) -> list[PartitionOffsets]:
         return self.broker.positions()
 
-    def lag(self) -> Mapping[Partition, int]:
-        committed = self.broker.committed
-        begins, ends = self.broker.begins, self.broker.ends
-        return {p: ends.get(n, 0) - max(begins.get(n, 0), committed.get(p, 0)) for n, p in self.owned.items()}
+    def standing(self) -> list[PartitionOffsets]:
+        return [each for each in self.broker.positions() if each.partition in self.owned.values()]
 
     def close(self) -> None:
         if self.owned:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from headwater_consumers.materializer.fold.filled import Filled
+from headwater_consumers.materializer.progress import Progress
 from headwater_schemas.events import LineageEvent
 
 
@@ -42,7 +43,7 @@ class FakeGraph:
         events: what was applied.
         errors: met by the next applies, one each; None lets one through.
         refuses: an error for a delta, whenever it comes.
-        probe_error, ping_error, prepare_errors: likewise for those.
+        probe_error, report_error, prepare_errors: likewise for those.
         sizes: how many events each committed transaction held.
     """
 
@@ -52,11 +53,11 @@ class FakeGraph:
         self.refuses: Callable[[frozenset[str]], Exception | None] = lambda _: None
         self.prepare_errors: deque[Exception | None] = deque()
         self.probe_error: Exception | None = None
-        self.ping_error: Exception | None = None
+        self.report_error: Exception | None = None
         self.sizes: list[int] = []
         self.prepared = 0
         self.probes = 0
-        self.pings = 0
+        self.reports: list[list[Progress]] = []
         self.closed = False
 
     def prepare(self) -> None:
@@ -75,10 +76,10 @@ class FakeGraph:
         counts = folded if isinstance(folded, Ids) else Ids(folded)
         return FakeSummary(nodes_created=new, duplicates=counts.duplicates, stale=counts.stale)
 
-    def ping(self) -> None:
-        self.pings += 1
-        if self.ping_error is not None:
-            raise self.ping_error
+    def report(self, progress: Sequence[Progress]) -> None:
+        self.reports.append(list(progress))
+        if self.report_error is not None:
+            raise self.report_error
 
     def probe(self) -> None:
         self.probes += 1

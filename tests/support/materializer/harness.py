@@ -84,7 +84,7 @@ class Harness:
             self.clock.advance(seconds)
             self.loop.run_once()
 
-    def settle(self, *, seconds: float = 0.0, limit: int = 200) -> None:
+    def settle(self, *, seconds: float = 0.0, limit: int = 400) -> None:
         """Rounds until everything on the topic is committed."""
         for _ in range(limit):
             self.rounds(seconds=seconds)

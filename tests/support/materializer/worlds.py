@@ -181,7 +181,7 @@ class FakeWorld:
     def away(self) -> FakeGraph:
         graph = FakeGraph()
         error = GraphUnavailableError("It doesn't answer.", code="ServiceUnavailable")
-        graph.ping_error = graph.probe_error = error
+        graph.report_error = graph.probe_error = error
         graph.errors.append(error)
         graph.prepare_errors.append(error)
         return graph

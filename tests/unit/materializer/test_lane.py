@@ -106,7 +106,7 @@ def test_passing_trouble_is_tried_again(subtests: pytest.Subtests) -> None:
 
 def test_what_an_event_is_to_blame_for_stops_whatever_has_no_event() -> None:
     error = EventRefusedError("refused", code="Neo.Code")
-    for kind in (JobKind.START, JobKind.PING):
+    for kind in (JobKind.START, JobKind.REPORT):
         with pytest.raises(GraphUnusableError):
             settled(Job(kind, lambda: None), error)
     with pytest.raises(EventRefusedError):

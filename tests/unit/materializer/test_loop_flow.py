@@ -443,3 +443,33 @@ def test_a_restart_after_a_crash_at_any_step_ends_in_the_same_graph() -> None:
         second.settle()
         assert second.graph.events == undisturbed.graph.events, step
         assert {str(letter.record) for letter in second.broker.letters} == {"lineage.events[0]@1"}, step
+
+
+def reported(harness: Harness) -> list[tuple[int, int]]:
+    """Offsets in partition 0 of each report: the next one, and the end."""
+    found = [each for report in harness.graph.reports for each in report if each.partition.number == 0]
+    return [(each.next_offset, each.end_offset) for each in found]
+
+
+def test_the_graph_is_told_how_far_the_consumer_is_also_at_its_end() -> None:
+    harness = Harness()
+    harness.broker.extend(good(number) for number in range(3))
+    harness.settle(seconds=1)
+    harness.rounds(2, seconds=6)
+    assert reported(harness)[-1] == (3, 3)
+    harness.broker.extend([good(3)])
+    harness.rounds(4)
+    harness.loop.stop()
+    harness.loop.run()
+    assert reported(harness)[-1] == (4, 4), "what was written last, and committed"
+
+
+def test_a_backlog_doesnt_keep_the_graph_from_being_told() -> None:
+    harness = Harness(batch=BatchPolicy(max_records=1))
+    harness.broker.extend(good(number) for number in range(60))
+    harness.rounds(40, seconds=1)
+    offsets = reported(harness)
+    assert len(offsets) > 2
+    assert {end for _, end in offsets} == {60}
+    assert offsets == sorted(offsets)
+    assert 0 < offsets[-1][0] < 60

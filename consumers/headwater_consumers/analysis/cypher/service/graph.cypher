@@ -1,8 +1,13 @@
-// The version of the model that made this graph; and whether there are several names, declarations, consumers, as Neo4j has counted
+// Version of the graph's model; whether it has several names, declarations, declared consumers; the consumers' progress
 OPTIONAL MATCH (v:HeadwaterGraph {id: 1})
 CALL () { MATCH (a:HwAlias) RETURN count(a) AS aliases }
 CALL () { MATCH ()-[r:RENAMED_TO]->() RETURN count(r) AS renames }
 CALL () { MATCH ()-[r:CONSUMES]->() RETURN count(r) AS consumes }
 CALL () { MATCH (x:HwDeclaration) RETURN count(x) AS declarations }
+CALL () {
+  MATCH (p:HwProgress)
+  RETURN collect(p {.topic, .topic_id, .partition, .next_offset, .end_offset, .last_record_ms,
+    at: p.at.epochMillis, now: datetime().epochMillis}) AS progress
+}
 RETURN v.version AS version, aliases + renames > 0 AS several_names,
-  consumes > 0 AS consumers, declarations > 0 AS declarations
+  consumes > 0 AS consumers, declarations > 0 AS declarations, progress

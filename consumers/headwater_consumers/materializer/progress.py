@@ -1,0 +1,76 @@
+"""Progress of the consumers in the events topic, as the graph holds it for those who ask.
+
+Whoever reads the graph may have no way to Kafka. So each consumer writes every few seconds how far it is in each of its
+partitions, as nodes `HwProgress`, which are no part of the graph. A node whose time is old is of a consumer that has
+stopped. `headwater_consumers.analysis.freshness` reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headwater_consumers.materializer.offsets import PartitionOffsets
+from headwater_consumers.materializer.records import Partition, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Progress of the consumer group in one partition.
+
+    Attributes:
+        partition: of the events topic.
+        next_offset: all records before are in the graph, or are dead letters.
+        end_offset: the offset that the partition's next record will get, as of the consumer's last fetch.
+        last_record_ms: timestamp of the last record before `next_offset`, since the epoch; None: not known, since this
+            consumer has read none.
+    """
+
+    partition: Partition
+    next_offset: int
+    end_offset: int
+    last_record_ms: int | None = None
+
+    def row(self) -> dict[str, Any]:
+        """Parameters of the statement `progress`."""
+        properties = {
+            "topic": self.partition.topic,
+            "partition": self.partition.number,
+            "topic_id": self.partition.topic_id,
+            "next_offset": self.next_offset,
+            "end_offset": self.end_offset,
+        }
+        if self.last_record_ms is not None:
+            properties["last_record_ms"] = self.last_record_ms
+        return {"key": f"{self.partition.topic}/{self.partition.number}", "properties": properties}
+
+
+class ProgressTracker:
+    """Timestamps of the last records that were dealt with, by partition."""
+
+    def __init__(self) -> None:
+        self._last_ms: dict[Partition, int] = {}
+
+    def through(self, records: Iterable[Record]) -> None:
+        """Note the records of a batch that is written and whose dead letters are acknowledged."""
+        for record in records:
+            if record.timestamp_ms is not None:
+                self._last_ms[record.partition] = record.timestamp_ms
+
+    def progress(self, standing: Iterable[PartitionOffsets], written: Mapping[Partition, int]) -> list[Progress]:
+        """Progress in each of our partitions.
+
+        Args:
+            standing: of our partitions.
+            written: offsets that are to be committed, since everything before them is written.
+        """
+        return [
+            Progress(
+                each.partition,
+                max(each.begin, each.committed or 0, written.get(each.partition, 0)),
+                each.end,
+                self._last_ms.get(each.partition),
+            )
+            for each in standing
+        ]
