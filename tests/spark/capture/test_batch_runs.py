@@ -189,7 +189,7 @@ def test_reading_alone_is_not_captured(captured: Captured, tmp_path: Path) -> No
 def test_reading_alone_is_captured_where_it_is_asked_for(spark: SparkSession, tmp_path: Path) -> None:
     spark.range(3).write.parquet(str(tmp_path / "three"))
     sink = RecordingSink()
-    with attach(spark, sink=sink, job_name="job", capture_reads=True) as capture:
+    with attach(spark, sink=sink, job_name="job", capture_reads="runs") as capture:
         frame = spark.read.parquet(str(tmp_path / "three"))
         assert len(frame.where("id > 0").collect()) == 2
         frame.show()

@@ -99,8 +99,9 @@ class CaptureSettings(BaseSettings):
             orchestrator has set; see `events.data_interval`.
         job_tags: `key=value` or `key`, comma-separated in the environment.
         capture_enabled: False: `attach` does nothing at all, and costs nothing.
-        capture_reads: whether queries that only read (`collect`, `show`, `toPandas`) are recorded as runs, with what
-            they read.
+        capture_reads: what is made of queries that only read (`collect`, `show`, `toPandas`): `inputs`, what they read
+            is a possible input of later writes whose own inputs aren't known; `runs`, they are recorded as runs, too;
+            `off`, nothing.
         capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted.
         capture_queue_max_bytes: how much JVM memory these callbacks may hold, by an estimate: each keeps its query's
             plans alive. Default: an eighth of the driver's heap.
@@ -170,7 +171,7 @@ class CaptureSettings(BaseSettings):
     job_nominal_end: datetime | None = None
     job_tags: Annotated[str, BeforeValidator(_tags_in_text)] = ""
     capture_enabled: bool = True
-    capture_reads: bool = False
+    capture_reads: Literal["off", "inputs", "runs"] = "inputs"
     capture_queue_size: int = Field(default=1_000, ge=1)
     capture_queue_max_bytes: int | None = Field(default=None, ge=1)
     capture_drain_timeout_seconds: float = Field(default=15.0, ge=0)

@@ -264,6 +264,7 @@ def _wired(
         kept=_kept_writes(outbox.folder, context) if outbox is not None else NothingKept(),
         topics=topics,
         marked=settings.capture_commit_marks,
+        reads_are_runs=settings.capture_reads == "runs",
     )
     engine = Engine(
         context=context,
@@ -289,7 +290,9 @@ def _wired(
         key=sessions.application_id(spark),
         spark_context=spark.sparkContext,
         listeners=listeners,
-        target=_Intake(engine.offer, emission.hold, settings.capture_reads, settings.capture_topic_wait_seconds),
+        target=_Intake(
+            engine.offer, emission.hold, settings.capture_reads != "off", settings.capture_topic_wait_seconds
+        ),
         emission=emission,
         asked=asked,
     )

@@ -26,10 +26,12 @@ from headwater_producers.spark.driver.listeners import (
     QueryStarted,
     QueryTerminated,
     RddActed,
+    RddRead,
     Signal,
     TopicWriteBegins,
 )
 from headwater_producers.spark.driver.procedures import Procedures
+from headwater_producers.spark.driver.program_reads import ProgramReads
 from headwater_producers.spark.driver.rdd_actions import RddDispatch
 from headwater_producers.spark.driver.reported_quality import QualityReported, quality_events
 from headwater_producers.spark.driver.running_writes import RunningWrites
@@ -42,6 +44,7 @@ from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import first_line, from_java_text
+from headwater_producers.spark.execution.describe import read_by
 from headwater_producers.spark.execution.executions import execution_times, executions_of, plan_key
 from headwater_producers.spark.execution.facts import observed_metrics, rows_rejected, statement_of
 from headwater_producers.spark.execution.query import JvmQuery
@@ -78,6 +81,7 @@ class Dispatch:
         topics: the states of Kafka topics, as far as they were asked for.
         kept: writes that are open, for the next process.
         marked: whether the application's commits name its run.
+        reads_are_runs: whether a query that only reads is a run.
     """
 
     def __init__(
@@ -95,6 +99,7 @@ class Dispatch:
         kept: KeptWrites,
         topics: ObservedTopics,
         marked: bool = False,
+        reads_are_runs: bool = False,
     ) -> None:
         self._spark = spark
         self._context = context
@@ -116,6 +121,8 @@ class Dispatch:
         self._topics = BatchTopics(topics, settings)
         self._heartbeat_seconds = heartbeat_seconds
         self._statements = statements
+        self._reads_are_runs = reads_are_runs
+        self._program = ProgramReads()
         self._beat_at = time.monotonic() + heartbeat_seconds
 
     def look_around(self, *, at_once: bool = False) -> None:
@@ -164,14 +171,18 @@ class Dispatch:
                 self._topics.begins(signal)
             case QualityReported():
                 self._reported(signal)
-            case FrameKept() | RddActed():
+            case FrameKept() | RddActed() | RddRead():
                 self._rdd(signal)
 
-    def _rdd(self, signal: FrameKept | RddActed) -> None:
-        if isinstance(signal, FrameKept):
-            self._rdds.kept(signal)
-        else:
-            self._ran(*self._rdds.acted(signal), signal.ended_at)
+    def _rdd(self, signal: FrameKept | RddActed | RddRead) -> None:
+        match signal:
+            case FrameKept():
+                self._rdds.kept(signal)
+            case RddRead():
+                self._program.add(self._rdds.read(signal.rdd))
+            case RddActed():
+                run, batch = self._rdds.acted(signal)
+                self._ran(replace(run, write=self._program.may_be_in(run.write)), batch, signal.ended_at)
 
     def _reported(self, signal: QualityReported) -> None:
         for event in quality_events(self._context, signal, self._dedup):
@@ -180,7 +191,11 @@ class Dispatch:
     def _ended(self, signal: CommandEnded) -> None:
         try:
             for execution in executions_of(signal.query_execution, signal.function):
-                self._command(replace(signal, query_execution=execution))
+                found = replace(signal, query_execution=execution)
+                if signal.function in COMMANDS:
+                    self._command(found)
+                else:
+                    self._read(found)
         except (Py4JError, PySparkException) as error:
             if signal.error is None:
                 raise
@@ -206,17 +221,30 @@ class Dispatch:
         if attribution.batch is None:
             self._called(self._procedures.of_plan(execution.analyzed(), description))
         started_at, ended_at = execution_times(execution, signal.duration_ns, signal.at)
-        if signal.function not in COMMANDS:
-            # What a foreachBatch function looks at is no run.
-            if description.inputs and attribution.batch is None:
-                read = executed_read(execution, replace(description, command=signal.function))
-                run = BatchRun(write=read, started_at=started_at, ended_at=ended_at, error=self._error(signal))
-                self._ran(run, None, signal.at)
-            return
         if signal.error is None:
             self._changes(description, signal.at)
         if description.outputs or description.writes_unknown:
             self._executed(signal, description, attribution.batch, started_at, ended_at)
+
+    def _read(self, signal: CommandEnded) -> None:
+        """The end of a query that only reads."""
+        execution = signal.query_execution
+        self._active.become(signal.session)
+        if signal.error is None:
+            self._program.add(read_by(execution, session=signal.session, frames=self._frames, settings=self._settings))
+        if not self._reads_are_runs:
+            return
+        attribution, description = self._attributor.described(execution, signal.session)
+        # What a foreachBatch function looks at is no run.
+        if description.is_streaming or not description.inputs or attribution.batch is not None:
+            return
+        for failure in description.failures if signal.error is None else ():
+            self._failed(failure)
+        self._tables.see(description)
+        started_at, ended_at = execution_times(execution, signal.duration_ns, signal.at)
+        read = executed_read(execution, replace(description, command=signal.function))
+        run = BatchRun(write=read, started_at=started_at, ended_at=ended_at, error=self._error(signal))
+        self._ran(run, None, signal.at)
 
     def _executed(
         self,
@@ -239,6 +267,8 @@ class Dispatch:
             failed=signal.error is not None,
             staged=staged,
         )
+        if signal.error is None:
+            write = self._program.may_be_in(write)
         if description.staged:
             self._wrapped.stage(description, StagedWrite(write.written, write.scans, started_at))
             return

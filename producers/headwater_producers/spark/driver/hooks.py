@@ -8,6 +8,7 @@ always did.
     SparkSession.newSession              the new session joins
     DataFrame.checkpoint, .rdd, …        frames that become RDDs leave a plan behind
     RDD.foreach, .saveAs…                run no query
+    RDD.collect, .take, …                hand rows to the program, and run no query; so does DataFrame.toLocalIterator
     DataFrameWriter.save                 to Kafka: the topic's end offsets are asked for before it is written
 
 Spark keeps, for as long as the application lives, a listener of its own for each session whose streams were ever asked
@@ -34,8 +35,10 @@ from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.listeners import (
     RUNNING_BATCH,
     WRAPPED,
+    CommandEnded,
     FrameKept,
     RddActed,
+    RddRead,
     TopicWriteBegins,
     watch,
 )
@@ -60,6 +63,9 @@ _SAVED: Final = (
     "saveAsTextFile",
 )
 _SAVED_BY_CONF: Final = ("saveAsHadoopDataset", "saveAsNewAPIHadoopDataset")
+_READ: Final = ("collect", "take", "toLocalIterator")
+"""By these of its methods all others of an RDD have its rows, too."""
+_ITERATED: Final = "toLocalIterator"
 _STARTS: Final = ("start", "toTable")
 _OUTPUT_PATHS: Final = ("mapreduce.output.fileoutputformat.outputdir", "mapred.output.dir")
 
@@ -85,6 +91,9 @@ def _hook_rdds() -> None:
     frames.rdd = rdd
     for name in (*_CONSUMED, *_SAVED, *_SAVED_BY_CONF):
         _replace(rdds, name, _acting(getattr(rdds, name), name))
+    for name in _READ:
+        _replace(rdds, name, _reading(getattr(rdds, name)))
+    _replace(frames, _ITERATED, _iterating(getattr(frames, _ITERATED)))
 
 
 def output_path(action: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
@@ -137,6 +146,42 @@ def _acting(original: Callable[..., Any], action: str) -> Callable[..., Any]:
         return result
 
     return acted
+
+
+def _reading(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def read(self: Any, *arguments: Any, **named: Any) -> Any:
+        rows = original(self, *arguments, **named)
+        _report_read(self.ctx, lambda: RddRead(_jvm_rdd(self)))
+        return rows
+
+    return read
+
+
+def _iterating(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def iterated(self: Any, *arguments: Any, **named: Any) -> Any:
+        rows = original(self, *arguments, **named)
+
+        def ended() -> CommandEnded:
+            return CommandEnded(_ITERATED, self._jdf.queryExecution(), None, None, self._session, datetime.now(UTC))
+
+        _report_read(self._session.sparkContext, ended)
+        return rows
+
+    return iterated
+
+
+def _report_read(context: Any, signal: Callable[[], CommandEnded | RddRead]) -> None:
+    try:
+        application = sessions.known_application(context)
+        if application is not None and (target := application.target) is not None and target.captures_reads:
+            target.offer(signal())
+    except Exception:
+        logger.warning(
+            "lineage capture: what the program has read can't be read; writes of its rows are recorded without it",
+            exc_info=True,
+        )
 
 
 def _report_kept(source: Any, *, frame: Any = None, rdd: Any = None) -> None:

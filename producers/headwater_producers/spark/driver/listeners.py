@@ -123,6 +123,13 @@ class FrameKept:
 
 
 @dataclass(frozen=True, slots=True)
+class RddRead:
+    """Rows of `rdd`, a `JavaRDD`, have reached the program."""
+
+    rdd: Any
+
+
+@dataclass(frozen=True, slots=True)
 class RddActed:
     """Something was done with an RDD, a `JavaRDD`, that runs no query.
 
@@ -158,6 +165,7 @@ Signal = (
     | QueryTerminated
     | QualityReported
     | RddActed
+    | RddRead
     | TopicWriteBegins
 )
 

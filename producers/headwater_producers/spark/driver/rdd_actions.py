@@ -10,7 +10,7 @@ from headwater_producers.spark.driver.listeners import FrameKept, RddActed
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.paths import qualified
-from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.edges import whole_lineage
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 from headwater_schemas import naming
@@ -52,6 +52,10 @@ class RddDispatch:
         self._frames.remember(number, description.upstream)
         if attribution.batch is not None:
             self._links.kept(number, attribution.batch)
+
+    def read(self, rdd: Any) -> tuple[PlanInput, ...]:
+        """What an RDD is made of, a `JavaRDD`, as far as that is known."""
+        return origins(rdd.rdd(), self._frames).inputs
 
     def acted(self, signal: RddActed) -> tuple[BatchRun, MicroBatch | None]:
         """What was done with an RDD, as a run, and the micro-batch in which it was."""

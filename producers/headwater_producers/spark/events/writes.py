@@ -72,6 +72,7 @@ class Write:
         version_certainty: how sure that is.
         partitions: of files written, those that they are in, where that is known.
         commits: whether the table's log has a commit that may be this write's; None where nobody could look.
+        possibly_of: whether each input is only possibly a source: of rows that the program handed over.
         ran_jobs: whether Spark ran anything meanwhile, where that alone shows whether it wrote; None elsewhere.
     """
 
@@ -83,6 +84,7 @@ class Write:
     partitions: tuple[Partition, ...] = ()
     commits: bool | None = None
     ran_jobs: bool | None = None
+    possibly_of: bool = False
 
     @property
     def only_output(self) -> DatasetRef | None:
@@ -109,6 +111,7 @@ class Write:
                 files=counts.files,
                 facets=_lifecycle(output) | output_facets(output, counts.partitions, self.partitions),
                 schema_digest=schema_written(output),
+                possible=self.possibly_of,
             )
             for output in outputs
         )

@@ -82,6 +82,28 @@ def describe(
     return _described(plan, context, upstream, earlier)
 
 
+def read_by(
+    query_execution: Any,
+    *,
+    session: Any,
+    frames: KnownFrames | None = None,
+    settings: PlanSettings | None = None,
+) -> tuple[PlanInput, ...]:
+    """The datasets that a query reads, by the leaves of its plan alone; none of a command, or a plan without leaves.
+
+    Takes a few py4j round trips for each leaf. Never raises for a plan: what can't be read of it is left out.
+    """
+    try:
+        plan = query_execution.analyzed()
+        if _is_command(class_name(plan)):
+            return ()
+        context = Context(session, settings or PlanSettings(), {}, frames, query_execution)
+        return tuple(JvmLeaves(plan, context).inputs())
+    except Exception as error:
+        logger.debug("lineage capture: what a query reads couldn't be read (%s)", _named(error), exc_info=error)
+        return ()
+
+
 def may_write(query_execution: Any) -> bool:
     """Whether a query may write something, by its root alone: two round trips, whatever it reads.
 

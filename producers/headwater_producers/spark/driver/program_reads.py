@@ -1,0 +1,47 @@
+"""What reached the program: rows that it hands over afterwards may be made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from headwater_producers.spark.events.writes import Write
+from headwater_producers.spark.plan import PlanInput
+from headwater_schemas.events import DatasetRef
+from headwater_schemas.reasons import leaves_inputs_known
+
+MOST_DATASETS: Final = 500
+"""Of more, those read last are possible inputs. Each is one use in the event of a write."""
+
+
+class ProgramReads:
+    """Datasets whose rows reached the program: by `toPandas`, `collect`, an RDD, an iterator.
+
+    A plan begins anew with rows that the program hands over, `createDataFrame(frame.toPandas())`. So a write whose
+    inputs aren't all known has these as possible ones.
+    """
+
+    def __init__(self) -> None:
+        self._inputs: dict[DatasetRef, PlanInput] = {}
+
+    def add(self, inputs: Iterable[PlanInput]) -> None:
+        """Rows of these have reached the program: of which part isn't followed."""
+        for each in inputs:
+            self._inputs.pop(each.dataset, None)
+            self._inputs[each.dataset] = replace(each, position=None, certainty=None, source_index=None)
+        for oldest in list(self._inputs)[:-MOST_DATASETS]:
+            del self._inputs[oldest]
+
+    def may_be_in(self, write: Write) -> Write:
+        """The write, with these as inputs that are possible, where it may be made of more than its plan has."""
+        description = write.description
+        lineage = description.lineage
+        if lineage.complete or not description.outputs or leaves_inputs_known(lineage.incomplete_reason or ""):
+            return write
+        known = {each.dataset for each in description.inputs}
+        more = tuple(each for each in self._inputs.values() if each.dataset not in known)
+        if not more:
+            return write
+        described = replace(description, inputs=(*description.inputs, *more))
+        return replace(write, description=described, possibly_of=True)

@@ -1,0 +1,95 @@
+"""Rows that reach the program and come back: what they may be made of is recorded as possible inputs of the write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_producers.spark import attach
+from support.capture import Captured, RecordingSink
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "toPandas": lambda frame: frame.toPandas(),
+    "collect": lambda frame: frame.collect(),
+    "an iterator": lambda frame: list(frame.toLocalIterator()),
+    "an RDD": lambda frame: frame.rdd.collect(),
+    "an RDD that code made": lambda frame: frame.rdd.map(tuple).take(2),
+    "an RDD's iterator": lambda frame: list(frame.rdd.toLocalIterator()),
+    "the first row": lambda frame: [frame.first()],
+}
+
+
+@pytest.fixture
+def customers(spark: SparkSession, tmp_path: Path) -> Callable[[], DataFrame]:
+    path = str(tmp_path / "customers")
+    spark.range(2).selectExpr("id", "concat('mail', id) AS email").write.parquet(path)
+    return lambda: spark.read.parquet(path)
+
+
+def uses(sink: RecordingSink, job: str) -> tuple[set[str], bool]:
+    """What the last run of a job read, by the last part of the name; and whether each is only a possible source."""
+    end = sink.last_run(job)
+    return {use.dataset.name.rpartition("/")[2] for use in end.inputs}, all(use.possible for use in end.outputs)
+
+
+def test_rows_that_the_program_hands_over_may_be_of_what_it_read(
+    subtests: pytest.Subtests, spark: SparkSession, customers: Callable[[], DataFrame], tmp_path: Path
+) -> None:
+    for number, (way, read) in enumerate(WAYS.items()):
+        with subtests.test(way):
+            sink = RecordingSink()
+            with attach(spark, sink=sink, job_name="job") as capture:
+                read(customers())
+                spark.createDataFrame([("after",)], "x STRING").coalesce(1).write.json(str(tmp_path / f"after{number}"))
+                Captured(spark, sink, capture).flushed()
+            assert uses(sink, f"job.after{number}") == ({"customers"}, True)
+            assert sink.jobs() == {"job", f"job.after{number}"}, "what only reads is no run"
+
+
+def test_other_writes_of_such_rows(
+    subtests: pytest.Subtests, captured: Captured, customers: Callable[[], DataFrame], tmp_path: Path
+) -> None:
+    """An RDD of them, a table that is made by a query, and beside an input that the plan has; nothing came before."""
+    spark = captured.spark
+    spark.createDataFrame([("before",)], "x STRING").write.json(str(tmp_path / "before"))
+    (tmp_path / "names.txt").write_text("a\n")
+    rows = [tuple(row) for row in customers().collect()]
+    assert spark.sparkContext.textFile(str(tmp_path / "names.txt")).collect() == ["a"]
+    spark.sparkContext.parallelize(rows).saveAsTextFile(str(tmp_path / "texts"))
+    handed = spark.createDataFrame(rows, "id LONG, email STRING")
+    other = str(tmp_path / "other")
+    spark.range(2).write.parquet(other)
+    handed.join(spark.read.parquet(other), "id").write.json(str(tmp_path / "joined"))
+    try:
+        handed.write.option("path", str(tmp_path / "made")).saveAsTable("made_of_rows")
+        sink = captured.flushed()
+    finally:
+        spark.sql("DROP TABLE IF EXISTS made_of_rows")
+    [table] = {job for job in sink.jobs() if "made" in job}
+    assert uses(sink, "job.before") == (set(), False)
+    assert uses(sink, "job.other") == (set(), False), "its plan has all that it is made of"
+    for job, expected in {
+        "job.texts": {"customers", "names.txt"},
+        "job.joined": {"customers", "names.txt", "other"},
+        table: {"customers", "names.txt"},
+    }.items():
+        with subtests.test(job):
+            assert uses(sink, job) == (expected, True)
+
+
+def test_nothing_is_looked_at_where_that_is_off(
+    spark: SparkSession, customers: Callable[[], DataFrame], tmp_path: Path
+) -> None:
+    sink = RecordingSink()
+    with attach(spark, sink=sink, job_name="job", capture_reads="off") as capture:
+        rows = customers().where("id > 0").collect()
+        spark.createDataFrame(rows).write.json(str(tmp_path / "after"))
+        Captured(spark, sink, capture).flushed()
+    assert uses(sink, "job.after") == (set(), False)
