@@ -13,7 +13,8 @@ export function time(iso: string | null | undefined): string {
 }
 
 export function duration(ms: number | null | undefined): string {
-  if (ms === null || ms === undefined) return "–";
+  // Clocks of two machines: how long it took isn't known.
+  if (ms === null || ms === undefined || ms < 0) return "–";
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;

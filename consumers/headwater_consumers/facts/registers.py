@@ -1,5 +1,7 @@
 """Registers: values with a stamp each, and their join. The greater stamp wins, a tie goes to the greater value.
 
+Two have rules of their own: `state` advances, and of several starts of a run (`started_at`) the first counts.
+
 A register is absent until it is reported; clearing it is an empty value with a stamp. Most registers are one
 property of the graph. Those of `GROUPS` are several that only make sense together, so they win or lose together.
 
@@ -33,6 +35,7 @@ FACET = "facet:"
 """Prefix of the registers of facets; what follows is the facet's name."""
 
 STATE = "state"
+STARTED = "started_at"
 STATE_RANKS: dict[str, int] = {
     RunEventType.UNKNOWN.value: 0,
     RunEventType.OTHER.value: 1,
@@ -58,9 +61,16 @@ def beats(name: str, challenger: tuple[str, Cell], holder: tuple[str, Cell]) -> 
         ranks = _state_rank(challenger[1]), _state_rank(holder[1])
         if ranks[0] != ranks[1]:
             return ranks[0] > ranks[1]
+    if name == STARTED and challenger[0][0] == holder[0][0] and challenger[1] != holder[1]:
+        return _time(challenger[1]) < _time(holder[1])
     if challenger[0] != holder[0]:
         return challenger[0] > holder[0]
     return challenger[1] != holder[1] and canonical_value(challenger[1]) > canonical_value(holder[1])
+
+
+def _time(cell: Cell) -> datetime:
+    assert isinstance(cell, datetime)  # noqa: S101 - for the type checker
+    return cell
 
 
 def _state_rank(cell: Cell) -> int:

@@ -56,6 +56,7 @@ def test_durations(subtests: pytest.Subtests) -> None:
         with subtests.test(seconds=seconds):
             assert duration_text(BEGIN, BEGIN + timedelta(seconds=seconds)) == shown
             assert duration_text(BEGIN, None) == ""
+            assert duration_text(BEGIN, BEGIN - timedelta(milliseconds=400)) == "", "by another machine's clock"
 
 
 def test_code_versions() -> None:

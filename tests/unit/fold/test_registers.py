@@ -50,6 +50,15 @@ def test_a_state_gives_way_to_a_later_one_of_its_run_whatever_the_stamps_are() -
     assert beats("other", ("2", {"state": "START"}), ("1", {"state": "RUNNING"})), "another register of that form"
 
 
+def test_of_several_starts_of_a_run_the_first_counts() -> None:
+    first, again = NEW_YEAR, NEW_YEAR.replace(second=6)
+    assert beats("started_at", ("2a", first), ("2b", again))
+    assert not beats("started_at", ("2b", again), ("2a", first))
+    assert beats("started_at", ("2b", first), ("2a", first)), "the same time: the stamp decides"
+    assert beats("started_at", ("2a", again), ("1b", first)), "an observed one before a reconciled one"
+    assert beats("ended_at", ("2b", again), ("2a", first)), "another register of times"
+
+
 def test_how_certain_each_provenance_is() -> None:
     assert [PROVENANCE_RANKS[one] for one in (Provenance.UNKNOWN, Provenance.RECONCILED, Provenance.OBSERVED)] == [
         0,

@@ -53,8 +53,11 @@ class Node:
             self.reports[register].append((stamp, values))
 
     def winner(self, register: str) -> Props:
-        """The values with the greatest stamp."""
+        """The values with the greatest stamp; of starts the first, if its provenance is as good."""
         reports = self.reports.get(register)
+        if register == "started_at" and reports:
+            best = max(stamp[0] for stamp, _ in reports)
+            return min((of for stamp, of in reports if stamp[0] == best), key=lambda of: of["started_at"])
         return max(reports, key=lambda report: (report[0], as_text(report[1])))[1] if reports else {}
 
     def settled(self) -> Props:
