@@ -151,6 +151,7 @@ def test_with_json_a_misspelt_setting_is_a_document_too(
 def test_help_names_every_command_in_the_panel_of_what_it_is_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     shown: dict[str, list[str]] = {}
+    names: list[str] = []
     for line in capsys.readouterr().out.splitlines():
         if panel := re.match(r"╭─ (.*?) ─*╮$", line):
             names = shown[panel[1]] = []

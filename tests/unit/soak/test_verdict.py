@@ -9,6 +9,7 @@ import pytest
 from headwater_benchmarks.soak.verdict import Verdict
 from headwater_consumers.graph.dump import Comparison, compare
 from headwater_consumers.materializer.accounting import Accounting, settle
+from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates
 from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Partition
 
@@ -19,7 +20,8 @@ SAME = Comparison(equal=7)
 
 
 def accounting(*, begin: int = 0, end: int = 10, committed: int = 10, letters: tuple[int, ...] = (3,)) -> Accounting:
-    return settle([PartitionOffsets(PARTITION, begin, end, committed)], [(PARTITION, offset) for offset in letters])
+    coordinates = [RecordCoordinates(PARTITION, offset, offset + 1) for offset in letters]
+    return settle([PartitionOffsets(PARTITION, begin, end, committed)], coordinates)
 
 
 def verdict(**given: Any) -> Verdict:
