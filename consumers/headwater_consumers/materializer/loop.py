@@ -17,7 +17,7 @@ from functools import partial
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy, Deadline
 from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
 from headwater_consumers.materializer.checkpoint import Checkpoint, CheckpointContext, Commits
-from headwater_consumers.materializer.errors import RetryCause
+from headwater_consumers.materializer.errors import DeadLetterLimitError, RetryCause, TooManyDeadLettersError
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.lane import Job, JobKind, Lane, settled
@@ -150,6 +150,7 @@ class Writing:
     ) -> None:
         self._parts = parts
         self._ping_seconds = policy.ping_seconds
+        self._ends = policy.until_caught_up
         self._in_flight = in_flight
         self._commits = commits
         self._report = report
@@ -230,7 +231,7 @@ class Writing:
         self.backoff.succeeded()
         self._report.over(RetryCause.GRAPH, RetryCause.RACE)
         if job.kind is not JobKind.PING:
-            self._report.over(RetryCause.DEAD_LETTERS)
+            self._report.over(RetryCause.DEAD_LETTERS, RetryCause.TOO_MANY_DEAD_LETTERS)
         if job.kind is JobKind.START:
             self.started = True
             self._ready()
@@ -245,6 +246,8 @@ class Writing:
             self._in_flight.current = None
 
     def _failed(self, error: TransientError) -> None:
+        if self._ends and isinstance(error, TooManyDeadLettersError):
+            raise DeadLetterLimitError(str(error), setting="HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO") from error
         self.backoff.failed()
         self._report.trouble(error)
 
