@@ -5,6 +5,7 @@
     │   ├── BrokerUnavailableError       Kafka doesn't answer, or a rebalance is in the way of a commit
     │   ├── SchemasUnavailableError      newer schemas can't be looked up now
     │   ├── GraphUnavailableError        the database is away, is read-only, or lost a race (deadlock, uniqueness)
+    │   ├── TooManyDeadLettersError      so much is dead-lettered that the fault is hardly the events': pause
     │   └── DeadLettersUndeliveredError  the dead-letter topic didn't acknowledge; carries what is still to be sent
     ├── PermanentError                 SPLIT  an event is to blame: halve until it stands alone, dead-letter it
     │   ├── EventRefusedError            the database or its driver calls it wrong
@@ -16,7 +17,7 @@
         ├── CredentialsRefusedError      Neo4j or Kafka refuses the password, or what the materializer must do
         ├── TopicsUnusableError          a topic can't be created or configured
         ├── GraphUnusableError           another version of the graph, no such database, a Neo4j too old
-        └── DeadLetterLimitError         so much is dead-lettered that the fault is hardly the events'
+        └── DeadLetterLimitError         the same as TooManyDeadLettersError, where it should end by itself
 
 Those that have nothing to do with the graph or dead letters are in `headwater_schemas.errors`;
 DeadLettersUndeliveredError is beside the topic, in `dead_letters.topic`.
@@ -92,6 +93,7 @@ class RetryCause(StrEnum):
     BROKER = "BROKER"
     SCHEMAS = "SCHEMAS"
     DEAD_LETTERS = "DEAD_LETTERS"
+    TOO_MANY_DEAD_LETTERS = "TOO_MANY_DEAD_LETTERS"
 
     @property
     def label(self) -> str:
@@ -105,6 +107,7 @@ _LABELS = {
     RetryCause.BROKER: "Kafka",
     RetryCause.SCHEMAS: "The look-up of schemas",
     RetryCause.DEAD_LETTERS: "The dead-letter topic",
+    RetryCause.TOO_MANY_DEAD_LETTERS: "The share of dead letters",
 }
 
 
@@ -148,5 +151,9 @@ class GraphUnusableError(FatalError):
     """The graph or its database isn't one that this release writes to."""
 
 
+class TooManyDeadLettersError(TransientError):
+    """Too large a share of the last records is dead letters: the consumer pauses until a person decides."""
+
+
 class DeadLetterLimitError(FatalError):
-    """Too large a share of the last records is dead letters."""
+    """Too large a share of the last records is dead letters, and the consumer was to end once it has caught up."""

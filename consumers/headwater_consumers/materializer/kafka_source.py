@@ -325,7 +325,9 @@ class KafkaSource:
         self._rebalanced = False
         messages: list[Message] = []
         first = self._consumer.poll(timeout_seconds)
-        if first is not None:
+        if first is None:
+            self._unfetchable.drained()
+        else:
             messages.append(first)
             size = len(first)
             while (room := max_records - len(messages)) > 0 and size < max_bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from headwater_consumers.materializer.errors import DeadLetterLimitError
+from headwater_consumers.materializer.errors import TooManyDeadLettersError
 
 RECORD_MAX_BYTES = 16_777_216
 """The longest record that is decoded, by default."""
@@ -59,12 +59,12 @@ class BatchLimit:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetterPolicy:
-    """When dead letters stop the consumer: by then the fault is a producer's, a schema's or ours, and needs a person.
+    """When dead letters pause the consumer: by then the fault is a producer's, a schema's or ours, and needs a person.
 
     Attributes:
-        max_ratio: of the last `window_records`; 1 never stops.
+        max_ratio: of the last `window_records`; 1 never pauses.
         window_records: how far back it looks.
-        min_letters: fewer in the window never stop it, so that a handful of broken records at the start doesn't.
+        min_letters: fewer in the window never pause it, so that a handful of broken records at the start doesn't.
     """
 
     max_ratio: float = 0.5
@@ -83,15 +83,15 @@ class DeadLetterLimit:
         """Whether a batch of so many records, so many of them dead letters, may be dead-lettered. Changes nothing.
 
         Raises:
-            DeadLetterLimitError: it may not.
+            TooManyDeadLettersError: it may not.
         """
         seen = records + sum(all_ for all_, _ in self._batches)
         dead = letters + sum(bad for _, bad in self._batches)
         if letters and dead >= self._policy.min_letters and dead > self._policy.max_ratio * seen:
-            raise DeadLetterLimitError(
+            raise TooManyDeadLettersError(
                 f"{dead} of the last {seen} records are dead letters, more than the {self._policy.max_ratio:.0%} that "
-                "are allowed. The records of this batch were neither dead-lettered nor committed.",
-                setting="HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO",
+                "HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO allows. Paused: the records of this batch are neither "
+                "dead-lettered nor committed. Stop what writes them, or set it to 1 and restart, to dead-letter them."
             )
 
     def record(self, records: int, letters: int) -> None:

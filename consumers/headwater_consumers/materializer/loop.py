@@ -17,7 +17,7 @@ from functools import partial
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy, Deadline
 from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
 from headwater_consumers.materializer.checkpoint import Checkpoint, CheckpointContext, Commits
-from headwater_consumers.materializer.errors import RetryCause
+from headwater_consumers.materializer.errors import DeadLetterLimitError, RetryCause, TooManyDeadLettersError
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.lane import Job, JobKind, Lane, settled
@@ -250,7 +250,7 @@ class Writing:
         self.backoff.succeeded()
         self._report.over(RetryCause.GRAPH, RetryCause.RACE)
         if job.kind is not JobKind.REPORT:
-            self._report.over(RetryCause.DEAD_LETTERS)
+            self._report.over(RetryCause.DEAD_LETTERS, RetryCause.TOO_MANY_DEAD_LETTERS)
         if job.kind is JobKind.START:
             self.started = True
             self._ready()
@@ -266,6 +266,8 @@ class Writing:
             self._in_flight.current = None
 
     def _failed(self, error: TransientError) -> None:
+        if self._policy.until_caught_up and isinstance(error, TooManyDeadLettersError):
+            raise DeadLetterLimitError(str(error), setting="HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO") from error
         self.backoff.failed()
         self._report.trouble(error)
 

@@ -17,7 +17,12 @@ from prometheus_client.process_collector import ProcessCollector
 
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, is_replay
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
-from headwater_consumers.materializer.errors import DeadLetterReason, GraphUnavailableError, RetryCause
+from headwater_consumers.materializer.errors import (
+    DeadLetterReason,
+    GraphUnavailableError,
+    RetryCause,
+    TooManyDeadLettersError,
+)
 from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.neo4j_errors import Neo4jRetry, neo4j_retry
 from headwater_consumers.materializer.records import Decoded, Partition
@@ -238,4 +243,6 @@ def retry_cause(error: TransientError) -> RetryCause:
         return error.cause
     if isinstance(error, DeadLettersUndeliveredError):
         return RetryCause.DEAD_LETTERS
+    if isinstance(error, TooManyDeadLettersError):
+        return RetryCause.TOO_MANY_DEAD_LETTERS
     return RetryCause.SCHEMAS if isinstance(error, SchemasUnavailableError) else RetryCause.BROKER

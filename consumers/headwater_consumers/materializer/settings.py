@@ -70,13 +70,13 @@ class MaterializerSettings(BaseModel):
     """The longest wait between two attempts while Kafka or Neo4j is unreachable."""
 
     dead_letter_max_ratio: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """Stop when more than this share of the last records are dead letters. 1 never stops."""
+    """Pause when more than this share of the last records are dead letters. 1 never pauses."""
 
     dead_letter_window_records: Annotated[int, Field(ge=1)] = 1_000
     """The number of last records of which `dead_letter_max_ratio` is a share."""
 
     dead_letter_min: Annotated[int, Field(ge=1)] = 100
-    """Fewer dead letters than this in the window never stop the consumer."""
+    """Fewer dead letters than this in the window never pause the consumer."""
 
     def batch_policy(self) -> BatchPolicy:
         """The bounds of a batch."""

@@ -69,7 +69,7 @@ def records_to_end(
         starts = {number: 0 if newest is None else max(0, end - newest) for number, end in ends.items()}
         consumer.assign([TopicPartition(topic, number, start) for number, start in starts.items()])
         while ends:
-            message = _polled(consumer, topic)
+            message = _polled(consumer, topic, unfetchable)
             number, offset, error = message.partition(), message.offset(), message.error()
             if number not in ends or offset is None:
                 continue
@@ -88,9 +88,12 @@ def records_to_end(
         consumer.close()
 
 
-def _polled(consumer: Consumer, topic: str) -> Message:
+def _polled(consumer: Consumer, topic: str, unfetchable: Unfetchable) -> Message:
     """The next record, end of a partition, or error of a batch."""
-    message = consumer.poll(_READ_SECONDS)
+    message = consumer.poll(0)
+    if message is None:
+        unfetchable.drained()
+        message = consumer.poll(_READ_SECONDS)
     if message is None:
         raise BrokerUnavailableError(f"Topic {topic} can't be read to its end.")
     error = message.error()

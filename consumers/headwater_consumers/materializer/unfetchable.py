@@ -56,12 +56,16 @@ def bounds_config(record_max_bytes: int) -> dict[str, int]:
 
 @dataclass(slots=True)
 class _Suspect:
-    """Offsets of a partition that can't be read, from `begin` on; `at` is the one that is tried now."""
+    """Offsets of a partition that can't be read, from `begin` on; `at` is the one that is tried now.
+
+    `drained`: whether librdkafka's queue was empty since `at` was asked for, so that an error is of that.
+    """
 
     begin: int
     at: int
     failures: int
     why: str
+    drained: bool = True
 
 
 class Unfetchable:
@@ -81,15 +85,20 @@ class Unfetchable:
         suspect = self._suspects.get(partition)
         if suspect is None:
             suspect = self._suspects[partition] = _Suspect(offset, offset, 0, why)
-        elif offset > suspect.at:
-            # What was asked for was read, or isn't there: another batch fails.
-            suspect.at = offset
+        elif not suspect.drained:
+            return suspect.at  # librdkafka had asked for the one before again, and this is the answer to that
         suspect.failures += 1
+        suspect.drained = False
         # The offset behind one that can't be read is most likely in its batch, so it has no need to fail that often.
         if suspect.failures >= _TRIES:
             suspect.at += 1
             suspect.why = why
         return suspect.at
+
+    def drained(self) -> None:
+        """A poll brought nothing: errors that come now are of what was asked for since."""
+        for suspect in self._suspects.values():
+            suspect.drained = True
 
     def passed(self, partition: Partition, offset: int) -> Record | None:
         """A record or an end was reached at this offset: those before it that can't be read, if there are any."""

@@ -134,3 +134,7 @@ def test_a_flood_of_garbage_stops_it_with_the_reason_and_keeps_what_was_good(
     figures = account(world.client, world.topics, settings["HEADWATER_MATERIALIZER_GROUP"])
     assert figures.applied == 10
     assert figures.pending > 0
+
+    every = {"HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO": "1"}
+    run_until_caught_up(settings | every)
+    assert account(world.client, world.topics, settings["HEADWATER_MATERIALIZER_GROUP"]).dead_lettered == 150

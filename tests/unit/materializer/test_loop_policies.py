@@ -20,6 +20,7 @@ from headwater_consumers.materializer.errors import (
 )
 from headwater_consumers.materializer.lane import JobResult
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
+from headwater_consumers.materializer.loop import LoopPolicy
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import BrokerUnavailableError, CredentialsRefusedError, SchemasUnavailableError
 from headwater_schemas.events import LineageEvent
@@ -401,17 +402,26 @@ def test_a_defect_is_raised_as_it_is() -> None:
 # Dead letters
 
 
-def test_too_many_dead_letters_stop_the_consumer_and_that_batch_is_neither_lettered_nor_committed() -> None:
-    policy = DeadLetterPolicy(max_ratio=0.5, window_records=100, min_letters=10)
-    harness = Harness(batch=BatchPolicy(max_records=20), dead_letter_policy=policy)
+def test_too_many_dead_letters_pause_the_consumer_and_end_one_that_is_to_catch_up() -> None:
+    """It doesn't end, to be restarted and to end again; that batch is neither dead-lettered nor committed."""
+    limit = DeadLetterPolicy(max_ratio=0.5, window_records=100, min_letters=10)
+    harness = Harness(batch=BatchPolicy(max_records=20), dead_letter_policy=limit)
     fed(20, harness)
     harness.settle()
     harness.broker.extend([events.GARBAGE] * 40)
-    with pytest.raises(DeadLetterLimitError) as stopped:
-        harness.settle()
-    assert stopped.value.setting == "HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO"
+    harness.rounds(200)
     assert harness.broker.committed[harness.broker.partition()] == 40
     assert len(harness.broker.letters) == 20, "20 of 40 is not more than half; 40 of 60 is"
+    assert harness.metric("retries_total", cause="TOO_MANY_DEAD_LETTERS") > 0
+    assert harness.source.paused
+
+    ending = Harness(
+        batch=BatchPolicy(max_records=20), dead_letter_policy=limit, policy=LoopPolicy(until_caught_up=True)
+    )
+    ending.broker.extend([events.GARBAGE] * 40)
+    with pytest.raises(DeadLetterLimitError) as stopped:
+        ending.settle()
+    assert stopped.value.setting == "HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO"
 
 
 def test_a_few_broken_records_at_the_start_are_not_too_many() -> None:

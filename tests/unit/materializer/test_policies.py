@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy, Deadline
-from headwater_consumers.materializer.errors import DeadLetterLimitError, RetryCause
+from headwater_consumers.materializer.errors import RetryCause, TooManyDeadLettersError
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy, DeadLetterLimit, DeadLetterPolicy
 from headwater_consumers.materializer.reporting import Notices
 from support.materializer.clock import FakeClock
@@ -79,7 +79,7 @@ def test_dead_letters_are_counted_over_the_window_only() -> None:
     limit.record(50, 50)
     limit.record(100, 0)
     limit.check(100, 50)
-    with pytest.raises(DeadLetterLimitError):
+    with pytest.raises(TooManyDeadLettersError):
         limit.check(10, 10 + 50)
 
 

@@ -12,11 +12,23 @@ from headwater_schemas.codec import Decoder
 P0, P1 = Partition("t", 0, "now"), Partition("t", 1, "now")
 
 
+def failed(found: Unfetchable, offset: int) -> int:
+    found.drained()
+    return found.failed(P0, offset, "broken")
+
+
+def test_an_error_that_waited_in_the_queue_is_not_of_the_offset_that_was_asked_for_since() -> None:
+    found = Unfetchable()
+    assert [failed(found, 5) for _ in range(3)] == [5, 5, 6]
+    assert [found.failed(P0, 5, "broken") for _ in range(9)] == [6] * 9, "asked for again before 6 was"
+    assert found.passed(P0, 6) == Record(P0, 5, None, unread=Unread(6, "broken"))
+
+
 def test_offsets_are_tried_one_by_one_until_one_can_be_read() -> None:
     found = Unfetchable()
-    assert [found.failed(P0, 5, "broken") for _ in range(3)] == [5, 5, 6], "thrice, as it may be broken on its way"
-    assert found.failed(P0, 5, "broken") == 7, "librdkafka may report the first offset of the batch"
-    assert found.failed(P0, 7, "broken") == 8
+    assert [failed(found, 5) for _ in range(3)] == [5, 5, 6], "thrice, as it may be broken on its way"
+    assert failed(found, 5) == 7, "librdkafka may report the first offset of the batch"
+    assert failed(found, 7) == 8
     assert found.expects(P0) == 8
     assert found.passed(P0, 6) is None, "of an earlier fetch"
     assert found.passed(P1, 9) is None
@@ -26,9 +38,9 @@ def test_offsets_are_tried_one_by_one_until_one_can_be_read() -> None:
 
 def test_what_is_read_after_all_is_not_passed_over() -> None:
     found = Unfetchable()
-    assert [found.failed(P0, 5, "broken") for _ in range(2)] == [5, 5]
+    assert [failed(found, 5) for _ in range(2)] == [5, 5]
     assert found.passed(P0, 5) is None
-    assert found.failed(P0, 5, "broken") == 5, "counted anew"
+    assert failed(found, 5) == 5, "counted anew"
     found.forget(P0)
     assert found.passed(P0, 9) is None
 
@@ -36,7 +48,7 @@ def test_what_is_read_after_all_is_not_passed_over() -> None:
 def test_an_end_that_is_reached_ends_the_range_and_gaps_are_passed() -> None:
     found = Unfetchable()
     for _ in range(4):
-        found.failed(P0, 5, "broken")
+        failed(found, 5)
     assert found.passed(P0, 20) == Record(P0, 5, None, unread=Unread(7, "broken"))
 
 
