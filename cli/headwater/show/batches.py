@@ -122,7 +122,9 @@ def faults_text(batch: IntervalItem) -> str:
     texts += [f"overlap {_joint(joint)}" for joint in batch.overlaps]
     if batch.conflicts:
         texts.append(f"{batch.conflicts} conflicting")
-    if batch.rewinds:
+    if batch.anew:
+        texts.append("another incarnation of the topic")
+    elif batch.rewinds:
         texts.append("goes back")
     return ", ".join(texts)
 

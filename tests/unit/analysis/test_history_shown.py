@@ -38,7 +38,7 @@ def batch(**changed: Any) -> IntervalItem:
         "missing": 0,
         "conflicts": 0,
     }
-    usual |= {"inputs": (), "outputs": (), "quality": (), "gaps": (), "overlaps": (), "rewinds": False}
+    usual |= {"inputs": (), "outputs": (), "quality": (), "gaps": (), "overlaps": (), "rewinds": False, "anew": False}
     return IntervalItem(**(usual | changed))
 
 
@@ -118,6 +118,8 @@ def test_names_of_files_are_whole_but_on_arrows() -> None:
 def test_faults() -> None:
     assert faults_text(batch()) == ""
     assert batch().is_sound
+    anew = batch(gaps=(Joint("d", 0, 0, 5),), rewinds=True, anew=True)
+    assert faults_text(anew) == "gap 0:0..5, another incarnation of the topic"
     bad = batch(missing=2, conflicts=1, overlaps=(Joint("d", 0, 5, 9),), rewinds=True)
     assert faults_text(bad) == "2 missing before, overlap 0:5..9, 1 conflicting, goes back"
     assert not bad.is_sound

@@ -19,6 +19,7 @@ from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, Trace
 from headwater_consumers.analysis.trace.batches import Query, Run, listed, read_batch, read_run
 from headwater_consumers.analysis.trace.by_time import whole_drafts
 from headwater_consumers.analysis.trace.context import Context
+from headwater_consumers.analysis.trace.incarnations import Incarnations, ids
 from headwater_consumers.analysis.trace.indexed import indexed_users
 from headwater_consumers.analysis.trace.locate import Located, Want, locate
 from headwater_consumers.analysis.trace.match import PartMatch, described, matched, narrowed, spans_of_part
@@ -212,8 +213,10 @@ def _by_offsets(
                     owners.append(pending)
     found = list(zip(owners, locate(context.tx, wants), strict=True))
     summaries = summarized(context, found)
+    incarnations = Incarnations(context, found, queries)
     for pending, located in found:
-        _take(context, pending, located, taken, missing, whole)
+        _take(context, incarnations, pending, located, taken, missing, whole)
+    incarnations.note(found)
     archived, left = taken_from_archive(context, summaries)
     taken += archived
     return [summary_draft(context, each) for each in left]
@@ -221,6 +224,7 @@ def _by_offsets(
 
 def _take(
     context: Context,
+    incarnations: Incarnations,
     pending: Pending,
     located: Located,
     taken: list[Taken],
@@ -239,7 +243,11 @@ def _take(
     for hit in located.hits:
         part = narrowed(pending.part, hit.spans)
         piece = sum(first <= hit.batch.first for first in located.rewinds)
-        taken.append(Taken(query, hit.batch, part, hit.certainty, _rewound(located, piece), pending, piece))
+        if (why := incarnations.why(located, hit)) is not None:
+            part = replace(part, topic_id=min(ids(located, hit)))
+        else:
+            why = _rewound(located, piece)
+        taken.append(Taken(query, hit.batch, part, hit.certainty, why, pending, piece))
     if pending.after == 0 and pending.part.topic_id is not None and not _records_incarnation(located):
         name = query.name or query.query_id
         context.notes[f"{name} doesn't record which incarnation of the topic it {verb}."] = None
