@@ -97,8 +97,10 @@ def part_text(use: Use) -> str:
         return "".join(names) + (" …" if len(use.paths) > 1 else "") or (
             f"files {visible(use.version[:_SHORT_DIGEST])}" if use.version else "files"
         )
-    if use.version is not None:
+    if use.version is not None and use.text is None:
         upto = f"after {shortened(use.from_version)} up to " if use.from_version is not None else ""
+        if use.position == "table_range" and not upto:
+            upto = "up to "
         return f"{shortened(use.format or '')} {upto}{shortened(use.version)}".strip()
     return shortened(use.text) if use.text else "–"
 
@@ -120,7 +122,9 @@ def faults_text(batch: IntervalItem) -> str:
     texts += [f"overlap {_joint(joint)}" for joint in batch.overlaps]
     if batch.conflicts:
         texts.append(f"{batch.conflicts} conflicting")
-    if batch.rewinds:
+    if batch.anew:
+        texts.append("another incarnation of the topic")
+    elif batch.rewinds:
         texts.append("goes back")
     return ", ".join(texts)
 

@@ -4,10 +4,14 @@ following   those from a batch id on, in batch order
 found_from  the same, each to be put together where that is needed
 preceding   those before a batch id, the latest first
 befores     the one before each
+is_anew     whether a topic was made anew between two of them
 retired     which aren't kept one by one
 count       how many there are in a span of time
 row         one of them as a node's properties and its uses, as rows of runs are
 conflicts   other reports of it, likewise
+
+Their datasets are those that answers show (`identity`): what reports spell in several ways is used once, and reports
+that differ in nothing but the spelling are no conflict.
 """
 
 from __future__ import annotations
@@ -18,13 +22,14 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, TypeVar
 
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import IntervalFacts, Variant
+from headwater_consumers.facts.model import RelType, UseKey
+from headwater_consumers.facts.nodes import MADE_FROM, IntervalFacts, Variant
 from headwater_consumers.facts.properties import flatten
-from headwater_consumers.facts.registers import Props
+from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.facts.spans import Ranges
-from headwater_consumers.graph.derive import neighbour_of, next_properties
+from headwater_consumers.graph.derive import neighbour_of, next_properties, other_incarnation
 from headwater_consumers.graph.keys import conflict_identity, use_properties
 from headwater_consumers.graph.segments import segment
 from headwater_consumers.graph.segments.segment import (
@@ -34,7 +39,7 @@ from headwater_consumers.graph.segments.segment import (
     block_property,
     put_slot_together,
 )
-from headwater_consumers.graph.segments.slots import Slot, positions, predictor
+from headwater_consumers.graph.segments.slots import Slot, end_of, positions, predictor
 from headwater_consumers.graph.summaries import retired_of
 from headwater_schemas.identity import from_micros
 
@@ -84,9 +89,10 @@ class Found:
         batch_id: of it.
     """
 
-    __slots__ = ("_interval", "_place", "_read", "_slot", "batch_id", "query")
+    __slots__ = ("_identities", "_interval", "_place", "_read", "_slot", "batch_id", "query")
 
-    def __init__(self, place: Place, batch_id: int, slot: Slot) -> None:
+    def __init__(self, identities: Identities, place: Place, batch_id: int, slot: Slot) -> None:
+        self._identities = identities
         self._place, self.batch_id, self._slot = place, batch_id, slot
         self.query = place.query
         self._interval: IntervalFacts | None = None
@@ -101,13 +107,18 @@ class Found:
     def interval(self) -> IntervalFacts:
         """All that is known of it."""
         if self._interval is None:
-            self._interval = put_slot_together(self._place, self.batch_id, self._slot, {})
+            stored = put_slot_together(self._place, self.batch_id, self._slot, {})
+            self._interval = as_shown(self._identities, stored)
         return self._interval
 
     def positions(self, type_: RelType, dataset: str) -> list[Mapping[str, Any]]:
         """What it read, or wrote, of a dataset, as positions. Mostly it isn't put together for this."""
         if len(self._slot.shapes) == 1:
-            return list(positions(self._place.tenant, self._slot, (type_, dataset)).values())
+            return [
+                position
+                for key in self._identities.members(dataset)
+                for position in positions(self._place.tenant, self._slot, (type_, key)).values()
+            ]
         interval = self.interval()
         uses = interval.variants[interval.winner].uses.items()
         return [
@@ -130,7 +141,8 @@ class Found:
 class _Whole:
     """A segment with all of its blocks, of which slots are read as they are asked for."""
 
-    def __init__(self, properties: Mapping[str, Any]) -> None:
+    def __init__(self, tx: Transaction, properties: Mapping[str, Any]) -> None:
+        self._identities = Identities.of(tx)
         self._place, self._stored = _segment(properties, ())
         self._blocks: dict[int, list[Found]] = {}
         self.first, self.last = int(properties["first_batch"]), int(properties["last_batch"])
@@ -156,7 +168,7 @@ class _Whole:
     def _block(self, number: int) -> list[Found]:
         if number not in self._blocks:
             slots = self._stored.slots(self._place, number).items()
-            self._blocks[number] = [Found(self._place, batch_id, slot) for batch_id, slot in slots]
+            self._blocks[number] = [Found(self._identities, self._place, batch_id, slot) for batch_id, slot in slots]
         return self._blocks[number]
 
 
@@ -172,7 +184,7 @@ def load(tx: Transaction, stretches: Sequence[Stretch]) -> None:
         size=segment.SIZE,
     ):
         properties = row["properties"]
-        known[properties["query"], at(properties["start"]).segment] = _Whole(properties)
+        known[properties["query"], at(properties["start"]).segment] = _Whole(tx, properties)
     for of in missing:
         for number in _numbers(of):
             known.setdefault((of.query, number), None)
@@ -180,7 +192,7 @@ def load(tx: Transaction, stretches: Sequence[Stretch]) -> None:
 
 def keep(tx: Transaction, properties: Mapping[str, Any]) -> None:
     """Take note of a segment that was read whole otherwise, with the properties that `micro_batches/whole` returns."""
-    _loaded(tx).setdefault((properties["query"], at(properties["start"]).segment), _Whole(properties))
+    _loaded(tx).setdefault((properties["query"], at(properties["start"]).segment), _Whole(tx, properties))
 
 
 def count(tx: Transaction, stretches: Sequence[Stretch]) -> int:
@@ -320,7 +332,7 @@ def _read(
         for row in rows:
             by_stretch.setdefault(row["n"], []).append(row)
         for reading in open_:
-            _take(reading, by_stretch.get(reading.n, []), limit, wanted, backwards=backwards)
+            _take(tx, reading, by_stretch.get(reading.n, []), limit, wanted, backwards=backwards)
         open_ = [reading for reading in open_ if reading.first <= reading.last]
         size = min(4 * size, _MOST_SEGMENTS * segment.SIZE)
     return [reading.found for reading in readings]
@@ -334,7 +346,9 @@ def _spanned(size: int, places: int) -> int:
     return (size + 2 * places - 2) // places
 
 
-def _take(reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *, backwards: bool) -> None:
+def _take(
+    tx: Transaction, reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *, backwards: bool
+) -> None:
     """Take what was read of a stretch, and note what is left of it; nothing where nothing was read."""
     if not rows:
         reading.first = reading.last + 1
@@ -344,7 +358,7 @@ def _take(reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *,
         for batch_id, slot in _slots(place, blocks, numbers, backwards=backwards):
             if not reading.first <= batch_id <= reading.last:
                 continue
-            if reading.takes(Found(place, batch_id, slot), wanted) and len(reading.found) == limit:
+            if reading.takes(Found(Identities.of(tx), place, batch_id, slot), wanted) and len(reading.found) == limit:
                 reading.first = reading.last + 1
                 return
         whole = min(numbers) <= 0 if backwards else max(numbers) >= segment.BLOCKS - 1
@@ -428,6 +442,55 @@ def conflicts(interval: IntervalFacts) -> list[dict[str, Any]]:
     ]
 
 
+def as_shown(identities: Identities, interval: IntervalFacts) -> IntervalFacts:
+    """A micro-batch with each dataset under the name that answers show; reports that are equal then are one.
+
+    The digest of several such reports is that of the one that wins among them.
+    """
+    keys = dict.fromkeys(use.dataset for variant in interval.variants.values() for use in variant.uses)
+    identities.look_at(keys)
+    shown = {key: other for key in keys if (other := identities.shown(key)) != key}
+    if not shown:
+        return interval
+    ranked = sorted(interval.variants, key=lambda digest: (interval.variants[digest].rank, digest), reverse=True)
+    digests: dict[tuple[object, ...], str] = {}
+    variants: dict[str, Variant] = {}
+    for digest in ranked:
+        variant = interval.variants[digest]
+        named = Variant(dict(variant.registers), _under(shown, variant.uses))
+        first = digests.setdefault(_ends(named), digest)
+        if first == digest:
+            variants[digest] = named
+        else:
+            variants[first].join(named)
+    return IntervalFacts(interval.identity, interval.query, interval.batch_id, variants)
+
+
+def _under(shown: Mapping[str, str], uses: Mapping[UseKey, Registers]) -> dict[UseKey, Registers]:
+    """Uses of datasets under other names. Two uses that one report has stay two."""
+    out: dict[UseKey, Registers] = {}
+    for use, registers in uses.items():
+        other = use._replace(dataset=shown.get(use.dataset, use.dataset))
+        while other in out:
+            other = other._replace(ordinal=other.ordinal + 1)
+        out[other] = dict(registers)
+        if MADE_FROM in registers:
+            stamp, sources = registers[MADE_FROM]
+            names = sorted({shown.get(str(key), str(key)) for key in sources}) if isinstance(sources, list) else sources
+            out[other][MADE_FROM] = (stamp, names)
+    return out
+
+
+def _ends(variant: Variant) -> tuple[object, ...]:
+    """What makes a report another one: where it ended in each dataset that it read (`identity.source_end_digest`)."""
+    ends = [
+        (use.dataset, *end_of(registers["position"][1] if "position" in registers else {}))
+        for use, registers in variant.uses.items()
+        if use.type is RelType.CONSUMED
+    ]
+    return tuple(sorted(ends, key=repr))
+
+
 def _row(label: str, identity: Props, digest: str, variant: Variant) -> dict[str, Any]:
     tenant, key = str(identity["tenant"]), str(identity["key"])
     uses = [
@@ -441,6 +504,11 @@ def _row(label: str, identity: Props, digest: str, variant: Variant) -> dict[str
 def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None:
     """Properties of NEXT from one known micro-batch to the next; None where there is none before."""
     return None if before is None else next_properties(neighbour_of(before), neighbour_of(interval))
+
+
+def is_anew(before: IntervalFacts, interval: IntervalFacts) -> bool:
+    """Whether a topic is another incarnation than in the micro-batch before."""
+    return other_incarnation(neighbour_of(before), neighbour_of(interval))
 
 
 def befores(tx: Transaction, intervals: Sequence[IntervalFacts], *, every: bool = True) -> list[IntervalFacts | None]:

@@ -4,6 +4,7 @@ Understood are, in this order: the key of the node; namespace and name in one wo
 the dataset is known by besides: a catalog's, a cluster's id, a path as Spark takes it; the name alone, or the title,
 where only one asset has it; the last part of a dataset's dotted name, `va` of `default.va`, where only one ends so; the
 first characters of a key, four or more, where only one begins so.
+Capitals don't matter where only one asset has the name but for them: the answer shows how that one is spelled.
 `spark_catalog.db.table` and `lake.db.table` are `db.table` where a catalog has that.
 
 Of a dataset's names, whichever is asked for, the one that is shown is found (`identity`). Where several datasets have
@@ -58,7 +59,7 @@ def resolve_dataset(tx: Transaction, text: str, *, whole: bool = False) -> Found
         NotFoundError: none does; with the nearest names.
         AmbiguousError: several do.
     """
-    found, identities = _datasets(tx, text, whole=whole), Identities.of(tx)
+    found, identities = _datasets(tx, text, whole=whole) or _in_any_case(tx, AssetKind.DATASET, text), Identities.of(tx)
     # Each as the one that is shown for it.
     shown = {identities.shown(each.asset.key): each for each in found}
     for key in shown:
@@ -117,8 +118,17 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
     members = Identities.of(tx).members(owner.asset.key)
     found = next(filter(None, (_column(tx, column_key(tx.tenant, member, column)) for member in members)), None)
     if found is None:
+        # One column alone: of a case-sensitive store, `ID` isn't `id`.
         rows = (row for member in members for row in tx.rows("resolve/columns", dataset=member))
         known = list(dict.fromkeys(row["name"] for row in rows))
+        alike = [name for name in known if name.casefold() == column.casefold()]
+        if len(alike) == 1:
+            return resolve_column(tx, owner.asset.key, alike[0])
+        if alike:
+            raise AmbiguousError(
+                f"{len(alike)} columns of {owner.asset.spelling} are called {column!r} but for capitals: name one.",
+                candidates=[f"{owner.asset.spelling}#{name}" for name in alike],
+            )
         raise NotFoundError(
             f"{owner.asset.spelling} has no column {column!r}.",
             nearest=difflib.get_close_matches(column, known, n=5, cutoff=0.3) or sorted(known)[:5],
@@ -156,7 +166,15 @@ def _column(tx: Transaction, key: str) -> FoundNode | None:
 def _resolve(tx: Transaction, text: str, kind: AssetKind) -> FoundNode:
     keys = [text] if _KEY.fullmatch(text) else [job_key(tx.tenant, *split) for split in _splits(text)]
     found = _by_keys(tx, kind, keys) or [FoundNode(id_, asset) for id_, asset in names.exact(tx, kind, text)]
-    return _only(tx, text, kind, found or _begun(tx, kind, text))
+    return _only(tx, text, kind, found or _begun(tx, kind, text) or _in_any_case(tx, kind, text))
+
+
+def _in_any_case(tx: Transaction, kind: AssetKind, text: str) -> list[FoundNode]:
+    """Assets that are called so but for capitals, as `names.nearest` finds them."""
+    wanted = text.casefold()
+    near = names.nearest(tx, kind, text)
+    alike = [asset for asset in near if wanted in (asset.spelling.casefold(), asset.name.casefold())]
+    return _by_keys(tx, kind, [asset.key for asset in alike])
 
 
 def _by_keys(tx: Transaction, kind: AssetKind, keys: list[str]) -> list[FoundNode]:

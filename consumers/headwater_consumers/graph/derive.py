@@ -181,11 +181,7 @@ def neighbour_of(interval: IntervalFacts) -> Neighbour:
 
 def next_properties(before: Neighbour, after: Neighbour) -> Props:
     """Properties of NEXT between two neighbours: empty when the chain is sound there."""
-    both = [
-        (use, before.positions[use], after.positions[use])
-        for use in _in_both(before, after)
-        if not _goes_on(before.positions[use], after.positions[use])
-    ]
+    both = [(use, earlier, later) for use, earlier, later in _in_both(before, after) if not _goes_on(earlier, later)]
     out: Props = {}
     if any(_goes_back(earlier, later) for _, earlier, later in both):
         out["rewinds"] = before.query
@@ -236,25 +232,58 @@ def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
         return
     if before["certainty"] not in _COMPARABLE or after["certainty"] not in _COMPARABLE:
         return
-    incarnations = before.get("topic_id"), after.get("topic_id")
-    if None not in incarnations and incarnations[0] != incarnations[1]:
-        return
     starts = _ranges(after)
+    if _is_anew(before, after):
+        # Offsets begin at 0 again: a checkpoint goes on behind records that nobody has read.
+        yield from ((partition, 0, start) for partition, (start, _) in starts.items() if start)
+        return
     for partition, (_, end) in _ranges(before).items():
         if partition in starts:
             yield partition, end, starts[partition][0]
 
 
-def _in_both(before: Neighbour, after: Neighbour) -> list[UseKey]:
-    return sorted(before.positions.keys() & after.positions.keys())
+def _in_both(before: Neighbour, after: Neighbour) -> list[tuple[UseKey, Props, Props]]:
+    """Uses of the later one, with the positions of both, in order.
+
+    A topic under another name, by other brokers say, is the only one of its name that the other doesn't have: a
+    checkpoint knows topics by these names, and goes on.
+    """
+    here, there = before.positions, after.positions
+    if here.keys() == there.keys():
+        return [(use, here[use], there[use]) for use in sorted(there)]
+    out = [(use, here[use], there[use]) for use in here.keys() & there.keys()]
+    named = _by_topic(here, without=there)
+    out += [
+        (now, here[then], there[now]) for of, now in _by_topic(there, without=here).items() if (then := named.get(of))
+    ]
+    return sorted(out, key=lambda each: each[0])
+
+
+def other_incarnation(before: Neighbour, after: Neighbour) -> bool:
+    """Whether a topic is another incarnation in the later one of two neighbours."""
+    return any(_is_anew(earlier, later) for _, earlier, later in _in_both(before, after))
+
+
+def _by_topic(uses: Mapping[UseKey, Props], *, without: Mapping[UseKey, Props]) -> dict[tuple[str, str], UseKey]:
+    """Uses of topics that others don't have, by type and topic's name, where it is the only one."""
+    found: dict[tuple[str, str], list[UseKey]] = defaultdict(list)
+    for use in uses.keys() - without.keys():
+        if uses[use].get("topic") is not None:
+            found[use.type, str(uses[use]["topic"])].append(use)
+    return {of: own[0] for of, own in found.items() if len(own) == 1}
+
+
+def _is_anew(before: Props, after: Props) -> bool:
+    """Whether a topic is another incarnation."""
+    incarnations = before.get("topic_id"), after.get("topic_id")
+    return None not in incarnations and incarnations[0] != incarnations[1]
 
 
 def _goes_back(before: Props, after: Props) -> bool:
     """Whether positions don't go on upwards: a search by batch id can't look across."""
     if before["position"] != "kafka" or after["position"] != "kafka":
         return False
-    incarnations = before.get("topic_id"), after.get("topic_id")
-    if None not in incarnations and incarnations[0] != incarnations[1]:
+    if _is_anew(before, after):
         return True
     later = _ranges(after)
     return any(

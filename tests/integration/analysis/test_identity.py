@@ -9,6 +9,7 @@ import pytest
 
 from headwater.cli import main
 from headwater_consumers.analysis.blast import BadRun, blast
+from headwater_consumers.analysis.checks import check, rule_named
 from headwater_consumers.analysis.diff import Point, diff
 from headwater_consumers.analysis.drawing import draw
 from headwater_consumers.analysis.errors import AmbiguousError
@@ -16,13 +17,14 @@ from headwater_consumers.analysis.identity import Identities, TwoNames, clusters
 from headwater_consumers.analysis.impact import ChangeType, ImpactChange, SchemaChange, analyze
 from headwater_consumers.analysis.known import dataset_details, job_details
 from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
+from headwater_consumers.analysis.privacy import PrivacyQuestion, privacy
 from headwater_consumers.analysis.reader import Reader, statement
 from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset
-from headwater_consumers.analysis.runs import runs
+from headwater_consumers.analysis.runs import intervals, runs
 from headwater_consumers.analysis.search import search
 from headwater_consumers.analysis.settings import DEFAULT_TENANT
-from headwater_consumers.analysis.timeline import dataset_timeline
-from headwater_consumers.analysis.trace import Offsets, PartKind, TraceDirection, VersionOf, trace
+from headwater_consumers.analysis.timeline import dataset_timeline, job_overview, job_timeline
+from headwater_consumers.analysis.trace import Offsets, PartKind, Path, StepKind, TraceDirection, VersionOf, trace
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.keys import dataset_key
 from headwater_consumers.graph.oracle import oracle
@@ -51,13 +53,14 @@ from headwater_schemas.events import (
     RunRef,
     SchemaDefinition,
     SchemaField,
+    Sensitivity,
     Symlink,
     TransformationKind,
     TransformationType,
     build,
 )
 from headwater_schemas.identity import declaration_digest
-from support.analysis.chains import BEGIN
+from support.analysis.chains import BEGIN, Entry, Stream, files_use
 from support.graph.estate import version
 from support.graph.plans import operators, scans
 from support.openlineage_sequences import dataset as ol_dataset
@@ -223,6 +226,82 @@ def test_a_trace_finds_what_was_read_under_another_name(graph: Graph) -> None:
     assert [each.dataset.spelling for each in tainted] == ["kafka://b1:9092/orders", "file:/out"]
 
 
+def respelled(last: int = 1_500, topic_id: str | None = None) -> list[LineageEvent]:
+    """A query that reads 300 records a micro-batch, three of them by one list of brokers, two more by another.
+
+    Its second start also emits what its checkpoint has of the first one.
+    """
+
+    def read(dataset: DatasetRef, start: int, end: int) -> tuple[DatasetUse, ...]:
+        ranges = KafkaRanges("orders", (OffsetRange(0, start, end),), topic_id)
+        return (DatasetUse(dataset=dataset, position=Position(kafka=ranges), certainty=Certainty.EXACT),)
+
+    def written(batch: int) -> tuple[DatasetUse, ...]:
+        return (files_use("/out", [f"part-{batch}"]),)
+
+    first, second = Stream("copy"), Stream("copy")
+    for batch in range(3):
+        start, end = 300 * batch, 300 * batch + 300
+        first.entries.append(Entry(batch, read(THERE, start, end), written(batch)))
+        second.entries.append(Entry(batch, read(HERE, start, end), written(batch), reconciled=True, emitted=1))
+    second.entries.append(Entry(3, read(HERE, 900, 1_200), written(3), run=1, emitted=1))
+    second.entries.append(Entry(4, read(HERE, last - 300, last), written(4), run=1, emitted=1))
+    return [*topic(HERE, THERE), *first.events(), *second.events()]
+
+
+def test_micro_batches_that_a_restart_spells_otherwise_are_no_conflicts(graph: Graph) -> None:
+    graph.of(*respelled())
+    listed = intervals(graph.reader, job="copy").items
+    assert [(each.batch_id, each.conflicts, each.gaps, each.overlaps) for each in listed] == [
+        (batch, 0, (), ()) for batch in range(5)
+    ]
+    assert {use.dataset.spelling for each in listed for use in each.inputs} == {"kafka://b1:9092/orders"}
+    assert {each.conflicts for each in job_timeline(graph.reader, "copy").intervals} == {0}
+    (bar,) = job_overview(graph.reader, "copy", bars=1).bars
+    assert (bar.batches, bar.conflicts, bar.broken) == (5, 0, 0)
+    notice = "kafka://b1:9092,b2:9092/orders and kafka://b1:9092/orders are one dataset, and taken as one."
+    for offset, batch in ((100, 0), (1_000, 3)):
+        for asked in ("kafka://b1:9092/orders", "kafka://b1:9092,b2:9092/orders"):
+            found = trace(graph.reader, Offsets(asked, 0, offset, offset + 1), depth=None)
+            (hop,) = found.hops
+            assert (hop.step.kind, hop.step.first_batch, hop.certainty) == (
+                StepKind.MICRO_BATCHES,
+                batch,
+                Certainty.EXACT,
+            )
+            assert [part.files for part in hop.outputs] == [(f"file:/out/part-{batch}",)]
+            assert found.notes == (notice,)
+    beyond = trace(graph.reader, Offsets("orders", 0, 5_000, 5_001), depth=None)
+    assert any("up to offset 1500 of partition 0 by batch 4" in note for note in beyond.notes)
+    back = trace(graph.reader, Path("file:/out/part-0"), direction=TraceDirection.BACKWARD, depth=None)
+    (made,) = back.hops
+    assert (made.step.first_batch, [part.dataset.spelling for part in made.inputs]) == (0, ["kafka://b1:9092/orders"])
+    (item,) = graph.lineage("orders", LineageDirection.DOWNSTREAM).items
+    assert (item.asset.name, [via.job.name for via in item.via], item.via_total) == ("/out", ["copy"], 1)
+    assert broken_chains(graph.reader) == []
+
+
+def test_a_gap_between_two_spellings_of_a_topic_is_found(graph: Graph) -> None:
+    graph.of(*respelled(last=2_000))
+    (gap,) = [each for each in intervals(graph.reader, job="copy").items if each.gaps]
+    assert (gap.batch_id, [(joint.start, joint.end) for joint in gap.gaps]) == (4, [(1_200, 1_700)])
+    assert len(broken_chains(graph.reader)) == 1
+
+
+def test_a_checkpoint_that_was_set_back_is_one_under_any_spelling(graph: Graph) -> None:
+    again = Stream("copy", [Entry(2, (offsets(HERE, 600, 700),), (files_use("/out", ["part-2"]),), run=2, emitted=2)])
+    graph.of(*respelled(), *again.events())
+    found = {each.batch_id: each.conflicts for each in intervals(graph.reader, job="copy").items}
+    assert found == {0: 0, 1: 0, 2: 1, 3: 0, 4: 0}
+    steps = [hop.step.kind for hop in trace(graph.reader, Offsets("orders", 0, 650, 651), depth=None).hops]
+    assert steps.count(StepKind.CONFLICT) == 1
+
+
+def broken_chains(reader: Reader) -> list[str]:
+    (rule,) = check(reader, BEGIN + timedelta(days=9), rules=[rule_named("broken-chains")]).rules
+    return [finding.message for finding in rule.findings]
+
+
 def test_runs_timeline_diff_and_search_are_of_all_names(graph: Graph) -> None:
     graph.of(*one_topic())
     assert runs(graph.reader, dataset="kafka://b1:9092/orders").total == 1
@@ -289,6 +368,23 @@ def test_columns_go_on_under_another_name(graph: Graph) -> None:
     found = {item.asset.spelling for item in hit.items}
     assert {"kafka://b1:9092/orders#value", "file:/out#b"} <= found
     assert not any("b2:9092" in spelled for spelled in found)
+
+
+@pytest.mark.parametrize("first", [HERE, THERE])
+def test_what_a_job_does_under_another_name_it_still_does(graph: Graph, first: DatasetRef) -> None:
+    second = THERE if first is HERE else HERE
+    before = column_plan("take", (first, "value"), (file("/out"), "b"))
+    now = column_plan("take", (second, "value"), (file("/out"), "b"))
+    graph.of(
+        *topic(HERE, THERE),
+        before,
+        now,
+        ran("take", offsets(first, 0, 10), file("/out"), 0, before),
+        ran("take", offsets(second, 10, 20), file("/out"), 10, now),
+    )
+    question = PrivacyQuestion("orders", column="value", as_=Sensitivity.PII)
+    (item,) = privacy(graph.reader, question, BEGIN.date()).items
+    assert (item.asset.column, item.former) == ("b", False)
 
 
 def test_names_of_catalogs_and_paths_find_the_table(graph: Graph) -> None:

@@ -108,6 +108,17 @@ def test_nothing_of_that_name(graph: Reader) -> None:
         graph.read(lambda tx: resolve_column(tx, "orders", "idd"))
 
 
+def test_capitals_do_not_matter_where_only_one_has_the_name(graph: Reader) -> None:
+    for text in ("ORDERS", "Kafka://B:9092/Orders", "kafka://b:9092/ORDERS"):
+        assert graph.read(partial(resolve_dataset, text=text)).asset.spelling == "kafka://b:9092/orders"
+    for job in JOBS:
+        assert graph.read(partial(resolve_job, text=job.name.upper())).asset.name == job.name
+    found = graph.read(lambda tx: resolve_column(tx, "orders", "ID")).asset
+    assert (found.name, found.column) == ("orders", "id")
+    with pytest.raises(AmbiguousError):
+        graph.read(lambda tx: resolve_dataset(tx, "TWICE"))
+
+
 def test_a_column_as_answers_spell_it_or_by_key(graph: Reader) -> None:
     for text in (
         "kafka://b:9092/orders#id",

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
+from headwater_consumers.analysis.checks import check, rule_named
 from headwater_consumers.analysis.errors import NotFoundError, QuestionError
 from headwater_consumers.analysis.reader import Reader, Transaction, statement
+from headwater_consumers.analysis.runs import intervals
 from headwater_consumers.analysis.trace import (
     Hop,
     Offsets,
@@ -471,12 +473,35 @@ def test_two_incarnations_of_a_topic(clean_database: Driver, reader: Reader) -> 
     both = trace(reader, Offsets("in", 0, 15, 16))
     assert [each.step.first_batch for each in both.hops] == [1, 5]
     assert [each.why.rsplit(". ", 1)[1] for each in both.hops] == [
-        "The query's offsets go back later, at batch 4.",
-        "The query's offsets had gone back at batch 4.",
+        "That is of topic id old, an earlier incarnation: the latest is new.",
+        "That is of topic id new, the latest incarnation.",
     ]
+    assert [part.topic_id for hop in both.hops for part in hop.inputs] == ["old", "new"]
+    assert both.notes == ()
     for topic_id, batch in (("old", 1), ("new", 5)):
         [only] = trace(reader, Offsets("in", 0, 15, 16, topic_id)).hops
         assert only.step.first_batch == batch
+
+
+def test_records_of_a_topic_that_was_made_anew_and_that_nobody_read(clean_database: Driver, reader: Reader) -> None:
+    stream = Stream("copy")
+    for batch, (start, end, topic_id) in enumerate([(0, 5, "old"), (5, 8, "new")]):
+        use = kafka_use("in", {0: (start, end)}, EXACT, topic_id)
+        stream.entries.append(Entry(batch, (use,), (kafka_use("out", {0: (start, end)}, EXACT),)))
+    write(clean_database, stream)
+    old = trace(reader, Offsets("in", 0, 2, 3))
+    assert [(each.step.first_batch, each.inputs[0].topic_id) for each in old.hops] == [(0, "old")]
+    assert "an earlier incarnation: the latest is new." in old.hops[0].why
+    (note,) = old.notes
+    assert note.endswith("no micro-batch that is known read offset 2 of partition 0 of its latest incarnation, new.")
+    new = trace(reader, Offsets("in", 0, 6, 7))
+    assert [(each.step.first_batch, new.notes) for each in new.hops] == [(1, ())]
+    (first, second) = intervals(reader, job="copy").items
+    assert (first.anew, second.anew, [(joint.start, joint.end) for joint in second.gaps]) == (False, True, [(0, 5)])
+    (rule,) = check(reader, BEGIN, rules=[rule_named("broken-chains")]).rules
+    assert [finding.message for finding in rule.findings] == [
+        "Query copy is broken in 1 places: 1 partitions with a gap."
+    ]
 
 
 def test_a_batch_that_ran_again_with_other_offsets(clean_database: Driver, reader: Reader) -> None:

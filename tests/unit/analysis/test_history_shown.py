@@ -6,8 +6,9 @@ import io
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pytest
 from rich.console import Console
 
 from headwater.show.batches import faults_text, part_text, partitions_text, quality_text, uses
@@ -21,9 +22,6 @@ from headwater_consumers.analysis.runs.notes import notes
 from headwater_consumers.analysis.runs.one import joined
 from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind, RunBrief, Step, StepKind
 from headwater_schemas.events import Certainty, Provenance
-
-if TYPE_CHECKING:
-    import pytest
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 LONG_PATH = f"/{'a-long-folder/' * 9}part-00000-b14183a2-773a-494d-a5f5-c8b54375bff1-c000.snappy.parquet"
@@ -40,7 +38,7 @@ def batch(**changed: Any) -> IntervalItem:
         "missing": 0,
         "conflicts": 0,
     }
-    usual |= {"inputs": (), "outputs": (), "quality": (), "gaps": (), "overlaps": (), "rewinds": False}
+    usual |= {"inputs": (), "outputs": (), "quality": (), "gaps": (), "overlaps": (), "rewinds": False, "anew": False}
     return IntervalItem(**(usual | changed))
 
 
@@ -80,6 +78,7 @@ def test_parts() -> None:
         part_text(Use(dataset=TOPIC, position="table_range", format="delta", from_version="3", version="5"))
         == "delta after 3 up to 5"
     )
+    assert part_text(Use(dataset=TOPIC, position="table_range", format="delta", version="3")) == "delta up to 3"
     assert part_text(Use(dataset=TOPIC)) == "–"
 
 
@@ -119,6 +118,8 @@ def test_names_of_files_are_whole_but_on_arrows() -> None:
 def test_faults() -> None:
     assert faults_text(batch()) == ""
     assert batch().is_sound
+    anew = batch(gaps=(Joint("d", 0, 0, 5),), rewinds=True, anew=True)
+    assert faults_text(anew) == "gap 0:0..5, another incarnation of the topic"
     bad = batch(missing=2, conflicts=1, overlaps=(Joint("d", 0, 5, 9),), rewinds=True)
     assert faults_text(bad) == "2 missing before, overlap 0:5..9, 1 conflicting, goes back"
     assert not bad.is_sound
@@ -131,10 +132,35 @@ def test_faults() -> None:
 def test_from_the_first_micro_batch_to_the_last() -> None:
     first = Use(dataset=TOPIC, offsets=(OffsetSpan(0, 1, 2), OffsetSpan(1, 5, 6)), certainty=Certainty.INFERRED, rows=2)
     last = Use(dataset=TOPIC, offsets=(OffsetSpan(0, 8, 9), OffsetSpan(2, 0, 4)), certainty=Certainty.EXACT, rows=5)
-    use = joined(first, last)
+    use = joined(first, last, 2)
     assert use.offsets == (OffsetSpan(0, 1, 9), OffsetSpan(1, 5, 6), OffsetSpan(2, 0, 4))
     assert (use.certainty, use.rows) == (Certainty.INFERRED, None)
-    assert joined(first, first) is first
+    assert joined(first, first, 2) is first
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "batches", "shown", "certainty"),
+    [
+        (("delta", "0"), ("delta", "3"), 4, ("delta 0 to 3", "table_range", None), Certainty.EXACT),
+        (("delta", "5"), ("delta", "7"), 3, ("delta 5 to 7", "table_range", "4"), Certainty.EXACT),
+        (("delta", "0"), ("delta", "9"), 4, ("delta 0 to 9", "table_range", None), Certainty.UPPER_BOUND),
+        (("iceberg", "77"), ("iceberg", "12"), 2, ("iceberg 77 to 12", "table_snapshot", None), Certainty.UPPER_BOUND),
+        (("delta", "3"), ("delta", "3"), 2, ("delta 3", "table_snapshot", None), Certainty.EXACT),
+    ],
+)
+def test_versions_from_the_first_micro_batch_to_the_last(
+    first: tuple[str, str],
+    last: tuple[str, str],
+    batches: int,
+    shown: tuple[str, str, str | None],
+    certainty: Certainty,
+) -> None:
+    uses = [
+        Use(dataset=TOPIC, position="table_snapshot", format=of, version=version, certainty=Certainty.EXACT, rows=rows)
+        for rows, (of, version) in enumerate((first, last))
+    ]
+    use = joined(uses[0], uses[1], batches)
+    assert ((part_text(use), use.position, use.from_version), use.certainty) == (shown, certainty)
 
 
 def test_the_text_below_a_page() -> None:

@@ -75,8 +75,10 @@ NEIGHBOURS: list[tuple[Props, Props, Props]] = [
     (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="a"), gap(5, 6)),
     (kafka(0, 5, topic_id="a"), kafka(6, 9), gap(5, 6)),
     (kafka(0, 5), kafka(6, 9, topic_id="a"), gap(5, 6)),
-    (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="b"), {"rewinds": "query-key"}),
-    (kafka(0, 5, topic_id="a"), kafka(5, 9, topic_id="b"), {"rewinds": "query-key"}),
+    (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="b"), {"rewinds": "query-key", **gap(0, 6)}),
+    (kafka(0, 5, topic_id="a"), kafka(5, 9, topic_id="b"), {"rewinds": "query-key", **gap(0, 5)}),
+    (kafka(0, 5, topic_id="a"), kafka(0, 9, topic_id="b"), {"rewinds": "query-key"}),
+    (kafka(0, 5, topic_id="a", certainty="UPPER_BOUND"), kafka(5, 9, topic_id="b"), {"rewinds": "query-key"}),
     (kafka(0, 5, certainty="INFERRED"), kafka(6, 9, certainty="INFERRED"), gap(5, 6)),
     (kafka(0, 5, certainty="UPPER_BOUND"), kafka(6, 9), {}),
     (kafka(0, 5), kafka(6, 9, certainty="UPPER_BOUND"), {}),
@@ -105,6 +107,24 @@ def test_what_is_written_has_no_gaps_and_what_one_of_them_used_is_not_compared()
     early = Neighbour("query-key", 3, {written: kafka(0, 5), other: kafka(0, 5)})
     late = Neighbour("query-key", 4, {written: kafka(6, 9), USE: kafka(6, 9)})
     assert next_properties(early, late) == {}
+
+
+def test_a_topic_goes_on_under_another_name(subtests: pytest.Subtests) -> None:
+    other = UseKey(RelType.CONSUMED, "by-other-brokers", 0)
+    third = UseKey(RelType.CONSUMED, "by-third-brokers", 0)
+    orders = kafka(0, 5, topic="orders")
+    cases = [
+        ({other: orders}, {USE: kafka(5, 9, topic="orders")}, {}),
+        ({other: orders}, {USE: kafka(6, 9, topic="orders")}, gap(5, 6)),
+        ({other: orders}, {USE: kafka(4, 9, topic="orders")}, overlap(4, 5)),
+        ({other: orders}, {USE: kafka(6, 9, topic="clicks")}, {}),
+        # Which of the two goes on isn't known.
+        ({other: orders, third: orders}, {USE: kafka(6, 9, topic="orders")}, {}),
+        ({USE: orders, other: orders}, {USE: kafka(5, 9, topic="orders")}, {}),
+    ]
+    for early, late, properties in cases:
+        with subtests.test(early=early, late=late):
+            assert next_properties(Neighbour("query-key", 3, early), Neighbour("query-key", 4, late)) == properties
 
 
 def test_of_several_partitions_those_are_named_that_do_not_fit() -> None:

@@ -111,7 +111,7 @@ class Replacements:
             last = self._context.last_batch(query) if query is not None else None
             if query is None or last is None or last.started_at is None:
                 continue
-            for use in last.writes(row["dataset"]):
+            for use in last.writes(self._shown[row["dataset"]]):
                 if (partitions := _replaced(use)) is not None:
                     step = micro_batches(query, [last], count=1, keeps=None)
                     self._add(row["dataset"], Replacement(step, last.started_at, last.ended_at, partitions))
@@ -124,9 +124,10 @@ class Replacements:
     def _is_anew(self, part: Part) -> bool:
         if part.kind is not PartKind.OFFSETS or part.topic_id is None:
             return False
-        names = self._context.datasets.keys_of(part.dataset.key)
+        key = part.dataset.key
+        names = self._context.datasets.keys_of(key)
         used = self._context.queries_of(names)
-        for key, query in ((name, each) for name in names for each in used[name]):
+        for query in (each for name in names for each in used[name]):
             last = self._context.last_batch(query)
             if last is not None and any(not same_topic(part.topic_id, u.topic_id) for u in last.reads(key)):
                 return True

@@ -145,7 +145,7 @@ class DatasetPageDetails:
             )
             for edge, job, first, last, observed, declared, possible, partitions in feeds
         }
-        return datasets, [[vias[edge] for edge in edges] for edges in hops]
+        return datasets, [_by_job(vias[edge] for edge in edges) for edges in hops]
 
     def _mappings(self, reached: Reached, places: Sequence[int], vias: Sequence[Sequence[Via]]) -> Mappings | None:
         if self._plans is None:
@@ -233,6 +233,24 @@ def latest_first(vias: Sequence[Via], as_of: datetime | None = None) -> tuple[Vi
     if as_of is not None:
         shown = [replace(v, last_seen=None) if v.last_seen is not None and v.last_seen > as_of else v for v in shown]
     return tuple(shown)
+
+
+def _by_job(vias: Iterable[Via]) -> list[Via]:
+    """Each job once: it makes a hop several times where it has a dataset under several names."""
+    out: dict[str, Via] = {}
+    for via in vias:
+        old = out.setdefault(via.job.key, via)
+        if old is not via:
+            out[via.job.key] = replace(
+                old,
+                first_seen=min(filter(None, (old.first_seen, via.first_seen)), default=None),
+                last_seen=max(filter(None, (old.last_seen, via.last_seen)), default=None),
+                observed=old.observed or via.observed,
+                declared=old.declared or via.declared,
+                possible=old.possible and via.possible,
+                partitions=tuple(dict.fromkeys((*old.partitions, *via.partitions))),
+            )
+    return list(out.values())
 
 
 def _each_once(hops: Iterable[Iterable[int]]) -> list[int]:

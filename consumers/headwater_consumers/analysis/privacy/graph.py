@@ -49,6 +49,9 @@ class StoredPrivacyGraph:
             former = edge.edge in self._graph.former
             self.passed.add((source, targets[edge.target].dataset, edge.job))
             made.append(PrivacyEdge(source, edge.target, edge.edge, edge.whole, edge.direct, edge.job, effect, former))
+        # What a job does now it may have done under another name of the dataset, too, or by an earlier plan.
+        now = {_same(each) for each in made if not each.former}
+        made = [each for each in made if not each.former or _same(each) not in now]
         return sorted(made, key=lambda each: (targets[each.target].key, each.job, each.effect.operation, each.edge))
 
     def columns(self, datasets: Sequence[int], /) -> dict[int, list[int]]:
@@ -99,6 +102,10 @@ class StoredPrivacyGraph:
             return {}
         ids, texts = self._tx.one("privacy/expressions", edges=asked).values()
         return {edge: (text, field) for edge, (text, field) in zip(ids, texts, strict=True)}
+
+
+def _same(edge: PrivacyEdge) -> tuple[object, ...]:
+    return edge.source, edge.target, edge.whole, edge.direct, edge.job, edge.effect
 
 
 def _facts(rows: Sequence[Mapping[str, Any]]) -> tuple[DeclaredFacts, Mapping[str, Any]]:

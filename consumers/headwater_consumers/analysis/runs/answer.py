@@ -150,7 +150,8 @@ class IntervalItem:
             that are no longer kept one by one.
         gaps: offsets between the one before and this that neither read.
         overlaps: offsets that both read.
-        rewinds: whether positions go back here.
+        rewinds: whether positions go back here, or are those of another incarnation of a topic.
+        anew: whether a topic is another incarnation than in the one before: it was deleted and made again.
         conflicts: other reports of the same batch.
     """
 
@@ -176,6 +177,7 @@ class IntervalItem:
     gaps: tuple[Joint, ...]
     overlaps: tuple[Joint, ...]
     rewinds: bool
+    anew: bool
     conflicts: int
 
     @property

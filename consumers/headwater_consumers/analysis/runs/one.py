@@ -148,6 +148,7 @@ def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
     known = tx.rows("runs/count_of_run", run=item.key)[0]["total"]
     complete = known >= item.last_batch - item.first_batch + 1
     out: dict[tuple[str, int], Use] = {}
+    batches = item.last_batch - item.first_batch + 1
     for query in tx.rows("runs/queries_of_run", of=item.key):
         stretch, wanted = Stretch(query["key"], item.first_batch, item.last_batch), of_run(item.run_id)
         first = micro_batches.following(tx, [stretch], 1, wanted=wanted)[0]
@@ -155,7 +156,7 @@ def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
         for interval in (*interval_items(tx, first), *interval_items(tx, last)):
             for each in _of(interval, role):
                 before = out.get(_who(each))
-                out[_who(each)] = each if before is None else joined(before, each)
+                out[_who(each)] = each if before is None else joined(before, each, batches)
     return [each if complete else _bounded(each) for each in out.values()]
 
 
@@ -166,8 +167,14 @@ def _bounded(use: Use) -> Use:
     return replace(use, certainty=min(use.certainty, Certainty.UPPER_BOUND, key=_CERTAINTIES.index))
 
 
-def joined(first: Use, last: Use) -> Use:
-    """From where the first begins to where the last ends; what counts only one of them, such as rows, is left out."""
+def joined(first: Use, last: Use, batches: int) -> Use:
+    """From where the first begins to where the last ends; what counts only one of them, such as rows, is left out.
+
+    Args:
+        first: of a run's first micro-batch.
+        last: of its last one.
+        batches: how many the run has.
+    """
     starts = {span.partition: span for span in first.offsets}
     ends = {span.partition: span for span in last.offsets}
     spans = []
@@ -177,6 +184,8 @@ def joined(first: Use, last: Use) -> Use:
     known = [each.certainty for each in (first, last) if each.certainty is not None]
     if first == last:
         return first
+    if {first.position, last.position} == {"table_snapshot"} and first.version != last.version:
+        return _versions(first, last, batches)
     made_from = None if first.inputs is None or last.inputs is None else {*first.inputs, *last.inputs}
     return replace(
         last,
@@ -188,6 +197,29 @@ def joined(first: Use, last: Use) -> Use:
         bytes=None,
         files=None,
         paths=(),
+        partitions=(),
+    )
+
+
+def _versions(first: Use, last: Use, batches: int) -> Use:
+    """Versions of a table from one to another; those of other writers between them aren't told apart.
+
+    Of Delta it is a range; ids of Iceberg's snapshots don't grow.
+    """
+    known = min(first.certainty or Certainty.UNKNOWN, last.certainty or Certainty.UNKNOWN, key=_CERTAINTIES.index)
+    bounds = [int(each.version) for each in (first, last) if each.version is not None and each.version.isdecimal()]
+    of_delta = last.format == "delta" and len(bounds) == 2
+    if not of_delta or bounds[1] - bounds[0] + 1 != batches:
+        known = min(known, Certainty.UPPER_BOUND, key=_CERTAINTIES.index)
+    return replace(
+        last,
+        position="table_range" if of_delta else last.position,
+        from_version=str(bounds[0] - 1) if of_delta and bounds[0] else None,
+        text=f"{last.format} {first.version} to {last.version}",
+        certainty=known,
+        rows=None,
+        bytes=None,
+        files=None,
         partitions=(),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from headwater_consumers.analysis import micro_batches
 from headwater_consumers.analysis.assets import Asset, AssetKind, dataset_asset
@@ -110,25 +110,36 @@ def interval_items(tx: Transaction, found: Sequence[IntervalFacts], *, every: bo
     """
     befores = micro_batches.befores(tx, found, every=every)
     rows = [
-        (micro_batches.row(interval), micro_batches.joint(before, interval), len(interval.variants) - 1)
+        _Joined(
+            micro_batches.row(interval),
+            micro_batches.joint(before, interval),
+            len(interval.variants) - 1,
+            before is not None and micro_batches.is_anew(before, interval),
+        )
         for interval, before in zip(found, befores, strict=True)
     ]
-    keys = {dataset for row, _, _ in rows for _, dataset, _ in row["uses"]}
+    keys = {dataset for each in rows for _, dataset, _ in each.row["uses"]}
     datasets = {
         row["properties"]["key"]: row["properties"] for row in tx.rows("micro_batches/datasets", keys=sorted(keys))
     }
-    firsts = [row["properties"] for row, joint, _ in rows if joint is None]
+    firsts = [each.row["properties"] for each in rows if each.joint is None]
     gone = micro_batches.retired(tx, [first["query"] for first in firsts]) if firsts else {}
-    return [_interval_item(row, joint, conflicts, datasets, gone) for row, joint, conflicts in rows]
+    return [_interval_item(each, datasets, gone) for each in rows]
+
+
+class _Joined(NamedTuple):
+    """A micro-batch with how it joins the known one before it, and how many other reports of it there are."""
+
+    row: Mapping[str, Any]
+    joint: Mapping[str, Any] | None
+    conflicts: int
+    anew: bool
 
 
 def _interval_item(
-    row: Mapping[str, Any],
-    joint: Mapping[str, Any] | None,
-    conflicts: int,
-    datasets: Mapping[str, Mapping[str, Any]],
-    gone: Mapping[str, Ranges],
+    joined: _Joined, datasets: Mapping[str, Mapping[str, Any]], gone: Mapping[str, Ranges]
 ) -> IntervalItem:
+    row, joint, conflicts, anew = joined
     own: Mapping[str, Any] = row["properties"]
     if joint is None:
         before = (min(end, own["batch_id"]) - start for start, end in gone.get(own["query"], ()))
@@ -148,6 +159,7 @@ def _interval_item(
         gaps=joints(joint, "gap"),
         overlaps=joints(joint, "overlap"),
         rewinds="rewinds" in joint,
+        anew=anew,
         conflicts=conflicts,
     )
 

@@ -1,16 +1,18 @@
 """Answers `timeline/overview`: years of micro-batches in a few bars, from what is plain to see of segments.
 
-No block is read. A year of a query that runs every ten seconds has 6,160 segments: all of them are read, in one
+Hardly any block is read. A year of a query that runs every ten seconds has 6,160 segments: all of them are read, in one
 statement, and adjacent ones are added up. Days that are summarized count as one segment each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.micro_batches import at_batches
 from headwater_consumers.analysis.moments import moment_of
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import FoundNode, resolve_dataset, resolve_job
@@ -119,10 +121,10 @@ def _overview(
         share = max(1, MOST_SEGMENTS // max(1, len(queries)))
         segments: dict[str, list[OverviewBar]] = {query.key: [] for query in queries}
         # One more than are wanted of each shows whether there are more.
-        for row in tx.rows(
-            "timeline/overview", queries=list(segments), begin=span.begin, end=span.end, segments=share + 1
-        ):
-            segments[row["query"]].append(_bar(row))
+        rows = tx.rows("timeline/overview", queries=list(segments), begin=span.begin, end=span.end, segments=share + 1)
+        conflicts = _conflicts(tx, rows)
+        for row in rows:
+            segments[row["query"]].append(_bar(row, conflicts[row["query"], row["first_batch"]]))
         summaries: dict[str, list[OverviewBar]] = {query.key: [] for query in queries}
         for row in tx.rows(
             "timeline/overview_summaries", queries=list(segments), begin=span.begin, end=span.end, summaries=share + 1
@@ -148,8 +150,23 @@ def _in_order(segments: Sequence[OverviewBar], summaries: Sequence[OverviewBar])
     return sorted([*segments, *summaries], key=lambda bar: (bar.first_batch, bar.last_batch))
 
 
-def _bar(row: Mapping[str, Any]) -> OverviewBar:
-    values = {"segments": 1, "summarized": 0, **row}
+def _conflicts(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], int]:
+    """Conflicting reports in each segment, by query and first batch id.
+
+    A segment counts those that differ in the spelling of a dataset alone, too. So where datasets have several names,
+    these micro-batches are read: they are as many as a checkpoint held when it was read under another name.
+    """
+    batches = {(row["query"], row["first_batch"]): row["contested"] for row in rows}
+    if not Identities.of(tx).any:
+        return {key: len(contested) for key, contested in batches.items()}
+    found = at_batches(tx, sorted({(query, batch) for (query, _), those in batches.items() for batch in those}))
+    of = {(each.query, each.batch_id): len(each.variants) - 1 for each in found}
+    return {key: sum(of[key[0], batch] for batch in dict.fromkeys(those)) for key, those in batches.items()}
+
+
+def _bar(row: Mapping[str, Any], conflicts: int = 0) -> OverviewBar:
+    values = {"segments": 1, "summarized": 0, "conflicts": conflicts, **row}
+    values.pop("contested", None)
     return OverviewBar(
         first_time=moment_of(values.pop("first_time")),
         last_time=moment_of(values.pop("last_time")),

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.micro_batches import keep
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.search import Guide, add_guide
@@ -58,11 +59,14 @@ def ahead(
         wants: offsets that will be looked for in micro-batches: key of the dataset, and spans.
         backward: which way the trace goes.
     """
-    used = RelType.PRODUCED if backward else RelType.CONSUMED
+    used, identities = RelType.PRODUCED if backward else RelType.CONSUMED, Identities.of(tx)
     row = tx.one(
         "trace/ahead",
         datasets=list(datasets),
-        plans=[{"n": n, "key": key, "datasets": list(written)} for n, (key, written) in enumerate(plans)],
+        plans=[
+            {"n": n, "key": key, "datasets": [name for each in written for name in identities.members(each)]}
+            for n, (key, written) in enumerate(plans)
+        ],
         users=list(users),
         wants=_wants(wants),
         kinds=list(KINDS),
@@ -75,8 +79,8 @@ def ahead(
     )
     for properties, dataset, partition, first, end, begins in row["segments"]:
         keep(tx, properties)
-        start = properties["start"]
-        add_guide(tx, properties["query"], dataset, used.value, Guide(start, partition, first, end, begins))
+        guide = Guide(properties["start"], partition, first, end, begins)
+        add_guide(tx, properties["query"], identities.shown(dataset), used.value, guide)
     return Ahead(row["datasets"], row["plans"], row["users"])
 
 

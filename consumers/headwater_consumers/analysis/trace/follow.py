@@ -19,6 +19,7 @@ from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, Trace
 from headwater_consumers.analysis.trace.batches import Query, Run, listed, read_batch, read_run
 from headwater_consumers.analysis.trace.by_time import whole_drafts
 from headwater_consumers.analysis.trace.context import Context
+from headwater_consumers.analysis.trace.incarnations import Incarnations, ids
 from headwater_consumers.analysis.trace.indexed import indexed_users
 from headwater_consumers.analysis.trace.locate import Located, Want, locate
 from headwater_consumers.analysis.trace.match import PartMatch, described, matched, narrowed, spans_of_part
@@ -104,9 +105,8 @@ def follow(
     waiting = [(part, 0, Certainty.EXACT) for part in start]
     waiting += [(part, hop.number, hop.overall) for hop in first for part in _onward(context, hop)]
     pendings, alike = _pendings(context, followed, waiting)
-    parts = [pending.part for pending in pendings]
-    wants = ((part.dataset.key, spans_of_part(part)) for part in parts if part.kind is PartKind.OFFSETS)
-    context.look_ahead({part.dataset.key for part in parts}, wants)
+    wants = ((each.name, spans_of_part(each.part)) for each in pendings if each.part.kind is PartKind.OFFSETS)
+    context.look_ahead({each.name for each in pendings}, wants)
     while pendings and len(hops) < limit and (depth is None or level < depth):
         level += 1
         context.goes_on = depth is None or level < depth
@@ -125,7 +125,7 @@ def follow(
         ]
         pendings, alike = _pendings(context, followed, onward)
     goes_on = _goes_on(context, pendings)
-    going_on = {pending.number for pending in pendings if pending.part.dataset.key in goes_on}
+    going_on = {pending.number for pending in pendings if pending.name in goes_on}
     ends += [pending.part for pending in pendings if not going_on.intersection(alike[pending.number])]
     return Trace(
         direction=TraceDirection.BACKWARD if context.backward else TraceDirection.FORWARD,
@@ -163,21 +163,21 @@ def _pendings(
         fresh = followed.fresh(context.datasets.shown(part), backward=context.backward)
         if fresh is not None and not is_empty(fresh):
             begin = len(out)
-            for named in context.datasets.names_of(fresh, backward=context.backward):
-                out.append(Pending(len(out), named, after, worst))
+            for name, named in context.datasets.names_of(fresh, backward=context.backward):
+                out.append(Pending(len(out), name, named, after, worst))
             alike |= dict.fromkeys(range(begin, len(out)), range(begin, len(out)))
     return out, alike
 
 
 def _goes_on(context: Context, pendings: Sequence[Pending]) -> set[str]:
-    keys = {pending.part.dataset.key for pending in pendings}
+    keys = {pending.name for pending in pendings}
     context.datasets.know(keys)
     return {key for key in keys if context.datasets.goes_on(key, backward=context.backward)}
 
 
 def expand(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
     """The steps that read these parts, with their outputs; backwards, the steps that wrote them, with their inputs."""
-    queries = context.queries_of(pending.part.dataset.key for pending in pendings)
+    queries = context.queries_of(pending.name for pending in pendings)
     taken: list[Taken] = []
     missing: list[Missing] = []
     whole: list[tuple[Query, Pending, str]] = []
@@ -201,17 +201,22 @@ def _by_offsets(
     whole: list[tuple[Query, Pending, str]],
 ) -> list[Draft]:
     wants, owners = [], []
+    asked = set()
     for pending in pendings:
         if spans := spans_of_part(pending.part):
-            for query in queries[pending.part.dataset.key]:
-                wants.append(
-                    Want(query, pending.part.dataset.key, spans, pending.part.topic_id, produced=context.backward)
-                )
-                owners.append(pending)
+            for query in queries[pending.name]:
+                # Once, where a query has the dataset under several names.
+                if (query.key, pending.part, pending.after) not in asked:
+                    asked.add((query.key, pending.part, pending.after))
+                    key = pending.part.dataset.key
+                    wants.append(Want(query, key, spans, pending.part.topic_id, produced=context.backward))
+                    owners.append(pending)
     found = list(zip(owners, locate(context.tx, wants), strict=True))
     summaries = summarized(context, found)
+    incarnations = Incarnations(context, found, queries)
     for pending, located in found:
-        _take(context, pending, located, taken, missing, whole)
+        _take(context, incarnations, pending, located, taken, missing, whole)
+    incarnations.note(found)
     archived, left = taken_from_archive(context, summaries)
     taken += archived
     return [summary_draft(context, each) for each in left]
@@ -219,6 +224,7 @@ def _by_offsets(
 
 def _take(
     context: Context,
+    incarnations: Incarnations,
     pending: Pending,
     located: Located,
     taken: list[Taken],
@@ -237,7 +243,11 @@ def _take(
     for hit in located.hits:
         part = narrowed(pending.part, hit.spans)
         piece = sum(first <= hit.batch.first for first in located.rewinds)
-        taken.append(Taken(query, hit.batch, part, hit.certainty, _rewound(located, piece), pending, piece))
+        if (why := incarnations.why(located, hit)) is not None:
+            part = replace(part, topic_id=min(ids(located, hit)))
+        else:
+            why = _rewound(located, piece)
+        taken.append(Taken(query, hit.batch, part, hit.certainty, why, pending, piece))
     if pending.after == 0 and pending.part.topic_id is not None and not _records_incarnation(located):
         name = query.name or query.query_id
         context.notes[f"{name} doesn't record which incarnation of the topic it {verb}."] = None
@@ -323,7 +333,7 @@ def _by_index(
         part = pending.part
         if part.kind is PartKind.OFFSETS:
             continue
-        for query in queries[part.dataset.key]:
+        for query in queries[pending.name]:
             if (query.key, pending.number) in found or _lists_all(context, query, part):
                 continue
             if query.summarized:
@@ -378,9 +388,9 @@ _SUREST_FIRST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Cer
 def run_drafts(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
     """A hop for each run that used, or may have used, one of these parts."""
     wants = [
-        {"n": n, "dataset": p.part.dataset.key, "since": p.part.since, "until": p.part.until}
+        {"n": n, "dataset": p.name, "since": p.part.since, "until": p.part.until}
         for n, p in enumerate(pendings)
-        if context.is_of_runs(p.part.dataset.key)
+        if context.is_of_runs(p.name)
     ]
     if not wants:
         return []
@@ -401,7 +411,7 @@ def run_drafts(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
 
 def _best(context: Context, pending: Pending, run: Run) -> PartMatch | None:
     verb = "wrote" if context.backward else "read"
-    uses = (run.writes if context.backward else run.reads)(pending.part.dataset.key)
+    uses = (run.writes if context.backward else run.reads)(pending.name)
     matches = [match for use in uses if (match := matched(pending.part, use, run, verb=verb)) is not None]
     return min(matches, key=lambda match: _SUREST_FIRST.index(match.certainty), default=None)
 
@@ -415,13 +425,13 @@ def _not_replaced(
     out = []
     for run, match in matches:  # the latest first
         out.append((run, match))
-        if any(use.replaces for use in run.writes(pending.part.dataset.key)):
+        if any(use.replaces for use in run.writes(pending.name)):
             break
     return out
 
 
 def _run_draft(context: Context, pending: Pending, run: Run, match: PartMatch) -> Draft:
-    used = [(run, frozenset({pending.part.dataset.key}))]
+    used = [(run, frozenset({pending.name}))]
     others = given(used, context.datasets, backward=context.backward)
     return Draft(
         key=(f"{run.key} run", 0, 0),

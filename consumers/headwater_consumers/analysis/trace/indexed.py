@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from headwater_consumers.analysis.micro_batches import Stretch, Wanted, at_batches, conflicts, following, row
-from headwater_consumers.analysis.trace.answer import Part, PartKind
+from headwater_consumers.analysis.trace.answer import PartKind
 from headwater_consumers.analysis.trace.batches import Batch, Run, read_batch, read_run
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.taken import Pending
@@ -28,7 +28,7 @@ def indexed_users(context: Context, pendings: Sequence[Pending]) -> list[list[Ba
     """For each part, micro-batches that may have used some of it; to be compared with what they recorded."""
     batches: dict[tuple[str, int], Batch] = {}
     by_dataset: dict[str, list[Batch]] = defaultdict(list)
-    found, _ = _users(context, [pending.part for pending in pendings])
+    found, _ = _users(context, pendings)
     for batch in found:
         if not batch.conflict and (batch.query, batch.first) not in batches:
             batches[batch.query, batch.first] = batch
@@ -42,11 +42,12 @@ def path_users(context: Context, paths: Iterable[str]) -> tuple[list[Batch], lis
     return _by_marks(context, sorted({path_mark(path) for path in paths}))
 
 
-def _users(context: Context, parts: Sequence[Part]) -> tuple[list[Batch], list[Run]]:
-    marks = {path_mark(path) for part in parts if part.kind is PartKind.FILES for path in part.files}
+def _users(context: Context, pendings: Sequence[Pending]) -> tuple[list[Batch], list[Run]]:
+    parts = [(pending.name, pending.part) for pending in pendings]
+    marks = {path_mark(path) for _, part in parts if part.kind is PartKind.FILES for path in part.files}
     versions = {
-        version_key(context.tx.tenant, part.dataset.key, part.format, part.version)
-        for part in parts
+        version_key(context.tx.tenant, name, part.format, part.version)
+        for name, part in parts
         if part.format is not None and part.version is not None
     }
     batches, runs = _by_marks(context, sorted(marks))

@@ -25,8 +25,8 @@ MOST_FILES = 1_000
 class Datasets:
     """Datasets by key, looked up once each; and which of them are one (`identity`).
 
-    What was used of a dataset is stored under the name that the job had for it. So a part is looked for under each name
-    (`names_of`), and shown under one (`shown`).
+    What was used of a dataset is stored under the name that the job had for it. So runs and queries that used a part
+    are looked for under each name (`names_of`), and it is shown under one (`shown`), as micro-batches are.
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -70,8 +70,15 @@ class Datasets:
         """Keys of the dataset under all its names."""
         return self._identities.members(key)
 
-    def names_of(self, part: Part, *, backward: bool) -> list[Part]:
-        """The part under each name of its dataset; under one that it had for a time only, as it was then."""
+    def shown_key(self, key: str) -> str:
+        """Key of the dataset that is shown for the one with this key."""
+        return self._identities.shown(key)
+
+    def names_of(self, part: Part, *, backward: bool) -> list[tuple[str, Part]]:
+        """The part for each name of its dataset, by key; for one that it had for a time only, as it was then.
+
+        The part is of the dataset that is shown for the name.
+        """
         out = []
         for key, since, until in self._identities.spans(part.dataset.key):
             begin = max(filter(None, (part.since, since)), default=None)
@@ -80,8 +87,9 @@ class Datasets:
                 begin, end = part.since, part.until
             elif until is not None and not backward and begin is not None and begin > until:
                 continue
-            own = part if key == part.dataset.key else replace(part, dataset=self[key])
-            out.append(replace(own, since=begin, until=end))
+            shown = self._identities.shown(key)
+            own = part if shown == part.dataset.key else replace(part, dataset=self[shown])
+            out.append((key, replace(own, since=begin, until=end)))
         return out
 
 

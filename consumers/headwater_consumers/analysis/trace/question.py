@@ -249,7 +249,8 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
     names = context.datasets.keys_of(topic.key)
     parts = [part for key in names for part in _of_runs(context, context.datasets[key], start, end)]
     used = context.queries_of(names)
-    for key, query in ((name, each) for name in names for each in used[name]):
+    shown = context.datasets.shown_key(topic.key)
+    for query in {each.key: each for name in names for each in used[name]}.values():
         [first] = first_after(context, [(query, start)])
         [last] = first_after(context, [(query, end)], inclusive=end > start)
         lo = running_at(context, query, first, start)
@@ -257,11 +258,11 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
         batches, complete = ends(context, query, lo, hi)
         if complete:
             running = [b for b in batches if b.started_at is None or b.ended_at is None or b.ended_at >= start]
-            uses = [(b, use) for b in running for use in (b.writes if context.backward else b.reads)(key)]
+            uses = [(b, use) for b in running for use in (b.writes if context.backward else b.reads)(shown)]
             parts += joined(uses, context.datasets)
         else:
             ended = between(batches[0], batches[-1], produced=context.backward, datasets=context.datasets)
-            parts += [part for part in ended if part.dataset.key == key]
+            parts += [part for part in ended if part.dataset.key == shown]
     if partition is not None:
         parts = [
             replace(part, offsets=tuple(span for span in part.offsets if span.partition == partition), rows=None)

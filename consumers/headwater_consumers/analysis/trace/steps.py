@@ -286,7 +286,8 @@ def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> 
     listed = union_of_known([sources_of(batch.uses, written) for batch, written in used])
     out = []
     for run in context.runs(keys):
-        uses = [use for use in run.reads() if use.dataset not in streams and (listed is None or use.dataset in listed)]
+        at_rest = ((context.datasets.shown_key(use.dataset), use) for use in run.reads())
+        uses = [use for key, use in at_rest if key not in streams and (listed is None or key in listed)]
         context.datasets.know(use.dataset for use in uses)
         out += [part_of(use, context.datasets[use.dataset], until=until) for use in uses]
     return out

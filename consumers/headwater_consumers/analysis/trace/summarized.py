@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headwater_consumers.analysis.micro_batches import conflicts, row
+from headwater_consumers.analysis.identity import Identities
+from headwater_consumers.analysis.micro_batches import as_shown, conflicts, row
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.trace.answer import Part, PartKind, RunBrief, Step, StepKind
 from headwater_consumers.analysis.trace.batches import Query, before, read_batch, stretches
@@ -60,20 +61,23 @@ def summarized(context: Context, asked: Sequence[tuple[Pending, Located]]) -> li
         {
             "n": n,
             "query": located.want.query.key,
-            "dataset": located.want.dataset,
+            "dataset": name,
             "type": type_,
             "spans": [list(span) for span in flat(located.want.spans)],
         }
         for n, (_, located) in enumerate(open_)
+        for name in context.datasets.keys_of(located.want.dataset)
     ]
     rows = context.tx.rows("trace/summaries", wants=wants, limit=context.limit)
     context.cut |= len(rows) >= context.limit
     out = []
     covered: dict[int, list[Spans]] = {}
-    for found in rows:
+    for found in {(each["n"], each["summary"]["key"]): each for each in rows}.values():
         pending, located = open_[found["n"]]
         for of_type, dataset, properties in found["uses"]:
-            if (of_type, dataset) != (type_, located.want.dataset) or "from" not in properties:
+            if (of_type, context.datasets.shown_key(dataset)) != (type_, located.want.dataset):
+                continue
+            if "from" not in properties:
                 continue
             if spans := intersection(located.want.spans, kafka_spans(properties)):
                 part = narrowed(pending.part, spans)
@@ -102,7 +106,8 @@ def taken_from_archive(context: Context, found: Sequence[Summarized]) -> tuple[l
     taken: list[Taken] = []
     left = []
     for each in found:
-        intervals = archive(each.query, each.summary)
+        identities = Identities.of(context.tx)
+        intervals = [as_shown(identities, one) for one in archive(each.query, each.summary)]
         batches = [read_batch(report) for one in intervals for report in (row(one), *conflicts(one))]
         hits = [
             Taken(each.query, batch, match.part, match.certainty, "It is from the archive.", each.pending)

@@ -29,12 +29,14 @@ class Pending:
 
     Attributes:
         number: among the parts of its level.
+        name: key of the dataset under one of its names: the graph has what used it under each of them.
         part: it.
         after: the hop that gave it out (backwards: took it in); 0 where the trace begins.
         overall: the weakest certainty up to here, the part's own included.
     """
 
     number: int
+    name: str
     part: Part
     after: int
     overall: Certainty

@@ -297,11 +297,12 @@ def _digest(uses: Mapping[UseKey, Registers], names: Mapping[str, Names]) -> str
     for use, registers in uses.items():
         if use.type is RelType.CONSUMED:
             cell = registers.get("position")
-            ends.append((*names[use.dataset], *_end(cell[1] if cell is not None else {})))
+            ends.append((*names[use.dataset], *end_of(cell[1] if cell is not None else {})))
     return end_digest(ends)
 
 
-def _end(position: Cell) -> tuple[str | int | None, ...]:
+def end_of(position: Cell) -> tuple[str | int | None, ...]:
+    """The canonical end of a position as it is stored; of none, an empty group."""
     assert isinstance(position, dict)  # noqa: S101 - for the type checker
     match kind := position.get("position"):
         case "kafka":

@@ -13,5 +13,5 @@ RETURN query, s.batches AS batches, s.first_batch AS first_batch, s.last_batch A
   reduce(total = 0, each IN coalesce(s.missing, []) | total + each) AS missing,
   reduce(total = 0, each IN coalesce(s.gaps, []) | total + each) AS gaps,
   reduce(total = 0, each IN coalesce(s.overlaps, []) | total + each) AS overlaps,
-  size(coalesce(s.rewinds, [])) AS rewinds, size(coalesce(s.contested, [])) AS conflicts,
+  size(coalesce(s.rewinds, [])) AS rewinds, coalesce(s.contested, []) AS contested,
   size(coalesce(s.failed, [])) AS failed, size(coalesce(s.reconciled, [])) AS reconciled
