@@ -18,7 +18,7 @@ from headwater.times import time_if_given
 from headwater.trace_options import parse_duration
 from headwater_consumers.analysis import runs as questions
 from headwater_consumers.analysis.assets import AssetKind
-from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
+from headwater_consumers.analysis.errors import AmbiguousError
 from headwater_consumers.analysis.known import RunList, estate_runs
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.runs import IntervalPage, OpenRunPage, Role, RunPage, Turn, UsePage, VersionPage
@@ -177,24 +177,24 @@ def outputs(
 @graph_command(page=20)
 def intervals(
     ask: Ask,
-    of: Annotated[str, typer.Argument(metavar="RUN|JOB", help="A run's id, or a job's name with --job.")],
+    of: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN|JOB", help="A run's id, or how it begins; or a job, by name, namespace/name or key."
+        ),
+    ],
     *,
-    job: Annotated[bool, typer.Option("--job", help="All micro-batches of a job, reconciled ones too.")] = False,
+    job: Annotated[bool, typer.Option("--job", help="It is a job, also where a run has this id.")] = False,
     from_batch: Annotated[int, typer.Option("--from", min=0, max=2**63 - 1, help="The first batch to show.")] = 0,
 ) -> Shown:
-    """List micro-batches in batch order, with gaps, overlaps, quality, and what each read."""
+    """List micro-batches in batch order, with gaps, overlaps, quality, and what each read.
 
-    def question(reader: Reader) -> IntervalPage:
-        named = {"job": of} if job else {"run": of}
-        try:
-            return questions.intervals(reader, **named, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor)
-        except NotFoundError as error:
-            if job:
-                raise
-            fix = "Those of a job, by its name: `headwater runs intervals NAME --job`."
-            raise errors.NotFoundError(shortened(str(error), 600), fix=fix) from error
-
-    page = ask(question)
+    Of a job, they are those of all its runs, and those that were reconciled from a checkpoint.
+    """
+    named = {"job": of} if job else {"of": of}
+    page = ask(
+        lambda reader: questions.intervals(reader, **named, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor)
+    )
     shown = _shown(page, show_batches.table(page.items), "micro-batch", plural="micro-batches")
     if not page.summarized:
         return shown

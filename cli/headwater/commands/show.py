@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from headwater import errors
 from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.show import known as show
@@ -33,6 +32,8 @@ def command(
 ) -> Shown:
     """Show all that is known of a dataset, a column, a job, a run or a consumer.
 
+    A dataset goes before a job of the same name.
+
     Of a dataset: owners, other names, storage, columns and when schemas had them, the jobs that write and read it, its
     last runs and versions, quality.
 
@@ -45,16 +46,18 @@ def command(
     Of a declared consumer (dashboard, report, team …): its owners and how they are reached, what it reads, which jobs
     write that and when they last did, and what the latest checks found.
     """
+    note = ""
 
     def question(reader: Reader) -> Known:
+        nonlocal note
         try:
             return known(reader, name, kind)
         except AmbiguousError as error:
-            if kind is not None or {each.partition(" ")[0] for each in error.candidates} != {"job", "dataset"}:
+            keys = {of: key for of, _, key in (each.partition(" ") for each in error.candidates)}
+            if kind is not None or keys.keys() != {"job", "dataset"}:
                 raise
-            fix = "Say which with --kind job or --kind dataset; or by its key:"
-            keys = [each.partition(" ")[2] for each in error.candidates]
-            raise errors.InputError(shortened(str(error), 600), fix=fix, nearest=keys) from error
+            note = f"A job is called {shortened(name)!r}, too: `headwater show {keys['job']}` shows it."
+            return known(reader, keys["dataset"], KnownKind.DATASET)
 
     found = ask(question)
-    return Shown(found, show.view(found))
+    return Shown(found, show.view(found), note)

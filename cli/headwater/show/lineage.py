@@ -36,15 +36,25 @@ _MOST_CONSUMERS = 20
 
 
 def tree(answer: Lineage) -> Fitted:
-    """The page along its hops, siblings by name; dim is what is only passed through."""
+    """The page along its hops, siblings by name; dim is what is only passed through.
+
+    Of columns, those of DIRECT influence; the others of the page are a line with their number. A page without DIRECT
+    ones shows them.
+    """
     root = Tree(asset_text(answer.start).append(_itself(answer, answer.start.key), "dim"), guide_style="dim")
     if answer.direct is None:
         _Branches(answer).grow(root)
         return Fitted(root)
-    for influence in Influence:
-        branches = _Branches(answer, influence)
-        if branches.any:
-            branches.grow(root.add(Text(influence.value, style="italic")))
+    direct = _Branches(answer, Influence.DIRECT)
+    if direct.any:
+        direct.grow(root.add(Text(Influence.DIRECT.value, style="italic")))
+        if folded := sum(item.influence is Influence.INDIRECT for item in answer.items):
+            line = f"{folded:,} more here decide rows or values only: --influence indirect lists them"
+            root.add(Text.assemble((Influence.INDIRECT.value, "italic"), (f"  {line}", "dim")))
+    else:
+        indirect = _Branches(answer, Influence.INDIRECT)
+        if indirect.any:
+            indirect.grow(root.add(Text(Influence.INDIRECT.value, style="italic")))
     return Fitted(root)
 
 
@@ -248,8 +258,8 @@ class _Branches:
         if where or hop.place not in self._listed:
             label.stylize("dim")
         if item is not None and item.influence is not self._influence:
-            # On the way to what is INDIRECT: it is drawn among the DIRECT.
-            return branch.add(label.append("  DIRECT, see above", style="dim"))
+            # On the way to what is INDIRECT.
+            return branch.add(label.append("  DIRECT", style="dim"))
         itself = "" if where else _itself(self._answer, hop.place[0])
         label.append(f"{_by(hop)}{itself}{f'  see {where}' if where else ''}", style="dim")
         grown = branch.add(label)

@@ -94,8 +94,7 @@ def kafka_failure(
         )
     if error.code() in _ARGUMENTS:
         return TopicsUnusableError(f"{where}: {doing} failed, {text}", setting="HEADWATER_TOPIC_PREFIX", code=code)
-    hint = f". {_CLOCKS}" if error.code() in _TIME else ""
-    return BrokerUnavailableError(f"{where}: {doing} failed, {text} ({code}){hint}", code=code)
+    return BrokerUnavailableError(f"{where}: {doing} failed, {text} ({code})", code=code)
 
 
 def settings_refused(raised: KafkaError | KafkaException) -> SettingsRefusedError:

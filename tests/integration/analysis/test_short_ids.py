@@ -66,7 +66,13 @@ def test_a_key(ask: Any) -> None:
         assert ask("upstream", text)[1]["start"]["key"] == key
 
 
-def test_a_job_named_for_a_run(ask: Any) -> None:
-    status, found = ask("runs", "intervals", "flights.enrich")
+def test_micro_batches_of_a_job_by_its_name_or_key(ask: Any) -> None:
+    of_job = ask("runs", "intervals", "flights.enrich", "--job")
+    assert of_job[1]["total"] > 0
+    key = ask("show", "flights.enrich", "--kind", "job")[1]["job"]["key"]
+    for text in ("flights.enrich", key, key[:8]):
+        assert ask("runs", "intervals", text) == of_job, text
+    status, found = ask("runs", "intervals", "flights.enrik")
     assert status == 3
-    assert "runs intervals NAME --job" in found["error"]["fix"]
+    assert any("flights.enrich" in each for each in found["error"]["nearest"])
+    assert "No run has the id" in found["error"]["message"]

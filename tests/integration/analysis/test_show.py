@@ -27,6 +27,7 @@ from headwater_consumers.analysis.known import (
 from headwater_consumers.analysis.known.job import KnownRetention
 from headwater_consumers.analysis.reader import Reader, statement
 from headwater_consumers.analysis.runs import RunDetails, last_good, run, versions
+from headwater_consumers.graph.keys import job_key
 from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_schemas.events import (
@@ -151,7 +152,7 @@ def test_versions_and_quality_are_those_of_runs(clean_database: Driver, reader: 
         assert job_details(reader, record["key"]).quality == last_good(reader, job=record["key"]).quality
 
 
-def test_a_dataset_and_a_job_of_one_name_are_told_apart_by_kind(
+def test_a_dataset_goes_before_a_job_of_its_name_and_kind_tells_them_apart(
     clean_database: Driver, reader: Reader, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dataset = event(DatasetEvent(dataset=DatasetRef("n", "orders"), tags=(Tag(key="pii"),)))
@@ -160,9 +161,13 @@ def test_a_dataset_and_a_job_of_one_name_are_told_apart_by_kind(
         known(reader, "orders")
     assert isinstance(known(reader, "orders", KnownKind.DATASET), DatasetDetails)
     assert isinstance(known(reader, "orders", KnownKind.JOB), JobDetails)
-    assert main(["show", "orders"]) == 2
-    error = capsys.readouterr().err
-    assert "--kind job or --kind dataset" in error
+    assert main(["show", "orders"]) == 0
+    shown = capsys.readouterr()
+    assert "pii" in shown.out
+    job = job_key("default", "f", "orders")
+    assert f"A job is called 'orders', too: `headwater show {job}` shows it." in shown.err.replace("./bin/", "")
+    assert main(["show", job, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["job"]["key"] == job
     assert main(["show", "orders", "--kind", "dataset"]) == 0
     assert "pii" in capsys.readouterr().out
 

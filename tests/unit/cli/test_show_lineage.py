@@ -84,7 +84,7 @@ def printed(view: object, *, width: int | None = None) -> str:
     out = io.StringIO()
     terminal = width is not None
     Console(
-        file=out, width=width or 200, soft_wrap=True, highlight=False, force_terminal=terminal, color_system=None
+        file=out, width=width or 100_000, soft_wrap=True, highlight=False, force_terminal=terminal, color_system=None
     ).print(view)
     return out.getvalue()
 
@@ -121,7 +121,7 @@ def test_any_name_can_be_drawn(subtests: pytest.Subtests) -> None:
             assert re.fullmatch(r'  n0 -> n1 \[label="(?:[^"\\]|\\["\\])*"\];', graph[5])
 
 
-def test_direct_and_indirect_stand_apart() -> None:
+def test_direct_leads_and_indirect_is_a_count() -> None:
     start = column("a", "x")
     indirect = via("job", TransformationKind.FILTER_DEPENDENCY, type_=TransformationType.INDIRECT)
     whole = item(dataset("b"), 1, start.key, indirect, influence=Influence.INDIRECT)
@@ -139,6 +139,11 @@ def test_direct_and_indirect_stand_apart() -> None:
         "├── DIRECT",
         "│   └── kafka://b/b#y  by job (2025-01-31 12:00:00 … 13:30:00Z)",
         "│       CAST upper(`a`), masked",
+        "└── INDIRECT  2 more here decide rows or values only: --influence indirect lists them",
+    ]
+    only_indirect = replace(found, items=(whole, member))
+    assert [line.rstrip() for line in printed(tree(only_indirect)).splitlines()] == [
+        "kafka://b/a#x",
         "└── INDIRECT",
         "    └── kafka://b/b (its rows)  by job (2025-01-31 12:00:00 … 13:30:00Z)",
         "        FILTER_DEPENDENCY upper(`a`), masked",
@@ -260,7 +265,7 @@ def test_a_node_that_comes_again_is_seen_above() -> None:
     ]
 
 
-def test_what_is_direct_stands_among_the_indirect_by_name_alone() -> None:
+def test_what_is_direct_leads_to_the_indirect_by_name_alone() -> None:
     """A column that is on the way to what is INDIRECT; and one that each of two columns comes from."""
     start, total, count, delay, day = (column("t", name) for name in ("mean", "total", "count", "delay", "day"))
     indirect = via("job", TransformationKind.FILTER_DEPENDENCY, type_=TransformationType.INDIRECT)
@@ -276,13 +281,15 @@ def test_what_is_direct_stands_among_the_indirect_by_name_alone() -> None:
         transformations=(*via("job", TransformationKind.DERIVE).transformations, *indirect.transformations),
     )
     edges = (*found.edges, LineageEdge(total.key, delay.key, (both,), 1))
-    text = printed(tree(replace(found, edges=edges)))
-    direct, _, rest = text.partition("INDIRECT")
+    whole = replace(found, edges=edges)
+    direct, _, folded = printed(tree(whole)).partition("INDIRECT")
+    assert "#day" not in folded
+    rest = printed(tree(replace(whole, items=found.items[3:], through=found.items[:3])))
     assert [direct.count(name) for name in ("#total", "#count", "#delay")] == [1, 1, 2]
     assert direct.count("see above") == 1
     assert "DERIVE" in direct
     assert "FILTER_DEPENDENCY" not in direct
-    assert "t#count  DIRECT, see above" in rest
+    assert "t#count  DIRECT\n" in re.sub(r" +\n", "\n", rest)
     assert "AGGREGATE" not in rest
     assert rest.count("#day") == 1
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis import micro_batches, paging
+from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.micro_batches import Stretch, of_run
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_job
-from headwater_consumers.analysis.runs.answer import IntervalItem, IntervalPage
-from headwater_consumers.analysis.runs.resolve import resolve_run
+from headwater_consumers.analysis.runs.answer import IntervalItem, IntervalPage, RunItem
+from headwater_consumers.analysis.runs.resolve import resolve_run, resolve_run_or_job
 from headwater_consumers.analysis.runs.rows import interval_items
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def intervals(
     *,
     run: str | None = None,
     job: str | None = None,
+    of: str | None = None,
     from_batch: int = 0,
     limit: int = 50,
     cursor: str | None = None,
@@ -33,6 +35,7 @@ def intervals(
         reader: of the graph.
         run: id of a run, or its node's key.
         job: name of a job.
+        of: either of them, as `resolve_run_or_job` takes it.
         from_batch: the first batch id to show; not counted with.
         limit: most micro-batches on a page.
         cursor: `next_cursor` of the page before.
@@ -40,22 +43,21 @@ def intervals(
     Raises:
         NotFoundError, AmbiguousError, QuestionError: as resolving does; or the cursor is of another question.
     """
-    if (run is None) == (job is None):
+    if [run, job, of].count(None) != 2:
         raise QuestionError("Name a run or a job, one of them.", field="run" if run is None else "job")
 
     def question(tx: Transaction) -> IntervalPage:
-        if run is not None:
-            item = resolve_run(tx, run)
+        item = _owner(tx, run, job, of)
+        if isinstance(item, RunItem):
             queries = tx.rows("runs/queries_of_run", of=item.key)
             total = tx.rows("runs/count_of_run", run=item.key)[0]["total"]
             summarized = tx.rows("runs/summarized_of_run", run=item.key)[0]["total"]
             return replace(_page(tx, item.run_id, queries, total, ("run", item.key)), summarized=summarized)
-        asset = resolve_job(tx, str(job)).asset
-        queries = tx.rows("runs/queries_of_job", of=asset.key)
+        queries = tx.rows("runs/queries_of_job", of=item.key)
         total = tx.rows("runs/count_of_queries", queries=[query["key"] for query in queries])[0]["total"]
         gone = micro_batches.retired(tx, [query["key"] for query in queries])
         summarized = sum(end - start for ranges in gone.values() for start, end in ranges)
-        return replace(_page(tx, None, queries, total, ("job", asset.key)), summarized=summarized)
+        return replace(_page(tx, None, queries, total, ("job", item.key)), summarized=summarized)
 
     def _page(
         tx: Transaction, run_id: str | None, queries: list[Record], total: int, of: tuple[str, str]
@@ -78,6 +80,12 @@ def intervals(
         return IntervalPage(tuple(item for _, item in items[:limit]), total, following)
 
     return reader.read(question)
+
+
+def _owner(tx: Transaction, run: str | None, job: str | None, of: str | None) -> RunItem | Asset:
+    if of is not None:
+        return resolve_run_or_job(tx, of)
+    return resolve_run(tx, run) if run is not None else resolve_job(tx, str(job)).asset
 
 
 def _read(tx: Transaction, query: Record, run_id: str | None, after: int, limit: int) -> list[IntervalItem]:

@@ -30,10 +30,8 @@ def resolve_run(tx: Transaction, text: str) -> RunItem:
         NotFoundError: there is none.
         AmbiguousError: several ids begin so.
     """
-    keys = [run_key(tx.tenant, text), *([text] if _KEY.fullmatch(text) else [])]
-    row = tx.row("runs/by_key", keys=keys)
-    if row is not None:
-        return run_item(tx.tenant, row["run"])
+    if (exact := _exact_run(tx, text)) is not None:
+        return exact
     prefixes = [{"id": prefix, "start": id_start(tx.tenant, prefix)} for prefix in id_prefixes(text)]
     found = tx.rows("runs/by_prefix", prefixes=prefixes, limit=MOST_CANDIDATES)
     if not found:
@@ -45,6 +43,29 @@ def resolve_run(tx: Transaction, text: str) -> RunItem:
             candidates=[each["run"]["run_id"] for each in found],
         )
     return run_item(tx.tenant, found[0]["run"])
+
+
+def _exact_run(tx: Transaction, text: str) -> RunItem | None:
+    keys = [run_key(tx.tenant, text), *([text] if _KEY.fullmatch(text) else [])]
+    row = tx.row("runs/by_key", keys=keys)
+    return None if row is None else run_item(tx.tenant, row["run"])
+
+
+def resolve_run_or_job(tx: Transaction, text: str) -> RunItem | Asset:
+    """The run with that id or key, or the job called so, or the only run whose id begins so, the first of them.
+
+    Raises:
+        NotFoundError: there is neither; with the nearest names of jobs.
+        AmbiguousError: several jobs are called so, or several ids begin so.
+    """
+    try:
+        job = resolve_job(tx, text).asset
+    except NotFoundError as no_job:
+        try:
+            return resolve_run(tx, text)
+        except NotFoundError as no_run:
+            raise NotFoundError(f"No job is called {text!r}. {no_run}", nearest=no_job.nearest) from None
+    return _exact_run(tx, text) or job
 
 
 def id_prefixes(text: str) -> list[str]:

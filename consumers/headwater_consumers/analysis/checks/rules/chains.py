@@ -21,6 +21,6 @@ def _message(row: Mapping[str, Any]) -> str:
 BROKEN = Rule(
     "broken-chains",
     "The micro-batches of each streaming query leave no gap, and read nothing twice.",
-    "`headwater runs intervals JOB --job` shows where; `headwater reconcile CHECKPOINT` recovers what a crash lost.",
+    "`headwater runs intervals JOB` shows where; `headwater reconcile CHECKPOINT` recovers what a crash lost.",
     _message,
 )
