@@ -145,7 +145,7 @@ class DatasetPageDetails:
             )
             for edge, job, first, last, observed, declared, possible, partitions in feeds
         }
-        return datasets, [[vias[edge] for edge in edges] for edges in hops]
+        return datasets, [_each_job_once(vias[edge] for edge in edges) for edges in hops]
 
     def _mappings(self, reached: Reached, places: Sequence[int], vias: Sequence[Sequence[Via]]) -> Mappings | None:
         if self._plans is None:
@@ -215,6 +215,28 @@ class ColumnPageDetails:
             )
             for plan, found in ((self._plans[key], found) for key, found in by_plan.items())
         ]
+
+
+def _each_job_once(vias: Iterable[Via]) -> list[Via]:
+    """A job makes a hop once, also where it knows the datasets by several names."""
+    found: dict[str, Via] = {}
+    for via in vias:
+        known = found.get(via.job.key)
+        if known is None:
+            found[via.job.key] = via
+            continue
+        times = [each for each in (known.first_seen, via.first_seen) if each is not None]
+        last = [each for each in (known.last_seen, via.last_seen) if each is not None]
+        found[via.job.key] = replace(
+            known,
+            first_seen=min(times, default=None),
+            last_seen=max(last, default=None),
+            observed=known.observed or via.observed,
+            declared=known.declared or via.declared,
+            possible=known.possible and via.possible,
+            partitions=tuple(dict.fromkeys((*known.partitions, *via.partitions))),
+        )
+    return list(found.values())
 
 
 def jobs_by_key(tx: Transaction, keys: Iterable[str]) -> dict[str, Asset]:

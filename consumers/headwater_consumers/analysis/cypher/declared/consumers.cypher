@@ -7,6 +7,9 @@ CALL (n) {
   UNION
   MATCH (n)<-[:HAS_COLUMN]-(d:Dataset)<-[:CONSUMES]-(c:Consumer)
   WHERE NOT EXISTS { MATCH (c)-[:CONSUMES]->(other:Column) WHERE other.dataset = d.key }
+    // Whoever reads a struct, or a topic's payload, reads each field of it, and the other way round.
+    OR EXISTS { MATCH (c)-[:CONSUMES]->(other:Column) WHERE other.dataset = d.key
+      AND (n.name STARTS WITH other.name + '.' OR other.name STARTS WITH n.name + '.') }
   RETURN c
 }
 OPTIONAL MATCH (owner:Dataset)-[:HAS_COLUMN]->(n)
