@@ -209,6 +209,7 @@ _COLORS = {
     Severity.RESTRICTED: _MAGENTA,
     Severity.DEGRADED: _AMBER,
     Severity.WARNING: _AMBER,
+    Severity.UNKNOWN: _AMBER,
     Severity.COSMETIC: _BLUE,
     Severity.INFO: _BLUE,
     Severity.NONE: _GREEN,

@@ -14,8 +14,8 @@ from headwater.console import shortened
 from headwater.show.consumers import consumers_table
 from headwater.show.names import asset_text, dataset_text
 from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.impact import Cause, Impact, ImpactItem, Owner, Severity
-from headwater_consumers.analysis.impact.wording import counted, headline, inputs_texts
+from headwater_consumers.analysis.impact import Cause, Impact, ImpactedConsumer, ImpactItem, Owner, Severity
+from headwater_consumers.analysis.impact.wording import counted, headline, inputs_texts, left_open
 from headwater_consumers.analysis.trace import Part
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import partition_text
@@ -32,6 +32,7 @@ _STYLES = {
     Severity.RESTRICTED: "magenta",
     Severity.DEGRADED: "yellow",
     Severity.WARNING: "yellow",
+    Severity.UNKNOWN: "yellow",
     Severity.COSMETIC: "cyan",
     Severity.INFO: "cyan",
     Severity.NONE: "green",
@@ -50,15 +51,26 @@ def view(impact: Impact, *, why: bool) -> RenderableType:
     """
     head = Text(headline(impact.change, impact.type, impact.start) + ": ", style="bold")
     head.append(impact.severity, _STYLES[impact.severity])
+    head.append(shortened(left_open(impact), _MOST_NOTE), "not bold")
     parts: list[RenderableType] = [head, Text(f"{_capital(counted(impact))}.")]
     parts += [Text(shortened(note, _MOST_NOTE), style="dim") for note in impact.notes]
     if impact.jobs:
         parts += [Text(), _jobs(impact)]
+    if impact.hit_consumers:
+        parts += [Text(), *map(_consumer, impact.hit_consumers)]
     if impact.consumers:
         parts += [Text(), Text("whom to notify", style="bold"), consumers_table(impact.consumers)]
     if impact.items:
         parts += [Text(), _tree(impact, why=why)]
     return Group(*parts)
+
+
+def _consumer(consumer: ImpactedConsumer) -> Text:
+    return (
+        _severity(consumer.severity, _WIDEST + 1)
+        .append(shortened(consumer.name), "bold")
+        .append(f"  {shortened(consumer.reason, _MOST_NOTE)}", "not bold")
+    )
 
 
 def _jobs(impact: Impact) -> Table:

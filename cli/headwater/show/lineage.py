@@ -41,7 +41,8 @@ def tree(answer: Lineage) -> Fitted:
     Of columns, those of DIRECT influence; the others of the page are a line with their number. A page without DIRECT
     ones shows them.
     """
-    root = Tree(asset_text(answer.start).append(_itself(answer, answer.start.key), "dim"), guide_style="dim")
+    start = asset_text(answer.start).append(" (gone)" if answer.gone else "", "red")
+    root = Tree(start.append(_itself(answer, answer.start.key), "dim"), guide_style="dim")
     if answer.direct is None:
         _Branches(answer).grow(root)
         return Fitted(root)
@@ -105,7 +106,8 @@ def summary(answer: Lineage) -> str:
     if answer.unknown_until is not None and answer.as_of is not None:
         name, first = shortened(answer.start.spelling), moment_text(answer.unknown_until)
         return f"{name} wasn't known at {moment_text(answer.as_of)}: it was first seen at {first}."
-    words = [f"{answer.total:,} {way}{'' if answer.complete else ' known'}"]
+    open_ = "UNKNOWN: " if not answer.total and not answer.complete else ""
+    words = [f"{open_}{answer.total:,} {way}{'' if answer.complete else ' known'}"]
     if answer.direct is not None:
         words.append(f"{answer.direct:,} DIRECT and {answer.indirect:,} INDIRECT")
     if answer.total:

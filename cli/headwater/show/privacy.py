@@ -30,6 +30,7 @@ _STYLES = {
 _WIDEST = max(map(len, (*Exposure, "INDIRECT", "ENDED"))) + 2
 _MOST_SOURCES = 10
 _MOST_LINES = 20
+_MOST_JOBS = 3
 
 
 def view(found: Privacy, *, why: bool) -> RenderableType:
@@ -95,6 +96,11 @@ def _counted(found: Privacy) -> str:
     columns = "1 column or dataset has" if held == 1 else f"{held:,} columns and datasets have"
     farthest = f", up to {found.max_hops:,} hop{'' if found.max_hops == 1 else 's'} away" if held else ""
     text = f"{columns} values of it{farthest}: {found.readable:,} readable, {found.protected:,} masked or hashed."
+    if found.unknown:
+        jobs = list(dict.fromkeys(shortened(each.job.name) for each in found.unknown))
+        more = f" and {len(jobs) - _MOST_JOBS:,} more" if len(jobs) > _MOST_JOBS else ""
+        of = f"what {', '.join(jobs[:_MOST_JOBS])}{more} makes of it: its column lineage is missing or incomplete."
+        text = f"{text} UNKNOWN is {of}" if held else f"UNKNOWN: {of} {text}"
     if found.indirect:
         text += f" {found.indirect:,} depend on it without having it."
     if found.ended:

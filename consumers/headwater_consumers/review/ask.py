@@ -256,9 +256,9 @@ class _Reviewing:
             for node in each.beginning.start.nodes if each.beginning.asset.column is not None else ():
                 places[node].append(number)
         out: dict[int, dict[str, bool]] = defaultdict(dict)
-        for row in self._tx.rows("review/consumers", nodes=sorted(places)):
+        for row in self._tx.rows("declared/readers", nodes=sorted(places)):
             for number in places[row["node"]]:
-                for name, names_it in row["consumers"]:
+                for _, name, names_it in row["consumers"]:
                     out[number][name] = out[number].get(name, False) or names_it
         return out
 

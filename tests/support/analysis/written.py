@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from headwater_schemas.events import (
     ColumnEdge,
@@ -22,8 +22,8 @@ from headwater_schemas.events import (
 from support.graph.colliding import PRODUCER, START
 
 
-def table(name: str, fields: Iterable[str], **body: object) -> LineageEvent:
-    """A dataset; `a int` gives a field its type."""
+def table(name: str, fields: Iterable[str], *, at: datetime = START, **body: object) -> LineageEvent:
+    """A dataset, as it is from a time on; `a int` gives a field its type."""
     schema = SchemaDefinition(
         tuple(
             SchemaField(path=path, type=type_ or None) for path, _, type_ in (field.partition(" ") for field in fields)
@@ -31,7 +31,7 @@ def table(name: str, fields: Iterable[str], **body: object) -> LineageEvent:
     )
     about = {"type": "TABLE", **body}
     event = DatasetEvent(dataset=DatasetRef("w", name), schema=schema, **about)  # type: ignore[arg-type]
-    return build.lineage_event(event, producer=PRODUCER, event_time=START)
+    return build.lineage_event(event, producer=PRODUCER, event_time=at)
 
 
 def plan(job: str, *edges: str, seconds: int = 0, complete: bool = True) -> LineageEvent:

@@ -203,7 +203,7 @@ def test_the_summary_says_what_is_left_out() -> None:
 def test_nothing_listed_of_an_incomplete_lineage_is_no_bare_zero() -> None:
     note = "Column lineage of job isn't known: there may be more."
     found = replace(answer(column("a", "x")), complete=False, notes=(note,))
-    assert summary(found) == f"0 downstream known, 0 DIRECT and 0 INDIRECT. {note}"
+    assert summary(found) == f"UNKNOWN: 0 downstream known, 0 DIRECT and 0 INDIRECT. {note}"
 
 
 def test_what_several_plans_of_a_job_do_alike_stands_once() -> None:

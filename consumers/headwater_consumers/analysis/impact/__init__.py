@@ -8,6 +8,7 @@ graph         small facts of the graph, a level at a time
 moves         the steps that leave an asset
 spread        how far it goes: `walk`, judged by the policy; steps: why an asset is hit, and the numbers of places
 raising       what is judged otherwise for what depends on it
+verdict       consumers of what changes itself, and what isn't known: what the answer as a whole comes to
 wording       sentences, and Markdown for a ticket
 answer        what is answered
 analyze       the question answered, with caveats and the names, owners and hops of one page
@@ -17,6 +18,7 @@ from headwater_consumers.analysis.impact.analyze import ImpactPage, analyze
 from headwater_consumers.analysis.impact.answer import (
     Decision,
     Impact,
+    ImpactedConsumer,
     ImpactedJob,
     ImpactHop,
     ImpactItem,
@@ -43,6 +45,7 @@ __all__ = [
     "ImpactHop",
     "ImpactItem",
     "ImpactPage",
+    "ImpactedConsumer",
     "ImpactedJob",
     "Owner",
     "Policy",

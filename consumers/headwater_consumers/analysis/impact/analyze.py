@@ -26,11 +26,12 @@ from headwater_consumers.analysis.impact.answer import (
 from headwater_consumers.analysis.impact.change import ImpactChange, SchemaChange
 from headwater_consumers.analysis.impact.graph import StoredGraph
 from headwater_consumers.analysis.impact.inputs import InputGroup, JobInput, SeverityInputs
-from headwater_consumers.analysis.impact.policy import SEVERITIES, Policy, Severity, default_policy
+from headwater_consumers.analysis.impact.policy import SEVERITIES, Policy, default_policy
 from headwater_consumers.analysis.impact.spread import HitStep, ImpactSpread, spread
 from headwater_consumers.analysis.impact.start import Beginning, begin, named
 from headwater_consumers.analysis.impact.steps import Cause, Influence, is_indirect, node_of, propagates, rank_of
 from headwater_consumers.analysis.impact.stored_inputs import StoredInputs
+from headwater_consumers.analysis.impact.verdict import hit_consumers, hits_for_certain, severity_of, unknowns
 from headwater_consumers.analysis.impact.wording import called, short, summary_of
 from headwater_consumers.analysis.lineage.answer import transformation
 from headwater_consumers.analysis.owners import owners_of
@@ -57,7 +58,7 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
     if beginning.changed.column is None:
         return
     ended: dict[str, str] = {}
-    for key in {key for node in (*start.nodes, *start.wholes) for key in graph.ended.get(node, ())}:
+    for key in {key for node in start.nodes for key in graph.ended.get(node, ())}:
         plan = graph.plan(key)
         if plan.job not in hit.jobs and plan.last_seen is not None:
             ended[plan.job] = max(ended.get(plan.job, ""), plan.last_seen.isoformat(timespec="seconds"))
@@ -340,12 +341,15 @@ def _answer(tx: Transaction, change: ImpactChange, policy: Policy, page: ImpactP
     counts = Counter(rank for rank, *_ in ordered)
     indirect = sum(is_indirect for _, is_indirect, *_ in ordered)
     datasets = {node: hit.facts[node].dataset for node in hit.worst}
-    nothing = Severity.NONE if type_.of_schema else Severity.INFO
+    readers = hit_consumers(tx, beginning, change, policy)
+    certain = hits_for_certain(tx, hit)
+    unknown = tuple(unknowns(tx, beginning, hit, certain=certain))
     impact = Impact(
         change=change,
         type=type_,
         start=beginning.asset,
-        severity=SEVERITIES[min(counts)] if counts else nothing,
+        severity=severity_of(beginning, hit, readers, certain=certain, unknown=bool(unknown)),
+        unknown=unknown,
         items=details.items(),
         totals=tuple(SeverityTotal(SEVERITIES[rank], counts[rank]) for rank in sorted(counts)),
         total=len(ordered),
@@ -355,6 +359,7 @@ def _answer(tx: Transaction, change: ImpactChange, policy: Policy, page: ImpactP
         datasets=len(set(datasets.values())),
         jobs=details.jobs(change.schema, late=policy.binds_late(beginning.start.type)),
         jobs_total=len(hit.jobs),
+        hit_consumers=readers,
         consumers=consumers_of(tx, {*beginning.start.nodes, *hit.worst}),
         max_hops=max((hops for _, _, hops, *_ in ordered), default=0),
         truncated=hit.walk.truncated,

@@ -135,6 +135,25 @@ class ImpactedJob:
 
 
 @dataclass(frozen=True, slots=True)
+class ImpactedConsumer:
+    """A declared consumer of what changes itself.
+
+    Attributes:
+        name: of the consumer.
+        type: DASHBOARD, REPORT … where declared.
+        criticality: where declared.
+        severity: what the change is to it, by the policy.
+        reason: how it reads what changes, as a sentence.
+    """
+
+    name: str
+    type: str | None
+    criticality: str | None
+    severity: Severity
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SeverityTotal:
     """How many assets are hit that badly."""
 
@@ -150,7 +169,9 @@ class Impact:
         change: as asked.
         type: what sort of change it is, given or concluded.
         start: the asset that changes.
-        severity: the worst; NONE of a schema change that hits nothing, INFO of any other.
+        severity: the worst, of items and consumers; UNKNOWN where nobody is known to be affected and `unknown` has
+            something; else NONE of a schema change that hits nothing, INFO of any other.
+        unknown: what isn't known, as sentences: who may be affected beside what is listed.
         items: this page, the worst first, then the DIRECT before the INDIRECT, then by hops, then by key.
         totals: by severity, of all pages; the worst first.
         total: how many items all pages have.
@@ -160,6 +181,7 @@ class Impact:
         datasets: how many datasets are hit, as a whole or in a column.
         jobs: jobs on the way, those that fail first, then the worst; at most 100.
         jobs_total: how many there are.
+        hit_consumers: declared consumers of what changes itself, the worst first. They aren't items.
         consumers: declared consumers of what changes or is hit, of all pages, by name: whom to notify.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth asked for.
@@ -187,3 +209,5 @@ class Impact:
     notes: tuple[str, ...]
     next_cursor: str | None
     summary: str
+    hit_consumers: tuple[ImpactedConsumer, ...] = ()
+    unknown: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
+from headwater_consumers.analysis.families import Families
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.impact.inputs import InputGroup, JobInput, SeverityInputs
 from headwater_consumers.analysis.impact.stored_inputs import StoredInputs
@@ -23,6 +24,8 @@ class StoredColumnEdge(NamedTuple):
         kind: of transformation.
         masking: whether the value can't be read back.
         job: key.
+        by: id of the column that the edge leaves, where that is a relative of the source: a struct or payload that it
+            is part of, or a field of it.
     """
 
     source: int
@@ -33,6 +36,7 @@ class StoredColumnEdge(NamedTuple):
     kind: str
     masking: bool
     job: str
+    by: int | None = None
 
 
 Feed: TypeAlias = tuple[int, int, int, str]
@@ -61,7 +65,7 @@ class ImpactGraph(Protocol):
     """What `spread` asks."""
 
     def column_edges(self, nodes: Sequence[int], /) -> Iterable[StoredColumnEdge]:
-        """Edges that leave these columns and hold now."""
+        """Edges that leave these columns, or relatives of them, and hold now."""
 
     def lookups(self, edges: Sequence[int], /) -> Mapping[int, Sequence[int]]:
         """Of these edges, from join keys: ids of the columns whose values are looked up by the key, by edge."""
@@ -104,6 +108,7 @@ class StoredGraph:
         self._with_former = former
         self._plans = Plans(tx, replaced=True)
         self._identities = Identities.of(tx)
+        self._families = Families.of(tx)
         self._unseen: dict[tuple[str, int], bool] = {}
         self.ended: dict[int, set[str]] = {}
         self.former: set[int] = set()
@@ -115,14 +120,28 @@ class StoredGraph:
     def column_edges(self, nodes: Sequence[int], /) -> list[StoredColumnEdge]:
         """See `ImpactGraph`."""
         self._identities.learn(nodes)
+        if not nodes:
+            return []
         asked = self._identities.expanded(nodes)
-        row = self._tx.row("impact/column_edges", nodes=asked) if nodes else None
+        relatives = self._families.relatives(asked)
+        row = self._tx.row("impact/column_edges", nodes=list(dict.fromkeys([*asked, *relatives.every])))
         if row is None:
             return []
-        sources, targets, edges, whole, direct, kinds, masking, plans = row.values()
+        own = set(asked)
+        rows = [
+            (source, *values, by)
+            for leaves, *values in zip(*row.values(), strict=True)
+            for source, by in [
+                *([(leaves, None)] if leaves in own else []),
+                *((n, leaves) for n in relatives.of(leaves)),
+            ]
+        ]
+        if not rows:
+            return []
+        sources, targets, edges, whole, direct, kinds, masking, plans, bys = zip(*rows, strict=True)
         holding = self._plans.holding(plans, targets)
         jobs = (self._plans[plan].job for plan in plans)
-        found = map(StoredColumnEdge, sources, targets, edges, whole, direct, kinds, masking, jobs)
+        found = map(StoredColumnEdge, sources, targets, edges, whole, direct, kinds, masking, jobs, bys)
         for source, plan, holds in zip(sources, plans, holding, strict=True):
             if not holds:
                 for place in self._identities.places(source):

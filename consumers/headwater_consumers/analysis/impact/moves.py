@@ -21,7 +21,7 @@ class ChangeStart:
 
     Attributes:
         nodes: ids of the columns, nested ones too; or of the dataset.
-        wholes: ids of columns that those are part of.
+        wholes: ids of columns that those are part of; never among what is hit.
         dataset: id of the dataset.
         type: of the dataset.
         within: ids of the only datasets that can be hit; None: any.
@@ -72,7 +72,6 @@ class Moves:
         self._fails = fails and schema in _GONE
         self._known = known
         self._starts = {*start.nodes, *start.wholes}
-        self._wholes = set(start.wholes)
         self._read: set[int] = set()
 
     def leaving(self, nodes: Sequence[int], *, first: bool) -> list[Move]:
@@ -89,14 +88,16 @@ class Moves:
         if not nodes:
             return
         failing: set[str] = set()
-        edges = list(self._graph.column_edges(nodes))
+        asked = set(nodes)
+        # What leaves a relative that is asked about itself counts for that alone.
+        edges = [edge for edge in self._graph.column_edges(nodes) if edge.by is None or edge.by not in asked]
         looked_up = self._graph.lookups([edge.edge for edge in edges if edge.whole and edge.kind == _JOIN])
         for edge in edges:
             for target in looked_up.get(edge.edge, ()):
                 yield Move(edge.source, target, edge.edge, edge.job, Cause.LOOKUP, _JOIN)
             cause = Cause.VALUE if edge.direct else Cause.ROWS if edge.whole else Cause.CHOICE
             kind = edge.kind
-            if self._schema is not None and self._is_whole(edge.source):
+            if self._schema is not None and (edge.by is not None or self._is_parted(edge.source)):
                 # The job takes the whole, and that column may be nothing to it.
                 cause, kind = (Cause.VALUE if edge.direct else Cause.UNSEEN), "UNKNOWN"
             elif first:
@@ -104,9 +105,9 @@ class Moves:
             yield Move(edge.source, edge.target, edge.edge, edge.job, cause, kind, edge.direct, edge.masking)
         yield from self._from_readers(nodes, failing)
 
-    def _is_whole(self, node: int) -> bool:
+    def _is_parted(self, node: int) -> bool:
         """Whether what is hit is but a part of this column."""
-        return node in self._wholes or (node not in self._starts and self._known[node].parted)
+        return node not in self._starts and self._known[node].parted
 
     def _from_readers(self, nodes: list[int], failing: set[str]) -> Iterable[Move]:
         """Jobs that read datasets of these columns: those that fail, and those that nothing is known of."""

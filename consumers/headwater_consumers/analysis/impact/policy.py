@@ -46,6 +46,8 @@ class Severity(StrEnum):
     - RESTRICTED: it holds data that not everybody may see any more.
     - WARNING: it may be hit; look.
     - INFO: good to know.
+
+    Of a whole answer alone, never of a step: UNKNOWN. Nobody is known to be affected, and not all is known.
     """
 
     CRITICAL = "CRITICAL"
@@ -55,6 +57,7 @@ class Severity(StrEnum):
     RESTRICTED = "RESTRICTED"
     DEGRADED = "DEGRADED"
     WARNING = "WARNING"
+    UNKNOWN = "UNKNOWN"
     COSMETIC = "COSMETIC"
     INFO = "INFO"
     NONE = "NONE"
@@ -74,6 +77,7 @@ SEVERITIES = tuple(Severity)
 """The worst first: the one at `rank`."""
 
 _RANKS = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+_OF_STEPS = [severity for severity in Severity if severity is not Severity.UNKNOWN]
 _OF_SCHEMA = {Severity.BREAKING, Severity.DEGRADED, Severity.COSMETIC, Severity.NONE}
 
 
@@ -143,8 +147,8 @@ class Rule(_Model):
     @model_validator(mode="after")
     def _on_one_scale(self) -> Self:
         for change in self.change:
-            if change.of_schema != self.severity.of_schema:
-                scale = ", ".join(severity for severity in Severity if severity.of_schema == change.of_schema)
+            if self.severity is Severity.UNKNOWN or change.of_schema != self.severity.of_schema:
+                scale = ", ".join(each for each in _OF_STEPS if each.of_schema == change.of_schema)
                 raise ValueError(f"severity: {self.severity} isn't one of {change}; those are {scale}")
         if self.schema_change and not all(change.of_schema for change in self.change):
             raise ValueError("schema: only SCHEMA_BREAKING and SCHEMA_COMPATIBLE have it")
@@ -211,6 +215,8 @@ class Raise(_Model):
     @model_validator(mode="after")
     def _on_one_scale(self) -> Self:
         for severity in self.severity:
+            if Severity.UNKNOWN in (severity, self.to):
+                raise ValueError("severity, to: UNKNOWN is of a whole answer, never of an asset")
             if severity.of_schema != self.to.of_schema:
                 raise ValueError(f"to: {severity} is of schema changes and {self.to} isn't, or the other way round")
         return self

@@ -218,15 +218,26 @@ class StoredInputs:
         if not self._tx.consumers:
             return dict.fromkeys(nodes, ())
         under = self._under(nodes)
-        rows = {row["node"]: row["consumers"] for row in self._tx.rows("impact/consumers", nodes=_all(under))}
-        every = {key for found in rows.values() for key, _ in found}
+        rows = {row["node"]: row["consumers"] for row in self._tx.rows("declared/readers", nodes=_all(under))}
+        every = {key for found in rows.values() for key, *_ in found}
         self._declared |= declared(self._tx, every - self._declared.keys()) if every else {}
         out = {}
         for node, names in under.items():
-            found = {key: name for each in names for key, name in rows.get(each, ())}
+            found = {key: name for each in names for key, name, _ in rows.get(each, ())}
             ordered = sorted(found.items(), key=lambda pair: (pair[1], pair[0]))
             out[node] = tuple(self._consumer(key, name) for key, name in ordered)
         return out
+
+    def readers(self, nodes: Iterable[int]) -> list[tuple[ConsumerInput, bool]]:
+        """The consumers of these assets, by name, and whether they name one of them, or a whole or field of it."""
+        if not self._tx.consumers:
+            return []
+        rows = self._tx.rows("declared/readers", nodes=_all(self._under(list(dict.fromkeys(nodes)))))
+        found: dict[tuple[str, str], bool] = {}
+        for key, name, names_it in (each for row in rows for each in row["consumers"]):
+            found[name, key] = found.get((name, key), False) or names_it
+        self._declared |= declared(self._tx, {key for _, key in found} - self._declared.keys())
+        return [(self._consumer(key, name), named) for (name, key), named in sorted(found.items())]
 
     def _consumer(self, key: str, name: str) -> ConsumerInput:
         values = self._declared[key].values if key in self._declared else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from headwater_consumers.analysis.assets import Asset
@@ -235,7 +236,8 @@ def summary_of(impact: Impact) -> str:
 def _lines(impact: Impact) -> Iterator[str]:
     name = impact.change.column if impact.start.column is None else None
     start = impact.start.spelling + (f"#{name}" if name else "")
-    yield f"## {as_text(headline(impact.change, impact.type, impact.start))}: {impact.severity}"
+    title = as_text(headline(impact.change, impact.type, impact.start))
+    yield f"## {title}: {impact.severity}{as_text(left_open(impact))}"
     yield ""
     yield f"{impact.type} of {as_code(start)}: {counted(impact)}."
     for note in impact.notes:
@@ -247,13 +249,7 @@ def _lines(impact: Impact) -> Iterator[str]:
         for job in impact.jobs[:_MOST_ITEMS]:
             yield f"- **{job.severity}** {as_code(job.job.name)}: {as_text(job.reason)}{_owned(job.owners)}"
         yield from _more(impact.jobs_total - min(len(impact.jobs), _MOST_ITEMS), "jobs")
-    if impact.consumers:
-        yield ""
-        yield "### Whom to notify"
-        yield ""
-        for consumer in impact.consumers[:_MOST_ITEMS]:
-            yield f"- {as_code(consumer.name)}: {as_text(consumer_text(consumer))}"
-        yield from _more(len(impact.consumers) - _MOST_ITEMS, "consumers")
+    yield from _of_consumers(impact)
     if impact.items:
         shown = impact.items[:_MOST_ITEMS]
         yield ""
@@ -272,6 +268,23 @@ def _lines(impact: Impact) -> Iterator[str]:
         yield ""
         names = ", ".join(as_text(owner) for owner in owners[:_MOST_OWNERS])
         yield f"To notify: {names}{f' and {len(owners) - _MOST_OWNERS} more' if len(owners) > _MOST_OWNERS else ''}."
+
+
+def _of_consumers(impact: Impact) -> Iterator[str]:
+    if impact.hit_consumers:
+        yield ""
+        yield "### Declared consumers of it itself"
+        yield ""
+        for each in impact.hit_consumers[:_MOST_ITEMS]:
+            yield f"- **{each.severity}** {as_code(each.name)}: {as_text(each.reason)}"
+        yield from _more(len(impact.hit_consumers) - _MOST_ITEMS, "consumers")
+    if impact.consumers:
+        yield ""
+        yield "### Whom to notify"
+        yield ""
+        for consumer in impact.consumers[:_MOST_ITEMS]:
+            yield f"- {as_code(consumer.name)}: {as_text(consumer_text(consumer))}"
+        yield from _more(len(impact.consumers) - _MOST_ITEMS, "consumers")
 
 
 def decisions(items: Sequence[ImpactItem]) -> Iterator[str]:
@@ -310,10 +323,32 @@ def consumer_text(consumer: ReadingConsumer) -> str:
     return ", ".join(short(part) for part in parts)
 
 
+def left_open(impact: Impact) -> str:
+    """What stands beside the verdict, in the same line, where not all is known; else nothing."""
+    if not impact.unknown:
+        return ""
+    more = "; ".join(impact.unknown)
+    return f". Not known is {more}." if impact.severity is Severity.UNKNOWN else f"; not known is {more}."
+
+
 def counted(impact: Impact) -> str:
     """The totals in words."""
+    found = "; ".join(text for text in (_of_items(impact), _itself(impact)) if text)
+    return found or ("no use is known" if impact.severity is Severity.UNKNOWN else "nothing that is known uses it")
+
+
+def _itself(impact: Impact) -> str:
+    if not impact.hit_consumers:
+        return ""
+    counts = Counter(each.severity for each in impact.hit_consumers)
+    by = ", ".join(f"{counts[each]:,} {each}" for each in sorted(counts, key=lambda each: each.rank))
+    total = len(impact.hit_consumers)
+    return f"{total:,} declared consumer{' reads' if total == 1 else 's read'} it itself ({by})"
+
+
+def _of_items(impact: Impact) -> str:
     if not impact.total:
-        return "nothing that is known uses it"
+        return ""
     by = ", ".join(f"{total.total:,} {total.severity}" for total in impact.totals)
     whole = impact.total - impact.columns
     parts = [

@@ -152,6 +152,7 @@ class Lineage:
 
     Attributes:
         start: the asset asked of.
+        gone: whether the start is a column that is in its dataset's schema no more, or a dataset that was dropped.
         known_as: other names of its dataset, under which the graph has parts of the answer, or a catalog the table.
         direction: as asked.
         depth: as asked; None is all.
@@ -196,6 +197,7 @@ class Lineage:
     next_cursor: str | None
     edges: tuple[LineageEdge, ...] = ()
     loops: tuple[LineageEdge, ...] = ()
+    gone: bool = False
     known_as: tuple[str, ...] = ()
     unknown_until: datetime | None = None
     notes: tuple[str, ...] = ()

@@ -240,6 +240,7 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
         next_cursor=page.next_cursor,
         edges=edges,
         loops=loops,
+        gone=_gone(tx, start.id),
         known_as=known_as(tx, start.asset),
         notes=(*more.incomplete, *more.others),
         quality=_quality(tx, question, start.asset, items[: len(page.places)]),
@@ -252,6 +253,13 @@ def _consumers(tx: Transaction, question: LineageQuestion, nodes: Iterable[int])
     if question.direction is LineageDirection.UPSTREAM or question.as_of is not None:
         return ()
     return consumers_of(tx, set(nodes))
+
+
+def _gone(tx: Transaction, node: int) -> bool:
+    """Whether it is gone under each of its names."""
+    identities = Identities.of(tx)
+    identities.learn([node])
+    return all(row["gone"] for row in tx.rows("lineage/columns", nodes=identities.expanded([node])))
 
 
 def _quality(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from headwater_consumers.analysis.families import Families
 from headwater_consumers.analysis.identity import Identities, Place
 from headwater_consumers.analysis.lineage.plans import Plans
 from headwater_consumers.analysis.lineage.question import LineageDirection, Scope
@@ -113,6 +114,7 @@ class ColumnSteps:
         self._plans = plans
         self._direct_only = direct_only
         self._identities = Identities.of(tx)
+        self._families = Families.of(tx)
 
     def leaving(self, nodes: Sequence[int], /) -> Edges:
         """Edges of these under all their names that hold, in the direction of the question."""
@@ -137,6 +139,23 @@ class ColumnSteps:
         return place.takes(plan.first_seen, plan.last_seen)
 
     def _leaving(self, nodes: Sequence[int]) -> list[_Row]:
+        """Edges of these, and of structs and payloads that they are part of, and of their fields."""
+        asked = set(nodes)
+        downstream = self._scope.direction is LineageDirection.DOWNSTREAM
+        relatives = self._families.relatives(nodes, every_field=not downstream)
+        rows = self._leaving_just([*nodes, *(node for node in relatives.every if node not in asked)])
+        # A plan that makes a field by itself makes no more of it with the whole.
+        own = set() if downstream else {(row.source, row.plan) for row in rows if row.of_column}
+        more = (
+            row._replace(source=node)
+            for row in rows
+            if row.source not in asked and row.of_column
+            for node in relatives.of(row.source)
+            if row.source not in relatives.wholes or (node, row.plan) not in own
+        )
+        return [*(row for row in rows if row.source in asked), *more]
+
+    def _leaving_just(self, nodes: Sequence[int]) -> list[_Row]:
         if self._scope.direction is LineageDirection.DOWNSTREAM:
             row = self._tx.one("lineage/columns_downstream", nodes=nodes, jobs=self._scope.jobs)
             found = _rows(row.values())
@@ -147,7 +166,9 @@ class ColumnSteps:
         for column, dataset in zip(row["columns"], row["owners"], strict=True):
             columns.setdefault(dataset, []).append(column)
         # What influences a dataset, as edges of those of its columns that were asked about; it is the one written.
-        spread = [each._replace(source=column) for each in of_owners for column in columns[each.source]]
+        spread = [
+            each._replace(source=column, of_column=False) for each in of_owners for column in columns[each.source]
+        ]
         written = [each.source for each in own]
         written += [each.source for each in of_owners for _ in columns[each.source]]
         return self._held([*own, *spread], written)
@@ -187,6 +208,8 @@ class _Row(NamedTuple):
     edge: int
     direct: bool
     plan: str
+    of_column: bool = True
+    """Whether it begins or ends at the column itself; else it is of every column of the dataset."""
 
 
 def _rows(lists: Sequence[Sequence[Any]]) -> list[_Row]:

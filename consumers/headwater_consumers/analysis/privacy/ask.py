@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
 from headwater_consumers.analysis import paging
 from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, job_asset
@@ -114,10 +114,9 @@ def privacy(reader: Reader, question: PrivacyQuestion, today: date, page: Privac
 
 def _answer(tx: Transaction, question: PrivacyQuestion, today: date, page: PrivacyPage) -> Privacy:
     graph = StoredPrivacyGraph(tx)
-    starts, wholes, subject, notes = _starts(tx, graph, question)
-    found = spread(graph, {**wholes, **starts}, threshold=question.threshold, today=today, depth=page.depth)
-    # A whole that has a sensitive field is a source's way out, not a place that its values came to.
-    every = {node: one for node, one in found.reached.items() if node not in wholes}
+    starts, subject, notes = _starts(tx, graph, question)
+    found = spread(graph, starts, threshold=question.threshold, today=today, depth=page.depth)
+    every = found.reached
     declared = graph.declared([node for node in every if _is_column(graph, node)])
 
     def is_lower(one: Reached) -> bool:
@@ -192,8 +191,8 @@ def _is_column(graph: StoredPrivacyGraph, node: int) -> bool:
 
 def _starts(
     tx: Transaction, graph: StoredPrivacyGraph, question: PrivacyQuestion
-) -> tuple[dict[int, int], dict[int, int], str, tuple[str, ...]]:
-    """Levels of the columns that are followed, and of columns that those are part of; what is asked about; notes."""
+) -> tuple[dict[int, int], str, tuple[str, ...]]:
+    """Levels of the columns that are followed; what is asked about; notes."""
     identities = Identities.of(tx)
     if question.asset is None:
         declared_so = tx.one("privacy/sources", sensitive=[one.value for one in SENSITIVE])
@@ -204,8 +203,7 @@ def _starts(
             levels[shown] = max(level_of(name), levels.get(shown, 0))
         facts = graph.facts(levels)
         starts = {node: levels[node] for node in sorted(levels, key=lambda node: facts[node].key)}
-        columns = graph.columns_of(sorted({facts[node].dataset for node in starts}))
-        return starts, _wholes(starts, columns), "", ()
+        return starts, "", ()
     found = (
         resolve_asset(tx, question.asset)
         if question.column is None
@@ -230,23 +228,7 @@ def _starts(
             "it: declare its sensitivity, or ask as if it had one.",
             field="as",
         )
-    return starts, _wholes(starts, columns), found.asset.key, notice(tx, found.asset)
-
-
-def _wholes(starts: Mapping[int, int], columns: Iterable[Mapping[str, Any]]) -> dict[int, int]:
-    """Columns that those of `starts` are part of, by id: whoever takes the whole takes the part."""
-    rows = list(columns)
-    by_name = {(row["dataset"], row["name"]): row["id"] for row in rows}
-    out: dict[int, int] = {}
-    for row in rows:
-        if (level := starts.get(row["id"])) is None:
-            continue
-        parts = row["name"].split(".")
-        for end in range(1, len(parts)):
-            whole = by_name.get((row["dataset"], ".".join(parts[:end])))
-            if whole is not None and whole not in starts:
-                out[whole] = max(level, out.get(whole, 0))
-    return out
+    return starts, found.asset.key, notice(tx, found.asset)
 
 
 class _Details:

@@ -11,7 +11,16 @@ CALL () {
     MATCH (:HwDataset {key: name})-[:HAS_COLUMN]->(source:HwColumn) WHERE source.name = stated.name
     RETURN source
   }
-  MATCH (source)-[e:DERIVES]->(made:HwColumn)
+  CALL (source) {
+    RETURN source AS taken
+    UNION
+    // Whoever takes the struct or payload that it is part of takes it, and who takes a field of it takes a part of it.
+    MATCH (:HwDataset {key: source.dataset})-[:HAS_COLUMN]->(taken:HwColumn)
+    WHERE source.name STARTS WITH taken.name + '.' OR (taken.name STARTS WITH source.name + '.'
+      AND NOT EXISTS { (taken)<-[o:DECLARES]-(:HwDeclaration {current: true}) WHERE o.sensitivity IS NOT NULL })
+    RETURN taken
+  }
+  MATCH (taken)-[e:DERIVES]->(made:HwColumn)
   WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND NOT id(e) IN $given.reviewed
   WITH made.name AS column, coalesce($given.names[made.dataset], [made.dataset]) AS names,
     min([coalesce($given.names[source.dataset][0], source.dataset), source.name, s.sensitivity]) AS sensitive
@@ -45,7 +54,16 @@ CALL (total, exempted) {
     MATCH (:HwDataset {key: name})-[:HAS_COLUMN]->(source:HwColumn) WHERE source.name = stated.name
     RETURN source
   }
-  MATCH (source)-[e:DERIVES]->(made:HwColumn)
+  CALL (source) {
+    RETURN source AS taken
+    UNION
+    // Whoever takes the struct or payload that it is part of takes it, and who takes a field of it takes a part of it.
+    MATCH (:HwDataset {key: source.dataset})-[:HAS_COLUMN]->(taken:HwColumn)
+    WHERE source.name STARTS WITH taken.name + '.' OR (taken.name STARTS WITH source.name + '.'
+      AND NOT EXISTS { (taken)<-[o:DECLARES]-(:HwDeclaration {current: true}) WHERE o.sensitivity IS NOT NULL })
+    RETURN taken
+  }
+  MATCH (taken)-[e:DERIVES]->(made:HwColumn)
   WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND NOT id(e) IN $given.reviewed
   WITH made.name AS column, coalesce($given.names[made.dataset], [made.dataset]) AS names,
     min([coalesce($given.names[source.dataset][0], source.dataset), source.name, s.sensitivity]) AS sensitive

@@ -7,6 +7,9 @@ CALL (n) {
   UNION
   MATCH (n)<-[:HAS_COLUMN]-(d:HwDataset)<-[:CONSUMES]-(c:HwConsumer)
   WHERE NOT EXISTS { MATCH (c)-[:CONSUMES]->(other:HwColumn) WHERE other.dataset = d.key }
+    // Whoever reads a struct, or a topic's payload, reads each field of it, and the other way round.
+    OR EXISTS { MATCH (c)-[:CONSUMES]->(other:HwColumn) WHERE other.dataset = d.key
+      AND (n.name STARTS WITH other.name + '.' OR other.name STARTS WITH n.name + '.') }
   RETURN c
 }
 OPTIONAL MATCH (owner:HwDataset)-[:HAS_COLUMN]->(n)

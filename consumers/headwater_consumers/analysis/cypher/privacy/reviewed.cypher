@@ -20,7 +20,12 @@ CALL (source) {
   UNWIND $given.names[source.dataset] AS name
   MATCH (:HwDataset {key: name})-[:HAS_COLUMN]->(stated:HwColumn) WHERE stated.name = source.name
   RETURN stated
+  UNION
+  // A field of what is taken as a whole, and what a field that is taken is part of
+  MATCH (:HwDataset {key: source.dataset})-[:HAS_COLUMN]->(stated:HwColumn)
+  WHERE stated.name STARTS WITH source.name + '.' OR source.name STARTS WITH stated.name + '.'
+  RETURN stated
 }
-WITH source, stated
+WITH stated
 WHERE EXISTS { (stated)<-[s:DECLARES]-(:HwDeclaration {current: true}) WHERE s.sensitivity IN $given.sensitive }
-RETURN collect(DISTINCT id(source)) AS sources
+RETURN collect(DISTINCT id(stated)) AS sources

@@ -1,0 +1,169 @@
+"""Verdicts of safety that would be false: one graph, and by hand what each question has to say of it.
+
+A verdict of safety (NONE, 0, nothing, holds) is only given where nothing on the way is unknown and nobody known is
+affected. Where that isn't so, the answer has the words in its first lines.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from headwater.cli import main
+from headwater_consumers.declaring.reading import read_set
+from headwater_consumers.materializer.fold import fold
+from headwater_consumers.materializer.write import GraphWriter
+from headwater_schemas.events import (
+    DatasetRef,
+    DatasetUse,
+    JobRef,
+    LineageEvent,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    build,
+)
+from support.analysis.written import plan, table
+from support.graph.colliding import PRODUCER, START
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("settings_of_stack")]
+
+
+def ran(job: str, reads: str, writes: str, *, possible: bool = False) -> LineageEvent:
+    """A run; `possible`: each input is only possibly a source."""
+    body = RunEvent(
+        type=RunEventType.COMPLETE,
+        inputs=tuple(DatasetUse(dataset=DatasetRef("w", name)) for name in reads.split()),
+        outputs=tuple(DatasetUse(dataset=DatasetRef("w", name), possible=possible) for name in writes.split()),
+    )
+    run = RunRef(f"0197c1de-0000-7bd1-9d55-{abs(hash(job)) % 10**12:012}")
+    return build.lineage_event(body, job=JobRef("j", job), run=run, producer=PRODUCER, event_time=START)
+
+
+EVENTS: list[LineageEvent] = [
+    # Read by a dashboard itself, and by a job that leaves `gone` out.
+    table("sales", ["id", "gone", "other"]),
+    plan("sums", "sales.id > totals.id COPY"),
+    table("stock", ["id", "gone"]),
+    plan("count", "stock.id > counts.id COPY"),
+    # createDataFrame(customers.toPandas()): what reached the program is a possible input, and no edge has a source.
+    table("customers", ["name", "email"]),
+    plan("newsletter", "letters.* > letters.email UNKNOWN", complete=False),
+    ran("newsletter", "customers", "letters", possible=True),
+    # A run without column lineage, a plan with a hole, a UDF over all of a dataset.
+    table("people", ["name", "email"]),
+    ran("legacy", "people", "dump"),
+    table("clients", ["name", "email"]),
+    plan("partly", "clients.name > part.name COPY", complete=False),
+    table("patients", ["name", "email"]),
+    plan("closed", "patients.* > box.x EXTERNAL"),
+    # A payload that is copied whole, twice, and read field by field after that; and one that is made whole.
+    table("in", ["value", "value.email", "value.id"], type="TOPIC"),
+    plan("mirror", "in.value > mid.value COPY"),
+    table("mid", ["value", "value.email", "value.id"], type="TOPIC"),
+    plan("parse", "mid.value.email > found.email CAST", "mid.value.id > found.id CAST"),
+    # Field by field all the way: what the other field goes into isn't made of this one.
+    table("apart", ["at struct<city:string,zip:string>", "at.city", "at.zip"]),
+    plan(
+        "split", "apart.at > copied.at COPY", "apart.at.city > copied.at.city COPY", "apart.at.zip > copied.at.zip COPY"
+    ),
+    table("copied", ["at struct<city:string,zip:string>", "at.city", "at.zip"]),
+    plan("zips", "copied.at.zip > zips.zip COPY"),
+    # Nothing reports who uses it.
+    table("alone", ["id"]),
+    # What is known, and all of it.
+    table("leaf", ["id", "unused"]),
+    plan("leaves", "leaf.id > end.id COPY"),
+    # A column that a later schema is without; and hops to look beyond.
+    table("changed", ["id", "was"]),
+    table("changed", ["id"], at=START + timedelta(days=1)),
+    table("far", ["id", "gone"]),
+    plan("near", "far.id > here.id COPY", "here.id > there.id COPY"),
+]
+DECLARED = """
+set: s
+namespace: w
+datasets:
+- {name: in, columns: {value.email: {sensitivity: PII}}}
+- {name: customers, columns: {email: {sensitivity: PII}}}
+consumers:
+- {name: board, type: DASHBOARD, criticality: tier-1, reads: [{dataset: sales, columns: [gone]}]}
+- {name: sheet, type: REPORT, reads: [stock]}
+- {name: mails, type: API, reads: [{dataset: in, columns: [value]}]}
+"""
+
+
+class Case(NamedTuple):
+    """A question, and words that its answer has and hasn't."""
+
+    name: str
+    command: str
+    has: tuple[str, ...]
+    hasnt: tuple[str, ...] = ()
+
+
+UNSAFE = ("NONE", "nothing", "Nothing")
+CASES = [
+    Case("a dashboard names the column", "impact sales -c gone --change removed", ("BREAKING", "1 declared"), UNSAFE),
+    Case("its name changes", "impact sales -c gone --change renamed --to went", ("BREAKING",), UNSAFE),
+    Case("its unit changes", "impact sales -c gone --change unit", ("BREAKING", "1 BREAKING"), UNSAFE),
+    Case("its values are wrong", "impact sales -c gone --type data_incorrect", ("CRITICAL",), ("INFO", *UNSAFE)),
+    Case("the dataset goes", "impact sales --type asset_deprecated", ("BLOCKING", "consumer"), UNSAFE),
+    Case("a dashboard names another column", "impact sales -c other --change removed", ("NONE", "Nothing")),
+    Case("a report reads all of it", "impact stock -c gone --change removed", ("DEGRADED", "1 declared"), UNSAFE),
+    Case("a report reads all of it, late", "impact stock --type freshness_breach", ("BLOCKING",), UNSAFE),
+    Case("through pandas", "impact customers -c email --change removed", ("UNKNOWN", "newsletter"), UNSAFE),
+    Case("through pandas, wrong", "impact customers --type data_incorrect", ("UNKNOWN", "newsletter"), UNSAFE),
+    Case("through pandas, privacy", "privacy customers -c email", ("UNKNOWN", "newsletter"), UNSAFE),
+    Case("through pandas, lineage", "downstream customers -c email", ("UNKNOWN", "newsletter"), UNSAFE),
+    Case("through pandas, deletion", "may-delete customers", ("isn't complete", "newsletter"), ("may be deleted",)),
+    Case("a silent job", "impact people -c email --change removed", ("DEGRADED", "not known", "legacy"), UNSAFE),
+    Case("a silent job, privacy", "privacy people -c email --as pii", ("UNKNOWN", "legacy"), UNSAFE),
+    Case("a silent job, lineage", "downstream people -c email", ("UNKNOWN", "legacy"), UNSAFE),
+    Case("a plan with a hole", "impact clients -c email --change removed", ("DEGRADED", "not known", "partly"), UNSAFE),
+    Case("a plan with a hole, privacy", "privacy clients -c email --as pii", ("UNKNOWN", "partly"), UNSAFE),
+    Case("a plan with a hole, lineage", "downstream clients -c email", ("UNKNOWN", "partly"), UNSAFE),
+    Case("a closed UDF", "impact patients -c email --change removed", ("DEGRADED", "closed"), UNSAFE),
+    Case("a closed UDF, privacy", "privacy patients -c email --as pii", ("1 column",), ("0 columns",)),
+    Case("a whole payload", "downstream in -c value.email --depth all", ("mid", "found"), ("0 downstream",)),
+    Case("a whole payload, impact", "impact in -c value.email --change removed", ("mirror", "mails"), UNSAFE),
+    Case("a whole payload, privacy", "privacy in -c value.email", ("mid", "found"), ("0 columns",)),
+    Case("a whole payload, check", "check --rule sensitive-downstream", ("mid", "value"), ("hold",)),
+    Case("a field of what was made whole", "upstream found -c email --depth all", ("mid", "in"), ("0 upstream",)),
+    Case("its other field", "downstream mid -c value.email", ("found#email",), ("found#id",)),
+    Case("fields that a plan keeps apart", "downstream apart -c at.city --depth all", ("copied",), ("zips",)),
+    Case("fields kept apart, impact", "impact apart -c at.city --type data_incorrect", ("copied",), ("zips",)),
+    Case("nobody reports its use", "impact alone -c id --change removed", ("UNKNOWN", "no event"), UNSAFE),
+    Case("nobody reports its use, deletion", "may-delete alone", ("isn't complete", "No event"), ("may be deleted",)),
+    Case("a column that is gone", "upstream changed -c was", ("changed#was (gone)",)),
+    Case("a column that is gone, downstream", "downstream changed -c was", ("changed#was (gone)",)),
+    Case("a column that isn't gone", "upstream changed -c id", ("changed#id",), ("(gone)",)),
+    Case("beyond the depth", "impact far -c id --change removed --depth 1", ("beyond that depth",), UNSAFE),
+    Case("by a part of its name", "impact w/sales -c gone --change removed", ("BREAKING",), UNSAFE),
+    Case("all is known", "impact leaf -c unused --change removed", ("NONE", "Nothing"), ("UNKNOWN",)),
+]
+
+
+@pytest.fixture
+def graph(clean_database: Driver) -> Driver:
+    declared = read_set("s.yaml", DECLARED.lstrip()).events(1, tenant="default", event_time=START)
+    writer = GraphWriter(clean_database, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold([*EVENTS, *declared]))
+    return clean_database
+
+
+@pytest.mark.usefixtures("graph")
+def test_no_verdict_of_safety_is_false(subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]) -> None:
+    for case in CASES:
+        with subtests.test(case.name):
+            main(case.command.split())
+            shown = capsys.readouterr()
+            text = " ".join((shown.out + shown.err).split())
+            assert [word for word in case.has if word not in text] == [], text
+            assert [word for word in case.hasnt if word in text] == [], text
