@@ -99,4 +99,9 @@ def command(
             f"{len(found.rules)} rules hold{exempted}. Not checked, for they took too long: {late}.",
             fix="--timeout allows more; HEADWATER_ANALYSIS_TIMEOUT_SECONDS does so for all.",
         )
+    if reader.freshness.stale is not None:
+        raise CheckFailedError(
+            f"UNKNOWN: {len(found.rules)} rules hold{exempted}, and the graph is stale: {reader.freshness.stale}.",
+            fix="Start `headwater consume`, and check again.",
+        )
     console.message(f"{len(found.rules)} rules hold{exempted}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -246,7 +246,7 @@ def test_a_join_looks_up_the_other_side(fill: Callable[..., None], reader: Reade
 
 
 def test_criticality_owners_and_a_policy_of_ones_own(fill: Callable[..., None], reader: Reader) -> None:
-    owned = {"owners": (Owner("ann", "steward"), Owner("bob")), "criticality": "tier-1"}
+    owned: dict[str, Any] = {"owners": (Owner("ann", "steward"), Owner("bob")), "criticality": "tier-1"}
     job = JobEvent(owners=(Owner("team"),))
     fill(
         [

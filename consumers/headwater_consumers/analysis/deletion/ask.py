@@ -79,7 +79,7 @@ def _answer(tx: Transaction, question: DeletionQuestion) -> MayDelete:
     queries = tuple(_queries(tx, names)) if is_newest else ()
     consumers = consumers_of_datasets(tx, names) if is_newest else ()
     may_read = _MayRead(tx, [*names, *around.keys(MarkSpread.UPSTREAM)], question.since)
-    unknown = tuple(_unknown(found.asset, [*uses, *writers], len(uses), may_read))
+    unknown = (*_unknown(found.asset, [*uses, *writers], len(uses), may_read), *_unseen(tx))
     needed = any(mark.holds for mark in marks) or any(job.needs for job in jobs) or bool(queries or consumers)
     verdict = Verdict.NO if needed else Verdict.UNKNOWN if unknown and not question.incomplete else Verdict.YES
     return MayDelete(
@@ -291,3 +291,9 @@ def _unknown(dataset: Asset, uses: Sequence[JobUse], readers: int, may_read: _Ma
     if readers == _MOST_JOBS:
         yield f"It has {_MOST_JOBS:,} readers or more: only the {_MOST_JOBS:,} seen last were looked at."
     yield from may_read.unknown()
+
+
+def _unseen(tx: Transaction) -> Iterator[str]:
+    """Events that the graph doesn't have yet."""
+    if tx.freshness.stale is not None:
+        yield f"The graph is stale: {tx.freshness.stale}."

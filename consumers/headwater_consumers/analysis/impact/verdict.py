@@ -92,6 +92,7 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
     - Jobs of which it is only possible that they use it, where nothing else is hit.
     - A dataset that no job is known to use: whoever does isn't captured.
     - What lies beyond the depth.
+    - Events that the graph doesn't have yet.
     """
     unseen = sorted(key for key, job in hit.jobs.items() if Cause.UNSEEN in job.causes)
     if unseen:
@@ -100,6 +101,8 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
         yield f"whether {_named(tx, sorted(hit.jobs))} makes anything of it: each of these ways is only possible"
     if hit.walk.truncated:
         yield "what lies beyond that depth"
+    if tx.freshness.stale is not None:
+        yield f"what later events report: {tx.freshness.stale}"
     dataset = hit.facts[beginning.start.dataset].key
     members = Identities.of(tx).members(dataset)
     if not hit.worst and not tx.one("impact/used", keys=members)["used"]:
