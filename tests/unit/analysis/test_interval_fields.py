@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pytest
 
 COMPUTED = {
-    IntervalItem: {"inputs", "outputs", "quality", "missing", "gaps", "overlaps", "rewinds", "conflicts"},
+    IntervalItem: {"inputs", "outputs", "quality", "missing", "gaps", "overlaps", "rewinds", "anew", "conflicts"},
     TimelineInterval: {"consumed", "produced", "missing_before", "gaps", "overlaps", "conflicts"},
 }
 
