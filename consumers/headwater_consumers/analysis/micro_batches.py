@@ -29,7 +29,7 @@ from headwater_consumers.facts.nodes import MADE_FROM, IntervalFacts, Variant
 from headwater_consumers.facts.properties import flatten
 from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.facts.spans import Ranges
-from headwater_consumers.graph.derive import neighbour_of, next_properties, other_incarnation
+from headwater_consumers.graph.derive import neighbour_of, next_properties, other_incarnation, skipped
 from headwater_consumers.graph.keys import conflict_identity, use_properties
 from headwater_consumers.graph.segments import segment
 from headwater_consumers.graph.segments.segment import (
@@ -502,8 +502,18 @@ def _row(label: str, identity: Props, digest: str, variant: Variant) -> dict[str
 
 
 def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None:
-    """Properties of NEXT from one known micro-batch to the next; None where there is none before."""
-    return None if before is None else next_properties(neighbour_of(before), neighbour_of(interval))
+    """Properties of NEXT from one known micro-batch to the next; None where there is none before.
+
+    What was skipped of a topic that was made anew in between is a gap, too.
+    """
+    if before is None:
+        return None
+    earlier, later = neighbour_of(before), neighbour_of(interval)
+    found = next_properties(earlier, later)
+    for dataset, partition, start in skipped(earlier, later):
+        for name, value in (("datasets", dataset), ("partitions", partition), ("from", 0), ("to_exclusive", start)):
+            found[f"gap_{name}"] = [*found.get(f"gap_{name}", ()), value]  # type: ignore[misc]
+    return found
 
 
 def is_anew(before: IntervalFacts, interval: IntervalFacts) -> bool:

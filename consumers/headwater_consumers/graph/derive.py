@@ -232,31 +232,18 @@ def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
         return
     if before["certainty"] not in _COMPARABLE or after["certainty"] not in _COMPARABLE:
         return
-    starts = _ranges(after)
     if _is_anew(before, after):
-        # Offsets begin at 0 again: a checkpoint goes on behind records that nobody has read.
-        yield from ((partition, 0, start) for partition, (start, _) in starts.items() if start)
         return
+    starts = _ranges(after)
     for partition, (_, end) in _ranges(before).items():
         if partition in starts:
             yield partition, end, starts[partition][0]
 
 
 def _in_both(before: Neighbour, after: Neighbour) -> list[tuple[UseKey, Props, Props]]:
-    """Uses of the later one, with the positions of both, in order.
-
-    A topic under another name, by other brokers say, is the only one of its name that the other doesn't have: a
-    checkpoint knows topics by these names, and goes on.
-    """
+    """Uses that both have, with the positions of both, in order."""
     here, there = before.positions, after.positions
-    if here.keys() == there.keys():
-        return [(use, here[use], there[use]) for use in sorted(there)]
-    out = [(use, here[use], there[use]) for use in here.keys() & there.keys()]
-    named = _by_topic(here, without=there)
-    out += [
-        (now, here[then], there[now]) for of, now in _by_topic(there, without=here).items() if (then := named.get(of))
-    ]
-    return sorted(out, key=lambda each: each[0])
+    return [(use, here[use], there[use]) for use in sorted(here.keys() & there.keys())]
 
 
 def other_incarnation(before: Neighbour, after: Neighbour) -> bool:
@@ -264,13 +251,21 @@ def other_incarnation(before: Neighbour, after: Neighbour) -> bool:
     return any(_is_anew(earlier, later) for _, earlier, later in _in_both(before, after))
 
 
-def _by_topic(uses: Mapping[UseKey, Props], *, without: Mapping[UseKey, Props]) -> dict[tuple[str, str], UseKey]:
-    """Uses of topics that others don't have, by type and topic's name, where it is the only one."""
-    found: dict[tuple[str, str], list[UseKey]] = defaultdict(list)
-    for use in uses.keys() - without.keys():
-        if uses[use].get("topic") is not None:
-            found[use.type, str(uses[use]["topic"])].append(use)
-    return {of: own[0] for of, own in found.items() if len(own) == 1}
+def skipped(before: Neighbour, after: Neighbour) -> list[tuple[str, int, int]]:
+    """Dataset, partition, and the offset from which on the later of two neighbours reads a new incarnation of a topic.
+
+    Its offsets begin at 0 again. A checkpoint goes on at that of the old one, behind records that nobody has read.
+    """
+    if after.batch_id - before.batch_id != 1:
+        return []
+    return [
+        (use.dataset, partition, start)
+        for use, earlier, later in _in_both(before, after)
+        if use.type is RelType.CONSUMED and _is_anew(earlier, later)
+        if {earlier["certainty"], later["certainty"]} <= _COMPARABLE
+        for partition, (start, _) in _ranges(later).items()
+        if start
+    ]
 
 
 def _is_anew(before: Props, after: Props) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.registers import Props
 from headwater_consumers.graph import keys
-from headwater_consumers.graph.derive import Neighbour, marked, neighbour, next_properties, versions_used
+from headwater_consumers.graph.derive import Neighbour, marked, neighbour, next_properties, skipped, versions_used
 
 if TYPE_CHECKING:
     import pytest
@@ -75,10 +75,8 @@ NEIGHBOURS: list[tuple[Props, Props, Props]] = [
     (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="a"), gap(5, 6)),
     (kafka(0, 5, topic_id="a"), kafka(6, 9), gap(5, 6)),
     (kafka(0, 5), kafka(6, 9, topic_id="a"), gap(5, 6)),
-    (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="b"), {"rewinds": "query-key", **gap(0, 6)}),
-    (kafka(0, 5, topic_id="a"), kafka(5, 9, topic_id="b"), {"rewinds": "query-key", **gap(0, 5)}),
-    (kafka(0, 5, topic_id="a"), kafka(0, 9, topic_id="b"), {"rewinds": "query-key"}),
-    (kafka(0, 5, topic_id="a", certainty="UPPER_BOUND"), kafka(5, 9, topic_id="b"), {"rewinds": "query-key"}),
+    (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="b"), {"rewinds": "query-key"}),
+    (kafka(0, 5, topic_id="a"), kafka(5, 9, topic_id="b"), {"rewinds": "query-key"}),
     (kafka(0, 5, certainty="INFERRED"), kafka(6, 9, certainty="INFERRED"), gap(5, 6)),
     (kafka(0, 5, certainty="UPPER_BOUND"), kafka(6, 9), {}),
     (kafka(0, 5), kafka(6, 9, certainty="UPPER_BOUND"), {}),
@@ -109,22 +107,23 @@ def test_what_is_written_has_no_gaps_and_what_one_of_them_used_is_not_compared()
     assert next_properties(early, late) == {}
 
 
-def test_a_topic_goes_on_under_another_name(subtests: pytest.Subtests) -> None:
-    other = UseKey(RelType.CONSUMED, "by-other-brokers", 0)
-    third = UseKey(RelType.CONSUMED, "by-third-brokers", 0)
-    orders = kafka(0, 5, topic="orders")
+def test_what_is_skipped_of_a_topic_that_was_made_anew(subtests: pytest.Subtests) -> None:
+    old = kafka(0, 5, topic_id="a")
     cases = [
-        ({other: orders}, {USE: kafka(5, 9, topic="orders")}, {}),
-        ({other: orders}, {USE: kafka(6, 9, topic="orders")}, gap(5, 6)),
-        ({other: orders}, {USE: kafka(4, 9, topic="orders")}, overlap(4, 5)),
-        ({other: orders}, {USE: kafka(6, 9, topic="clicks")}, {}),
-        # Which of the two goes on isn't known.
-        ({other: orders, third: orders}, {USE: kafka(6, 9, topic="orders")}, {}),
-        ({USE: orders, other: orders}, {USE: kafka(5, 9, topic="orders")}, {}),
+        (old, kafka(5, 8, topic_id="b"), 4, [("dataset-key", 0, 5)]),
+        (old, kafka(0, 8, topic_id="b"), 4, []),
+        (old, kafka(5, 8, topic_id="a"), 4, []),
+        (old, kafka(5, 8), 4, []),
+        (old, kafka(5, 8, topic_id="b", certainty="UPPER_BOUND"), 4, []),
+        (old, kafka(5, 8, topic_id="b"), 5, []),
     ]
-    for early, late, properties in cases:
-        with subtests.test(early=early, late=late):
-            assert next_properties(Neighbour("query-key", 3, early), Neighbour("query-key", 4, late)) == properties
+    for early, late, batch_id, found in cases:
+        with subtests.test(early=early, late=late, batch_id=batch_id):
+            before, after = Neighbour("query-key", 3, {USE: early}), Neighbour("query-key", batch_id, {USE: late})
+            assert skipped(before, after) == found
+    written = UseKey(RelType.PRODUCED, "dataset-key", 0)
+    before, after = (Neighbour("query-key", n, {written: kafka(n, n, topic_id=str(n))}) for n in (3, 4))
+    assert skipped(before, after) == []
 
 
 def test_of_several_partitions_those_are_named_that_do_not_fit() -> None:

@@ -14,7 +14,6 @@ from support.graph.reference.declarations import Declared
 from support.graph.reference.reports import Batch
 from support.graph.reference.values import (
     ENDS,
-    SURE,
     Node,
     Props,
     as_text,
@@ -387,7 +386,7 @@ class _Graph(Declared):
                 props = self.compared(query, before, after, second - first - 1)
                 relate(before.key, "NEXT", after.key, props)
 
-    def compared(  # noqa: C901, PLR0912 - a rule a line
+    def compared(  # noqa: C901 - a rule a line
         self, query: str, before: Batch, after: Batch, missing: int
     ) -> Props:
         props: Props = {"missing": missing or None}
@@ -395,15 +394,10 @@ class _Graph(Declared):
         for type_, dataset, ordinal in self.uses[after.key]:
             ours = self.position_of(after.key, (type_, dataset, ordinal))
             theirs = self.position_of(before.key, (type_, dataset, ordinal))
-            if not theirs and (other := self.same_topic(before, after, (type_, dataset, ordinal))) is not None:
-                theirs = other
             if ours.get("position") != "kafka" or theirs.get("position") != "kafka":
                 continue
             if None not in (ours["topic_id"], theirs["topic_id"]) and ours["topic_id"] != theirs["topic_id"]:
                 props["rewinds"] = query
-                if type_ == "CONSUMED" and not missing and {ours["certainty"], theirs["certainty"]} <= SURE:
-                    skipped = zip(ours["partitions"], ours["from"], strict=True)
-                    faults["gap"] += [(dataset, ordinal, p, 0, begin) for p, begin in skipped if begin]
                 continue
             old = {
                 p: (a, b) for p, a, b in zip(theirs["partitions"], theirs["from"], theirs["to_exclusive"], strict=True)
@@ -414,7 +408,7 @@ class _Graph(Declared):
                 was_begin, was_stop = old[partition]
                 if begin < was_begin or stop < was_stop:
                     props["rewinds"] = query
-                sure = {ours["certainty"], theirs["certainty"]} <= SURE
+                sure = {ours["certainty"], theirs["certainty"]} <= {"EXACT", "INFERRED"}
                 if type_ == "PRODUCED" or missing or not sure:
                     continue
                 if begin > was_stop:
@@ -427,17 +421,6 @@ class _Graph(Declared):
                 for n, part in ((0, "datasets"), (2, "partitions"), (3, "from"), (4, "to_exclusive")):
                     props[f"{name}_{part}"] = [row[n] for row in rows]
         return props
-
-    def same_topic(self, before: Batch, after: Batch, use: tuple[str, str, int]) -> Props | None:
-        """What the batch before has of the topic of a use under another name, if both have one such use alone."""
-        alone = []
-        for one, other in ((before, after), (after, before)):
-            positions = {each: self.position_of(one.key, each) for each in self.uses[one.key]}
-            there = {each for each in self.uses[other.key] if self.position_of(other.key, each)}
-            topic = self.position_of(after.key, use).get("topic")
-            own = {each: of for each, of in positions.items() if each not in there and of.get("topic") is not None}
-            alone.append([of for each, of in own.items() if (each[0], of["topic"]) == (use[0], topic)])
-        return alone[0][0] if list(map(len, alone)) == [1, 1] else None
 
     def position_of(self, owner: str, use: tuple[str, str, int]) -> Props:
         reports = [(stamp, position_props(u)) for stamp, u in self.uses[owner].get(use, ()) if position_props(u)]

@@ -17,7 +17,6 @@ Stamp = tuple[Any, ...]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ENDS = ("COMPLETE", "FAIL", "ABORT")
-SURE = {"EXACT", "INFERRED"}
 PROVENANCES = ("UNKNOWN", "RECONCILED", "OBSERVED")
 
 

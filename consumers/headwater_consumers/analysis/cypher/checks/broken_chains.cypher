@@ -1,11 +1,17 @@
 // Streaming queries whose micro-batches leave gaps or overlap
 CALL () {
-  MATCH (s:HwSegment)
-  USING INDEX SEEK s:HwSegment(_broken)
-  WHERE s._broken > '' AND s.tenant = $given.tenant
-  WITH s._broken AS id, min(s.first_time) AS since, sum(size(s.broken)) AS places,
-    sum(reduce(n = 0, each IN s.missing | n + each)) AS missing, sum(reduce(n = 0, each IN s.gaps | n + each)) AS gaps,
-    sum(reduce(n = 0, each IN s.overlaps | n + each)) AS overlaps
+  CALL () {
+    MATCH (s:HwSegment)
+    USING INDEX SEEK s:Segment(_broken)
+    WHERE s._broken > '' AND s.tenant = $given.tenant
+    RETURN s._broken AS id, s.first_time AS since, size(s.broken) AS places,
+      reduce(n = 0, each IN s.missing | n + each) AS missing, reduce(n = 0, each IN s.gaps | n + each) AS gaps,
+      reduce(n = 0, each IN s.overlaps | n + each) AS overlaps
+    UNION ALL
+    UNWIND $given.beside AS each
+    RETURN each.query AS id, each.since AS since, 1 AS places, 0 AS missing, each.gaps AS gaps, each.overlaps AS overlaps
+  }
+  WITH id, min(since) AS since, sum(places) AS places, sum(missing) AS missing, sum(gaps) AS gaps, sum(overlaps) AS overlaps
   MATCH (q:HwQuery {key: id})
   OPTIONAL MATCH (q)-[:OF]->(of:HwJob)
   WITH q, id, since, places, missing, gaps, overlaps, min(of.key) AS job
@@ -16,12 +22,18 @@ CALL () {
 }
 CALL (total, exempted) {
   WITH total, exempted WHERE total > exempted
-  MATCH (s:HwSegment)
-  USING INDEX SEEK s:HwSegment(_broken)
-  WHERE s._broken > '' AND s.tenant = $given.tenant
-  WITH s._broken AS id, min(s.first_time) AS since, sum(size(s.broken)) AS places,
-    sum(reduce(n = 0, each IN s.missing | n + each)) AS missing, sum(reduce(n = 0, each IN s.gaps | n + each)) AS gaps,
-    sum(reduce(n = 0, each IN s.overlaps | n + each)) AS overlaps
+  CALL () {
+    MATCH (s:HwSegment)
+    USING INDEX SEEK s:Segment(_broken)
+    WHERE s._broken > '' AND s.tenant = $given.tenant
+    RETURN s._broken AS id, s.first_time AS since, size(s.broken) AS places,
+      reduce(n = 0, each IN s.missing | n + each) AS missing, reduce(n = 0, each IN s.gaps | n + each) AS gaps,
+      reduce(n = 0, each IN s.overlaps | n + each) AS overlaps
+    UNION ALL
+    UNWIND $given.beside AS each
+    RETURN each.query AS id, each.since AS since, 1 AS places, 0 AS missing, each.gaps AS gaps, each.overlaps AS overlaps
+  }
+  WITH id, min(since) AS since, sum(places) AS places, sum(missing) AS missing, sum(gaps) AS gaps, sum(overlaps) AS overlaps
   MATCH (q:HwQuery {key: id})
   OPTIONAL MATCH (q)-[:OF]->(of:HwJob)
   WITH q, id, since, places, missing, gaps, overlaps, min(of.key) AS job
