@@ -12,7 +12,7 @@ from typing import Final
 NO_SOURCES: Final = "the producer gave no sources of some outputs, so each input is a possible one"
 PARSED: Final = "parsed from the text of the sql facet, not reported by the producer"
 EXPAND: Final = "the projections of an Expand couldn't be read"
-_TOO_LARGE: Final = "its plan event would be larger than topic_max_message_bytes, "
+_TOO_LARGE: Final = "its plan event would be larger than the events topic takes, "
 _NO_COLUMNS: Final = "the document has no source of some columns of "
 _NO_SCHEMA: Final = "columns may be missing, as the document hasn't the whole schema of "
 

@@ -110,6 +110,10 @@ class Outbox:
         """Why events don't reach Kafka, where that is known."""
         return self._publisher.problem
 
+    def max_event_bytes(self, timeout_seconds: float) -> int:
+        """As `Publisher.max_event_bytes`."""
+        return self._publisher.max_event_bytes(timeout_seconds)
+
     @property
     def lost(self) -> int:
         """How many of its own events it took and gave up: too large for Kafka, or the oldest when it was full."""
@@ -206,6 +210,10 @@ class OutboxSink:
     def outbox(self) -> OutboxFigures:
         """What it holds, and has done."""
         return self._outbox.figures()
+
+    def max_event_bytes(self, timeout_seconds: float) -> int:
+        """What Kafka takes; see `SizedSink`."""
+        return self._outbox.max_event_bytes(timeout_seconds)
 
     def await_durable(self, timeout_seconds: float) -> int:
         """Waits until all is on disk; see `DurableSink`."""

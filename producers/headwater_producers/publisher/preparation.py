@@ -74,11 +74,18 @@ class Preparation:
         self._registry = RegistryClient(settings.registry) if settings.registry else None
         self._registry_id: int | None = None
         self._logged_error: str | None = None
+        self.topic_bytes: int | None = None
+        """What the events topic takes at most, where that is less than the settings have."""
+        self.has_asked = threading.Event()
+        """Set once the brokers have answered, or don't show, what the topic takes."""
 
     def done(self, producer: AcknowledgedProducer) -> bool:
         """Do what is missing. False: it didn't succeed this time, and the problem is noted."""
         try:
-            return self._topics_exist(producer) and self._announced(producer) and self._registered()
+            if not self._topics_exist(producer):
+                return False
+            self.has_asked.set()
+            return self._announced(producer) and self._registered()
         except CredentialsRefusedError as error:
             self._note(str(error), refusal=error)
         except LineageError as error:
@@ -118,6 +125,8 @@ class Preparation:
                 )
             return True
         for found in report.differences:
+            if (found.topic, found.setting) == (self._topics.events, "max.message.bytes"):
+                self.topic_bytes = int(found.actual)
             logger.warning(
                 "Topic %s has %s=%s, so that events can expire or be refused. Headwater leaves it; set it to %s",
                 found.topic,

@@ -101,6 +101,11 @@ class Sender:
                 else:
                     self._backlog.append(outgoing)
 
+    def max_event_bytes(self, timeout_seconds: float) -> int:
+        """The largest event that the topic takes, as far as that is known by then."""
+        self._preparation.has_asked.wait(timeout_seconds)
+        return min(self._settings.max_message_bytes, self._preparation.topic_bytes or self._settings.max_message_bytes)
+
     def stop(self) -> None:
         """End the thread and drop what wasn't delivered."""
         self._stopping.set()

@@ -17,7 +17,7 @@ from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_producers.publisher.metrics import PublisherMetrics
 from headwater_producers.spark.events.plans import fitted
 from headwater_schemas.avro_schema import AvroSchema, current_schema
-from headwater_schemas.codec import Decoder
+from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import BrokerUnavailableError, TopicsUnusableError
 from headwater_schemas.events import (
     ColumnEdge,
@@ -159,6 +159,29 @@ def test_a_plan_that_was_made_to_fit_is_taken(make: Make, stack: StackUnderTest,
         report = publisher.flush(patience(30))
     assert (report.acknowledged, report.failed) == (len(reported), ())
     assert {len(each.plan_event.lineage.expressions) for each in reported if each.plan_event} == {0, 1}
+
+
+def test_a_plan_is_made_to_fit_a_topic_that_takes_less_than_the_settings_have(
+    make: Make, stack: StackUnderTest, names: TopicNames
+) -> None:
+    ensure_topics({"bootstrap.servers": stack.bootstrap_servers}, topic_specs(names, max_message_bytes=20_000))
+    edges = tuple(
+        ColumnEdge(
+            output=0, output_field=f"c{number}", input=1, input_field="a", kind=TransformationKind.COPY, expression=text
+        )
+        for number in range(400)
+        for text in [random.Random(number).randbytes(40).hex()]
+    )
+    lineage = ColumnLineage(datasets=(DatasetRef("n", "out"), DatasetRef("n", "in")), edges=edges)
+    event_of = partial(build.lineage_event, job=JobRef("n", "j"), producer=PRODUCER, event_time=TIME)
+    assert len(encode(event_of(lineage))) > 20_000
+    with make() as publisher:
+        limit = publisher.max_event_bytes(patience(30))
+        assert limit == 20_000
+        made = fitted(lineage, event_of, limit)
+        assert made.event is not None
+        publisher.publish(made.event)
+        publisher.flush(patience(30)).require_delivered()
 
 
 def test_events_published_before_the_broker_was_there_arrive(stack: StackUnderTest, names: TopicNames) -> None:

@@ -18,11 +18,13 @@ from headwater_schemas.events import (
     ColumnLineage,
     DatasetRef,
     Expression,
+    LineageEvent,
     PlanEvent,
     TransformationKind,
     TransformationType,
 )
 from headwater_schemas.identity import plan_digest
+from headwater_schemas.reasons import too_large
 from headwater_schemas.record import record_of
 from support.capture import RecordingSink, event_context
 
@@ -114,7 +116,7 @@ def test_then_fields_of_inputs_and_it_says_so() -> None:
     assert body is not None
     edges = body.lineage.edges
     assert (body.lineage.expressions, body.lineage.complete) == ((), False)
-    assert body.lineage.incomplete_reason == ("its plan event would be larger than topic_max_message_bytes, 7000 bytes")
+    assert body.lineage.incomplete_reason == ("its plan event would be larger than the events topic takes, 7000 bytes")
     constants = {edge.output_field for edge in edges if edge.kind is TransformationKind.CONSTANT}
     assert constants == {f"k{number}" for number in range(0, 200, 7)}
     sources = {(edge.output_field, edge.input, edge.input_field) for edge in edges if edge.kind is UNKNOWN}
@@ -132,6 +134,19 @@ def test_then_fields_of_outputs() -> None:
     assert not lineage.complete
 
 
+def test_what_the_sink_takes_counts_where_it_is_less() -> None:
+    def event(sink_bytes: int) -> LineageEvent | None:
+        within = replace(context(1_000_000), sink_bytes=lambda: sink_bytes)
+        return new_plan_event(within, [wide(200)], job=within.job("j"), run_id="r", at=BEGIN, dedup=DedupCache())[1]
+
+    small, whole = event(7_000), event(2_000_000)
+    assert small is not None
+    assert whole is not None
+    assert len(record_of(small).value) <= 7_000 < len(record_of(whole).value)
+    assert small.plan_event is not None
+    assert small.plan_event.lineage.incomplete_reason == too_large(7_000)
+
+
 def test_what_cannot_be_made_small_enough_is_not_cited() -> None:
     assert emitted(wide(200), 600) is None
 
@@ -142,7 +157,7 @@ def test_what_was_incomplete_keeps_its_reason() -> None:
     body = emitted(replace(description, lineage=partly), 2_000)
     assert body is not None
     assert body.lineage.incomplete_reason == (
-        "a UDTF isn't known; its plan event would be larger than topic_max_message_bytes, 2000 bytes"
+        "a UDTF isn't known; its plan event would be larger than the events topic takes, 2000 bytes"
     )
 
 

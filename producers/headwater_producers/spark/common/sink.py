@@ -34,6 +34,14 @@ class KeepingSink(EventSink, Protocol):
 
 
 @runtime_checkable
+class SizedSink(EventSink, Protocol):
+    """A sink that knows how large an event may be."""
+
+    def max_event_bytes(self, timeout_seconds: float) -> int:
+        """The largest event, uncompressed, as far as it is known within the time; it may become less later."""
+
+
+@runtime_checkable
 class DurableSink(EventSink, Protocol):
     """A sink that knows what would survive the process. One without this is durable as far as `flush` delivers.
 

@@ -23,7 +23,7 @@ from headwater_producers.spark.common.settings import (
     headwater_properties,
     session_properties,
 )
-from headwater_producers.spark.common.sink import EventSink
+from headwater_producers.spark.common.sink import EventSink, SizedSink
 from headwater_producers.spark.common.versions import capture_version, running_code
 from headwater_producers.spark.connectors.kafka.clusters import KafkaClusters
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
@@ -150,6 +150,8 @@ def _kafka(settings: CaptureSettings) -> EventSink:
     return kafka_sink(settings)
 
 
+# Until the brokers have said how large an event may be, before the first plan is made an event.
+_SINK_WAIT_SECONDS: Final = 2.0
 # Of the driver's heap, for plans that wait.
 _QUEUES_SHARE: Final = 8
 
@@ -188,6 +190,7 @@ def _wired(
     submitted = session_properties(spark)
     context = event_context(
         settings,
+        sink=sink,
         app_name=spark.sparkContext.appName,
         spark_version=spark.version,
         started_by=orchestration(submitted, os.environ),
@@ -310,11 +313,18 @@ def _cluster_names(settings: CaptureSettings) -> dict[str, str]:
     return every | (settings.kafka_cluster_names or {})
 
 
+def _once_waiting(sink: SizedSink) -> Callable[[], int]:
+    """How large the sink takes an event. Only the first call waits until that is known, on capture's worker thread."""
+    waits = [_SINK_WAIT_SECONDS]
+    return lambda: sink.max_event_bytes(waits.pop() if waits else 0.0)
+
+
 def event_context(
     settings: CaptureSettings,
     *,
     app_name: str,
     spark_version: str,
+    sink: EventSink | None = None,
     started_by: Orchestration = NOBODY,
     properties: Mapping[str, str] = MappingProxyType({}),
     environment: Mapping[str, str] = MappingProxyType({}),
@@ -325,6 +335,7 @@ def event_context(
     Args:
         settings: of the capture.
         app_name: Spark's name of the application.
+        sink: where events go, if it is known.
         spark_version: of the session.
         started_by: the orchestrator's runs above it.
         properties: of the session.
@@ -352,4 +363,5 @@ def event_context(
         tags=tuple(Tag(key=key, value=value) for key, value in settings.tags) or None,
         errors=settings.capture_errors,
         max_event_bytes=settings.topic_max_message_bytes,
+        sink_bytes=_once_waiting(sink) if isinstance(sink, SizedSink) else None,
     )

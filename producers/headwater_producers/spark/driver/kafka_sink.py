@@ -58,6 +58,10 @@ class KafkaSink:
         """It has none."""
         return
 
+    def max_event_bytes(self, timeout_seconds: float) -> int:
+        """What Kafka takes; see `SizedSink`."""
+        return self._publisher.max_event_bytes(timeout_seconds)
+
     def await_durable(self, timeout_seconds: float) -> int:
         """Waits until Kafka has all; see `DurableSink`."""
         return self._publisher.await_settled(timeout_seconds)

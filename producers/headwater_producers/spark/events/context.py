@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
@@ -56,6 +56,7 @@ class EventContext:
         owners, tags, criticality: of its jobs, by the settings; None: nothing.
         errors: how much a failed run reports of its error.
         max_event_bytes: how large a record may be, uncompressed.
+        sink_bytes: how large the sink takes it, which may be learned late; None: it takes any.
     """
 
     tenant: str
@@ -72,6 +73,12 @@ class EventContext:
     criticality: str | None = None
     errors: ErrorDetail = "stack"
     max_event_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
+    sink_bytes: Callable[[], int] | None = field(default=None, compare=False)
+
+    @property
+    def event_bytes(self) -> int:
+        """How large a record may be now."""
+        return min(self.max_event_bytes, self.max_event_bytes if self.sink_bytes is None else self.sink_bytes())
 
     @property
     def app_job(self) -> JobRef:

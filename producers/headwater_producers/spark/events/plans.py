@@ -78,19 +78,21 @@ def new_plan_event(
     if known:
         return digest, None
     event_of = partial(context.plan, job=job, run_id=run_id, at=at)
-    made = fitted(lineage, event_of, context.max_event_bytes)
-    _warn(made, job, context, dedup)
+    most = context.event_bytes
+    made = fitted(lineage, event_of, most)
+    _warn(made, job, most, dedup)
     digest = made.event.plan_event.digest if made.event is not None and made.event.plan_event is not None else None
     dedup.put(whole, digest)
     return digest, made.event
 
 
-def _warn(made: Fitted, job: JobRef, context: EventContext, dedup: DedupCache) -> None:
+def _warn(made: Fitted, job: JobRef, most: int, dedup: DedupCache) -> None:
     if made.left_out is not None and dedup.add(("smaller plan", job)):
         logger.warning(
-            "lineage capture: job %s: a plan's event is larger than topic_max_message_bytes, %d bytes, so %s",
+            "lineage capture: job %s: a plan's event is larger than the events topic takes, %d bytes, so %s; raise "
+            "topic_max_message_bytes and the topic's max.message.bytes",
             job.name,
-            context.max_event_bytes,
+            most,
             made.left_out,
         )
 
