@@ -2,7 +2,7 @@
 CALL () {
   CALL () {
     MATCH (s:HwSegment)
-    USING INDEX SEEK s:Segment(_broken)
+    USING INDEX SEEK s:HwSegment(_broken)
     WHERE s._broken > '' AND s.tenant = $given.tenant
     RETURN s._broken AS id, s.first_time AS since, size(s.broken) AS places,
       reduce(n = 0, each IN s.missing | n + each) AS missing, reduce(n = 0, each IN s.gaps | n + each) AS gaps,
@@ -24,7 +24,7 @@ CALL (total, exempted) {
   WITH total, exempted WHERE total > exempted
   CALL () {
     MATCH (s:HwSegment)
-    USING INDEX SEEK s:Segment(_broken)
+    USING INDEX SEEK s:HwSegment(_broken)
     WHERE s._broken > '' AND s.tenant = $given.tenant
     RETURN s._broken AS id, s.first_time AS since, size(s.broken) AS places,
       reduce(n = 0, each IN s.missing | n + each) AS missing, reduce(n = 0, each IN s.gaps | n + each) AS gaps,
