@@ -495,7 +495,8 @@ def test_records_of_a_topic_that_was_made_anew_and_that_nobody_read(clean_databa
     (note,) = old.notes
     assert note.endswith("no micro-batch that is known read offset 2 of partition 0 of its latest incarnation, new.")
     new = trace(reader, Offsets("in", 0, 6, 7))
-    assert [(each.step.first_batch, new.notes) for each in new.hops] == [(1, ())]
+    assert [(each.step.first_batch, each.inputs[0].topic_id, new.notes) for each in new.hops] == [(1, "new", ())]
+    assert new.hops[0].why.endswith("That is of topic id new, the latest incarnation.")
     (first, second) = intervals(reader, job="copy").items
     assert (first.anew, second.anew, [(joint.start, joint.end) for joint in second.gaps]) == (False, True, [(0, 5)])
     (rule,) = check(reader, BEGIN, rules=[rule_named("broken-chains")]).rules

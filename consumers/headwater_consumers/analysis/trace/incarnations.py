@@ -11,12 +11,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from headwater_consumers.analysis.trace.answer import Part, PartKind
-from headwater_consumers.analysis.trace.batches import Query, same_topic
+from headwater_consumers.analysis.trace.batches import Query, before, same_topic
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import Located, OffsetHit
 from headwater_consumers.analysis.trace.match import described, narrowed
 from headwater_consumers.analysis.trace.taken import Pending
 from headwater_consumers.facts.spans import Spans, difference, flat, union
+
+_MOST_REWINDS = 8
+"""Of a query, the latest, that are looked at."""
 
 
 class Incarnations:
@@ -42,8 +45,16 @@ class Incarnations:
             last = _last_used(context, key, used)
             known = {topic_id for _, _, topic_id in last}
             known |= {id_ for p, each in found if p.part == pending.part for hit in each.hits for id_ in ids(each, hit)}
+            known |= self._before_rewinds(key, [each for p, each in found if p.part == pending.part and each.hits])
             if len(known) > 1 and last:
                 self._latest[key] = max(last)[2]
+
+    def _before_rewinds(self, key: str, found: Sequence[Located]) -> set[str]:
+        """What queries used before each place where their offsets don't go on upwards."""
+        places = [(each.want.query.key, first) for each in found for first in each.rewinds[-_MOST_REWINDS:]]
+        batches = [batch for those in before(self._context.tx, places) for batch in those] if places else []
+        uses = [use for each in batches for use in (each.writes if self._context.backward else each.reads)(key)]
+        return {use.topic_id for use in uses if use.topic_id is not None}
 
     def why(self, located: Located, hit: OffsetHit) -> str | None:
         """A sentence about a hit; None where no other incarnation of its topic is known."""
