@@ -7,7 +7,10 @@ from spark.sources.hive_cases import HIVE
 from spark.sources.maintenance_cases import MAINTENANCE
 from spark.sources.partition_cases import PARTITIONS
 
-LAKE = (*SOURCES_AND_SINKS, PARTITIONS, MAINTENANCE)
-"""Those of the session `lake`."""
+[RDDS] = [family for family in SOURCES_AND_SINKS if family.name == "RDDs"]
+"""In an application of its own."""
 
-FAMILIES = (*LAKE, HIVE)
+LAKE = (*(family for family in SOURCES_AND_SINKS if family is not RDDS), PARTITIONS, MAINTENANCE)
+"""Those of the session `lake`, in one application."""
+
+FAMILIES = (*SOURCES_AND_SINKS, PARTITIONS, MAINTENANCE, HIVE)

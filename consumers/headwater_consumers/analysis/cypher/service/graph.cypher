@@ -6,6 +6,8 @@ CALL () { MATCH ()-[r:CONSUMES]->() RETURN count(r) AS consumes }
 CALL () { MATCH (x:HwDeclaration) RETURN count(x) AS declarations }
 CALL () {
   MATCH (p:HwProgress)
+  USING INDEX SEEK p:HwProgress(key)
+  WHERE p.key > ''
   RETURN collect(p {.topic, .topic_id, .partition, .next_offset, .end_offset, .last_record_ms,
     at: p.at.epochMillis, now: datetime().epochMillis}) AS progress
 }
