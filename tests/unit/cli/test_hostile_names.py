@@ -127,7 +127,7 @@ def census() -> Census:
 def letter() -> dict[str, Any]:
     names = ("at", "source", "published", "job", "reason", "stage", "error", "message", "event_id", "attempt")
     value = {"bytes": 1, "starts": "00", "problem_now": HOSTILE, "fields": {HOSTILE: HOSTILE}}
-    return dict.fromkeys(names, HOSTILE) | {"headers": {HOSTILE: HOSTILE}, "value": value}
+    return dict.fromkeys(names, HOSTILE) | {"headers": {HOSTILE: HOSTILE}, "value": value, "left_out_bytes": 1}
 
 
 def traced() -> Trace:

@@ -39,7 +39,7 @@ class Sequence:
 SEQUENCES = {
     "several starts": Sequence(
         [run("START", "05:00:00"), run("START", "05:01:00"), run("COMPLETE", "05:10:00")],
-        {RUN: {"state": "COMPLETE", "started_at": "05:01:00", "ended_at": "05:10:00", "first_seen": "05:00:00"}},
+        {RUN: {"state": "COMPLETE", "started_at": "05:00:00", "ended_at": "05:10:00", "first_seen": "05:00:00"}},
     ),
     "an end without a start": Sequence(
         [run("COMPLETE", "05:10:00", inputs=[ORDERS], outputs=[TOTALS])],
