@@ -24,7 +24,7 @@ from headwater.lean_imports import without
 from headwater.options import CursorOption, LimitOption, StepsOption, TenantOption, TimeoutOption
 
 with without("numpy", "pandas"):
-    from headwater_consumers.analysis.freshness import Freshness
+    from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState
     from headwater_consumers.analysis.reader import Reader
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class Ask:
     timeout_seconds: float | None
     limit: int = 0
     cursor: str | None = None
-    asked: list[Freshness] = field(default_factory=list)
+    asked: list[GraphState] = field(default_factory=list)
 
     def __call__(self, question: Callable[[Reader], T]) -> T:
         """The answer of `question`.
@@ -81,7 +81,7 @@ class Shown:
     drawing: str | None = None
 
 
-def show(shown: Shown, graph: Freshness) -> None:
+def show(shown: Shown, graph: GraphState) -> None:
     """Print an answer, with how far the graph is behind its topic: with `--json` always, else where that matters."""
     if shown.drawing is not None and not console.json_mode:
         console.raw(shown.drawing)
@@ -95,7 +95,7 @@ def show(shown: Shown, graph: Freshness) -> None:
         console.warning(f"The graph is stale: {graph.stale}.")
 
 
-def dated(summary: str, graph: Freshness) -> str:
+def dated(summary: str, graph: GraphState) -> str:
     """A summary of an answer, with why events may be missing from it."""
     return summary if graph.stale is None else f"{summary.removesuffix('.')}; the graph is stale: {graph.stale}."
 
@@ -120,7 +120,7 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
             limits = {name: common[name] for name in ("limit", "cursor") if name in common}
             ask = Ask(common["tenant"], common["timeout"], **limits)
             shown = function(ask, **given)
-            show(shown, ask.asked[-1] if ask.asked else Freshness())
+            show(shown, ask.asked[-1] if ask.asked else NOT_REPORTED)
 
         signature = inspect.signature(function, eval_str=True)
         _, *own = signature.parameters.values()
@@ -137,10 +137,10 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
     return decorate
 
 
-def document(answer: Any, graph: Freshness) -> Any:
+def document(answer: Any, graph: GraphState) -> Any:
     """An answer, a dataclass, as the document of `--json`: the same that the HTTP API gives."""
     found = _plain(answer)
-    return found if graph.state is None else {**found, "graph": _plain(graph.state)}
+    return found if graph == NOT_REPORTED else {**found, "graph": _plain(graph)}
 
 
 def _plain(value: Any) -> Any:

@@ -111,7 +111,7 @@ def opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
 
 
 def is_in_use(file: Path, problems: Sequence[str]) -> bool:
-    """Of a file that `opened` gave no store of: an empty one is removed by it, one that can't be read is a problem."""
+    """Check whether a live process holds a file that `opened` gave no store of: it removes empty ones."""
     return file.exists() and not any(str(file) in problem for problem in problems)
 
 
@@ -125,7 +125,7 @@ def batches(store: Store) -> Iterator[list[Numbered]]:
 
 
 def looked_at(file: Path) -> OutboxFile | None:
-    """What is in a file; None: nothing, and it is gone."""
+    """Look into a file; None: there is nothing in it, and it is gone."""
     found = OutboxFile(file.parent.name, file)
     if file.name.endswith(DAMAGED):
         found.problem = "damaged; what could be read of it was sent"

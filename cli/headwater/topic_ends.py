@@ -1,4 +1,4 @@
-"""Where the events topic ends, by the configured brokers: for answers from a graph whose consumers are silent."""
+"""Ends of the events topic, by the configured brokers: for answers from a graph whose consumers are silent."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import httpx
 import pytest
 
-from headwater_consumers.analysis.freshness import Freshness
+from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
 from headwater_consumers.api.asking import Graph
@@ -35,7 +35,7 @@ class FakeReader:
     raises: Exception | None
     tenant: str
     timeout_seconds: float
-    freshness: Freshness = field(default_factory=Freshness)
+    freshness: GraphState = NOT_REPORTED
 
     def read(self, question: Callable[..., Any], *, timeout_seconds: float | None = None) -> Any:
         if self.raises is not None:

@@ -28,7 +28,7 @@ from headwater_schemas.visible import json_escaped, visible
 
 with without("numpy", "pandas"):
     from headwater_consumers.analysis.errors import QuestionError
-    from headwater_consumers.analysis.freshness import Freshness
+    from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState
     from headwater_consumers.analysis.impact import Policy, Severity, load_policy
     from headwater_consumers.analysis.reader import Reader
     from headwater_consumers.declaring.problems import DeclarationError
@@ -151,7 +151,7 @@ def command(
         judged_by = _policy(policy)
         with contextlib.nullcontext() if no_graph else asking(tenant=tenant, timeout_seconds=timeout) as reader:
             job = versions.review(reader, judged_by)
-        _print(job, reports, show_job, Freshness() if reader is None else reader.freshness)
+        _print(job, reports, show_job, NOT_REPORTED if reader is None else reader.freshness)
         _judge_job(job, fail_on)
         return
     if against or tables or py_files:
@@ -170,7 +170,7 @@ def command(
             found = review_schemas(question) if reader is None else review(reader, question, judged_by)
         except QuestionError as error:
             raise InputError(f"{_OPTIONS.get(error.field, error.field)}: {visible(str(error))}") from error
-    _print(found, reports, show, Freshness() if reader is None else reader.freshness)
+    _print(found, reports, show, NOT_REPORTED if reader is None else reader.freshness)
     _judge(found, fail_on)
 
 
@@ -257,7 +257,7 @@ def _policy(path: Path | None) -> Policy | None:
         raise translated(error) from error
 
 
-def _print(found: Any, wanted: dict[str, str | None], show: Any, graph: Freshness) -> None:
+def _print(found: Any, wanted: dict[str, str | None], show: Any, graph: GraphState) -> None:
     """Write what is asked for, and the answer to stdout unless that is taken."""
     for name, file in wanted.items():
         if file is None:

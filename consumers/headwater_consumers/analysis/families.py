@@ -54,10 +54,7 @@ class Families:
     @staticmethod
     def of(tx: Transaction) -> Families:
         """Those of a transaction: every part of a question shares them."""
-        found = tx.shared.get("families")
-        if not isinstance(found, Families):
-            found = tx.shared["families"] = Families(tx)
-        return found
+        return tx.common(Families)
 
     def relatives(self, nodes: Sequence[int], *, every_field: bool = False) -> Relatives:
         """The relatives of columns; some may be among these themselves.

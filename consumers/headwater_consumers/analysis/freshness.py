@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class GraphState:
-    """How far the graph that was asked is behind the events topic.
+    """State of the graph that was asked: how far it is behind the events topic. Member `graph` of an answer's JSON.
 
     Attributes:
         last_event: time of the latest record that the graph has; None: not known.
@@ -27,31 +27,13 @@ class GraphState:
     stale: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
-    """How far the graph is behind the events topic, as a question found it.
-
-    Attributes:
-        last_event: time of the latest record that the graph has; None: not known.
-        behind: records on the topic that aren't in the graph yet; None: not known.
-        reported_at: when every partition's consumer had last reported; None: no consumer has.
-        stale: why events may be missing from an answer, as the end of a sentence; None: nothing speaks for it.
-    """
-
-    last_event: datetime | None = None
-    behind: int | None = None
-    reported_at: datetime | None = None
-    stale: str | None = None
-
-    @property
-    def state(self) -> GraphState | None:
-        """Member `graph` of an answer's JSON; None: no consumer has ever reported."""
-        return None if self.reported_at is None else GraphState(self.last_event, self.behind, self.stale)
+NOT_REPORTED = GraphState(None, None, None)
+"""State of a graph of which no consumer has ever reported its progress. Its answers have no member `graph`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicEnd:
-    """Where a partition of the events topic begins and ends, half-open, by its brokers."""
+    """Offsets at which a partition of the events topic begins and ends, half-open, by its brokers."""
 
     partition: int
     topic_id: str
@@ -86,7 +68,7 @@ class _Reported:
         return max(0, self.end_offset - self.next_offset)
 
 
-def freshness(rows: Iterable[dict[str, Any]], *, stale_seconds: float, ends: TopicEnds) -> Freshness:
+def freshness(rows: Iterable[dict[str, Any]], *, stale_seconds: float, ends: TopicEnds) -> GraphState:
     """Judge what consumers have reported.
 
     Args:
@@ -97,7 +79,7 @@ def freshness(rows: Iterable[dict[str, Any]], *, stale_seconds: float, ends: Top
     """
     reported = [_Reported(**{**row, "at": _time(row["at"]), "now": _time(row["now"])}) for row in rows]
     if not reported:
-        return Freshness()
+        return NOT_REPORTED
     latest = max((each.last_record_ms for each in reported if each.last_record_ms is not None), default=None)
     last_event = None if latest is None else _time(latest)
     oldest, now = min(each.at for each in reported), reported[0].now
@@ -108,14 +90,14 @@ def freshness(rows: Iterable[dict[str, Any]], *, stale_seconds: float, ends: Top
             stale = f"no consumer has reported since {oldest:%Y-%m-%d %H:%M:%S}Z: events may be missing"
         elif behind:
             stale = f"{_events(behind)} on the topic, and no consumer has reported since {oldest:%Y-%m-%d %H:%M:%S}Z"
-        return Freshness(last_event, behind, oldest, stale)
+        return GraphState(last_event, behind, stale)
     behind = sum(each.pending for each in reported)
     late = last_event is None or (now - last_event).total_seconds() > stale_seconds
-    return Freshness(last_event, behind, oldest, f"{_events(behind)} on the topic" if behind and late else None)
+    return GraphState(last_event, behind, f"{_events(behind)} on the topic" if behind and late else None)
 
 
 def _asked(reported: Sequence[_Reported], ends: TopicEnds) -> int | None:
-    """How many records of the reported topics aren't in the graph, by the brokers; None: they can't be asked."""
+    """Number of records of the reported topics that aren't in the graph, by the brokers; None: they can't be asked."""
     known = {(each.topic, each.partition): each for each in reported}
     missing = 0
     for topic in {each.topic for each in reported}:

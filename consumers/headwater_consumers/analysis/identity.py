@@ -102,10 +102,7 @@ class Identities:
     @staticmethod
     def of(tx: Transaction) -> Identities:
         """Those of a transaction: every part of a question shares them."""
-        found = tx.shared.get("identities")
-        if not isinstance(found, Identities):
-            found = tx.shared["identities"] = Identities(tx)
-        return found
+        return tx.common(Identities)
 
     # By key.
 

@@ -517,7 +517,7 @@ def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None
 
 
 def is_anew(before: IntervalFacts, interval: IntervalFacts) -> bool:
-    """Whether a topic is another incarnation than in the micro-batch before."""
+    """Check whether a topic is another incarnation than in the micro-batch before."""
     return other_incarnation(neighbour_of(before), neighbour_of(interval))
 
 

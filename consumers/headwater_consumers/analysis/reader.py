@@ -6,13 +6,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar, cast
 
 from neo4j import ManagedTransaction, unit_of_work
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
 from headwater_consumers.analysis.errors import GraphRefusedError, GraphUnreachableError, NotFoundError, TimeLimitError
-from headwater_consumers.analysis.freshness import Freshness, TopicEnds, freshness, not_asked
+from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, freshness, not_asked
 from headwater_consumers.analysis.settings import DEFAULT_STALE_SECONDS, DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
 from headwater_consumers.cypher import load
 from headwater_consumers.graph.connection import Neo4jTarget, connect
@@ -93,7 +93,7 @@ class Transaction:
         consumers: whether anything may have declared consumers.
         declarations: whether anything may be declared.
         freshness: how far the graph is behind its topic.
-        shared: what parts of one question look up for each other.
+        shared: what parts of one question look up for each other, by a name or by class (`common`).
     """
 
     tenant: str
@@ -101,8 +101,18 @@ class Transaction:
     several_names: bool = True
     consumers: bool = True
     declarations: bool = True
-    freshness: Freshness = field(default_factory=Freshness)
-    shared: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
+    freshness: GraphState = NOT_REPORTED
+    shared: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
+
+    def common(self, make: Callable[[Transaction], T], /) -> T:
+        """Object that all parts of a question share, made of the transaction when it is first asked for.
+
+        Args:
+            make: its class.
+        """
+        if make not in self.shared:
+            self.shared[make] = make(self)
+        return cast("T", self.shared[make])
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
         """All rows of `analysis/cypher/<name>.cypher`."""
@@ -162,7 +172,7 @@ class Reader:
         self.timeout_seconds = timeout_seconds
         self._stale_seconds = stale_seconds
         self._ends = ends
-        self.freshness = Freshness()
+        self.freshness = NOT_REPORTED
 
     def read(self, question: Callable[[Transaction], T], *, timeout_seconds: float | None = None) -> T:
         """The answer of `question`, asked in one read transaction; it may be called again where that one was lost.

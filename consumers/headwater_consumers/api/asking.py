@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 from starlette.responses import Response
 
 from headwater_consumers.analysis.checks import Exemption
-from headwater_consumers.analysis.freshness import Freshness, GraphState, TopicEnds, not_asked
+from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, not_asked
 from headwater_consumers.analysis.impact import Policy
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
@@ -53,12 +53,12 @@ def area(tag: str) -> APIRouter:
 _HEADERS = {"Cache-Control": "private, no-cache"}
 
 
-def answered(request: Request, answer: Any, *, graph: Freshness | None = None, status: int = 200) -> Response:
+def answered(request: Request, answer: Any, *, graph: GraphState = NOT_REPORTED, status: int = 200) -> Response:
     """The response with `answer`, a dataclass of plain values, and how far the graph is behind its topic."""
     kind: Any = type(answer)
     content = _adapter(kind).dump_json(answer)
-    if graph is not None and graph.state is not None:
-        content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph.state))
+    if graph != NOT_REPORTED:
+        content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph))
     if request.method != "GET":
         return _sent(content, status)
     tag = f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 PREFIX = "Hw"
-"""What every label of a node of Headwater's begins with: `Job` is `HwJob` in the database."""
+"""Prefix of the labels of Headwater's nodes: `Job` is `HwJob` in the database."""
 
 
 class Label(StrEnum):

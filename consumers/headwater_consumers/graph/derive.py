@@ -247,7 +247,7 @@ def _in_both(before: Neighbour, after: Neighbour) -> list[tuple[UseKey, Props, P
 
 
 def other_incarnation(before: Neighbour, after: Neighbour) -> bool:
-    """Whether a topic is another incarnation in the later one of two neighbours."""
+    """Check whether a topic is another incarnation in the later one of two neighbours."""
     return any(_is_anew(earlier, later) for _, earlier, later in _in_both(before, after))
 
 
@@ -486,12 +486,12 @@ class PlanEdge(NamedTuple):
 def plan_edges(plan: PlanFacts) -> Iterator[PlanEdge]:
     """The edges of a plan whose lineage is known; none of one that was only cited.
 
-    | input          | output field        | becomes                                         |
-    |----------------|---------------------|-------------------------------------------------|
-    | a field        | a field             | (:HwColumn)-[:DERIVES]->(:HwColumn)                 |
-    | a whole dataset| a field             | (:HwDataset)-[:DERIVES]->(:HwColumn)                |
-    | either         | None: all of them   | (:HwColumn or :HwDataset)-[:INFLUENCES]->(:HwDataset) |
-    | None           | a field, or None    | (:HwPlan)-[:GENERATES]->(:HwColumn or :HwDataset)     |
+    | input           | output field        | becomes                                               |
+    |-----------------|---------------------|-------------------------------------------------------|
+    | a field         | a field             | (:HwColumn)-[:DERIVES]->(:HwColumn)                   |
+    | a whole dataset | a field             | (:HwDataset)-[:DERIVES]->(:HwColumn)                  |
+    | either          | None: all of them   | (:HwColumn or :HwDataset)-[:INFLUENCES]->(:HwDataset) |
+    | None            | a field, or None    | (:HwPlan)-[:GENERATES]->(:HwColumn or :HwDataset)     |
     """
     lineage = plan.lineage
     if lineage is None:

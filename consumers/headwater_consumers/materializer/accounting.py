@@ -3,7 +3,7 @@
 | figure        | is                                                                               |
 |---------------|----------------------------------------------------------------------------------|
 | acknowledged  | the partition's end offset: so many records it was ever given                    |
-| dead_lettered | distinct source offsets on the dead-letter topic below the committed offset       |
+| dead_lettered | distinct source offsets on the dead-letter topic below the committed offset      |
 | applied       | committed offset less those                                                      |
 | expired       | offsets that retention deleted before the group had committed them: lost         |
 | pending       | the rest                                                                         |

@@ -41,7 +41,7 @@ class LoopPolicy:
         idle_seconds: how long a poll waits for the first record.
         busy_seconds: the same while a batch is being written, whose end is to be noticed soon.
         stall_seconds: a write that takes longer lets the loop pause its partitions and poll on, for the membership.
-        report_seconds: how often the graph is told how far the consumer is, and the database looked at.
+        report_seconds: between two reports of the progress to the graph, which also show whether the database answers.
         silence_seconds: a write that takes longer makes the consumer unready.
         until_caught_up: stop when the group has committed what was on the topic at the start.
         reads_topic: the source is the events topic, whose progress the graph holds; False: an archive of it.
@@ -126,7 +126,7 @@ class Writing:
 
     Args:
         parts: the lane, and what its jobs touch.
-        policy: how often the graph is told how far the consumer is.
+        policy: how often the progress is reported.
         in_flight: what there is to write.
         commits: takes the offsets of what is written.
         report: of successes and failures.

@@ -60,7 +60,7 @@ class PartitionOffsets:
 
 
 def pending(standing: Iterable[PartitionOffsets]) -> dict[Partition, int]:
-    """How many offsets of each partition are not committed."""
+    """Number of offsets of each partition that are not committed."""
     return {each.partition: each.pending for each in standing}
 
 

@@ -87,7 +87,7 @@ class RecordSource(Protocol):
         """
 
     def standing(self) -> list[PartitionOffsets]:
-        """Where our partitions and the group's offsets in them stand, as of the last fetch; asks no broker.
+        """Bounds of our partitions and the group's offsets in them, as of the last fetch; asks no broker.
 
         Partitions of which the end isn't known yet are left out.
         """

@@ -30,7 +30,7 @@ UNFETCHABLE = frozenset(
 
 
 def at_end(error: KafkaError) -> bool:
-    """Whether it is no error: the end of a partition was reached."""
+    """Check whether the end of a partition was reached, which is no error."""
     return bool(error.code() == KafkaError._PARTITION_EOF)
 
 
@@ -41,7 +41,7 @@ CONSUMER_CONFIG = {
     # How long librdkafka waits before it asks again for what it couldn't read; by default half a second.
     "fetch.error.backoff.ms": 20,
 }
-"""What `Unfetchable` needs of a consumer. The bounds of a batch are `bounds_config`."""
+"""Settings of librdkafka that `Unfetchable` relies on. The bounds of a batch are `bounds_config`."""
 
 
 def bounds_config(record_max_bytes: int) -> dict[str, int]:
@@ -69,7 +69,7 @@ class _Suspect:
 
 
 class Unfetchable:
-    """Which offsets of each partition can't be read. The caller fetches on at the offset that it is told."""
+    """Offsets of each partition that can't be read. The caller fetches on at the offset that `failed` returns."""
 
     def __init__(self) -> None:
         self._suspects: dict[Partition, _Suspect] = {}
@@ -111,7 +111,7 @@ class Unfetchable:
         return Record(partition, suspect.begin, None, unread=Unread(suspect.at, suspect.why))
 
     def expects(self, partition: Partition) -> int:
-        """What lies before this offset is of an earlier fetch."""
+        """Offset before which all that comes is of an earlier fetch."""
         suspect = self._suspects.get(partition)
         return 0 if suspect is None else suspect.at
 

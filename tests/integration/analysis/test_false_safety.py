@@ -6,6 +6,7 @@ affected. Where that isn't so, the answer has the words in its first lines.
 
 from __future__ import annotations
 
+import zlib
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,7 +42,7 @@ def ran(job: str, reads: str, writes: str, *, possible: bool = False) -> Lineage
         inputs=tuple(DatasetUse(dataset=DatasetRef("w", name)) for name in reads.split()),
         outputs=tuple(DatasetUse(dataset=DatasetRef("w", name), possible=possible) for name in writes.split()),
     )
-    run = RunRef(f"0197c1de-0000-7bd1-9d55-{abs(hash(job)) % 10**12:012}")
+    run = RunRef(f"0197c1de-0000-7bd1-9d55-{zlib.crc32(job.encode()):012}")
     return build.lineage_event(body, job=JobRef("j", job), run=run, producer=PRODUCER, event_time=START)
 
 

@@ -1,4 +1,4 @@
-"""What is emitted of each case of the family RDDs, beside its golden.
+"""Events of each case of the family RDDs, beside its golden.
 
 In an application of its own: a write of rows that the program hands over may be made of whatever the application read.
 """

@@ -1,4 +1,4 @@
-"""How far the graph is behind its topic, by what consumers reported and what the brokers say."""
+"""Freshness of the graph, by the consumers' reports and the brokers' offsets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headwater_consumers.analysis.freshness import Freshness, GraphState, TopicEnd, freshness, not_asked
+from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState, TopicEnd, freshness, not_asked
 
 NOW = 1_795_770_000_000
 SECOND = 1_000
@@ -27,7 +27,7 @@ def row(*, ago: int = 1, next_offset: int = 10, end: int = 10, last_ago: int | N
     }
 
 
-def judge(*rows: Any, ends: Sequence[TopicEnd] | None = None) -> Freshness:
+def judge(*rows: Any, ends: Sequence[TopicEnd] | None = None) -> GraphState:
     return freshness(rows, stale_seconds=60, ends=lambda _: ends)
 
 
@@ -74,10 +74,9 @@ def test_one_silent_consumer_of_several_is_enough() -> None:
 
 def test_a_graph_whose_consumers_never_reported() -> None:
     found = freshness([], stale_seconds=60, ends=not_asked)
-    assert found == Freshness()
-    assert found.state is None
+    assert found == NOT_REPORTED
 
 
 def test_the_state_in_an_answer() -> None:
     last = datetime(2026, 11, 27, 8, 58, tzinfo=UTC)
-    assert judge(row(next_offset=4, last_ago=120)).state == GraphState(last, 6, "6 events wait on the topic")
+    assert judge(row(next_offset=4, last_ago=120)) == GraphState(last, 6, "6 events wait on the topic")

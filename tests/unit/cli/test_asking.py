@@ -12,7 +12,7 @@ from headwater.cli import main
 from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command, show
 from headwater_consumers.analysis import errors
-from headwater_consumers.analysis.freshness import Freshness
+from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState
 
 
 def test_each_error_has_its_exit_code_and_fix(subtests: pytest.Subtests) -> None:
@@ -80,14 +80,14 @@ def test_a_command_of_a_question_has_the_shared_options_after_its_own() -> None:
 
 
 def test_a_drawing_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    show(Shown(None, drawing="graph {}\n", summary="1 node.", warnings=("careful",)), Freshness())
+    show(Shown(None, drawing="graph {}\n", summary="1 node.", warnings=("careful",)), NOT_REPORTED)
     out, err = capsys.readouterr()
     assert out == "graph {}\n"
     assert err.splitlines() == ["warning: careful", "1 node."]
 
 
 def test_a_stale_graph_is_stated_in_the_line_of_the_summary(capsys: pytest.CaptureFixture[str]) -> None:
-    stale = Freshness(stale="2 events wait on the topic")
+    stale = GraphState(None, None, "2 events wait on the topic")
     show(Shown({}, summary="0 datasets tainted."), stale)
     show(Shown({}), stale)
     assert capsys.readouterr().err.splitlines() == [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.graph_command import document
 from headwater.show import job_review as show
-from headwater_consumers.analysis.freshness import Freshness
+from headwater_consumers.analysis.freshness import NOT_REPORTED
 from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
 from headwater_consumers.review.jobs.ask import review_job
 from headwater_consumers.review.jobs.version import JobVersion, version_of
@@ -47,7 +47,7 @@ def rendered(review: JobReview) -> list[str]:
         show.markdown(review),
         json.dumps(show.sarif(review, "1")),
         json.dumps(show.gitlab(review)),
-        json.dumps(document(review, Freshness())),
+        json.dumps(document(review, NOT_REPORTED)),
     ]
 
 

@@ -86,10 +86,7 @@ class StoredInputs:
     @staticmethod
     def of(tx: Transaction) -> StoredInputs:
         """Those of a transaction: every part of a question shares them."""
-        found = tx.shared.get("severity inputs")
-        if not isinstance(found, StoredInputs):
-            found = tx.shared["severity inputs"] = StoredInputs(tx)
-        return found
+        return tx.common(StoredInputs)
 
     def criticalities(self, datasets: Iterable[int]) -> dict[int, str]:
         """Declared criticality of datasets, by id; of several sets that declare one, by the first set."""

@@ -1,4 +1,4 @@
-"""What an answer comes to beside what is hit: consumers of what changes itself, and what isn't known."""
+"""Verdict of an impact beside its items: consumers of what changes itself, and what isn't known."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def severity_of(
 
 
 def hits_for_certain(tx: Transaction, hit: ImpactSpread) -> bool:
-    """Whether an asset is reached by a way of which no hop is only possible."""
+    """Check whether an asset is reached by a way of which no hop is only possible."""
     nodes = [node for *_, node in hit.ordered()]
     for begin in range(0, len(nodes), _PATHS_AT_ONCE):
         some = nodes[begin : begin + _PATHS_AT_ONCE]

@@ -19,7 +19,7 @@ from headwater_consumers.analysis.trace.taken import Pending
 from headwater_consumers.facts.spans import Spans, difference, flat, union
 
 _MOST_REWINDS = 8
-"""Of a query, the latest, that are looked at."""
+"""Latest rewinds of a query that are looked at."""
 
 
 class Incarnations:

@@ -314,7 +314,7 @@ def _cluster_names(settings: CaptureSettings) -> dict[str, str]:
 
 
 def _once_waiting(sink: SizedSink) -> Callable[[], int]:
-    """How large the sink takes an event. Only the first call waits until that is known, on capture's worker thread."""
+    """Largest event that the sink takes. Only the first call waits until that is known, on capture's worker thread."""
     waits = [_SINK_WAIT_SECONDS]
     return lambda: sink.max_event_bytes(waits.pop() if waits else 0.0)
 

@@ -1,4 +1,4 @@
-"""What reached the program: rows that it hands over afterwards may be made of them."""
+"""Datasets whose rows reached the program: rows that it hands over afterwards may be made of them."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class EventContext:
 
     @property
     def event_bytes(self) -> int:
-        """How large a record may be now."""
+        """Largest record that may be sent now, in bytes, uncompressed."""
         return min(self.max_event_bytes, self.max_event_bytes if self.sink_bytes is None else self.sink_bytes())
 
     @property
