@@ -94,6 +94,7 @@ class Bridging:
             notices=notices,
             tenant=settings.analysis.tenant,
             document_max_bytes=settings.openlineage.document_max_bytes,
+            strict=settings.openlineage.strict,
             drain_seconds=settings.materializer.drain_seconds,
             clock=time.monotonic,
         )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from headwater_openlineage.facets import is_deleted
-from headwater_openlineage.reading import Json, flag, given_text, members, need_text, rows, text
+from headwater_openlineage.reading import Json, flag, given_text, members, need_dataset, rows, text
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -23,7 +23,6 @@ from headwater_schemas.events import (
     TransformationKind,
     TransformationType,
 )
-from headwater_schemas.naming import normal
 from headwater_schemas.reasons import no_schema_of, no_source_of
 
 _INSIDE: Final = {("array", "_element"): "[]", ("map", "value"): "{}"}
@@ -237,7 +236,7 @@ def _sources(
     entry: Json, name: str, at: str, lineage: Lineage
 ) -> Iterator[tuple[tuple[DatasetRef, str], list[Json], str]]:
     for item, where in rows(entry, name, at):
-        dataset = normal(given_text(item, "namespace", where), need_text(item, "name", where))
+        dataset = need_dataset(item, where)
         path = lineage.path(dataset, given_text(item, "field", where))
         yield (dataset, path), [row for row, _ in rows(item, "transformations", where)], where
 

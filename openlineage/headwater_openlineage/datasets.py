@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from headwater_openlineage.columns import schema_of
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import BASE, is_deleted, kept
-from headwater_openlineage.reading import Json, given_text, mapping, need_text, rows, step, text
+from headwater_openlineage.reading import Json, given_text, mapping, need_dataset, need_text, rows, step, text
 from headwater_openlineage.repeated import Repeated
 from headwater_schemas.events import (
     DatasetEvent,
@@ -149,7 +149,7 @@ def _lifecycle(facet: Json, at: str) -> Fields:
     previous = mapping(facet, "previousIdentifier", at)
     if previous is not None:
         where = step(at, "previousIdentifier")
-        fields["previous"] = normal(given_text(previous, "namespace", where), need_text(previous, "name", where))
+        fields["previous"] = need_dataset(previous, where)
     return fields
 
 

@@ -8,7 +8,7 @@ Pointers to facets are those of the first document: where something is refused, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -17,11 +17,10 @@ from headwater_openlineage.datasets import dataset_body, digest_of_schema
 from headwater_openlineage.facets import kept
 from headwater_openlineage.jobs import job_fields, processing_type
 from headwater_openlineage.origin import without
-from headwater_openlineage.reading import Json, given_text, need_text, objects, text
+from headwater_openlineage.reading import Json, given_text, need_dataset, need_text, read_facets, text
 from headwater_openlineage.repeated import MAX_BYTES, Shared, texts_of
 from headwater_schemas.events import DatasetEvent, DatasetRef, DatasetUse, JobEvent, JobRef, Position, TableSnapshot
 from headwater_schemas.latest import Latest
-from headwater_schemas.naming import normal
 
 Facets: TypeAlias = Mapping[str, tuple[Json, str]]
 
@@ -43,12 +42,14 @@ class _Described:
 
     Attributes:
         facets: by name, each with its pointer.
+        unread: those that are kept and not read.
     """
 
-    __slots__ = ("_stated", "facets")
+    __slots__ = ("_stated", "facets", "unread")
 
-    def __init__(self, facets: Facets) -> None:
+    def __init__(self, facets: Facets, unread: Json | None = None) -> None:
         self.facets = facets
+        self.unread = unread or {}
         self._stated: dict[tuple[str, ...], Stated] = {}
 
     def stated(self, names: tuple[str, ...]) -> Stated:
@@ -74,8 +75,8 @@ class DescribedDataset(_Described):
 
     __slots__ = ("_bodies", "_plain", "_position", "ref")
 
-    def __init__(self, ref: DatasetRef, facets: Facets) -> None:
-        super().__init__(facets)
+    def __init__(self, ref: DatasetRef, facets: Facets, unread: Json | None = None) -> None:
+        super().__init__(facets, unread)
         self.ref = ref
         self._bodies: dict[tuple[str, ...], DatasetEvent | None] = {}
         self._plain: DatasetUse | None = None
@@ -92,6 +93,9 @@ class DescribedDataset(_Described):
         """
         if besides not in self._bodies:
             body = dataset_body(self.ref, self.facets, besides)
+            if self.unread:
+                others = {name: kept(facet) for name, facet in self.unread.items()}
+                body = msgspec.structs.replace(body, facets={**body.facets, **others})
             self._bodies[besides] = None if body == DatasetEvent(dataset=self.ref) else body
         return self._bodies[besides]
 
@@ -127,10 +131,11 @@ class DescribedJob(_Described):
 
     __slots__ = ("_declared", "held", "processing_type", "ref", "rest")
 
-    def __init__(self, ref: JobRef, job: Json, facets: Facets) -> None:
-        super().__init__(facets)
+    def __init__(self, ref: JobRef, job: Json, facets: Facets, unread: Json | None = None) -> None:
+        super().__init__(facets, unread)
         self.ref = ref
         self.held = {name: kept(facet) for name, (facet, _) in facets.items()}
+        self.held |= {name: kept(facet) for name, facet in self.unread.items()}
         self.rest = msgspec.Raw(kept(without(job, "facets", self.held)).encode())
         self.processing_type = processing_type(facets)
         self._declared: list[JobEvent | None] = []
@@ -151,12 +156,13 @@ _DATASETS: Final = Latest[DescribedDataset](MAX_BYTES)
 _JOBS: Final = Latest[DescribedJob](MAX_BYTES)
 
 
-def described_dataset(entry: Json, at: str) -> DescribedDataset:
+def described_dataset(entry: Json, at: str, unread: Collection[str] = ()) -> DescribedDataset:
     """A dataset of a document.
 
     Args:
         entry: what the document has of it.
         at: its pointer.
+        unread: pointers of facets that aren't read; empty for a document in parts.
 
     Raises:
         Refused: it has no name, or its facets are no object of objects.
@@ -165,19 +171,19 @@ def described_dataset(entry: Json, at: str) -> DescribedDataset:
     key = (entry.get("namespace"), entry.get("name"), facets.token) if type(facets) is Shared else None
     known = None if key is None else _DATASETS.get(key)
     if known is None:
-        ref = normal(given_text(entry, "namespace", at), need_text(entry, "name", at))
-        known = DescribedDataset(ref, objects(entry, "facets", at))
+        known = DescribedDataset(need_dataset(entry, at), *read_facets(entry, "facets", at, unread))
         if key is not None and type(facets) is Shared:
             _DATASETS.put(key, known, len(facets.text))
     return known
 
 
-def described_job(job: Json, at: str) -> DescribedJob:
+def described_job(job: Json, at: str, unread: Collection[str] = ()) -> DescribedJob:
     """The job of a document.
 
     Args:
         job: what the document has of it.
         at: its pointer.
+        unread: pointers of facets that aren't read; empty for a document in parts.
 
     Raises:
         Refused: it has no namespace or name, or its facets are no object of objects.
@@ -185,7 +191,7 @@ def described_job(job: Json, at: str) -> DescribedJob:
     known = _JOBS.get(job.token) if type(job) is Shared else None
     if known is None:
         ref = JobRef(given_text(job, "namespace", at), need_text(job, "name", at))
-        known = DescribedJob(ref, job, objects(job, "facets", at))
+        known = DescribedJob(ref, job, *read_facets(job, "facets", at, unread))
         if type(job) is Shared:
             _JOBS.put(job.token, known, len(job.text))
     return known

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from headwater_openlineage.columns import Lineage
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import is_deleted
-from headwater_openlineage.reading import Json, given_text, members, need_text, rows, step, text
+from headwater_openlineage.reading import Json, given_text, members, need_dataset, rows, step, text
 from headwater_schemas.events import DatasetRef, JobRef, TransformationType
-from headwater_schemas.naming import normal
 
 _DATASET, _JOB = "DATASET", "JOB"
 
@@ -62,7 +61,7 @@ def read_job_lineage(facet: Json, job: JobRef, found: Explicit, lineage: Lineage
         return
     for entry, where in rows(facet, "entries", at):
         if _type(entry, where) == _DATASET:
-            target = normal(given_text(entry, "namespace", where), need_text(entry, "name", where))
+            target = need_dataset(entry, where)
             read_target(entry, target, found, lineage, where)
         elif _is_own(entry, job, where):
             for row, there in rows(entry, "inputs", where):
@@ -88,7 +87,7 @@ def _source(row: Json, output: tuple[DatasetRef, str | None], found: Explicit, l
 def _dataset(row: Json, at: str) -> DatasetRef | None:
     if _type(row, at) == _JOB:
         return None
-    return normal(given_text(row, "namespace", at), need_text(row, "name", at))
+    return need_dataset(row, at)
 
 
 def _type(row: Json, at: str) -> str:

@@ -5,10 +5,12 @@ A null counts as absent everywhere: some clients write out what they leave unset
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, TypeAlias
 
 from headwater_openlineage.errors import Refused
+from headwater_schemas.events import DatasetRef
+from headwater_schemas.naming import normal
 
 Json: TypeAlias = dict[str, Any]
 
@@ -179,3 +181,36 @@ def objects(source: Json, name: str, at: str) -> dict[str, tuple[Json, str]]:
         elif item is not None:
             raise _refused(inside, key, "an object", item)
     return found
+
+
+def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tuple[dict[str, tuple[Json, str]], Json]:
+    """Facets that are read, each with its pointer; and those that are only kept, because of their shape.
+
+    Args:
+        source: a run, job or dataset.
+        name: the member with the facets.
+        at: the pointer of `source`.
+        unread: pointers of facets that aren't read.
+
+    Raises:
+        Refused: as of `members`, but for the facets that aren't read.
+    """
+    if not unread:
+        return objects(source, name, at), {}
+    given = mapping(source, name, at) or {}
+    inside = step(at, name)
+    left = {key: facet for key, facet in given.items() if step(inside, key) in unread}
+    read = {key: facet for key, facet in given.items() if key not in left}
+    # What is no object has no place among facets: it stays in the document alone.
+    return objects({name: read}, name, at), {key: facet for key, facet in left.items() if isinstance(facet, dict)}
+
+
+def need_dataset(source: Json, at: str) -> DatasetRef:
+    """A dataset by its namespace and name. An empty name is the root of a bucket or file system.
+
+    Raises:
+        Refused: one of them is missing, or the name is empty and no root.
+    """
+    namespace, name = given_text(source, "namespace", at), given_text(source, "name", at)
+    ref = normal(namespace, name)
+    return ref if ref.name else normal(namespace, need_text(source, "name", at))

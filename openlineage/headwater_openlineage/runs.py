@@ -11,6 +11,7 @@ from headwater_openlineage.facets import is_deleted
 from headwater_openlineage.reading import Json, given_text, mapping, need_mapping, need_text, step, text
 from headwater_openlineage.times import time
 from headwater_schemas.events import EngineRef, JobRef, ParentRun, RunError, RunRef, Versions
+from headwater_schemas.identity import run_id_of
 
 Fields: TypeAlias = dict[str, Any]
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
@@ -70,8 +71,8 @@ def _parent(facet: Json, at: str) -> Fields:
 def _above(source: Json, at: str) -> ParentRun:
     run = need_mapping(source, "run", at)
     given = need_text(run, "runId", step(at, "run"))
-    # Old integrations name a parent as their scheduler does.
-    return ParentRun(_uuid(given) or given, job_ref(need_mapping(source, "job", at), step(at, "job")))
+    # Old integrations name a parent as their scheduler does, and events by hand as the parent's own event does.
+    return ParentRun(_uuid(given) or run_id_of(given), job_ref(need_mapping(source, "job", at), step(at, "job")))
 
 
 def _nominal(facet: Json, at: str) -> Fields:

@@ -10,7 +10,7 @@ An event's time, and so its id, is the document's: the same document gives the s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -25,7 +25,7 @@ from headwater_openlineage.jobs import job_fields
 from headwater_openlineage.lineage import Made, made_from, with_pairs
 from headwater_openlineage.origin import PART, without, written
 from headwater_openlineage.quality import ASSERTIONS, results_of
-from headwater_openlineage.reading import Json, need_mapping, need_text, objects, text
+from headwater_openlineage.reading import Json, need_mapping, need_text, read_facets, text
 from headwater_openlineage.runs import run_fields, run_ref
 from headwater_openlineage.times import need_time
 from headwater_openlineage.uses import LIFECYCLE, entries, use_of
@@ -54,18 +54,19 @@ _TYPES: Final = {type_.value: type_ for type_ in RunEventType if type_ is not Ru
 _OF_OUTPUT: Final = ("columnLineage", "lineage")
 
 
-def standard_events(document: Json, *, tenant: str) -> list[LineageEvent]:
+def standard_events(document: Json, *, tenant: str, unread: Collection[str] = ()) -> list[LineageEvent]:
     """The events of one document: first the one that it is about.
 
     Args:
         document: as `decode` gives it; it isn't changed.
         tenant: whose graph.
+        unread: pointers of facets that are kept and not read; empty for a document in parts.
 
     Raises:
         Refused: it is no event of OpenLineage 1 or 2, or has no place in the graph.
     """
     kind = _kind(document)
-    context = _Context(need_text(document, "producer", ""), need_time(document, "eventTime", ""), tenant)
+    context = _Context(need_text(document, "producer", ""), need_time(document, "eventTime", ""), tenant, unread)
     if kind == "RunEvent":
         return _run(document, context)
     if kind == "JobEvent":
@@ -78,6 +79,7 @@ class _Context:
     producer: str
     time: datetime
     tenant: str
+    unread: Collection[str]
 
     def event(
         self,
@@ -151,20 +153,22 @@ def _kind(document: Json) -> str:
 
 def _run(document: Json, context: _Context) -> list[LineageEvent]:
     run = need_mapping(document, "run", "")
-    job = described_job(need_mapping(document, "job", ""), "/job")
-    run_id, run_facets = run_ref(run, "/run"), objects(run, "facets", "/run")
-    inputs, outputs = _datasets(document, "inputs"), _datasets(document, "outputs")
-    consumed = tuple([use_of(each.described, each.entry, each.at, "inputFacets") for each in inputs])
-    produced = tuple([use_of(each.described, each.entry, each.at, "outputFacets") for each in outputs])
+    job = described_job(need_mapping(document, "job", ""), "/job", context.unread)
+    run_id = run_ref(run, "/run")
+    run_facets, left = read_facets(run, "facets", "/run", context.unread)
+    inputs, outputs = _datasets(document, "inputs", context), _datasets(document, "outputs", context)
+    consumed = tuple([use_of(each.described, each.entry, each.at, "inputFacets", context.unread) for each in inputs])
+    produced = tuple([use_of(each.described, each.entry, each.at, "outputFacets", context.unread) for each in outputs])
     quality = [
         result
         for datasets, inner in ((inputs, "inputFacets"), (outputs, "outputFacets"))
         for each in datasets
         if ASSERTIONS in (each.entry.get(inner) or ())
-        for result in results_of(each.described.ref, objects(each.entry, inner, each.at))
+        for result in results_of(each.described.ref, read_facets(each.entry, inner, each.at, context.unread)[0])
     ]
     made = made_from(job, [each.described for each in inputs], [each.described for each in outputs])
     held_of_run = {name: kept(facet) for name, (facet, _) in run_facets.items()}
+    held_of_run |= {name: kept(facet) for name, facet in left.items()}
     body = RunEvent(
         type=_type(document),
         processing_type=job.processing_type,
@@ -190,8 +194,8 @@ def _run(document: Json, context: _Context) -> list[LineageEvent]:
 
 
 def _job(document: Json, context: _Context) -> list[LineageEvent]:
-    job = described_job(need_mapping(document, "job", ""), "/job")
-    inputs, outputs = _datasets(document, "inputs"), _datasets(document, "outputs")
+    job = described_job(need_mapping(document, "job", ""), "/job", context.unread)
+    inputs, outputs = _datasets(document, "inputs", context), _datasets(document, "outputs", context)
     made = made_from(job, [each.described for each in inputs], [each.described for each in outputs])
     declared_inputs, declared_outputs = _declared(document, "inputs", inputs), _declared(document, "outputs", outputs)
     if made.sources or made.consumed or (declared_inputs and declared_outputs):
@@ -211,7 +215,7 @@ def _job(document: Json, context: _Context) -> list[LineageEvent]:
 
 def _dataset(document: Json, context: _Context) -> list[LineageEvent]:
     entry = need_mapping(document, "dataset", "")
-    dataset = described_dataset(entry, "/dataset")
+    dataset = described_dataset(entry, "/dataset", context.unread)
     body = dataset.body(()) or DatasetEvent(dataset=dataset.ref)
     rest = {**document, "dataset": without(entry, "facets", body.facets)}
     events = [context.event(body, rest)]
@@ -239,8 +243,8 @@ def _type(document: Json) -> RunEventType:
     return _TYPES[given]
 
 
-def _datasets(document: Json, name: str) -> list[_Dataset]:
-    return [_Dataset(described_dataset(entry, at), entry, at) for entry, at in entries(document, name)]
+def _datasets(document: Json, name: str, context: _Context) -> list[_Dataset]:
+    return [_Dataset(described_dataset(entry, at, context.unread), entry, at) for entry, at in entries(document, name)]
 
 
 def _declared(document: Json, name: str, datasets: list[_Dataset]) -> tuple[DatasetRef, ...] | None:
@@ -297,7 +301,10 @@ def _bodies(inputs: list[_Dataset], outputs: list[_Dataset], type_: RunEventType
     for each in (*inputs, *outputs):
         given = each.described
         before = found.get(given.ref, given)
-        found[given.ref] = given if before is given else DescribedDataset(given.ref, {**before.facets, **given.facets})
+        if before is not given:
+            unread = {**before.unread, **given.unread}
+            given = DescribedDataset(given.ref, {**before.facets, **given.facets}, unread)
+        found[given.ref] = given
     for ref, dataset in found.items():
         # Of an output these are in the plan and the run.
         body = dataset.body((*announced, *_OF_OUTPUT) if ref in written else announced)

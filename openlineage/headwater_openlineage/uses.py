@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from headwater_openlineage.described import DescribedDataset, Facets
 from headwater_openlineage.facets import kept
-from headwater_openlineage.reading import Json, integer, objects, rows, text
+from headwater_openlineage.reading import Json, integer, read_facets, rows, text
 from headwater_openlineage.subset import position_of_subset
 from headwater_schemas.events import Certainty, DatasetUse, Position, TableSnapshot
 
@@ -17,7 +18,7 @@ LIFECYCLE: Final = "lifecycleStateChange"
 _REPORTS: Final = ("icebergScanReport", "icebergCommitReport")
 
 
-def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str) -> DatasetUse:
+def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str, unread: Collection[str] = ()) -> DatasetUse:
     """A dataset as a run read or wrote it.
 
     Args:
@@ -25,11 +26,12 @@ def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str) -> Datas
         entry: the member of `inputs` or `outputs`.
         at: its pointer.
         inner: `inputFacets` or `outputFacets`.
+        unread: pointers of facets that aren't read.
 
     Raises:
         Refused: a facet of the specification has another shape than it describes.
     """
-    given = objects(entry, inner, at)
+    given, left = read_facets(entry, inner, at, unread)
     fields: Fields = {}
     for name in ("inputStatistics", "outputStatistics"):
         if name in given:
@@ -38,6 +40,7 @@ def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str) -> Datas
     if position is not None:
         fields |= {"position": position, "certainty": Certainty.EXACT}
     others = {name: kept(facet) for name, (facet, _) in given.items()}
+    others |= {name: kept(facet) for name, facet in left.items()}
     if inner == "outputFacets" and LIFECYCLE in dataset.facets:
         # Of one write; the dataset's own is that of the last one alone.
         others.setdefault(LIFECYCLE, kept(dataset.facets[LIFECYCLE][0]))

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 # UUID v5 namespace of Headwater's event ids: UUID v5 of the URL namespace and "https://headwater/lineage/event".
 EVENT_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://headwater/lineage/event")
 
+RUN_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://headwater/lineage/run")
 _NAMESPACE_HASH = hashlib.sha1(EVENT_NAMESPACE.bytes, usedforsecurity=False)
 # The upper two bits of the digit are 10.
 _VARIANT = {f"{digit:x}": f"{digit & 3 | 8:x}" for digit in range(16)}
@@ -396,3 +397,8 @@ def job_record_key(tenant: str, job: JobRef) -> bytes:
 @lru_cache(1 << 12)
 def _record_key(parts: tuple[str | None, ...]) -> bytes:
     return json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def run_id_of(text: str) -> str:
+    """The id of a run that its producer names by a text which is no UUID: the UUID v5 of `RUN_NAMESPACE` and it."""
+    return str(uuid.uuid5(RUN_NAMESPACE, text))

@@ -155,7 +155,8 @@ def _ref(entry: Json) -> DatasetRef:
 
 def _sent(document: Json) -> Sent:
     data = json.dumps(document).encode()
-    events = receive(data, tenant=_TENANT)
-    if isinstance(events, Refusal):
-        raise ValueError(f"{events.pointer}: {events.message}")  # noqa: TRY004  of the document, not its type
+    received = receive(data, tenant=_TENANT)
+    if isinstance(received, Refusal):
+        raise ValueError(f"{received.pointer}: {received.message}")  # noqa: TRY004  of the document, not its type
+    events = received.events
     return Sent(data, document["run"]["runId"], events[0].event_id, len(events))

@@ -29,6 +29,7 @@ from headwater.settings import Settings, connected_settings
 from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
 from headwater_consumers.intake.sink import EventSink, Settled, SinkFullError, Undeliverable
 from headwater_consumers.intake.splitting import Document, Layout, NotAnArrayError, documents, layout
+from headwater_openlineage.lenient import Note
 from headwater_producers.publisher import Publisher
 from headwater_schemas.errors import EncodeError
 from headwater_schemas.events import LineageEvent
@@ -72,6 +73,26 @@ class RefusedDocument:
         return f"{self.file}, line {self.line}: {f'{self.pointer}: ' if self.pointer else ''}{self.message}"
 
 
+@dataclass(frozen=True, slots=True)
+class NotedDocument:
+    """What was filled in, or not read, of a document that is taken.
+
+    Attributes:
+        file: where it is.
+        line: of the file, from 1.
+        pointer: JSON pointer to the field.
+        message: what is wrong, and what Headwater made of it.
+    """
+
+    file: str
+    line: int
+    pointer: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {self.pointer}: {self.message}"
+
+
 @dataclass(slots=True)
 class Emitted:
     """What was done so far. Written by the thread that reads and the one that publishes.
@@ -82,6 +103,7 @@ class Emitted:
         sent: of these, those that Kafka has acknowledged.
         refused: documents that aren't taken.
         too_large: events that Kafka finds too large; their documents are among the refused.
+        noted: documents that are taken although they aren't to the letter.
         failed: events that Kafka didn't take though nothing is wrong with them; `failure` has the reason.
     """
 
@@ -93,6 +115,8 @@ class Emitted:
     failed: int = 0
     failure: str = ""
     refusals: list[RefusedDocument] = field(default_factory=list)
+    noted: int = 0
+    notes: list[NotedDocument] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def refuse(self, file: str, line: int, refusal: Refusal) -> None:
@@ -103,6 +127,12 @@ class Emitted:
                 message = refusal.message
                 short = message if len(message) <= _LONGEST_REASON else f"{message[:_LONGEST_REASON]}…"
                 self.refusals.append(RefusedDocument(file, line, refusal.pointer, refusal.reason.value, short))
+
+    def note(self, file: str, line: int, notes: Sequence[Note]) -> None:
+        """Count a document that is taken although it isn't to the letter."""
+        self.noted += bool(notes)
+        room = _MOST_LISTED - len(self.notes)
+        self.notes += [NotedDocument(file, line, each.pointer, each.message) for each in notes[:room]]
 
     def settled(self, file: str, line: int, count: int, failures: Sequence[Undeliverable]) -> None:
         """Count a document's events, those that are acknowledged and those that won't be."""
@@ -126,6 +156,8 @@ class Emitted:
             "refused": self.refused,
             "failed": self.failed,
             "refusals": [asdict(each) for each in self.refusals],
+            "noted": self.noted,
+            "notes": [asdict(each) for each in self.notes],
         }
 
 
@@ -136,6 +168,10 @@ def openlineage(
         typer.Argument(help="Files with one event, an array of events, or one event a line; - is the standard input."),
     ],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the events, and send nothing.")] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse events that aren't to the letter, instead of noting what was made up."),
+    ] = False,
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
@@ -148,7 +184,7 @@ def openlineage(
     for name in files:
         if name != STDIN and not Path(name).is_file():
             raise InputError(f"There is no file {name}.")
-    settings = connected_settings({"analysis.tenant": tenant}, kafka=not dry_run)
+    settings = connected_settings({"analysis.tenant": tenant, "openlineage.strict": strict or None}, kafka=not dry_run)
     done = Emitted()
     if dry_run:
         _read_all(files, _Nowhere(), settings, done)
@@ -217,16 +253,20 @@ def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitt
 
 def _send(document: Document, file: str, sink: EventSink, settings: Settings, done: Emitted) -> None:
     longest = settings.openlineage.document_max_bytes
-    received = receive(document.data, tenant=settings.analysis.tenant, max_bytes=longest)
+    received = receive(
+        document.data, tenant=settings.analysis.tenant, max_bytes=longest, strict=settings.openlineage.strict
+    )
     if isinstance(received, Refusal):
         done.refuse(file, document.line, received)
         return
+    events = received.events
     try:
-        _send_when_there_is_room(received, sink, partial(done.settled, file, document.line, len(received)), done)
+        _send_when_there_is_room(events, sink, partial(done.settled, file, document.line, len(events)), done)
     except EncodeError as error:
         done.refuse(file, document.line, Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error)))
         return
-    done.taken += len(received)
+    done.taken += len(events)
+    done.note(file, document.line, received.notes)
 
 
 def _send_when_there_is_room(events: Sequence[LineageEvent], sink: EventSink, settled: Settled, done: Emitted) -> None:
@@ -302,11 +342,17 @@ def _report(done: Emitted, *, dry_run: bool = False, interrupted: bool = False) 
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_row("read", f"{done.read:,}")
     table.add_row("refused", f"{done.refused:,}")
+    if done.noted:
+        table.add_row("taken with notes", f"{done.noted:,}")
     table.add_row("Headwater's events", f"{done.taken:,}")
     table.add_row("  acknowledged by Kafka", "none, with --dry-run" if dry_run else f"{done.sent:,}")
     if console.json_mode:
         console.result(document)
         return
+    for noted in done.notes[:_MOST_SHOWN]:
+        console.warning(f"{noted}")
+    if len(done.notes) > _MOST_SHOWN:
+        console.warning(f"{done.noted:,} events have notes; --json lists {_MOST_LISTED:,} notes.")
     for refused in done.refusals[:_MOST_SHOWN]:
         console.warning(f"{refused}")
     if done.refused > _MOST_SHOWN:

@@ -15,6 +15,7 @@ from headwater_consumers.analysis.checks import RULES
 from headwater_consumers.api.problems import STATUS
 from headwater_consumers.intake.receiving import RefusalReason
 from headwater_consumers.intake.request import Outcome
+from headwater_openlineage.lenient import NoteKind
 
 # A `_created` series beside every counter would double the exposition.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -53,6 +54,14 @@ class IntakeMetrics:
         )
         for reason in RefusalReason:
             self._refused.labels(reason.value)
+        self._noted = Counter(
+            f"{_PREFIX}_intake_noted",
+            "Notes on OpenLineage events that were taken although they aren't to the letter, by kind.",
+            ["kind"],
+            registry=registry,
+        )
+        for kind in NoteKind:
+            self._noted.labels(kind.value)
         self._rejected = Counter(
             f"{_PREFIX}_intake_rejected_requests",
             "Requests with events or declarations that were rejected as a whole, by reason; senders may try again.",
@@ -97,6 +106,9 @@ class IntakeMetrics:
         if outcome.unavailable is not None:
             self.unavailable()
             return
+        for index, notes in outcome.notes.items():
+            for note in notes if index not in outcome.refused else ():
+                self._noted.labels(note.kind.value).inc()
         self._accepted.inc(outcome.accepted)
         self._seconds.observe(seconds)
 

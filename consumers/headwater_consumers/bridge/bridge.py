@@ -82,6 +82,7 @@ class BridgeParts:
         document_max_bytes: the longest document that is taken.
         drain_seconds: how long a batch under way may take to finish at a stop.
         clock: monotonic seconds.
+        strict: whether events that aren't to the letter become dead letters.
     """
 
     source: RecordSource
@@ -93,6 +94,7 @@ class BridgeParts:
     document_max_bytes: int
     drain_seconds: float
     clock: Callable[[], float]
+    strict: bool = False
 
 
 @dataclass(slots=True)
@@ -198,11 +200,11 @@ class Bridge:
             batch.letters[record] = _letter(record, DeadLetterReason.EMPTY, "", "the value is empty")
             return []
         parts = self._parts
-        received = receive(record.value, tenant=parts.tenant, max_bytes=parts.document_max_bytes)
+        received = receive(record.value, tenant=parts.tenant, max_bytes=parts.document_max_bytes, strict=parts.strict)
         if isinstance(received, Refusal):
             batch.letters[record] = _refused(record, received)
             return []
-        return received
+        return received.events
 
     def _sent(self, batch: _Batch, record: Record, events: Sequence[LineageEvent]) -> bool:
         while events:

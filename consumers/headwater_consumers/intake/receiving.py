@@ -8,6 +8,7 @@ from enum import StrEnum
 from headwater_openlineage.decoding import DEFAULT_MAX_BYTES, decode
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.incoming import events_of
+from headwater_openlineage.lenient import Note, lenient_events
 from headwater_schemas.events import LineageEvent
 
 
@@ -42,24 +43,43 @@ class Refusal:
     message: str
 
 
-def receive(data: bytes, *, tenant: str, max_bytes: int = DEFAULT_MAX_BYTES) -> list[LineageEvent] | Refusal:
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What a document becomes.
+
+    Attributes:
+        events: first the one that it is about.
+        notes: on what Headwater filled in or didn't read; empty for a document that is to the letter.
+    """
+
+    events: list[LineageEvent]
+    notes: tuple[Note, ...] = ()
+
+
+def receive(
+    data: bytes, *, tenant: str, max_bytes: int = DEFAULT_MAX_BYTES, strict: bool = False
+) -> Received | Refusal:
     """The events of an OpenLineage document, or why it is refused.
 
     Args:
         data: the document.
         tenant: whose lineage it is.
         max_bytes: the longest document that is taken.
+        strict: refuse what otherwise is filled in and noted.
     """
     try:
         document = decode(data, max_bytes=max_bytes)
     except Refused as refused:
         return Refusal(RefusalReason.NOT_JSON, refused.pointer, refused.reason)
     try:
-        return events_of(document, tenant=tenant)
+        return Received(events_of(document, tenant=tenant))
     except Refused:
         pass
     try:
         # Parts that other documents have, too, may have pointers into those.
-        return events_of(decode(data, max_bytes=max_bytes, shared=False), tenant=tenant)
+        document = decode(data, max_bytes=max_bytes, shared=False)
+        if strict:
+            return Received(events_of(document, tenant=tenant))
+        return Received(*lenient_events(document, tenant=tenant))
     except Refused as refused:
         return Refusal(RefusalReason.NOT_AN_EVENT, refused.pointer, refused.reason)

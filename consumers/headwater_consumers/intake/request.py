@@ -9,6 +9,7 @@ from functools import partial
 
 from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
 from headwater_consumers.intake.sink import EventSink, SinkFullError, Undeliverable
+from headwater_openlineage.lenient import Note
 from headwater_schemas.errors import EncodeError
 from headwater_schemas.events import LineageEvent
 
@@ -21,12 +22,14 @@ class Outcome:
         documents: how many there were.
         events: how many events were sent for them.
         refused: by the document's index, why it isn't taken.
+        notes: by the document's index, what was filled in or not read of one that is taken.
         unavailable: why some could not be delivered although nothing is wrong with them; None where none are so.
     """
 
     documents: int = 0
     events: int = 0
     refused: dict[int, Refusal] = field(default_factory=dict)
+    notes: dict[int, tuple[Note, ...]] = field(default_factory=dict)
     unavailable: str | None = None
 
     @property
@@ -42,14 +45,18 @@ class Request:
         sink: takes the events.
         tenant: whose lineage it is.
         max_bytes: the longest document that is taken.
+        strict: refuse what otherwise is filled in and noted.
         done: called once, from any thread, after `send` and when the last event is settled.
     """
 
-    def __init__(self, sink: EventSink, *, tenant: str, max_bytes: int, done: Callable[[], None]) -> None:
+    def __init__(
+        self, sink: EventSink, *, tenant: str, max_bytes: int, done: Callable[[], None], strict: bool = False
+    ) -> None:
         self.outcome = Outcome()
         self._sink = sink
         self._tenant = tenant
         self._max_bytes = max_bytes
+        self._strict = strict
         self._done = done
         self._lock = threading.Lock()
         self._left = 1  # `send` itself
@@ -59,10 +66,13 @@ class Request:
         outcome = self.outcome
         for index, document in enumerate(documents):
             outcome.documents += 1
-            received = receive(document, tenant=self._tenant, max_bytes=self._max_bytes)
+            received = receive(document, tenant=self._tenant, max_bytes=self._max_bytes, strict=self._strict)
             if isinstance(received, Refusal):
                 outcome.refused[index] = received
-            elif not self._sent(index, received):
+                continue
+            if received.notes:
+                outcome.notes[index] = received.notes
+            if not self._sent(index, received.events):
                 break
         self._settle()
 

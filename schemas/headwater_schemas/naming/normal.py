@@ -1,13 +1,15 @@
 """The one spelling of a name that another producer made by OpenLineage's naming specification.
 
 Producers spell one dataset in several ways: brokers in another order, a port left out, `s3a` for `s3`, a key with a
-leading slash, a partition's folder for the table's. Headwater's own names have one spelling, and so do these then:
+leading slash, a namespace with a trailing one, `file:` for `file`, a partition's folder for the table's. Headwater's
+own names have one spelling, and so do these then:
 
 | kind      | platforms                                                | one spelling                                |
 |-----------|----------------------------------------------------------|---------------------------------------------|
 | topics    | Kafka                                                    | brokers sorted, each with its port          |
 | servers   | Postgres, MySQL, SQL Server, Trino, Hive, Cassandra, …   | hosts in lower case, sorted, with ports    |
 | files     | local, S3, GCS, WASBS, ABFSS, HDFS, DBFS                 | as `paths.path` names them                  |
+| warehouse | a directory of these, `s3a://lake/warehouse/`            | as `tables.WarehouseCatalog` names it       |
 | services  | Athena, Glue, BigQuery, Snowflake, Pub/Sub, Cosmos DB, … | as they are: they have one spelling         |
 
 https://openlineage.io/docs/spec/naming
@@ -23,8 +25,11 @@ from typing import ClassVar, Final, Protocol
 from headwater_schemas.events.common import DatasetRef
 from headwater_schemas.naming.kafka import is_declared_cluster, kafka_topic
 from headwater_schemas.naming.paths import path
+from headwater_schemas.naming.tables import WarehouseCatalog
 
-_URI: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/]*)")
+_SERVER: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/]+)/*")
+_DEFAULT_FILES: Final = re.compile(r"(?P<scheme>file|dbfs|hdfs)(?::/*)?", re.IGNORECASE)
+"""Of the machine, the workspace or the cluster that the job runs on."""
 _HOST: Final = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.%]+\])(?::\d+)?", re.ASCII)
 
 
@@ -117,13 +122,30 @@ def normal(namespace: str, name: str) -> DatasetRef:
     """A dataset by its namespace and name in a document, spelled as Headwater's own producers do. Never raises.
 
     Args:
-        namespace: as the specification has it; a path behind the authority (of a warehouse) leaves both as they are.
-        name: of the dataset, not empty.
+        namespace: as the specification has it, or with slashes behind it.
+        name: of the dataset. Empty for the root of a bucket or file system, which becomes `/`; of anything else it
+            stays empty.
     """
-    if namespace == "file" and name.startswith("/"):
-        return path(f"file://{name}")
-    found = _URI.fullmatch(namespace)
-    platform = PLATFORMS.get(found["scheme"].lower()) if found is not None else None
-    if found is None or platform is None:
-        return DatasetRef(namespace, name)
-    return platform.ref(found["scheme"].lower(), found["authority"], name)
+    if found := _DEFAULT_FILES.fullmatch(namespace):
+        return path(_uri_of_default(found["scheme"].lower(), name))
+    if found := _SERVER.fullmatch(namespace):
+        scheme, authority = found["scheme"].lower(), found["authority"]
+        platform = PLATFORMS.get(scheme)
+        if platform is not None:
+            return platform.ref(scheme, authority, name)
+    return DatasetRef(_namespace(namespace), name)
+
+
+def _uri_of_default(scheme: str, name: str) -> str:
+    if name.startswith("/"):
+        return f"{scheme}://{name}"
+    # A local path without a slash is relative, to nobody knows what; the other file systems have none.
+    return f"{scheme}:{name}" if scheme == "file" else f"{scheme}:///{name}"
+
+
+def _namespace(namespace: str) -> str:
+    """A warehouse's directory, or the namespace of a platform with one spelling."""
+    if namespace.partition(":")[0].lower() in Files.schemes and not namespace.endswith("://"):
+        return WarehouseCatalog(namespace).namespace if ":" in namespace else namespace
+    without_slash = namespace.rstrip("/")
+    return without_slash if "://" in without_slash else namespace

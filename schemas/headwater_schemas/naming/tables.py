@@ -43,12 +43,17 @@ class WarehouseCatalog:
 
     warehouse: str
 
-    def ref(self, database: str, table: str) -> DatasetRef:
-        """E.g. `s3://lake/warehouse`, `flights.routes`; `file:/tmp/warehouse` for a local one."""
+    @property
+    def namespace(self) -> str:
+        """E.g. `s3://lake/warehouse`; `file:/tmp/warehouse` for a local one."""
         root = path(self.warehouse)
         directory = root.name if root.name.startswith("/") else f"/{root.name}"
         joint = ":" if root.namespace == "file" else ""
-        return DatasetRef(f"{root.namespace}{joint}{directory}".rstrip("/"), f"{database}.{table}")
+        return f"{root.namespace}{joint}{directory}".rstrip("/")
+
+    def ref(self, database: str, table: str) -> DatasetRef:
+        """E.g. `s3://lake/warehouse`, `flights.routes`."""
+        return DatasetRef(self.namespace, f"{database}.{table}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from headwater_consumers.api.routes import intake as routes
 from headwater_consumers.intake import request
 from headwater_consumers.intake.settings import IntakeSettings
 from headwater_consumers.intake.sink import Undeliverable
+from headwater_schemas.identity import run_id_of
 from support.api import client_of, fake_graph, held_back
 from support.openlineage import FakeSink, run_data, run_event, run_id
 from support.waiting import eventually, patience, stays
@@ -140,7 +141,7 @@ def test_what_is_no_event_is_refused_with_its_pointer(subtests: pytest.Subtests)
         (b'{"a":' * 1_000 + b"1" + b"}" * 1_000, ""),
         (b"\xff\xfe", ""),
         (run_data(run={}), "/run/runId"),
-        (run_data(run={"runId": "no uuid"}), "/run/runId"),
+        (run_data(run={"runId": 17}), "/run/runId"),
     ]
     for body, pointer in cases:
         with subtests.test(body=body), door() as (client, sink):
@@ -155,6 +156,28 @@ def test_what_is_no_event_is_refused_with_its_pointer(subtests: pytest.Subtests)
             kind = "not_an_event" if pointer.startswith("/run") else "not_json"
             assert f'headwater_serve_intake_refused_total{{reason="{kind}"}} 1.0' in client.get("/metrics").text
             assert client.post(ONE, json=run_event()).status_code == 201
+
+
+def test_an_event_that_is_not_to_the_letter_is_taken_with_notes_or_refused_if_strict() -> None:
+    by_hand = run_event(1, run={"runId": "run-17"}, producer=None)
+    with door() as (client, sink):
+        answer = client.post(ONE, json=by_hand)
+        assert answer.status_code == 201, answer.text
+        assert [each["pointer"] for each in answer.json()["notes"]] == ["/producer", "/run/runId"]
+        batch = client.post(BATCH, json=[run_event(2), by_hand])
+        assert (batch.status_code, batch.json()["accepted"]) == (201, 2)
+        assert [(each["index"], each["pointer"]) for each in batch.json()["notes"]] == [
+            (1, "/producer"),
+            (1, "/run/runId"),
+        ]
+        assert 'headwater_serve_intake_noted_total{kind="run_id"} 2.0' in client.get("/metrics").text
+        assert run_id_of("run-17") in ids(sink)
+    sink = FakeSink()
+    graph = replace(fake_graph(intake=True), sink=sink, intake=IntakeSettings(strict=True))
+    with client_of(graph) as client:
+        answer = client.post(ONE, json=by_hand)
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "/producer")
+        assert not sink.taken
 
 
 def test_an_event_that_kafka_finds_too_large_is_refused() -> None:
@@ -185,7 +208,13 @@ def test_a_batch_of_good_events_is_201_and_one_of_bad_events_400() -> None:
     with door() as (client, sink):
         good = client.post(BATCH, json=[run_event(1), run_event(2)])
         assert (good.status_code, good.json()["accepted"], good.json()["refused"]) == (201, 2, [])
-        assert client.post(BATCH, json=[]).json() == {"received": 0, "accepted": 0, "refused": [], "events": 0}
+        assert client.post(BATCH, json=[]).json() == {
+            "received": 0,
+            "accepted": 0,
+            "refused": [],
+            "events": 0,
+            "notes": [],
+        }
         sink.taken.clear()
         bad = client.post(BATCH, json=[{}, run_event(3, run={})])
         assert (bad.status_code, bad.json()["errors"][1]["field"]) == (400, "/1/run/runId")

@@ -39,8 +39,9 @@ def test_documents_and_headwaters_own_events_are_of_the_same_runs() -> None:
 
 def test_a_document_becomes_as_many_events_as_it_is_noted_to() -> None:
     for document in MADE.documents:
-        events = receive(document.data, tenant="default")
-        assert not isinstance(events, Refusal)
+        received = receive(document.data, tenant="default")
+        assert not isinstance(received, Refusal)
+        events = received.events
         assert (len(events), events[0].event_id) == (document.events, document.run_event)
     assert MADE.events == sum(document.events for document in MADE.documents)
 

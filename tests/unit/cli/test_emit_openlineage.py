@@ -70,6 +70,20 @@ def test_what_is_refused_is_named_by_file_line_and_field(tmp_path: Path, capsys:
     assert "3 of 5 events were refused" in printed.err
 
 
+def test_what_is_not_to_the_letter_is_sent_and_noted_or_refused_if_strict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(run_data(1) + b"\n" + run_data(2, run={"runId": "run-17"}) + b"\n" + run_data(3))
+    status, document = check(capsys, str(file))
+    assert (status, document["refused"], document["noted"]) == (0, 0, 1)
+    assert [(each["line"], each["pointer"]) for each in document["notes"]] == [(2, "/run/runId")]
+    status, document = check(capsys, "--strict", str(file))
+    assert (status, document["refused"], document["refusals"][0]["line"], document["noted"]) == (2, 1, 2, 0)
+    monkeypatch.setenv("HEADWATER_OPENLINEAGE_STRICT", "true")
+    assert check(capsys, str(file))[0] == 2
+
+
 def test_an_array_that_is_torn_is_refused_after_what_is_whole(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

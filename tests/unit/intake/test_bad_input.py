@@ -39,7 +39,12 @@ BAD = {
         "version 1 or 2",
     ),
     "no run id": (run_data(2, run={}), "/run/runId", "is missing"),
-    "a run id that is no UUID": (run_data(2, run={"runId": "run-17"}), "/run/runId", "must be a UUID"),
+    "an empty run id": (run_data(2, run={"runId": ""}), "/run/runId", "is empty"),
+    "a table without a name": (
+        run_data(2, outputs=[{"namespace": "postgres://db:5432", "name": ""}]),
+        "/outputs/0/name",
+        "is empty",
+    ),
     "the year 0": (run_data(2, eventTime="0000-01-01T00:00:00Z"), "/eventTime", "must be a time"),
     "the year 9999": (run_data(2, eventTime="9999-12-31T23:59:59Z"), "/eventTime", "1970 to 9998"),
     "a key twice": (run_data(2).replace(b"{", b'{"producer": "a", ', 1), "/producer", "is there twice"),

@@ -13,6 +13,7 @@ from headwater_consumers.analysis.runs.answer import RunItem
 from headwater_consumers.analysis.runs.rows import run_item
 from headwater_consumers.graph.keys import run_key
 from headwater_consumers.graph.words import id_start
+from headwater_schemas.identity import run_id_of
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 _SHORTEST = 4
@@ -24,7 +25,7 @@ MOST_CANDIDATES = 20
 def resolve_run(tx: Transaction, text: str) -> RunItem:
     """The run with that id, or whose node has that key; or the only one whose id begins so.
 
-    Of a UUID, case and dashes don't matter.
+    Of a UUID, case and dashes don't matter. An id that its producer gave as another text is found by that, too.
 
     Raises:
         NotFoundError: there is none.
@@ -46,7 +47,7 @@ def resolve_run(tx: Transaction, text: str) -> RunItem:
 
 
 def _exact_run(tx: Transaction, text: str) -> RunItem | None:
-    keys = [run_key(tx.tenant, text), *([text] if _KEY.fullmatch(text) else [])]
+    keys = [run_key(tx.tenant, text), run_key(tx.tenant, run_id_of(text)), *([text] if _KEY.fullmatch(text) else [])]
     row = tx.row("runs/by_key", keys=keys)
     return None if row is None else run_item(tx.tenant, row["run"])
 

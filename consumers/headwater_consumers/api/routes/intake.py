@@ -47,6 +47,7 @@ _PROBLEMS = problem_responses(
 # Refusals that a problem lists: all have the same form, and the first ones show what is wrong.
 _MOST_ERRORS = 20
 _LONGEST_MESSAGE = 600
+_MOST_NOTES = 1_000
 # What is larger is decoded in a thread, so that no other request waits for it.
 _INLINE_BYTES = 65_536
 
@@ -55,14 +56,31 @@ router = APIRouter(prefix=BELOW, tags=["intake"], dependencies=[Depends(known_on
 
 
 @dataclass(frozen=True, slots=True)
+class NotedField:
+    """Something that an event was taken in spite of.
+
+    Attributes:
+        index: the event's place in the batch, from 0.
+        pointer: JSON pointer (RFC 6901) to the field, within the event.
+        message: what is wrong, and what Headwater made of it.
+    """
+
+    index: int
+    pointer: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
     """The event is on the events topic.
 
     Attributes:
         events: how many of Headwater's events it became.
+        notes: what was filled in, or not read, as the event isn't to the letter.
     """
 
     events: int
+    notes: list[NotedField]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +107,14 @@ class BatchResult:
         accepted: those of them that are on the events topic.
         refused: the others. Sending them again ends the same.
         events: how many of Headwater's events the accepted ones became.
+        notes: what was filled in, or not read, of accepted events; the first 1,000.
     """
 
     received: int
     accepted: int
     refused: list[RefusedEvent]
     events: int
+    notes: list[NotedField]
 
 
 _EVENT_BODY = {
@@ -134,7 +154,7 @@ async def _event(app: FastAPI, body: bytes) -> Response:
             _short(f"{refusal.pointer or 'The event'}: {refusal.message}"),
             errors=(FieldProblem(refusal.pointer, _short(refusal.message)),),
         )
-    return sent(Accepted(outcome.events), status=201)
+    return sent(Accepted(outcome.events, _notes(outcome)), status=201)
 
 
 @router.post(
@@ -176,7 +196,7 @@ async def _batch(app: FastAPI, body: bytes) -> Response:
             ),
         )
     listed = [RefusedEvent(index, each.pointer, _short(each.message)) for index, each in refused]
-    result = BatchResult(outcome.documents, outcome.accepted, listed, outcome.events)
+    result = BatchResult(outcome.documents, outcome.accepted, listed, outcome.events, _notes(outcome))
     return sent(result, status=207 if refused else 201)
 
 
@@ -216,7 +236,9 @@ async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) ->
 
     began = time.monotonic()
     longest = graph.intake.document_max_bytes
-    sending = Request(graph.sink, tenant=graph.analysis.tenant, max_bytes=longest, done=done)
+    sending = Request(
+        graph.sink, tenant=graph.analysis.tenant, max_bytes=longest, strict=graph.intake.strict, done=done
+    )
 
     def send() -> None:
         sending.send(split())
@@ -259,6 +281,15 @@ def _unavailable(_why: str) -> Response:
         ProblemType.KAFKA_UNAVAILABLE,
         "Kafka hasn't acknowledged all of it. Send it again a little later: what arrives twice is there once.",
     )
+
+
+def _notes(outcome: Outcome) -> list[NotedField]:
+    return [
+        NotedField(index, each.pointer, _short(each.message))
+        for index, notes in outcome.notes.items()
+        if index not in outcome.refused
+        for each in notes
+    ][:_MOST_NOTES]
 
 
 def _short(text: str) -> str:

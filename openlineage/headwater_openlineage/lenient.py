@@ -1,0 +1,162 @@
+"""Events as people write them by hand: what is missing or of an older shape is filled in, and noted.
+
+A document that isn't to the letter is repaired at the pointer of its fault, one fault after another:
+
+    no schemaURL, or one that isn't OpenLineage's    ⇒ by its members a RunEvent, JobEvent or DatasetEvent
+    no producer                                      ⇒ `UNKNOWN_PRODUCER`
+    a run id that is no UUID                         ⇒ `identity.run_id_of` the text
+    a time without an offset                         ⇒ the same in UTC
+    a facet of another shape                         ⇒ kept word for word, but not read
+
+What can't be repaired, such as a dataset without a name, is refused as it is otherwise.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from headwater_openlineage.errors import Refused
+from headwater_openlineage.native import native_facet, restored
+from headwater_openlineage.reading import Json
+from headwater_openlineage.standard import standard_events
+from headwater_schemas.events import LineageEvent
+from headwater_schemas.identity import run_id_of
+
+UNKNOWN_PRODUCER: Final = "urn:headwater:unknown-producer"
+NOTES_FACET: Final = "headwater_intake"
+"""Facet of a run with the notes on its event, and with what was replaced: by pointer, as it came."""
+_INTAKE: Final = "urn:headwater:intake"
+_NOTES_SCHEMA: Final = "https://headwater/openlineage/1-0-0/IntakeFacet.json"
+_SCHEMA_URL: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
+_MOST_REPAIRS: Final = 50
+_FACET: Final = re.compile(
+    r"/(?:(?:run|job|dataset)/facets|(?:in|out)puts/\d+/(?:facets|inputFacets|outputFacets))/[^/]+"
+)
+_NAIVE_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,18})?", re.ASCII)
+_TIMES: Final = frozenset(
+    {"/eventTime", "/run/facets/nominalTime/nominalStartTime", "/run/facets/nominalTime/nominalEndTime"}
+)
+_OTHER_VERSION: Final = re.compile(r"https?://\S+/[1-9]\d*-\d+-\d+/OpenLineage\.json(?:#\S*)?")
+
+
+class NoteKind(StrEnum):
+    """What was filled in or left out: the label of a metric."""
+
+    SCHEMA_URL = "schema_url"
+    PRODUCER = "producer"
+    RUN_ID = "run_id"
+    TIME = "time"
+    FACET = "facet"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that a document was taken in spite of.
+
+    Attributes:
+        kind: coarsely.
+        pointer: JSON pointer (RFC 6901) of the field.
+        message: what is wrong and what Headwater made of it, without any of the document's values.
+    """
+
+    kind: NoteKind
+    pointer: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Repair:
+    """A member's value in place of the one at fault; None as `value`: the facet at `pointer` isn't read."""
+
+    note: Note
+    pointer: str
+    value: str | None
+
+
+def lenient_events(document: Json, *, tenant: str) -> tuple[list[LineageEvent], tuple[Note, ...]]:
+    """The events of one document, first the one that it is about; and notes on what was repaired for them.
+
+    Args:
+        document: as `decode` gives it; it isn't changed.
+        tenant: whose graph.
+
+    Raises:
+        Refused: a fault can't be repaired, or there are more than 50 of them.
+    """
+    if native_facet(document) is not None:
+        return [restored(document, tenant=tenant)], ()
+    repaired = document
+    notes: list[Note] = []
+    given: dict[str, Any] = {}
+    unread: set[str] = set()
+    events: list[LineageEvent] = []
+    while not events:
+        try:
+            events = standard_events(repaired, tenant=tenant, unread=unread)
+        except Refused as refused:
+            repair = _repair(repaired, refused)
+            if repair is None or len(notes) == _MOST_REPAIRS or repair.pointer in unread:
+                raise
+            if not notes:
+                repaired = copy.deepcopy(document)
+            notes.append(repair.note)
+            if repair.value is None:
+                unread.add(repair.pointer)
+                continue
+            if (before := _replace(repaired, repair.pointer, repair.value)) is not None:
+                given[repair.pointer] = before
+    if notes and isinstance(run := repaired.get("run"), dict):
+        facet = {
+            "_producer": _INTAKE,
+            "_schemaURL": _NOTES_SCHEMA,
+            "notes": [{"pointer": each.pointer, "message": each.message} for each in notes],
+            "given": given,
+        }
+        run["facets"] = {**(run.get("facets") or {}), NOTES_FACET: facet}
+        events = standard_events(repaired, tenant=tenant, unread=unread)
+    return events, tuple(notes)
+
+
+def _repair(document: Json, refused: Refused) -> _Repair | None:
+    at = refused.pointer
+    value = _member(document, at)
+    if at == "/schemaURL" and (value is None or (isinstance(value, str) and not _OTHER_VERSION.fullmatch(value))):
+        state = "is missing" if value is None else "isn't the URL of OpenLineage's own schema"
+        return _Repair(
+            Note(NoteKind.SCHEMA_URL, at, f"{state}: read as version 2, by the event's members"), at, _SCHEMA_URL
+        )
+    if at == "/producer" and not value and isinstance(value, str | None):
+        return _Repair(
+            Note(NoteKind.PRODUCER, at, f"is missing: {UNKNOWN_PRODUCER} is put there"), at, UNKNOWN_PRODUCER
+        )
+    if at == "/run/runId" and isinstance(value, str) and value:
+        message = "is no UUID: the run's id is the UUID v5 of the text, which also finds the run"
+        return _Repair(Note(NoteKind.RUN_ID, at, message), at, run_id_of(value))
+    if at in _TIMES and isinstance(value, str) and _NAIVE_TIME.fullmatch(value):
+        return _Repair(Note(NoteKind.TIME, at, "has no offset: taken as UTC"), at, f"{value}Z")
+    if (facet := _FACET.match(at)) is not None:
+        message = f"{refused.reason}. The facet is kept as it is, and not read"
+        return _Repair(Note(NoteKind.FACET, at, message), facet[0], None)
+    return None
+
+
+def _member(document: Any, pointer: str) -> Any:
+    value = document
+    for name in pointer.split("/")[1:]:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _replace(document: Any, pointer: str, value: str) -> Any:
+    """Put a value there, and return the one before; None where there was none."""
+    *above, last = pointer.split("/")[1:]
+    holder = document
+    for name in above:
+        holder = holder[name]
+    before = holder.get(last)
+    holder[last] = value
+    return before
