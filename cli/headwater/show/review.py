@@ -48,6 +48,7 @@ _RULES: Final = {
     DifferenceKind.MEANING: "A column means something else",
     DifferenceKind.DESCRIPTION: "A column is described otherwise",
     DifferenceKind.PARTITIONING: "The dataset is partitioned otherwise",
+    DifferenceKind.PRIVACY: "A sensitive value is protected less",
     DifferenceKind.ROWS: "A job writes other rows",
     DifferenceKind.WRITE_MODE: "A job writes otherwise",
     DifferenceKind.POSITION: "Columns are in other places",
@@ -305,9 +306,23 @@ def _fingerprint(review: Review, each: ReviewedDifference) -> str:
     """The same for the same difference of the same dataset, wherever it stands in the file."""
     difference = each.difference
     named = "\0".join(
-        [review.dataset.key or review.dataset.name, difference.kind, difference.column, difference.now or ""]
+        [
+            review.dataset.key or review.dataset.name,
+            difference.kind,
+            difference.column,
+            difference.now or "",
+            *_more(each),
+        ]
     )
     return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _more(each: ReviewedDifference) -> tuple[str, ...]:
+    """What tells differences of one kind of one column, or of the dataset, apart."""
+    difference = each.difference
+    if difference.exposed is not None:
+        return (difference.exposed.name, difference.exposed.field)
+    return () if difference.column else (difference.before or "", difference.after or "")
 
 
 def summary(review: Review) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 from headwater_consumers.analysis.assets import Asset, job_asset
@@ -34,15 +35,16 @@ from headwater_consumers.review.compare import Difference, DifferenceKind, Retyp
 from headwater_consumers.review.graph import SharedGraph
 from headwater_consumers.review.question import Question
 from headwater_consumers.review.schema import Schema, Steps, steps_of
-from headwater_consumers.review.starts import Starts, impact_of
+from headwater_consumers.review.starts import OF_DATASET, Starts, impact_of
 from headwater_consumers.review.stored import stored_schema
-from headwater_consumers.review.wording import constraint_of, suggestion_of, text_of
+from headwater_consumers.review.wording import OVERWRITES_MORE, constraint_of, privacy_of, suggestion_of, text_of
 
 MOST_ITEMS = 10
 MOST_JOBS = 10
 MOST_UNSEEN = 20
 _MOST_WRITERS = 100
 _GONE = (DifferenceKind.REMOVED, DifferenceKind.RENAMED)
+_OF_ALL_READERS = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
 _OTHERWISE = (DifferenceKind.UNIT, DifferenceKind.MEANING)
 
 
@@ -190,10 +192,15 @@ class _Reviewing:
         reasons = list(self._reasons(difference, consumers))
         if difference.kind is DifferenceKind.DESCRIPTION:
             reasons.append((Severity.COSMETIC, "Nothing is computed from a description."))
+        elif difference.exposed is not None:
+            reasons.append(privacy_of(difference.exposed))
         elif change is None:
             reasons.append((Severity.NONE, "What that does to rows and columns is listed by itself."))
         elif found is None:
             reasons.append(self._not_there())
+        if difference.overwrites_more:
+            # Whether anybody reads it or not: what was there isn't there any more.
+            reasons.append((Severity.DEGRADED, OVERWRITES_MORE))
         if difference.similar is not None:
             reasons.append((Severity.NONE, suggestion_of(difference.column, difference.similar, self._above)))
         counts = Counter(ranks)
@@ -220,6 +227,8 @@ class _Reviewing:
             severity = _for_consumer(difference, names_it=names_it)
             if severity is not Severity.NONE:
                 reads = "reads this column" if names_it else "reads the dataset as a whole"
+                if difference.kind in OF_DATASET:
+                    reads = "reads the dataset"
                 yield severity, f"Consumer {short(name)} {reads}."
         if self._writers and (constraint := constraint_of(difference)):
             more = f" and {len(self._writers) - 1:,} more" if len(self._writers) > 1 else ""
@@ -252,15 +261,23 @@ class _Reviewing:
         if not self._tx.consumers:
             return {}
         places: dict[int, list[int]] = defaultdict(list)
-        for number, each in spreads.items():
-            for node in each.beginning.start.nodes if each.beginning.asset.column is not None else ():
-                places[node].append(number)
         out: dict[int, dict[str, bool]] = defaultdict(dict)
+        for number, each in spreads.items():
+            start = each.beginning.start
+            if each.beginning.asset.column is None:
+                out[number] = dict.fromkeys(self._readers, False)
+            for node in (start.nodes or start.wholes) if each.beginning.asset.column is not None else ():
+                places[node].append(number)
         for row in self._tx.rows("declared/readers", nodes=sorted(places)):
             for number in places[row["node"]]:
                 for _, name, names_it in row["consumers"]:
                     out[number][name] = out[number].get(name, False) or names_it
         return out
+
+    @cached_property
+    def _readers(self) -> list[str]:
+        """Declared consumers of the dataset, or of a column of it."""
+        return [each.name for each in consumers_of(self._tx, [self._dataset.id, *self._starts.nodes])]
 
     def _job_names(self, keys: Iterable[str]) -> list[str]:
         rows = self._tx.one("impact/jobs", keys=sorted(keys))["jobs"]
@@ -286,6 +303,10 @@ def _together(starts: Sequence[ChangeStart]) -> ChangeStart:
 
 def _for_consumer(difference: Difference, *, names_it: bool) -> Severity:
     """How bad a difference is for a declared consumer of the column, or of its dataset as a whole."""
+    if difference.kind in _OF_ALL_READERS:
+        return Severity.BREAKING
+    if difference.kind in OF_DATASET:
+        return Severity.DEGRADED
     if difference.kind in _GONE:
         return Severity.BREAKING if names_it else Severity.DEGRADED
     if difference.kind in _OTHERWISE or (

@@ -12,7 +12,7 @@ from headwater_consumers.review.answer import Review, ReviewedDifference
 from headwater_consumers.review.compare import Difference, DifferenceKind, Retyping, compare
 from headwater_consumers.review.question import Question
 from headwater_consumers.review.schema import steps_of
-from headwater_consumers.review.wording import constraint_of, suggestion_of, text_of
+from headwater_consumers.review.wording import OVERWRITES_MORE, constraint_of, privacy_of, suggestion_of, text_of
 
 NOT_ASKED = "The graph wasn't asked: differences are judged as if somebody read what differs."
 
@@ -31,6 +31,8 @@ _COSMETIC = (DifferenceKind.ADDED, DifferenceKind.DESCRIPTION)
 def severity_of(difference: Difference) -> Severity:
     """As if somebody read what differs."""
     kind = difference.kind
+    if difference.exposed is not None:
+        return privacy_of(difference.exposed)[0]
     if kind in _BREAKING:
         return Severity.BREAKING
     if kind is DifferenceKind.RETYPED:
@@ -110,6 +112,10 @@ def _judged(difference: Difference, above: str | None) -> ReviewedDifference:
     if above is not None and (constraint := constraint_of(difference)):
         severity = min(severity, Severity.DEGRADED, key=lambda each: each.rank)
         reasons.append(f"Whoever writes the dataset has to {constraint}.")
+    if difference.exposed is not None:
+        reasons.append(privacy_of(difference.exposed)[1])
+    if difference.overwrites_more:
+        reasons.append(OVERWRITES_MORE)
     if difference.similar is not None:
         reasons.append(suggestion_of(difference.column, difference.similar, above or ""))
     return ReviewedDifference(

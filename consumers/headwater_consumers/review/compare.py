@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact.start import is_same, widens
+from headwater_consumers.analysis.privacy.operations import Exposure
 from headwater_consumers.review.schema import (
     DESCRIPTION,
     ENUM,
@@ -21,6 +22,7 @@ from headwater_consumers.review.schema import (
     SchemaColumn,
     Steps,
 )
+from headwater_schemas.events import Sensitivity
 
 _MOST_PAIRS = 2_500
 _LIKE = 0.6
@@ -28,7 +30,10 @@ ANY = "any"
 
 
 class DifferenceKind(StrEnum):
-    """What happens to a column; from PARTITIONING on to the dataset, the last seven of them by a job's new version."""
+    """What happens to a column; from PARTITIONING on to the dataset, from ROWS on by a job's new version.
+
+    PRIVACY is of a column, too: a sensitive value in it was masked, hashed or encrypted, and is so no more, or less.
+    """
 
     ADDED = "ADDED"
     REMOVED = "REMOVED"
@@ -40,6 +45,7 @@ class DifferenceKind(StrEnum):
     MEANING = "MEANING"
     DESCRIPTION = "DESCRIPTION"
     PARTITIONING = "PARTITIONING"
+    PRIVACY = "PRIVACY"
     ROWS = "ROWS"
     WRITE_MODE = "WRITE_MODE"
     POSITION = "POSITION"
@@ -63,6 +69,25 @@ class Retyping(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Exposed:
+    """A field that a job protects less than it did.
+
+    Attributes:
+        kind, name: of the dataset that the job reads it from, as the script names it.
+        field: its path there.
+        before, after: what a reader of the output gets of its values.
+        sensitivity: what is declared of the field; None: nothing, or the graph wasn't asked.
+    """
+
+    kind: str
+    name: str
+    field: str
+    before: Exposure
+    after: Exposure
+    sensitivity: Sensitivity | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """One difference.
 
@@ -76,6 +101,8 @@ class Difference:
         values_added, values_removed: of ENUM: whether there may be values that there weren't, and the other way round.
         similar: of REMOVED: path of a column that is added, of the same type and a similar name. It is no rename
             unless somebody says so.
+        overwrites_more: of WRITE_MODE: whether rows are overwritten that stayed before.
+        exposed: of PRIVACY: the field.
         line: of the new file; of what isn't there, of the old one; 0: not known.
         in_new: whether it is the new file's.
     """
@@ -90,6 +117,8 @@ class Difference:
     values_added: bool = False
     values_removed: bool = False
     similar: str | None = None
+    overwrites_more: bool = False
+    exposed: Exposed | None = None
     line: int = 0
     in_new: bool = True
 

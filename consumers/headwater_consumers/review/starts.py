@@ -28,9 +28,12 @@ _AS = {
     DifferenceKind.POSITION: SchemaChange.RENAMED,
     DifferenceKind.OUTPUT_REMOVED: SchemaChange.REMOVED,
 }
+OF_DATASET = (*_WHOLE[1:], DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
+"""Kinds of difference that are of the dataset, and so of interest to whoever reads any of it."""
 _OF_ALL_COLUMNS = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
 WITHOUT_IMPACT = (
     DifferenceKind.DESCRIPTION,
+    DifferenceKind.PRIVACY,
     DifferenceKind.OUTPUT_ADDED,
     DifferenceKind.INPUT_ADDED,
     DifferenceKind.INPUT_REMOVED,
@@ -73,9 +76,19 @@ class Starts:
             folded.setdefault(name.lower(), []).append(name)
         self._folded = {low: names[0] for low, names in folded.items() if len(names) == 1}
 
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """Ids of all columns."""
+        return tuple(self._ids.values())
+
     def named(self, path: str) -> str | None:
         """The column as the graph has it, in another case too, as Spark finds it; None: it hasn't."""
         return path if path in self._ids else self._folded.get(path.lower())
+
+    def around(self, path: str) -> list[int]:
+        """Ids of the column at a path and of those that it is a part of, as far as the graph has them."""
+        names = [known for each in (path, *self._above(path)) if (known := self.named(each)) is not None]
+        return [self._ids[name] for name in names]
 
     def beginning(self, difference: Difference, type_: ChangeType) -> Beginning | None:
         """Where a difference begins; None: the graph hasn't the column."""
@@ -89,11 +102,23 @@ class Starts:
             return Beginning(every, dataset.asset, dataset.asset, type_)
         name = self.named(difference.column)
         if name is None:
-            return None
+            return self._beginning_above(difference, type_)
         nested = self._within(name)
         wholes = [self._ids[above] for above in self._above(name) if above in self._ids]
         start = ChangeStart((self._ids[name], *nested), tuple(wholes), dataset.id, dataset.asset.type)
         asset = self._asset(name, difference.before)
+        return Beginning(start, asset, asset, type_)
+
+    def _beginning_above(self, difference: Difference, type_: ChangeType) -> Beginning | None:
+        """Of a member that the graph hasn't: the column with it. Whoever reads that as a whole reads the member."""
+        above = next((known for name in reversed(self._above(difference.column)) if (known := self.named(name))), None)
+        if above is None:
+            return None
+        node = (self._ids[above],)
+        only_whole = difference.kind in (DifferenceKind.REMOVED, DifferenceKind.RENAMED)
+        nodes, wholes = ((), node) if only_whole else (node, ())
+        start = ChangeStart(nodes, wholes, self._dataset.id, self._dataset.asset.type)
+        asset = self._asset(difference.column, None)
         return Beginning(start, asset, asset, type_)
 
     def _within(self, name: str) -> list[int]:

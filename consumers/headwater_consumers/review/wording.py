@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from headwater_consumers.analysis.impact import Severity
 from headwater_consumers.analysis.impact.wording import short
-from headwater_consumers.review.compare import ANY, Difference, DifferenceKind, Retyping
+from headwater_consumers.analysis.privacy.operations import Exposure
+from headwater_consumers.analysis.sensitivity import SENSITIVE
+from headwater_consumers.review.compare import ANY, Difference, DifferenceKind, Exposed, Retyping
+from headwater_schemas.events import Sensitivity
 
 _RETYPED = {
     Retyping.WIDER: "every old value is one of the new type",
@@ -23,6 +27,7 @@ _SENTENCES = {
     DifferenceKind.MEANING: "{column} means something else: {before} → {after}",
     DifferenceKind.DESCRIPTION: "{column} is described otherwise",
     DifferenceKind.PARTITIONING: "The dataset is partitioned otherwise: {before} → {after}",
+    DifferenceKind.PRIVACY: "{column} {shows}: {before} → {after}",
     DifferenceKind.ROWS: "The job writes other rows: {before} → {after}",
     DifferenceKind.WRITE_MODE: "The job writes otherwise: {before} → {after}",
     DifferenceKind.POSITION: "Columns are in other places: {before} → {after}",
@@ -32,7 +37,15 @@ _SENTENCES = {
     DifferenceKind.INPUT_ADDED: "The job also reads {after}",
 }
 
-_OF_A_PLAN = (DifferenceKind.ROWS, DifferenceKind.MEANING, DifferenceKind.WRITE_MODE)
+OVERWRITES_MORE = "Rows that stayed before are overwritten."
+
+_OF_A_PLAN = (DifferenceKind.ROWS, DifferenceKind.MEANING, DifferenceKind.WRITE_MODE, DifferenceKind.PRIVACY)
+_EXPOSURES = {
+    Exposure.READABLE: "readable",
+    Exposure.LINKABLE: "hashed or a token",
+    Exposure.MASKED: "masked",
+    Exposure.ENCRYPTED: "encrypted",
+}
 _MOST = 80
 _MOST_OF_A_PLAN = 400
 # Of a job: equal texts, and other code of a function, or other values in what they are made of.
@@ -60,7 +73,28 @@ def text_of(difference: Difference) -> str:
         how=f" ({difference.retyping}: {_RETYPED[difference.retyping]})" if difference.retyping else "",
         nulls="may be null" if difference.after == "nullable" else "is never null",
         values=_values(difference),
+        shows="" if difference.exposed is None else _shows(difference.exposed),
     )
+
+
+def _shows(exposed: Exposed) -> str:
+    field, was = f"{short(exposed.field)} of {short(exposed.name)}", _EXPOSURES[exposed.before]
+    if exposed.after is Exposure.READABLE:
+        return f"makes {field} readable, which was {was}"
+    return f"protects {field} less, which was {was} and is {_EXPOSURES[exposed.after]} now"
+
+
+def privacy_of(exposed: Exposed) -> tuple[Severity, str]:
+    """How bad it is that a field is protected less, and why, in a sentence. What isn't declared is judged as PII."""
+    field, is_readable = short(exposed.field), exposed.after is Exposure.READABLE
+    if exposed.sensitivity is None:
+        because = f"No sensitivity of {field} is declared or known here: it is judged as PII."
+    else:
+        because = f"{field} is declared {exposed.sensitivity}."
+        if exposed.sensitivity not in SENSITIVE:
+            return Severity.NONE, because
+    is_personal = exposed.sensitivity is not Sensitivity.CONFIDENTIAL
+    return (Severity.BREAKING if is_readable and is_personal else Severity.DEGRADED), because
 
 
 def _values(difference: Difference) -> str:

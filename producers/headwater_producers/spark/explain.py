@@ -9,14 +9,14 @@ import html
 import json
 import logging
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.execution.describe import describe_plan
 from headwater_producers.spark.jvm.scala import class_name
-from headwater_producers.spark.plan.column import Column, DataType, Direct, Field, Indirect
-from headwater_producers.spark.plan.edges import edge_kind, edge_sources, unfold
+from headwater_producers.spark.plan.column import Column, DataType, Direct, Field, Indirect, Path
+from headwater_producers.spark.plan.edges import OutputField, edge_kind, edge_sources, unfold, unfold_all
 from headwater_producers.spark.plan.lattice import subtype
 from headwater_producers.spark.plan.names import reporting
 from headwater_producers.spark.plan.output_schema import output_fields
@@ -102,7 +102,9 @@ class LineageExplanation:
         return html_table(self)
 
 
-def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> LineageExplanation:
+def explain_lineage(
+    df: DataFrame, *, settings: PlanSettings | None = None, encoded: bool = False
+) -> LineageExplanation:
     """Which input fields each column of `df` comes from, and which influence it.
 
     Nothing is run, written or sent; streaming frames that aren't started work as well. Never raises for a plan: what
@@ -111,6 +113,7 @@ def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> L
     Args:
         df: a DataFrame of a classic session (Spark Connect has no plan to look at).
         settings: see `PlanSettings`.
+        encoded: whether members of what is encoded, such as JSON, are outputs as well, and those of a map by their key.
 
     Raises:
         TypeError: `df` is of a Spark Connect session, or no DataFrame.
@@ -139,7 +142,7 @@ def explain_lineage(df: DataFrame, *, settings: PlanSettings | None = None) -> L
     if turned is not None:
         relation = transposed(relation, turned.index, schema)
     with reporting(description.names):
-        return _explained(relation, schema, problems)
+        return _explained(relation, schema, problems, unfold_all if encoded else unfold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +175,17 @@ def _before_transposing(asked: Any) -> _Transposed | None:
         return _Transposed(asked.child(), "")
 
 
-def _explained(relation: Relation, schema: DataType, problems: ColumnLineage) -> LineageExplanation:
+def _explained(
+    relation: Relation,
+    schema: DataType,
+    problems: ColumnLineage,
+    unfolded: Callable[[OutputField], Iterator[tuple[Path, Column]]],
+) -> LineageExplanation:
     return LineageExplanation(
         outputs=tuple(
             LineageOutput(path=path_text(path), sources=_sources(column, path[-1]))
             for field in output_fields(relation, schema)
-            for path, column in unfold(field)
+            for path, column in unfolded(field)
         ),
         influences=_sorted(_indirect(influence) for influence in relation.influences),
         complete=problems.complete,

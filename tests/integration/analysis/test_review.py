@@ -20,7 +20,9 @@ from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.write import GraphWriter
 from headwater_consumers.review.answer import Review
 from headwater_consumers.review.ask import review
-from headwater_consumers.review.compare import DifferenceKind
+from headwater_consumers.review.compare import Difference, DifferenceKind
+from headwater_consumers.review.jobs.ask import review_job
+from headwater_consumers.review.jobs.version import version_of
 from headwater_consumers.review.question import Question
 from headwater_consumers.review.reading.files import read_schema
 from headwater_schemas.events import (
@@ -29,11 +31,13 @@ from headwater_schemas.events import (
     DatasetUse,
     DeclarationEvent,
     DeclarationSetEvent,
+    DeclaredColumn,
     JobRef,
     LineageEvent,
     RunEvent,
     RunEventType,
     RunRef,
+    Sensitivity,
     build,
 )
 from headwater_schemas.identity import declaration_digest
@@ -87,12 +91,18 @@ def severities(found: Review) -> dict[str, str]:
 
 def declared(**consumers: tuple[str, ...]) -> list[LineageEvent]:
     """A set that declares which columns of orders each consumer reads; none: all of it."""
-    made = [
-        DeclarationEvent(set="s", consumer=name, reads=(DatasetRead(ORDERS, columns),))
-        for name, columns in consumers.items()
-    ]
+    return declared_set(
+        *(
+            DeclarationEvent(set="s", consumer=name, reads=(DatasetRead(ORDERS, columns),))
+            for name, columns in consumers.items()
+        )
+    )
+
+
+def declared_set(*made: DeclarationEvent, revision: int = 1) -> list[LineageEvent]:
+    """The set `s` of these declarations."""
     digests = tuple(sorted(declaration_digest(each) for each in made))
-    whole = DeclarationSetEvent(set="s", revision=1, items=digests)
+    whole = DeclarationSetEvent(set="s", revision=revision, items=digests)
     events = [build.lineage_event(each, producer=PRODUCER, event_time=START) for each in made]
     return [*events, build.lineage_event(whole, producer=PRODUCER, event_time=START)]
 
@@ -368,3 +378,62 @@ def test_the_scripts_for_ci(fill: Callable[..., None], settings_of_stack: None, 
     assert "note is renamed to remark" in (clone / "headwater-review.md").read_text()
     (finding,) = json.loads((clone / "headwater-review.json").read_text())
     assert finding["location"]["path"] == "schemas/orders.sql"
+
+
+def test_what_a_job_does_to_a_leaf_concerns_its_declared_consumers(fill: Callable[..., None], reader: Reader) -> None:
+    """Nothing is downstream of `copy` but a consumer: of the dataset, or of one of its columns."""
+    schema = read_schema("new", "note string")
+    kinds = (DifferenceKind.ROWS, DifferenceKind.WRITE_MODE, DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
+    changes = (*(Difference(kind, "", before="a", after="b") for kind in kinds), Difference(
+        DifferenceKind.WRITE_MODE, "", before="append", after="overwrite", overwrites_more=True
+    ))  # fmt: skip
+
+    def found() -> list[str]:
+        answer = review(reader, Question("copy", schema, schema, differences=changes))
+        by_difference = {each.difference: each.severity.value for each in answer.differences}
+        return [by_difference[each] for each in changes]
+
+    fill(SHOP)
+    assert found() == ["NONE", "NONE", "NONE", "NONE", "DEGRADED"]
+    reads = [DatasetRead(DatasetRef("w", "copy"), columns) for columns in ((), ("note",))]
+    for read in reads:
+        fill(declared_set(DeclarationEvent(set="s", consumer="board", reads=(read,))))
+        assert found() == ["DEGRADED", "DEGRADED", "BREAKING", "BREAKING", "DEGRADED"]
+    partitioned = "create table t (note string) partitioned by (note)"
+    answer = review(
+        reader, Question("copy", read_schema("new", partitioned), read_schema("old", "create table t (note string)"))
+    )
+    assert severities(answer) == {"PARTITIONING ": "DEGRADED"}
+    assert answer.differences[0].reasons == ("Consumer board reads the dataset.",)
+
+
+def test_a_member_that_the_graph_has_not_is_one_of_its_column(fill: Callable[..., None], reader: Reader) -> None:
+    fill(SHOP)
+    schema = read_schema("new", "note string")
+    changes = tuple(Difference(kind, "note.a") for kind in (DifferenceKind.MEANING, DifferenceKind.REMOVED))
+    answer = review(reader, Question("orders", schema, schema, differences=changes))
+    assert severities(answer) == {"MEANING note.a": "DEGRADED", "REMOVED note.a": "DEGRADED"}
+
+
+def test_how_bad_a_lost_hash_is_depends_on_what_is_declared(fill: Callable[..., None], reader: Reader) -> None:
+    step = {"kind": "HASH", "masking": True, "expression": None, "field": "note"}
+    read = {"source": "table", "name": "orders", "field": "note", "steps": [step]}
+    copied = {**read, "steps": [{**step, "kind": "COPY", "masking": False}]}
+    note = {"name": "note", "type": "string", "nullable": True, "metadata": {}}
+    old, new = (
+        version_of(name, [{
+            "kind": "table", "name": "copy", "mode": "append", "format": None, "partitioned_by": [], "options": {},
+            "schema": {"type": "struct", "fields": [note]}, "influences": [], "settings": {}, "reason": None,
+            "rows": "r", "columns": {"note": name}, "together": {"note": name}, "values": {"note": name},
+            "read": {"note": [field]}, "unread": None, "expressions": {"note": name},
+        }], [], [], [])
+        for name, field in (("old", read), ("new", copied))
+    )  # fmt: skip
+    fill(SHOP)
+    expected = {None: "BREAKING", "PII": "BREAKING", "CONFIDENTIAL": "DEGRADED", "INTERNAL": "NONE"}
+    for revision, (sensitivity, severity) in enumerate(expected.items(), start=1):
+        if sensitivity is not None:
+            about = DeclaredColumn(path="note", sensitivity=Sensitivity(sensitivity))
+            fill(declared_set(DeclarationEvent(set="s", dataset=ORDERS, columns=(about,)), revision=revision))
+        (output,) = review_job(reader, old, new).outputs
+        assert severities(output)["PRIVACY note"] == severity, sensitivity

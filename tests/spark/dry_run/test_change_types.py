@@ -106,7 +106,65 @@ MERGED = (
     "s.writeStream.foreachBatch(each).start().awaitTermination()\n"
 )
 
+
+def kafka(qty: int, hashed: str) -> str:
+    """A topic's JSON, filtered, with a hash in the JSON that is written."""
+    return (
+        "r = spark.read.format('kafka').option('kafka.bootstrap.servers', 'b:9092').option('subscribe', 't').load()\n"
+        "r = r.select(F.from_json(F.col('value').cast('string'), 'id string, qty int, email string').alias('o'))\n"
+        f"c = r.where('o.qty > {qty}').select(F.col('o.id').alias('id'), {hashed}.alias('hash'))\n"
+        "c.select(F.to_json(F.struct(*c.columns)).alias('value')).write.format('kafka').option('topic', 'u').save()\n"
+    )
+
+
+def nested(least: int, mail: str, total: str, last: int) -> str:
+    return ORDERS + (
+        f"o = o.where('amount > {least}').groupBy('customer').agg(F.collect_list(F.struct('id', {mail}.alias('m')))"
+        f".alias('l'), F.{total}('amount').alias('s'))\n"
+        f"o.select('customer', 'l', F.struct('s', F.create_map(F.lit('k'), F.col('s'), F.lit('z'), F.lit({last}))"
+        f".alias('m')).alias('n')){OUT}"
+    )
+
+
+TWO_UDFS = (
+    "f, g, h = (F.udf(each, 'string') for each in (lambda s: s.{}(), lambda s: s + '{}', lambda s: s))\n"
+    + ORDERS
+    + "o.where('amount > {}').select(F.to_json(F.struct(f('state').alias('a'), g('state').alias('b'), "
+    "h('state').alias('c'))).alias('value'))" + OUT
+)
+BY_DAY = ORDERS + "o.write.mode('overwrite'){}.partitionBy('day').{}('/lake/out')"
+DYNAMIC = ".option('partitionOverwriteMode', 'dynamic')"
 CHANGES = {
+    "a filter and a hash in a topic's JSON": (
+        kafka(0, "F.sha2('o.email', 256)"), kafka(1, "F.col('o.email')"),
+        {"ROWS ", "MEANING value.hash", "PRIVACY value.hash"},
+    ),
+    "a filter, a hash in a list, an aggregate and a map's value": (
+        nested(1, "F.md5('state')", "sum", 1), nested(2, "F.col('state')", "max", 2),
+        {"ROWS ", "MEANING l.[].m", "PRIVACY l.[].m", "MEANING n.s", "MEANING n.m.k", "MEANING n.m.z"}
+        | {"RETYPED n.m.{} NARROWER", "RETYPED n.s NARROWER"},
+    ),
+    "a filter and two functions": (
+        TWO_UDFS.format("upper", "a", 1), TWO_UDFS.format("lower", "b", 2),
+        {"ROWS ", "MEANING value.a", "MEANING value.b"},
+    ),
+    "a filter, the condition of a CASE, and a constant": (
+        ORDERS + "o.where('id > 1').selectExpr('CASE WHEN amount > 1 THEN state END c', '1 k', 'day')" + OUT,
+        ORDERS + "o.where('id > 2').selectExpr('CASE WHEN amount > 2 THEN state END c', '2 k', 'day')" + OUT,
+        {"ROWS ", "MEANING c", "MEANING k"},
+    ),
+    "members of a JSON that go, come and are renamed": (
+        ORDERS + "o.where('id > 1').select(F.to_json(F.struct('id', 'state', F.md5('state').alias('h'))).alias('v'))"
+        + OUT,
+        ORDERS + "o.where('id > 2').select(F.to_json(F.struct('id', F.col('state').alias('s'), 'day')).alias('v'))"
+        + OUT,
+        {"ROWS ", "RENAMED v.state", "REMOVED v.h", "ADDED v.day"},
+    ),
+    "what is overwritten, the format and two options": (
+        BY_DAY.format(DYNAMIC + ".option('header', True)", "csv"),
+        BY_DAY.format(".option('sep', ';')", "json"),
+        {"WRITE_MODE "},
+    ),
     # name: the old script, the new one, what differs
     "added": (ORDERS + "o.select('id')" + OUT, ORDERS + "o.select('id', 'state')" + OUT, {"ADDED state"}),
     "removed": (ORDERS + "o.select('id', 'state')" + OUT, ORDERS + "o.select('id')" + OUT, {"REMOVED state"}),
@@ -204,7 +262,8 @@ CHANGES = {
         + ORDERS + "o.select('id')" + OUT + "spark.conf.unset('spark.sql.ansi.enabled')",
         {"ROWS "},
     ),
-    "stream": (STREAM.format("1 hour"), STREAM.format("2 hours"), {"ROWS "}),
+    "stream": (STREAM.format("1 hour"), STREAM.format("2 hours"),
+        {"ROWS ", "MEANING window.start", "MEANING window.end"}),
     "foreachBatch": (BATCHES.format(1, "F.lit(1)"), BATCHES.format(2, "F.lit(1)"), {"MEANING a"}),
     "insert": (
         "spark.sql('INSERT INTO shop.customers SELECT customer, state, state, amount FROM shop.orders')",
@@ -283,7 +342,7 @@ CHANGES = {
     ),
     "merge, no insert any more": (
         UPSERT.format("", "", "o.state"), UPSERT.format("", "", "o.state").split("WHEN NOT")[0] + "')",
-        {"ROWS ", "MEANING customer"},
+        {"ROWS ", "MEANING customer", "MEANING born"},
     ),
     "mergeInto, a value": (
         MERGE_INTO.format("", "", "F.col('o.state')"), MERGE_INTO.format("", "", "F.upper('o.state')"),
@@ -341,6 +400,11 @@ CHANGES = {
 }  # fmt: skip
 
 EQUAL = {
+    "what is overwritten, by an option and by a setting": (
+        BY_DAY.format(DYNAMIC, "parquet"),
+        "spark.conf.set('spark.sql.sources.partitionOverwriteMode', 'DYNAMIC')\n"
+        + BY_DAY.format("", "parquet") + "\nspark.conf.unset('spark.sql.sources.partitionOverwriteMode')",
+    ),
     # name: two scripts that are written differently, and do the same
     "filters": (
         ORDERS + "o.where('amount > 1').where(\"state = 'x'\").select('id')" + OUT,
@@ -478,6 +542,7 @@ EACH_DIFFERENCE = {
     "outputs",
     "inputs",
     "merge in foreachBatch",
+    "a filter and a hash in a topic's JSON",
 }
 """Changes of the gate: they have every kind of difference."""
 
@@ -689,4 +754,4 @@ def test_parameters_of_a_query(dry_runs: DryRuns) -> None:
 def test_secrets_of_options_are_not_shown(dry_runs: DryRuns) -> None:
     script = ORDERS + "o.write.option('fs.key', 'abc').option('password', 'abc').option('header', 'x').csv('/o')"
     (output,) = dry_runs.version(script).outputs
-    assert output.mode == "header=x"
+    assert output.options == {"header": "header=x"}

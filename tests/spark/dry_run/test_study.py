@@ -1,7 +1,9 @@
 """Reviews of mutated jobs, judged by what both versions really write: no missed break, and few false alarms.
 
+And of jobs with several mutations at once, in nested values: each is listed.
+
 uv run pytest tests/spark/dry_run/test_study.py -m study                      # all 200, some minutes
-UPDATE_GOLDENS=1 uv run pytest tests/spark/dry_run/test_study.py -m study     # and writes docs/analysis/review-study.md
+UPDATE_GOLDENS=1 uv run pytest tests/spark/dry_run/test_study.py -m study     # and writes its two pages
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from headwater_consumers.analysis.impact import Severity
 from headwater_consumers.review.jobs.answer import JobReview
 from headwater_consumers.review.jobs.ask import review_job
 from spark.dry_run.job_grammar import OUT, TABLES, Job, Mutation, mutated, random_job
+from spark.dry_run.payload_grammar import PayloadJob, random_payload_job
 from support.dry_runs import DryRuns
 from support.run_rules import rewrite, updating
 
@@ -31,6 +34,8 @@ JOBS = 200
 FEW = 12
 ROWS = 60
 MOST_FALSE_ALARMS = 0.02
+NESTED_JOBS = 90
+NESTED_PAGE = Path(__file__).parents[3] / "docs" / "analysis" / "review-study-nested.md"
 PAGE = Path(__file__).parents[3] / "docs" / "analysis" / "review-study.md"
 _STATES = ("new", "paid", "sent", None)
 
@@ -155,6 +160,80 @@ def test_no_break_is_missed_and_few_alarms_are_false(dry_runs: DryRuns, tables: 
     if updating():
         rewrite(PAGE, page(found))
     assert PAGE.read_text(encoding="utf-8") == page(found)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A job with several mutations at once, and what the review lists."""
+
+    seed: int
+    job: PayloadJob
+    found: frozenset[str]
+
+
+def listed(dry_runs: DryRuns, seeds: Iterable[int]) -> list[Listed]:
+    out = []
+    for seed in seeds:
+        job = random_payload_job(Random(seed), 1 + seed % 3)
+        old, new = dry_runs.version(job.old, "old"), dry_runs.version(job.new, "new")
+        assert old.complete, (seed, old.problems, job.old)
+        (output,) = review_job(None, old, new).outputs
+        names = (f"{each.difference.kind} {each.difference.column}" for each in output.differences)
+        out.append(Listed(seed, job, frozenset(names)))
+    return out
+
+
+def _all_listed(found: list[Listed]) -> None:
+    wrong = [
+        (each.seed, sorted(each.job.expected - each.found), sorted(each.found - each.job.expected))
+        for each in found
+        if each.found != each.job.expected
+    ]
+    assert wrong == []
+
+
+@pytest.mark.timeout(300)
+def test_a_few_jobs_with_several_mutations(dry_runs: DryRuns) -> None:
+    _all_listed(listed(dry_runs, range(FEW)))
+
+
+@pytest.mark.study
+@pytest.mark.timeout(3_600)
+def test_each_of_several_mutations_is_listed(dry_runs: DryRuns) -> None:
+    found = listed(dry_runs, range(NESTED_JOBS))
+    _all_listed(found)
+    if updating():
+        rewrite(NESTED_PAGE, nested_page(found))
+    assert NESTED_PAGE.read_text(encoding="utf-8") == nested_page(found)
+
+
+def nested_page(found: list[Listed]) -> str:
+    """The report on jobs with several mutations."""
+    lines = [
+        f"# Reviews of {NESTED_JOBS} jobs with up to three mutations at once",
+        "",
+        "Random PySpark jobs that put values together: columns, structs, lists, maps and JSON, half of them as the",
+        "JSON of a Kafka topic. One, two or three things differ: the filter, or the expression of a member (a sum, a",
+        "CASE, a function of Spark's or of Python, a default, a hash or a mask that goes). *Listed*: the review names",
+        "each of them by its path, with a finding of its own for a hash or mask that goes.",
+        "",
+        "```sh",
+        "UPDATE_GOLDENS=1 uv run pytest tests/spark/dry_run/test_study.py -m study -k several",
+        "```",
+        "",
+        "| jobs with | jobs | differences | listed | listed besides |",
+        "|---|---|---|---|---|",
+    ]
+    groups = {f"{n} mutation{'s' if n > 1 else ''}": [e for e in found if e.job.mutations == n] for n in (1, 2, 3)}
+    groups["a topic's JSON"] = [each for each in found if each.job.is_topic]
+    for shape in sorted({shape for each in found for shape in each.job.shapes}):
+        groups[shape] = [each for each in found if shape in each.job.shapes]
+    for name, some in groups.items():
+        expected = sum(len(each.job.expected) for each in some)
+        hit = sum(len(each.job.expected & each.found) for each in some)
+        more = sum(len(each.found - each.job.expected) for each in some)
+        lines.append(f"| {name} | {len(some)} | {expected} | {hit} | {more} |")
+    return "\n".join(lines) + "\n"
 
 
 def page(found: list[Judged]) -> str:

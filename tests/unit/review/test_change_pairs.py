@@ -127,9 +127,11 @@ SCHEMAS = {
         "DESCRIPTION", ("a int comment 'x'", "a int comment 'y'"), ("a int comment 'x'", "a integer comment 'x'"),
         COSMETIC, None,
     ),
-    "partitioning": Pair("PARTITIONING", (by("a"), by("b")), (by("a"), by("A")), DEGRADED, "BREAKING PARTITIONING"),
+    "partitioning": Pair("PARTITIONING", (by("a"), by("b")), (by("a"), by("A")), DEGRADED, "BREAKING PARTITIONING",
+        DEGRADED, DEGRADED),
     "partitioning, in another order": Pair(
-        "PARTITIONING", (by("a", "b"), by("b", "a")), (by("a", "b"), by("a", "b")), DEGRADED, "BREAKING PARTITIONING"
+        "PARTITIONING", (by("a", "b"), by("b", "a")), (by("a", "b"), by("a", "b")), DEGRADED, "BREAKING PARTITIONING",
+        DEGRADED, DEGRADED,
     ),
 }  # fmt: skip
 
@@ -140,6 +142,7 @@ def output(name: str = "/lake/out", *, order: tuple[str, ...] = ("a", "b"), **pr
     plain = {
         "kind": "path", "name": name, "mode": "overwrite", "format": "parquet", "partitioned_by": [],
         "schema": {"type": "struct", "fields": fields}, "rows": "r", "columns": values, "together": values,
+        "values": values, "read": {}, "unread": None, "options": {},
         "expressions": values, "influences": ["FILTER: a > 1"], "settings": {}, "reason": None,
     }  # fmt: skip
     return {**plain, **properties}
@@ -147,6 +150,11 @@ def output(name: str = "/lake/out", *, order: tuple[str, ...] = ("a", "b"), **pr
 
 def computed(value: str) -> dict[str, Any]:
     return output(columns={"a": value, "b": "b"}, expressions={"a": value, "b": "b"})
+
+
+def made_of_email(kind: str) -> dict[str, Any]:
+    step = {"kind": kind, "masking": kind != "COPY", "expression": None, "field": "email"}
+    return output(read={"a": [{"source": "table", "name": "o", "field": "email", "steps": [step]}]})
 
 
 def reads(*tables: str) -> JobVersion:
@@ -158,15 +166,16 @@ REWRITTEN = output(influences=["FILTER: 1 < a"])
 JOBS = {
     "another filter": Pair(
         "ROWS", (output(), output(rows="s", influences=["FILTER: a > 2"])), (output(), REWRITTEN),
-        DEGRADED, "BREAKING MEANING",
+        DEGRADED, "BREAKING MEANING", DEGRADED, DEGRADED,
     ),
     "another join": Pair(
         "ROWS", (output(influences=["JOIN: inner"]), output(rows="s", influences=["JOIN: left"])),
-        (output(rows=None), output(rows="s")), DEGRADED, "BREAKING MEANING",
+        (output(rows=None), output(rows="s")), DEGRADED, "BREAKING MEANING", DEGRADED, DEGRADED,
     ),
     "another setting": Pair(
         "ROWS", (output(settings={"ansi": "true"}), output(settings={"ansi": "false"})),
         (output(settings={"ansi": "true"}), output(settings={"ansi": "true"})), DEGRADED, "BREAKING MEANING",
+        DEGRADED, DEGRADED,
     ),
     "another value": Pair(
         "MEANING", (computed("a * 2"), computed("a * 3")), (computed("a * 2"), computed("a * 2")),
@@ -174,18 +183,19 @@ JOBS = {
     ),
     "another mode": Pair(
         "WRITE_MODE", (output(mode="append"), output()), (output(mode=None), output(mode="errorifexists")),
-        DEGRADED, "BREAKING MEANING",
+        DEGRADED, "BREAKING MEANING", DEGRADED, DEGRADED,
     ),
     "another format": Pair(
-        "WRITE_MODE", (output(), output(format="orc")), (output(), output()), DEGRADED, "BREAKING MEANING"
+        "WRITE_MODE", (output(), output(format="orc")), (output(), output()), DEGRADED, "BREAKING MEANING",
+        DEGRADED, DEGRADED,
     ),
     "another order in a file that is read by position": Pair(
         "POSITION", (output(format="csv"), output(format="csv", order=("b", "a"))),
-        (output(), output(order=("b", "a"))), BREAKING, "BREAKING RENAMED",
+        (output(), output(order=("b", "a"))), BREAKING, "BREAKING RENAMED", BREAKING, BREAKING,
     ),
     "an output goes": Pair(
         "OUTPUT_REMOVED", (output("/lake/a"), output("/lake/b")), (output("/lake/a"), output("/lake/a")),
-        BREAKING, "BREAKING REMOVED",
+        BREAKING, "BREAKING REMOVED", BREAKING, BREAKING,
     ),
     "an output comes": Pair(
         "OUTPUT_ADDED", (output("/lake/a"), output("/lake/b")), (output("/lake/a"), output("/lake/a")), NONE, None
@@ -196,9 +206,21 @@ JOBS = {
     "an input comes": Pair(
         "INPUT_ADDED", (reads("o"), reads("o", "c")), (reads("o", "c"), reads("c", "o")), NONE, None
     ),
+    "another option": Pair(
+        "WRITE_MODE", (output(), output(options={"header": "header=true"})),
+        (output(options={"a": "a=1"}), output(options={"a": "a=1"})), DEGRADED, "BREAKING MEANING", DEGRADED, DEGRADED,
+    ),
+    "a hash goes": Pair(
+        "PRIVACY", (made_of_email("HASH"), made_of_email("COPY")), (made_of_email("COPY"), made_of_email("HASH")),
+        BREAKING, None,
+    ),
+    "a mask becomes a hash": Pair(
+        "PRIVACY", (made_of_email("MASK"), made_of_email("HASH")), (made_of_email("HASH"), made_of_email("MASK")),
+        DEGRADED, None,
+    ),
     "the same mode by another name": Pair(
         "WRITE_MODE", (output(mode="error"), output(mode="ignore")), (output(mode="default"), output(mode="error")),
-        DEGRADED, "BREAKING MEANING",
+        DEGRADED, "BREAKING MEANING", DEGRADED, DEGRADED,
     ),
     "a column of the same value has another name": Pair(
         "RENAMED",

@@ -29,6 +29,10 @@ def output(name: str = "/lake/out", rows: str = "r", **columns: str) -> dict[str
         "rows": rows,
         "columns": columns,
         "together": columns,
+        "values": columns,
+        "read": {},
+        "unread": None,
+        "options": {},
         "expressions": {each: f"{each} of orders" for each in columns},
         "influences": [f"FILTER: {rows}"],
         "settings": {},
@@ -201,3 +205,86 @@ def test_equal_texts_are_computed_in_another_way() -> None:
 def test_one_more_of_what_was_there_is_named() -> None:
     old, new = output(a="1") | {"influences": ["DISTINCT"]}, output(a="1", rows="s") | {"influences": ["DISTINCT"] * 2}
     assert texts(old, new) == ["The job writes other rows: none → DISTINCT"]
+
+
+def read_as(*effects: str) -> dict[str, Any]:
+    """A report of `mail` that these effects are done to in turn."""
+    steps = [{"kind": each, "masking": each != "COPY", "expression": None, "field": "mail"} for each in effects]
+    return {"source": "table", "name": "people", "field": "mail", "steps": steps}
+
+
+def found_in(old: dict[str, Any], new: dict[str, Any]) -> dict[str, str]:
+    review = review_job(None, version("o.py", output(v="1") | old), version("n.py", output(v="2", rows="s") | new))
+    return {
+        f"{each.difference.kind} {each.difference.column}": each.severity
+        for each in review.outputs[0].differences
+        if each.difference.kind != "ROWS"
+    }
+
+
+def test_members_that_differ_beside_the_rows_are_listed_by_name(subtests: pytest.Subtests) -> None:
+    cases: dict[str, tuple[dict[str, str], dict[str, str], set[str]]] = {
+        "the same": ({"v": "json", "v.a": "1"}, {"v": "json", "v.a": "1"}, set()),
+        "two": ({"v": "", "v.a": "1", "v.b": "1"}, {"v": "", "v.a": "2", "v.b": "2"}, {"MEANING v.a", "MEANING v.b"}),
+        "how it is encoded": ({"v": "json", "v.a": "1"}, {"v": "csv", "v.a": "1"}, {"MEANING v"}),
+        "one goes": ({"v": "", "v.a": "1", "v.b": "1"}, {"v": "", "v.a": "1"}, {"REMOVED v.b"}),
+        "a list goes": ({"v": "", "v.a": "1", "v.b": "", "v.b.[]": "2"}, {"v": "", "v.a": "1"}, {"REMOVED v.b"}),
+        "one is renamed": ({"v": "", "v.a": "1", "v.b": "2"}, {"v": "", "v.a": "1", "v.c": "2"}, {"RENAMED v.b"}),
+        "another order": (
+            {"v": "", "v.a": "1", "v.b": "2"}, {"v": "", "v.b": "2", "v.a": "1"}, {"MEANING v"},
+        ),
+        "no members any more": ({"v": "json", "v.a": "1"}, {"v": "raw"}, {"MEANING v"}),
+    }  # fmt: skip
+    for name, (before, after, expected) in cases.items():
+        with subtests.test(name):
+            assert set(found_in({"values": before}, {"values": after})) == expected
+
+
+def test_a_field_that_is_protected_less_is_a_finding_of_its_own(subtests: pytest.Subtests) -> None:
+    one, other = {"v": "", "v.a": "1"}, {"v": "", "v.a": "2"}
+    cases = {
+        "a hash goes": (["HASH"], ["COPY"], "BREAKING"),
+        "a mask goes": (["MASK"], ["COPY"], "BREAKING"),
+        "a mask becomes a hash": (["MASK"], ["HASH"], "DEGRADED"),
+        "a hash before a foreachBatch goes": (["HASH", "COPY"], ["COPY", "COPY"], "BREAKING"),
+        "a hash becomes a mask": (["HASH"], ["MASK"], None),
+    }
+    for name, (before, after, expected) in cases.items():
+        with subtests.test(name):
+            found = found_in(
+                {"values": one, "read": {"v": [], "v.a": [read_as(*before)]}},
+                {"values": other, "read": {"v": [], "v.a": [read_as(*after)]}},
+            )
+            assert found.get("PRIVACY v.a") == expected
+            assert found["MEANING v.a"] == "DEGRADED"
+
+
+def test_a_field_that_is_readable_under_another_name_is_found() -> None:
+    found = found_in(
+        {"values": {"v": "", "v.a": "1"}, "read": {"v.a": [read_as("HASH")]}},
+        {"values": {"v": "", "v.b": "2"}, "read": {"v.b": [read_as("COPY")]}},
+    )
+    assert found == {"PRIVACY v.b": "BREAKING", "REMOVED v.a": "BREAKING", "ADDED v.b": "COSMETIC"}
+
+
+def test_values_that_differ_and_of_which_it_isnt_known_what_they_are_made_of_are_unknown() -> None:
+    old, new = output(a="1") | {"unread": "too large"}, output(a="2") | {"unread": "too large"}
+    assert review_job(None, version("o.py", old), version("n.py", old)).verdict is JobVerdict.NONE
+    found = review_job(None, version("o.py", old), version("n.py", new))
+    assert found.verdict is JobVerdict.UNKNOWN
+    assert "isn't known: too large" in found.problems[0].text
+
+
+def test_each_thing_that_is_written_otherwise_is_a_difference_of_its_own() -> None:
+    dynamic = "overwrite of the partitions that it has rows for"
+    old = output(a="1") | {"mode": dynamic, "options": {"header": "header=true", "sep": "sep=,"}}
+    new = output(a="1") | {"format": "csv", "options": {"header": "header=false", "sep": "sep=,"}}
+    assert texts(old, new) == [
+        f"The job writes otherwise: {dynamic} → overwrite",
+        "The job writes otherwise: parquet → csv",
+        "The job writes otherwise: header=true → header=false",
+    ]
+    review = review_job(None, version("old.py", old), version("new.py", new))
+    assert len({finding["fingerprint"] for finding in show.gitlab(review)}) == 3
+    (first, *_) = review.outputs[0].differences
+    assert (first.difference.overwrites_more, first.reasons) == (True, ("Rows that stayed before are overwritten.",))

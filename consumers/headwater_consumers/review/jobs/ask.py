@@ -9,17 +9,23 @@ from dataclasses import replace
 from headwater_consumers.analysis.assets import Asset, AssetKind
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_consumers.analysis.impact import Policy, Severity
+from headwater_consumers.analysis.impact.start import columns_of
+from headwater_consumers.analysis.privacy.graph import StoredPrivacyGraph
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import FoundNode, resolve_dataset
+from headwater_consumers.analysis.sensitivity import LEVELS
 from headwater_consumers.review.answer import Review
 from headwater_consumers.review.ask import review
 from headwater_consumers.review.by_kind import NOT_ASKED, review_by_kind
+from headwater_consumers.review.compare import Difference
 from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
 from headwater_consumers.review.jobs.compare import ComparedOutput, compare_jobs
+from headwater_consumers.review.jobs.exposed import fields_unread
 from headwater_consumers.review.jobs.runs import judged_with_rows, notes_of_runs, problems_of_runs
 from headwater_consumers.review.jobs.version import JobProblem, JobVersion
 from headwater_consumers.review.question import Question
 from headwater_consumers.review.schema import Schema
+from headwater_consumers.review.starts import Starts
 from headwater_consumers.review.stored import stored_schema
 
 
@@ -37,11 +43,19 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
     """
     old, new = judged_with_rows(old, new)
     old, new = _writing(old), _writing(new)
-    outputs = tuple(_reviewed(reader, each, old, new, policy) for each in compare_jobs(old, new))
+    compared = compare_jobs(old, new)
+    found = {(each.kind, each.name): each.differences for each in compared}
+    outputs = tuple(_reviewed(reader, each, old, new, policy) for each in compared)
     severity = min((each.severity for each in outputs), key=lambda each: each.rank, default=Severity.NONE)
     known = JobVerdict(severity.value)
     differs = any(each.differences for each in outputs)
-    problems = (*old.problems, *new.problems, *_of_tables(old, new), *problems_of_runs(old, new, differs=differs))
+    problems = (
+        *old.problems,
+        *new.problems,
+        *(problem for version in (old, new) for problem in fields_unread(version, found)),
+        *_of_tables(old, new),
+        *problems_of_runs(old, new, differs=differs),
+    )
     complete = old.complete and new.complete and not problems
     return JobReview(
         old=old.script,
@@ -113,6 +127,8 @@ def _reviewed(
     schema = each.new or each.old
     if schema is None:
         raise ValueError("an output that neither version writes")
+    if reader is not None and any(difference.exposed for difference in differences):
+        differences = reader.read(lambda tx: tuple(_declared(tx, difference) for difference in each.differences))
     found = None if reader is None else reader.read(lambda tx: _resolved(tx, each.kind, each.name))
     if reader is None or found is None:
         notes = (
@@ -127,6 +143,18 @@ def _reviewed(
     question = Question(found.asset.key, each.new or schema, each.old or schema, differences=differences)
     answer = review(reader, question, policy)
     return _of_scripts(answer, old, new)
+
+
+def _declared(tx: Transaction, difference: Difference) -> Difference:
+    """The same, with the sensitivity that is declared of the field that it exposes."""
+    exposed = difference.exposed
+    found = None if exposed is None else _resolved(tx, exposed.kind, exposed.name)
+    if exposed is None or found is None:
+        return difference
+    starts = Starts(tx.tenant, found, columns_of(tx, found))
+    declared = StoredPrivacyGraph(tx).declared(starts.around(exposed.field))
+    level = max((each.level for each in declared.values()), default=0)
+    return replace(difference, exposed=replace(exposed, sensitivity=LEVELS[level])) if level else difference
 
 
 def _resolved(tx: Transaction, kind: str, name: str) -> FoundNode | None:

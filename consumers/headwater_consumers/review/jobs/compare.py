@@ -11,15 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headwater_consumers.review.compare import Difference, DifferenceKind, compare
+from headwater_consumers.review.jobs.exposed import fields_exposed
+from headwater_consumers.review.jobs.values import around_difference, shortened, values_by_column, values_that_differ
 from headwater_consumers.review.jobs.version import JobOutput, JobVersion
+from headwater_consumers.review.jobs.written import how_written
 from headwater_consumers.review.schema import Schema, step
 
 _MOST_TEXTS = 5
-_MOST_TEXT = 160
-_BEFORE_DIFFERENCE = 60
-_FAILS = "errorifexists"
-# Spark's other names of that mode, which is the one of a writer without any.
-_ALSO_FAILS = (None, "", "error", "default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,9 @@ def _written_by_one(output: ComparedOutput) -> DifferenceKind | None:
 
 
 def _what(each: Difference) -> tuple[object, ...]:
-    return each.kind, each.column, each.now, each.retyping
+    # How rows are written names nothing that is made up.
+    how = (each.before, each.after) if each.kind is DifferenceKind.WRITE_MODE else ()
+    return each.kind, each.column, each.now, each.retyping, each.exposed, how
 
 
 def _compared(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
@@ -114,23 +114,29 @@ def _by_name(outputs: Sequence[JobOutput]) -> dict[tuple[str, str], list[JobOutp
 
 
 def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
+    known = old.rows is not None and new.rows is not None
+    same_rows = old.rows == new.rows
     before, after = (old.columns, new.columns) if old.columns and new.columns else (old.together, new.together)
+    if known and not same_rows:
+        # With other rows each signature is another one.
+        before, after = values_by_column(old), values_by_column(new)
     renames = _renames(before, after)
     yield from compare(old.schema, new.schema, renames)
-    known = old.rows is not None and new.rows is not None
-    if known and old.rows != new.rows:
+    if known and not same_rows:
         gone = list((Counter(old.influences) - Counter(new.influences)).elements())
         come = list((Counter(new.influences) - Counter(old.influences)).elements())
         if len(gone) == len(come) == 1:
-            yield _rows(*_around_difference(gone[0], come[0]))
+            yield _rows(*around_difference(gone[0], come[0]))
         else:
             yield _rows(_texts(gone), _texts(come))
-    if _mode(old) != _mode(new):
-        yield Difference(DifferenceKind.WRITE_MODE, "", before=_mode(old), after=_mode(new))
+    yield from how_written(old, new)
     settings = [name for name in {**old.settings, **new.settings} if old.settings.get(name) != new.settings.get(name)]
     for name in sorted(settings):
         yield _rows(f"{name} = {old.settings.get(name)}", f"{name} = {new.settings.get(name)}")
-    yield from _meanings(old, new, [name for name, text in before.items() if after.get(name, text) != text])
+    if known:
+        changed = [name for name, text in before.items() if after.get(name, text) != text]
+        yield from values_that_differ(old, new, changed)
+    yield from fields_exposed(old, new)
     if [*before] != [*after] and {*before} == {*after} and _is_by_position(new):
         yield Difference(DifferenceKind.POSITION, "", before=_texts([*before]), after=_texts([*after]))
 
@@ -138,11 +144,6 @@ def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
 def _is_by_position(output: JobOutput) -> bool:
     """Whether readers find columns by place: those of text files."""
     return output.format in ("csv", "text")
-
-
-def _mode(output: JobOutput) -> str:
-    mode = _FAILS if output.mode in _ALSO_FAILS else output.mode
-    return " ".join(filter(None, (mode, output.format)))
 
 
 def _renames(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
@@ -154,29 +155,6 @@ def _renames(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
             if name not in others:
                 found[text].append(name)
     return {step(names[0]): step(come[text][0]) for text, names in gone.items() if len(names) == len(come[text]) == 1}
-
-
-def _meanings(old: JobOutput, new: JobOutput, changed: Sequence[str]) -> Iterator[Difference]:
-    """Columns that are computed otherwise, or of other rows."""
-    if old.rows is None or new.rows is None:
-        return
-    for name in changed:
-        before, after = old.expressions.get(step(name)), new.expressions.get(step(name))
-        # With other rows all columns have other values; then it is the rows that are listed.
-        if before == after and old.rows != new.rows:
-            continue
-        before, after = _lines_that_differ(before, after)
-        before, after = _around_difference(before, after)
-        yield Difference(DifferenceKind.MEANING, step(name), before=before, after=after)
-
-
-def _lines_that_differ(before: str | None, after: str | None) -> tuple[str | None, str | None]:
-    """Of a column that is made in several branches, those that make it otherwise; both texts where none does."""
-    old, new = (before or "").split("\n"), (after or "").split("\n")
-    if before == after or len(old) == len(new) == 1:
-        return before and before.replace("\n", "; "), after and after.replace("\n", "; ")
-    gone, come = [each for each in old if each not in new], [each for each in new if each not in old]
-    return "; ".join(gone) or None, "; ".join(come) or None
 
 
 def _of_inputs(old: JobVersion, new: JobVersion) -> Iterator[Difference]:
@@ -194,22 +172,6 @@ def _rows(before: str | None, after: str | None) -> Difference:
 
 
 def _texts(texts: Sequence[str]) -> str | None:
-    shown = [_short(each) or "" for each in texts[:_MOST_TEXTS]]
+    shown = [shortened(each) or "" for each in texts[:_MOST_TEXTS]]
     more = [f"and {len(texts) - _MOST_TEXTS} more"] if len(texts) > _MOST_TEXTS else []
     return "; ".join([*shown, *more]) or None
-
-
-def _around_difference(before: str | None, after: str | None) -> tuple[str | None, str | None]:
-    """Two texts cut to where they differ, if they are long."""
-    if before is None or after is None or before == after or max(len(before), len(after)) <= _MOST_TEXT:
-        return _short(before), _short(after)
-    # One may be the beginning of the other.
-    alike = min(len(before), len(after))
-    alike = next((n for n in range(alike) if before[n] != after[n]), alike)
-    start = max(0, alike - _BEFORE_DIFFERENCE)
-    ellipsis = "…" if start else ""
-    return f"{ellipsis}{_short(before[start:])}", f"{ellipsis}{_short(after[start:])}"
-
-
-def _short(text: str | None) -> str | None:
-    return text if text is None or len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"

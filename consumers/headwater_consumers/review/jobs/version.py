@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
+from headwater_consumers.analysis.privacy.operations import Effect, Exposure, effect_of
 from headwater_consumers.declaring.problems import DeclarationError
 from headwater_consumers.review.reading.files import read_schema
 from headwater_consumers.review.schema import NULLABLE, PARTITIONING, Schema
@@ -28,6 +30,27 @@ class JobProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldRead:
+    """A field that a value is made of.
+
+    Attributes:
+        kind, name: of the dataset that it is read from, as of an output.
+        field: its path there.
+        effects: what is done to it, in turn.
+    """
+
+    kind: str
+    name: str
+    field: str
+    effects: tuple[Effect, ...]
+
+    @property
+    def exposure(self) -> Exposure:
+        """What a reader of the value gets of the field."""
+        return reduce(lambda before, effect: effect.after(before), self.effects, Exposure.READABLE)
+
+
+@dataclass(frozen=True, slots=True)
 class JobOutput:
     """A write.
 
@@ -35,11 +58,16 @@ class JobOutput:
         kind: of the dataset: `path`, `table`, `topic`, `jdbc`, `sink` or `code` (rows that go to the script's code).
         name: of the dataset, as the script names it.
         mode: what becomes of the rows that were there.
+        options: of the writer that count, as `name=value` by name.
         format: of the files, where it is stated.
         schema: what is written, with its partitioning.
         rows: signature of which rows are written; None: not known.
         columns: signature by column; none, where there are too many.
         together: signature by column, which may also differ where another column does.
+        values: digest of what each value is computed from, whichever rows there are, by path: of a column, and of each
+            member of a struct, array, map or JSON that it is put together of.
+        read: the fields that each is made of, by path.
+        unread: why `read` may lack some; None: it doesn't.
         expressions: what each is made of, by path; a line for each branch of a MERGE that makes it otherwise.
         influences: what decides the rows, for people.
         settings: of the session, which decide what expressions mean.
@@ -49,11 +77,15 @@ class JobOutput:
     kind: str
     name: str
     mode: str
+    options: Mapping[str, str]
     format: str | None
     schema: Schema
     rows: str | None
     columns: Mapping[str, str]
     together: Mapping[str, str]
+    values: Mapping[str, str]
+    read: Mapping[str, tuple[FieldRead, ...]]
+    unread: str | None
     expressions: Mapping[str, str]
     influences: tuple[str, ...]
     settings: Mapping[str, str | None]
@@ -131,6 +163,14 @@ class JobVersion:
         return not self.problems and all(output.reason is None for output in self.outputs)
 
 
+def _field_read(report: Mapping[str, Any]) -> FieldRead:
+    effects = (
+        effect_of(each["kind"], masking=each["masking"], expression=each["expression"], field=each["field"])
+        for each in report["steps"]
+    )
+    return FieldRead(report["source"], report["name"], report["field"], tuple(effects))
+
+
 def output_of(script: str, report: Mapping[str, Any]) -> JobOutput:
     """An output as a dry run reports it.
 
@@ -148,11 +188,15 @@ def output_of(script: str, report: Mapping[str, Any]) -> JobOutput:
         kind=report["kind"],
         name=report["name"],
         mode=report["mode"],
+        options=report["options"],
         format=report["format"],
         schema=schema,
         rows=report["rows"],
         columns=report["columns"],
         together=report["together"],
+        values=report["values"],
+        read={path: tuple(_field_read(each) for each in fields) for path, fields in report["read"].items()},
+        unread=report["unread"],
         expressions=report["expressions"],
         influences=tuple(report["influences"]),
         settings=report["settings"],

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.dry_run.output import MOST_COLUMNS
@@ -20,6 +20,7 @@ from headwater_producers.spark.dry_run.sources import Source
 from headwater_producers.spark.dry_run.writing import Writes
 from headwater_producers.spark.jvm.scala import class_name, items, option, statics
 from headwater_producers.spark.jvm.versions import column_of, if_there
+from headwater_producers.spark.plan.schema import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,6 +43,12 @@ class _Value:
     label: str
     expression: Any
 
+    @property
+    def path(self) -> str:
+        """Of the column, or of the field in it."""
+        column = quoted(self.column)
+        return column if self.label == self.column else f"{column}.{quoted(self.label)}"
+
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
@@ -60,6 +67,14 @@ class _Branch:
     condition: Any | None
     written: str
     values: tuple[_Value, ...] = ()
+
+    def placed(self, path: str) -> str:
+        """A path in what the branch sets, by its labels, as a path in the table."""
+        for value in self.values:
+            label = quoted(value.label)
+            if path == label or path.startswith(f"{label}."):
+                return f"{value.path}{path[len(label) :]}"
+        return path
 
     def __str__(self) -> str:
         """For people."""
@@ -98,7 +113,7 @@ class Changes:
         schema = self._schema(table, branches)
         found = self._described(rows, branches, [field.name for field in schema.fields])
         if kind == "MergeIntoTable":
-            source = self._frames.texts(self._frame(analyzed.sourceTable()))[1]
+            source = self._frames.texts(self._frame(analyzed.sourceTable()))["influences"]
             found["influences"] = [*source, f"ON {_sql(statement.mergeCondition())}", *found["influences"]]
         mode = {"MergeIntoTable": "merge", "UpdateTable": "update", "DeleteFromTable": "delete"}[kind]
         if kind == "MergeIntoTable" and (evolves or self._evolves(statement)):
@@ -155,7 +170,9 @@ class Changes:
     def _described(self, rows: DataFrame, branches: Sequence[_Branch], names: Sequence[str]) -> dict[str, Any]:
         """As `Frames.described` has it, of a frame."""
         taken, expressions = [], defaultdict[str, dict[str, str]](dict)
-        columns, together = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+        signed = _Signed()
+        read = defaultdict[str, list[dict[str, Any]]](list)
+        unread: dict[str, None] = {}
         problem = None
         try:
             for branch in branches:
@@ -164,15 +181,23 @@ class Changes:
                 if not branch.values:
                     continue
                 made = rows.select(*(column_of(self._session, v.expression).alias(v.label) for v in branch.values))
-                for path, text in self._frames.texts(made)[0].items():
-                    expressions[path][branch.when or branch.action] = text
-                self._sign(branch, made, columns, together)
+                texts = self._frames.texts(made)
+                for path, text in texts["expressions"].items():
+                    expressions[branch.placed(path)][branch.when or branch.action] = text
+                for path, fields in texts["read"].items():
+                    read[branch.placed(path)] += fields
+                if texts["unread"]:
+                    unread[texts["unread"]] = None
+                self._sign(branch, made, signed)
         except UnreadableError as error:
             problem = str(error)
         return {
             "rows": None if problem else _digest(taken),
-            "columns": {name: _digest(columns[name]) for name in names} if len(names) <= MOST_COLUMNS else {},
-            "together": {name: _digest(together[name]) for name in names},
+            "columns": {name: _digest(signed.columns[name]) for name in names} if len(names) <= MOST_COLUMNS else {},
+            "together": {name: _digest(signed.together[name]) for name in names},
+            "values": {path: _digest(parts) for path, parts in signed.values.items()},
+            "read": dict(read),
+            "unread": "; ".join(unread) or None,
             "expressions": {path: _text(texts) for path, texts in expressions.items()},
             "influences": [str(branch) for branch in branches],
             "complete": problem is None,
@@ -180,21 +205,30 @@ class Changes:
             "settings": self._frames.settings(),
         }
 
-    def _sign(
-        self, branch: _Branch, made: DataFrame, columns: dict[str, list[str]], together: dict[str, list[str]]
-    ) -> None:
-        all_of_them = self._frames.signatures_of(made)
+    def _sign(self, branch: _Branch, made: DataFrame, signed: _Signed) -> None:
+        together, values = self._frames.signatures_of(made)
         for place, value in enumerate(branch.values):
             key = f"{branch.when} {branch.action} {value.label}"
-            together[value.column].append(f"{key} {all_of_them[place]}")
+            signed.together[value.column].append(f"{key} {together[place]}")
+            for path, digest in values[place].digests(value.path):
+                signed.values[path].append(f"{branch.when} {branch.action} {digest}")
             if len(branch.values) <= MOST_COLUMNS:
-                columns[value.column].append(f"{key} {self._frames.signature_of(made, value.label)}")
+                signed.columns[value.column].append(f"{key} {self._frames.signature_of(made, value.label)}")
 
     def _frame(self, plan: Any) -> DataFrame:
         return frame_of(self._session, plan)
 
     def _jvm(self, name: str) -> Any:
         return statics(self._session, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Signed:
+    """Signatures of what branches set, in order: of columns, of all columns together, and of values by path."""
+
+    columns: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    together: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    values: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 @dataclass(frozen=True, slots=True)

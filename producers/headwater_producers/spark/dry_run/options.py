@@ -30,8 +30,16 @@ def options_text(options: Mapping[str, str]) -> str:
     Args:
         options: by name in lower case.
     """
-    counting = sorted((name, value) for name, value in options.items() if not _is_neutral(name))
-    return " ".join(_shown(name, value) for name, value in counting)
+    return " ".join(shown_options(options).values())
+
+
+def shown_options(options: Mapping[str, str]) -> dict[str, str]:
+    """The options that count, in order, as `name=value` by name.
+
+    Args:
+        options: by name in lower case.
+    """
+    return {name: _shown(name, value) for name, value in sorted(options.items()) if not _is_neutral(name)}
 
 
 def option_text(value: object) -> str:

@@ -1,14 +1,15 @@
 """A frame that would be written ⇒ what the review compares: schema, lineage, and signatures of rows and columns.
 
 The signature of the rows is that of the plan without columns, the signature of a column that of the plan with this
-column alone: so a column that is computed otherwise differs alone, and another filter differs for all.
+column alone: so a column that is computed otherwise differs alone, and another filter differs for all. A value
+(`values`) has no rows in it: with another filter it differs only where its expression does, member by member.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.connectors.rdd import FRAME, LOCAL
@@ -22,8 +23,10 @@ from headwater_producers.spark.dry_run.signature import (
     signature,
 )
 from headwater_producers.spark.dry_run.sources import Sources
+from headwater_producers.spark.dry_run.values import Value, values_of
 from headwater_producers.spark.explain import LineageExplanation, LineageSource, explain_lineage
 from headwater_producers.spark.jvm.scala import class_name, items, option
+from headwater_producers.spark.plan.schema import quoted
 from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_producers.spark.plan.tree import Nodes
 
@@ -45,7 +48,6 @@ _SETTINGS: Final = (
     "spark.sql.session.timeZone",
     "spark.sql.caseSensitive",
     "spark.sql.storeAssignmentPolicy",
-    "spark.sql.sources.partitionOverwriteMode",
     "spark.sql.legacy.timeParserPolicy",
     "spark.sql.mapKeyDedupPolicy",
 )
@@ -76,15 +78,19 @@ class Frames:
     def described(self, frame: DataFrame) -> dict[str, Any]:
         """All of a frame that is compared; `complete` is false with a `reason` where something isn't known."""
         names = frame.schema.fieldNames()
-        found: dict[str, Any] = {"rows": None, "columns": {}, "together": {}}
-        found["expressions"], found["influences"] = self.texts(frame)
+        found: dict[str, Any] = {"rows": None, "columns": {}, "together": {}, "values": {}}
+        found |= self.texts(frame)
         problems: list[str] = []
         frame = unsorted(self._sources.session, frame)
         try:
             found["rows"] = self._signature(frame.select())
-            found["together"] = dict(zip(names, column_signatures(*self._optimized(frame)), strict=True))
+            together, values = self.signatures_of(frame)
+            found["together"] = dict(zip(names, together, strict=True))
+            found["values"] = dict(
+                found for name, each in zip(names, values, strict=True) for found in each.digests(quoted(name))
+            )
             if len(names) <= MOST_COLUMNS:
-                found["columns"] = {name: self._signature(frame.select(_quoted(name))) for name in names}
+                found["columns"] = {name: self._signature(frame.select(_in_sql(name))) for name in names}
         except UnreadableError as error:
             problems.append(str(error))
         # Signatures are made of the whole plan: where lineage is incomplete, only its texts are.
@@ -96,11 +102,11 @@ class Frames:
         """Those of the session that decide what expressions mean."""
         return {name: self._sources.session.conf.get(name, None) for name in _SETTINGS}
 
-    def texts(self, frame: DataFrame) -> tuple[Mapping[str, str], Sequence[str]]:
-        """What each column is made of, by path, and what decides the rows: for people."""
+    def texts(self, frame: DataFrame) -> dict[str, Any]:
+        """What each column is made of, by path, what decides the rows, for people, and what is read for each path."""
         found = _texts(self._explained(frame), self._sources)
-        rows = [*found["influences"], *_shapes(frame._jdf.queryExecution().analyzed())]
-        return found["expressions"], rows
+        found["influences"] += _shapes(frame._jdf.queryExecution().analyzed())
+        return found
 
     def signature_of(self, frame: DataFrame, column: str | None = None) -> str:
         """The signature of one column, or of the rows.
@@ -109,18 +115,19 @@ class Frames:
             UnreadableError: it has none.
         """
         frame = unsorted(self._sources.session, frame)
-        return self._signature(frame.select() if column is None else frame.select(_quoted(column)))
+        return self._signature(frame.select() if column is None else frame.select(_in_sql(column)))
 
-    def signatures_of(self, frame: DataFrame) -> list[str]:
-        """Signatures of all columns, of one plan; see `column_signatures`.
+    def signatures_of(self, frame: DataFrame) -> tuple[list[str], list[Value]]:
+        """Signatures and values of all columns, of one plan; see `column_signatures` and `values_of`.
 
         Raises:
             UnreadableError: it has none.
         """
-        return column_signatures(*self._optimized(frame))
+        plan = self._optimized(frame)
+        return column_signatures(*plan), values_of(*plan, self._sources.values)
 
     def _explained(self, frame: DataFrame) -> LineageExplanation:
-        return explain_lineage(frame, settings=PlanSettings(literals=True))
+        return explain_lineage(frame, settings=PlanSettings(encoded=True), encoded=True)
 
     def _signature(self, frame: DataFrame) -> str:
         return signature(*self._optimized(frame))
@@ -133,39 +140,45 @@ class Frames:
         text = str(plan.toJSON())
         functions = self._called(plan) if ".PythonUD" in text else {}
         now = time.time() if has_now(str(analyzed.toJSON())) else None
-        leaves = Unwritten(self._leaves(plan), functions, self._sources.streams, now)
+        names, origins = self._leaves(plan)
+        leaves = Unwritten(names, functions, self._sources.streams, origins, now)
         printed = str(plan.toString()).replace(str(self._sources.scratch), "")
         return json.loads(text), printed, leaves
 
-    def _leaves(self, plan: Any) -> dict[tuple[str, int], str]:
+    def _leaves(self, plan: Any) -> tuple[dict[tuple[str, int], str], dict[str, str]]:
+        """What each leaf reads, and by that, the same without how it is read."""
         found: dict[tuple[str, int], str] = {}
+        origins: dict[str, str] = {}
         for leaf in REGISTRY.leaves(plan):
             output = leaf.output()
             if output.isEmpty():
                 continue
-            name = self._leaf(leaf, class_name(leaf))
-            if name is not None:
+            name, origin = self._leaf(leaf, class_name(leaf))
+            if name:
                 found[class_name(leaf), int(output.head().exprId().id())] = name
-        return found
+                origins[name] = origin
+        return found, origins
 
-    def _leaf(self, leaf: Any, kind: str) -> str | None:
+    def _leaf(self, leaf: Any, kind: str) -> tuple[str, str]:
+        """What a leaf reads, and the same without how it is read; empty: that isn't known."""
         if kind == LOCAL:
-            return f"values[{leaf.data()}]"
+            return f"values[{leaf.data()}]", "values"
         if kind == FRAME:
             digest = self._rows.get(self._identity(leaf.rdd()))
-            return None if digest is None else f"rows[{digest}]"
+            return ("", "") if digest is None else (f"rows[{digest}]", "rows")
         if kind == "StreamingRelation":
             return self._folder(str(leaf.sourceName()).removeprefix("FileSource[").rstrip("]"))
         if kind == "LogicalRelation":
-            paths = items(leaf.relation().location().rootPaths())
-            return "+".join(sorted(self._folder(str(path)) for path in paths))
-        return None
+            folders = sorted(self._folder(str(path)) for path in items(leaf.relation().location().rootPaths()))
+            return "+".join(name for name, _ in folders), "+".join(origin for _, origin in folders)
+        return "", ""
 
-    def _folder(self, path: str) -> str:
+    def _folder(self, path: str) -> tuple[str, str]:
         source = self._sources.of_folder(path)
         if source is None:
-            return path.replace(f"file:{self._sources.scratch}", "").replace(str(self._sources.scratch), "")
-        return self._sources.identities.get(source.name, f"{source} {source.options}".rstrip())
+            name = path.replace(f"file:{self._sources.scratch}", "").replace(str(self._sources.scratch), "")
+            return name, name
+        return self._sources.identities.get(source.name, f"{source} {source.options}".rstrip()), str(source)
 
     def _called(self, plan: Any) -> dict[int, str]:
         """Digest of each Python function that a plan calls, by the number of its result."""
@@ -216,21 +229,38 @@ def _expressions(expression: Any) -> Iterator[Any]:
         waiting.extend(items(each.children()))
 
 
-def _quoted(name: str) -> str:
+def _in_sql(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _texts(explanation: LineageExplanation, sources: Sources) -> Mapping[str, Any]:
-    """Expressions by path, and what decides the rows: for people."""
+def _texts(explanation: LineageExplanation, sources: Sources) -> dict[str, Any]:
+    """Expressions by path, what decides the rows, which fields each path takes its value from, and why not all do."""
     expressions: dict[str, str] = {}
+    read: dict[str, list[dict[str, Any]]] = {}
     for output in explanation.outputs:
         direct = [each for each in output.sources if each.type == "DIRECT"]
+        read[output.path] = [found for each in direct for found in _read(each, sources)]
         texts = {each.expression for each in direct if each.expression}
         plain = [_place(each, sources) for each in direct]
         expressions[output.path] = "; ".join(sorted(texts)) or ", ".join(filter(None, plain)) or "a constant"
     rows = sorted({f"{each.subtype or each.kind}: {each.expression or each.path}" for each in explanation.influences})
     rows += sources.read_with()
-    return {"expressions": expressions, "influences": rows}
+    unread = None if explanation.complete else explanation.incomplete_reason or "its lineage isn't known in full"
+    return {"expressions": expressions, "influences": rows, "read": read, "unread": unread}
+
+
+def _read(each: LineageSource, sources: Sources) -> list[dict[str, Any]]:
+    """A field that a value is made of, and what is done to it in turn; those of the stream, in a foreachBatch."""
+    source = sources.of_folder(each.name or "")
+    if source is None or each.path is None:
+        return []
+    step = {"kind": each.kind, "masking": each.masking, "expression": each.expression, "field": each.path}
+    if source.kind == "stream":
+        return [
+            {**found, "steps": [*found["steps"], step]}
+            for found in sources.read.get(source.name, {}).get(each.path, ())
+        ]
+    return [{"source": source.kind, "name": source.name, "field": each.path, "steps": [step]}]
 
 
 def _place(each: LineageSource, sources: Sources) -> str:

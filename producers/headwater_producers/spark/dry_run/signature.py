@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ _BOTH_WAYS: Final = frozenset({"EqualTo", "EqualNullSafe", "Add", "Multiply", "B
 _TURNED: Final = {"GreaterThan": "LessThan", "GreaterThanOrEqual": "LessThanOrEqual"}
 _PLANS: Final = (".plans.logical.", ".execution.datasources.", ".execution.streaming.", f".{FRAME}", ".python.")
 # Numbers of expressions, addresses of objects, and ids of operators: others with each run.
-_CHANGING: Final = re.compile(r"#\d+L?|@[0-9a-f]{4,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+CHANGING: Final = re.compile(r"#\d+L?|@[0-9a-f]{4,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NOW: Final = frozenset({"CurrentTimestamp", "CurrentDate", "Now", "LocalTimestamp", "CurrentTimestampLike"})
 
 
@@ -47,12 +47,14 @@ class Unwritten:
         names: what a leaf reads, by class and number of its first attribute.
         functions: digest of a Python function, by the number of its call's result.
         columns: of a leaf that isn't a dataset, by its name: what its columns are made of.
+        origins: of a leaf, by its name: the same without how it is read, and which rows are in it.
         now: the time at which the plan was optimized, in seconds; None: it has no current time.
     """
 
     names: Mapping[tuple[str, int], str] = field(default_factory=dict)
     functions: Mapping[int, str] = field(default_factory=dict)
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
     now: float | None = None
 
 
@@ -84,12 +86,12 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
     Raises:
         UnreadableError: a leaf has no name that would be the same in another run.
     """
-    reader = _Signer(leaves)
+    reader = Signer(leaves)
     found = reader.plan(nodes)
     columns = ",".join(reader.columns.get(number, "?") for number in found.output)
     tried = sorted(re.findall(r"\btry_\w+", text))
-    more = _CHANGING.sub("", text) if reader.unknown else ""
-    return _digest("\n".join([found.text, columns, *tried, more]))
+    more = CHANGING.sub("", text) if reader.unknown else ""
+    return digest("\n".join([found.text, columns, *tried, more]))
 
 
 def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
@@ -106,18 +108,26 @@ def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
     Raises:
         UnreadableError: as `signature`.
     """
-    reader = _Signer(leaves, by_column=True)
+    reader = Signer(leaves, by_column=True)
     found = reader.plan(nodes)
     tried = sorted(re.findall(r"\btry_\w+", text))
-    more = _CHANGING.sub("", text) if reader.unknown else ""
-    return [_digest("\n".join([found.rows, reader.columns.get(each, "?"), *tried, more])) for each in found.output]
+    more = CHANGING.sub("", text) if reader.unknown else ""
+    return [digest("\n".join([found.rows, reader.columns.get(each, "?"), *tried, more])) for each in found.output]
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """A short text that is another one for another text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
-class _Signer:
+class Signer:
+    """Reads a plan.
+
+    Args:
+        leaves: what isn't in its JSON.
+        by_column: whether a column is made of the rows below it, and not of all columns there.
+    """
+
     def __init__(self, leaves: Unwritten, *, by_column: bool = False) -> None:
         self._leaves, self._by_column = leaves, by_column
         self.columns: dict[int, str] = {}
@@ -132,6 +142,7 @@ class _Signer:
         }
 
     def plan(self, nodes: Nodes) -> _Operator:
+        """The operator at the top, with all below it."""
         return fold(nodes, self._operator)
 
     def _operator(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
@@ -151,11 +162,15 @@ class _Signer:
         # A new column is known by its place in what makes it.
         for place, number in enumerate((*own, *more)):
             if number not in self.columns or number not in below:
-                self.columns[number] = f"{_digest(text)}.{place}"
+                self.columns[number] = self._of_operator(node, text, place)
         only_rows = ""
         if node.name in _KEEP_COLUMNS:
             only_rows = f"{node.name}[{self._fields(node)}]({'; '.join(child.rows for child in children)})"
         return _Operator(text, own or (*below, *more), only_rows)
+
+    def _of_operator(self, node: Node, text: str, place: int) -> str:  # noqa: ARG002  for those that override it
+        """A column that an operator makes, without an expression for it."""
+        return f"{digest(text)}.{place}"
 
     def _leaf(self, node: Node) -> _Operator:
         output = node.output()
@@ -168,36 +183,43 @@ class _Signer:
                 raise UnreadableError(f"what a {node.name} reads isn't known")
             name = known
         instance = self._instances[name] = self._instances.get(name, 0) + 1
-        text = f"{name}~{instance}"
-        made = self._leaves.columns.get(name, {})
         for place, (number, tree) in enumerate(zip(numbers, output, strict=False)):
-            # By name: a column that is added to a source before it changes nothing.
-            column = str(tree[0].get("name"))
-            self.columns[number] = f"{text}.{place if '[' in name else made.get(column, column)}"
-        return _Operator(text, numbers)
+            self._read(number, str(tree[0].get("name")), place, name, instance)
+        return _Operator(f"{name}~{instance}", numbers)
 
-    def _within(self, child: _Operator) -> str:
+    def _read(self, number: int, column: str, place: int, name: str, instance: int) -> None:
+        """A column of a leaf that is called so, and is there so many times already."""
+        # By name: a column that is added to a source before it changes nothing.
+        known = self._leaves.columns.get(name, {}).get(column, column)
+        self.columns[number] = f"{name}~{instance}.{place if '[' in name else known}"
+
+    def _within(self, child: _Operator, keys: Sequence[str] = ()) -> str:
         """What a column is made of besides its expression."""
-        return child.rows if self._by_column else child.text
+        below = child.rows if self._by_column else child.text
+        return f"{[*keys]}{below}" if keys else below
 
     def _named(self, trees: list[Nodes], within: str) -> tuple[list[str], tuple[int, ...]]:
         """The columns of a list, each with a text of its own."""
         texts: list[str] = []
         numbers: list[int] = []
-        at = _digest(within)
+        at = digest(within)
         for tree in trees:
             number = expression_id(tree[0])
             if number is None:
                 raise UnreadableError(f"a column without a number: {_name(tree[0])}")
             if _name(tree[0]) == "Alias":
-                text = self.expression(tree[1:])
+                text = self._alias(number, tree[1:])
                 plain = _name(tree[1]) == "AttributeReference"
-                self.columns[number] = text if plain else f"={_digest(f'{text}@{at}')}"
+                self.columns[number] = text if plain else f"={digest(f'{text}@{at}')}"
                 texts.append(text)
             else:
                 texts.append(self.expression(tree))
             numbers.append(number)
         return texts, tuple(numbers)
+
+    def _alias(self, number: int, nodes: Nodes) -> str:  # noqa: ARG002  for those that override it
+        """The text of the expression that a column has the name of."""
+        return self.expression(nodes)
 
     def _project(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
         (child,) = children
@@ -214,7 +236,7 @@ class _Signer:
     def _aggregate(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
         (child,) = children
         keys = sorted(self.expression(tree) for tree in node.trees("groupingExpressions"))
-        texts, numbers = self._named(node.trees("aggregateExpressions"), f"{keys}{self._within(child)}")
+        texts, numbers = self._named(node.trees("aggregateExpressions"), self._within(child, keys))
         text = f"Aggregate[{'; '.join(keys)}][{'; '.join(sorted(texts))}]({child.text})"
         return _Operator(text, numbers, f"Aggregate[{'; '.join(keys)}]({child.rows})")
 
@@ -241,17 +263,21 @@ class _Signer:
         if "ExistenceJoin" in kind:
             output = left.output
             if exists is not None:
-                self.columns[exists], output = f"={_digest(whole)}", (*left.output, exists)
+                self.columns[exists], output = self._of_operator(node, whole, 0), (*left.output, exists)
         return _Operator(whole, output, f"Join[{kind}; {text}]({'; '.join(rows)})")
 
     def _union(self, _: Node, children: tuple[_Operator, ...]) -> _Operator:
         texts = [child.text for child in children]
         positions = list(zip(*(child.output for child in children), strict=True))
         labels = ["|".join(self.columns.get(number, "?") for number in each) for each in positions]
-        for number, label in zip(children[0].output, labels, strict=True):
-            self.columns[number] = f"={_digest(f'union {label}')}"
+        for numbers, label in zip(positions, labels, strict=True):
+            self._united(numbers, label)
         rows = f"Union({'; '.join(child.rows for child in children)})"
         return _Operator(f"Union[{'; '.join(sorted(labels))}]({'; '.join(texts)})", children[0].output, rows)
+
+    def _united(self, numbers: Sequence[int], label: str) -> None:
+        """A column of a UNION is made of one column of each branch."""
+        self.columns[numbers[0]] = f"={digest(f'union {label}')}"
 
     def expression(self, nodes: Nodes) -> str:
         """The text of an expression."""
@@ -288,7 +314,7 @@ class _Signer:
                 raise UnreadableError(f"what the Python function {node.get('name')} does isn't known")
             fields = f"{known} {node.get('evalType')} {self._value(node.get('dataType'))}"
         text = f"{name}[{fields}]({', '.join(children)})"
-        return text if len(text) <= 2_000 else f"{name}<{_digest(text)}>"
+        return text if len(text) <= 2_000 else f"{name}<{digest(text)}>"
 
     def _literal(self, node: Node) -> str:
         value, type_ = node.get("value"), self._value(node.get("dataType"))

@@ -12,6 +12,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.dry_run.channel import Channel
+from headwater_producers.spark.dry_run.values import Value
 from headwater_schemas import naming
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Sources:
     Attributes:
         identities: what is behind a source that isn't a dataset: the signature of a stream's rows.
         streams: and by that, the signatures of its columns.
+        values: and by that, what each of its columns is computed from.
+        read: by a stream's name: for each path, the fields that its value is made of.
         last_write: name of what the script would have written last; empty: nothing yet.
         compared: code of the script that Spark would call for rows, which isn't run: it is compared by itself.
         missing: the error for each source whose schema isn't known, which the script may have caught.
@@ -82,6 +85,8 @@ class Sources:
         self.session, self.channel, self.scratch = session, channel, scratch
         self.identities: dict[str, str] = {}
         self.streams: dict[str, dict[str, str]] = {}
+        self.values: dict[str, dict[str, Value]] = {}
+        self.read: dict[str, dict[str, list[dict[str, Any]]]] = {}
         self.last_write = ""
         self.compared: set[CodeType] = set()
         self.missing: dict[Source, MissingSchemaError] = {}

@@ -198,7 +198,7 @@ def _inserted(statement: _Statement) -> DataFrame:
         fixed = {str(pair._1()).lower() for pair in items(plan.partitionSpec().toSeq()) if pair._2().isDefined()}
         columns = columns or [each for each in table.schema.fieldNames() if each.lower() not in fixed]
         frame = frame.toDF(*matching(".".join(name), columns, len(frame.columns)))
-    mode = "overwrite" if plan.overwrite() else "append"
+    mode = statement.writes.overwriting() if plan.overwrite() else "append"
     parts = [
         f"{name}={value.get()}" if value.isDefined() else str(name)
         for name, value in ((pair._1(), pair._2()) for pair in items(plan.partitionSpec().toSeq()))
@@ -294,15 +294,15 @@ def _with_name(text: str, name: Sequence[str], called: str) -> str:
     return re.sub(rf"(?i)(?<![\w`.]){parts}(?![\w`])", lambda _: called, text)
 
 
-def _kept(plan: Any) -> tuple[str | None, str]:
+def _kept(plan: Any) -> tuple[str | None, dict[str, str]]:
     """What a table is kept in, and a digest of its properties and place, in which there may be secrets."""
     spec = plan.tableSpec()
     format_ = str(spec.provider().get()).lower() if spec.provider().isDefined() else None
     options = spec.optionExpression() if class_name(spec) == "UnresolvedTableSpec" else spec.options()
     given = [str(each.toString()) for each in (spec.properties(), options, spec.location())]
     if all(each in _NOTHING for each in given):
-        return format_, ""
-    return format_, f"properties={hashlib.sha256(repr(given).encode()).hexdigest()[:8]}"
+        return format_, {}
+    return format_, {"properties": f"properties={hashlib.sha256(repr(given).encode()).hexdigest()[:8]}"}
 
 
 def _gateway() -> Any:

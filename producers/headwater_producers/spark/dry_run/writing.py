@@ -11,11 +11,11 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.dry_run.functions import code_of, function_digest
-from headwater_producers.spark.dry_run.options import option_text, options_text, without_secrets
+from headwater_producers.spark.dry_run.options import option_text, shown_options, without_secrets
 from headwater_producers.spark.dry_run.output import Frames
 from headwater_producers.spark.dry_run.signature import UnreadableError
 from headwater_producers.spark.dry_run.sources import Source, Sources
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _FILES: Final = ("csv", "json", "parquet", "orc", "text", "xml")
+_OVERWRITTEN: Final = ("replacewhere", "partitionoverwritemode")
+"""Options that decide which rows a writer overwrites."""
 _STATE: Final = "_headwater_writing"
+_DYNAMIC: Final = "of the partitions that it has rows for"
 _NO_SINK: Final = ("noop", "console", "memory")
 _NUMBERS: Final = itertools.count(1)
 _IDENTITY: Final = re.compile(r"^identity\((.*)\)$")
@@ -51,7 +54,7 @@ class Writes:
         *,
         format_: str | None = None,
         mode: str = "",
-        options: str = "",
+        options: Mapping[str, str] | None = None,
         partitioned_by: Sequence[str] = (),
         streaming: bool = False,
     ) -> None:
@@ -61,7 +64,8 @@ class Writes:
             frame.schema,
             target,
             format_=format_,
-            mode=f"{mode} {options}".strip(),
+            mode=mode,
+            options=options,
             partitioned_by=partitioned_by,
             streaming=streaming,
         )
@@ -74,6 +78,7 @@ class Writes:
         *,
         format_: str | None = None,
         mode: str = "",
+        options: Mapping[str, str] | None = None,
         partitioned_by: Sequence[str] = (),
         streaming: bool = False,
     ) -> None:
@@ -84,6 +89,7 @@ class Writes:
             "name": target.name,
             "format": format_,
             "mode": without_secrets(mode),
+            "options": dict(options or {}),
             "expressions": {path: without_secrets(text) for path, text in found["expressions"].items()},
             "influences": [without_secrets(text) for text in found["influences"]],
             # `identity(day)` is SQL's word for `day`.
@@ -100,6 +106,15 @@ class Writes:
         shown = without_secrets(" ".join(statement.split()))
         after = f", after what is written to {self.sources.last_write}" if self.sources.last_write else ""
         self.sources.channel.report("ddl", {"text": f"{shown}{after}"})
+
+    def overwriting(self, which: str | None = None) -> str:
+        """The mode of what overwrites partitions: those that it has rows for, or all.
+
+        Args:
+            which: `dynamic` or `static`; None: as the session has it.
+        """
+        default = self.sources.session.conf.get("spark.sql.sources.partitionOverwriteMode", "static")
+        return f"overwrite {_DYNAMIC}" if (which or str(default)).lower() == "dynamic" else "overwrite"
 
     def target(self, format_: str | None, path: str | None, options: dict[str, str]) -> Source:
         """Where a writer with these options writes."""
@@ -120,12 +135,15 @@ class Writes:
         source = Source("stream", f"stream-{next(_NUMBERS)}")
         try:
             rows = f"stream:{self.frames.signature_of(stream)}"
-            columns = {name: self.frames.signature_of(stream, name) for name in stream.schema.fieldNames()}
+            names = stream.schema.fieldNames()
+            columns = {name: self.frames.signature_of(stream, name) for name in names}
+            values = dict(zip(names, self.frames.signatures_of(stream)[1], strict=True))
         except UnreadableError as error:
             self.sources.channel.problem(f"The stream that foreachBatch gets isn't known: {error}.")
         else:
             self.sources.identities[source.name] = rows
-            self.sources.streams[rows] = columns
+            self.sources.streams[rows], self.sources.values[rows] = columns, values
+            self.sources.read[source.name] = self.frames.texts(stream)["read"]
         return self.sources.frame(source, stream.schema)
 
 
@@ -231,19 +249,33 @@ def _update(state: dict[str, Any], format_: Any, mode: Any, partitions: Any, opt
     state["options"].update({key.lower(): option_text(value) for key, value in options.items() if value is not None})
 
 
-def _how(state: dict[str, Any]) -> dict[str, Any]:
-    """How a writer writes, as `Writes.report` takes it."""
+def _how(state: dict[str, Any], writes: Writes, *, is_parted: bool = False) -> dict[str, Any]:
+    """How a writer writes, as `Writes.report` takes it.
+
+    Args:
+        state: the writer's.
+        writes: for the session.
+        is_parted: whether what is written may have partitions that the writer doesn't name.
+    """
+    options = {name: value for name, value in state["options"].items() if name not in _OVERWRITTEN}
+    mode = state["mode"].lower()
+    if mode == "overwrite":
+        where, which = (state["options"].get(name) for name in _OVERWRITTEN)
+        if where is not None:
+            mode = f"overwrite where {where}"
+        elif state["partitions"] or is_parted:
+            mode = writes.overwriting(which)
     return {
         "format_": state["format"],
-        "mode": state["mode"].lower(),
-        "options": options_text(state["options"]),
+        "mode": mode,
+        "options": shown_options(options),
         "partitioned_by": [*state["partitions"], *state["layout"]],
     }
 
 
 def _intercept_batch(writer: Any, writes: Writes) -> None:
     def written(self: Any, target: Source) -> None:
-        writes.report(self._df, target, **_how(_state(self)))
+        writes.report(self._df, target, **_how(_state(self), writes))
 
     def save(
         self: Any,
@@ -276,7 +308,7 @@ def _intercept_batch(writer: Any, writes: Writes) -> None:
         target = writes.sources.called(tableName)
         # By position: the columns' names are those of the table.
         frame = self._df.toDF(*matching(tableName, writes.sources.columns(target), len(self._df.columns)))
-        writes.report(frame, target, **_how(state) | {"format_": None})
+        writes.report(frame, target, **_how(state, writes, is_parted=True) | {"format_": None})
 
     def of_format(name: str) -> Any:
         def save_format(self: Any, path: str, mode: Any = None, partitionBy: Any = None, **options: Any) -> None:
@@ -295,7 +327,7 @@ def _intercept_batch(writer: Any, writes: Writes) -> None:
 def _intercept_v2(writer: Any, writes: Writes) -> None:
     def ending(mode: str) -> Any:
         def end(self: Any, *condition: Any) -> None:
-            how = _how(_state(self)) | {"mode": " ".join([mode, *_flat(condition)])}
+            how = _how(_state(self), writes) | {"mode": " ".join([mode, *_flat(condition)])}
             writes.report(self._df, writes.sources.called(self._headwater_table), **how)
 
         return end
@@ -368,7 +400,9 @@ def _intercept_streams(writer: Any, writes: Writes) -> None:
 
 def _report_stream(writes: Writes, writer: Any, target: Source) -> None:
     state = _state(writer)
-    writes.report(writer._df, target, **_how(state) | {"mode": state["mode"].lower() or "append"}, streaming=True)
+    writes.report(
+        writer._df, target, **_how(state, writes) | {"mode": state["mode"].lower() or "append"}, streaming=True
+    )
 
 
 class EndedQuery:

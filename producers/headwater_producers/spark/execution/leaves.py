@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from headwater_producers.spark.connectors.catalog.tables import read_other
@@ -61,7 +62,11 @@ class JvmLeaves:
         key = (node.name, first)
         if key not in self._found:
             self._found[key] = self._look(key, view)
-        return self._found[key]
+        leaf = self._found[key]
+        if not self._context.settings.encoded:
+            return leaf
+        texts = {str(tree[0].get("name")) for tree in output if tree[0].get("dataType") in ("string", "binary")}
+        return replace(leaf, payloads=leaf.payloads | texts)
 
     def view(self, node: Node) -> PlanInput | None:
         """See `Leaves`."""

@@ -100,6 +100,11 @@ def container_step(step: str) -> str | None:
     return container if mark else None
 
 
+def member_key(step: str) -> str:
+    """Of a member's step, its index or key; `REST` of the one for all others."""
+    return step.partition(_MEMBER)[2]
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """The lineage of one value.

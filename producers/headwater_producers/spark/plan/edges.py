@@ -6,10 +6,22 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, DataType, Direct, Field, Indirect, Path, clip
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    REST,
+    VALUE,
+    Column,
+    DataType,
+    Direct,
+    Field,
+    Indirect,
+    Path,
+    clip,
+    member_key,
+)
 from headwater_producers.spark.plan.lattice import subtype
 from headwater_producers.spark.plan.schema import path_text, type_parts
-from headwater_producers.spark.plan.structure import part
+from headwater_producers.spark.plan.structure import members, part
 from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, Expression, TransformationType
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -48,6 +60,27 @@ def _unfold(path: Path, column: Column, data_type: DataType) -> Iterator[tuple[P
     yield path, column
     for step, inner, _ in type_parts(data_type):
         yield from _unfold((*path, step), part(column, step), inner)
+
+
+def unfold_all(field: OutputField) -> Iterator[tuple[Path, Column]]:
+    """The field and all parts of it: those of its type, of what it encodes, and values of a map by their known key."""
+    yield from _unfold_all((field.name,), field.column, field.type)
+
+
+def _unfold_all(path: Path, column: Column, data_type: DataType) -> Iterator[tuple[Path, Column]]:
+    yield path, column
+    parts = type_parts(data_type)
+    if not parts and column.encoded is not None:
+        column = column.encoded
+        parts = type_parts(column.type)
+    for step, inner, _ in parts:
+        known = members(column, VALUE) if step == VALUE else {}
+        keys = {member_key(name): member for name, member in known.items()}
+        for key, member in keys.items():
+            if key != REST:
+                yield from _unfold_all((*path, key), member, inner)
+        if not keys:
+            yield from _unfold_all((*path, step), part(column, step), inner)
 
 
 def column_lineage(

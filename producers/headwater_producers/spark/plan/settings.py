@@ -41,6 +41,8 @@ class PlanSettings:
             day has the same lineage.
         numbers: whether they show the numbers in them. Not where a plan is made anew with each micro-batch: its number,
             or the minute, would make each of them another plan.
+        encoded: whether text and bytes of any dataset may be encodings of fields that no schema names, as a topic's
+            are.
     """
 
     max_plan_bytes: int = 32 * 1024 * 1024
@@ -50,6 +52,7 @@ class PlanSettings:
     max_files: int = 10_000
     literals: bool = True
     numbers: bool = True
+    encoded: bool = False
 
     @property
     def literal_texts(self) -> Literals:

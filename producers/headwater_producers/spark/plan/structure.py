@@ -103,10 +103,11 @@ def part_type(data_type: DataType, step: str) -> DataType:
 
 
 def stepped(value: Column, kind: Kind, text: str | None = None) -> Column:
-    """The value one step of `kind` on, and each of its parts: its structure lives through the step."""
+    """The value one step of `kind` on, and each of its parts: its structure and encoding live on."""
     return replace(
         combine([value], kind, value.text if text is None else text, whole=True),
         parts={name: stepped(item, kind) for name, item in value.parts.items()},
+        encoded=stepped(value.encoded, kind) if value.encoded else None,
         type=value.type,
     )
 

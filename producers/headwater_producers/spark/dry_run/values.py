@@ -1,0 +1,284 @@
+"""An optimized plan as JSON ⇒ what each of its columns, and each member of one, is computed from, whatever its rows.
+
+A signature of a column (`signature`) is of its rows, too: under another filter all columns have another one. A value's
+text has no rows in it, so another filter leaves it as it is, and a hash that is dropped beside the filter doesn't.
+
+    to_json(struct(id, sha2(email, 256) AS mail))  ⇒  value: to_json(struct()); value.id: id; value.mail: sha2(email …)
+
+What Spark's JSON leaves out of an expression is taken from the printed plan: then equal values may differ, and never
+the other way round.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from headwater_producers.spark.dry_run.signature import CHANGING, Signer, Unwritten, digest
+from headwater_producers.spark.plan.column import ELEMENT, VALUE
+from headwater_producers.spark.plan.schema import quoted
+from headwater_producers.spark.plan.tree import Node, Nodes, expression_id, fold
+
+_MOST_TEXT: Final = 2_000
+_ENCODES: Final = {
+    "StructsToJson": "to_json",
+    "StructsToCsv": "to_csv",
+    "StructsToXml": "to_xml",
+    "CatalystDataToAvro": "to_avro",
+    "CatalystDataToProtobuf": "to_protobuf",
+}
+_DECODES: Final = {
+    "JsonToStructs": "from_json",
+    "CsvToStructs": "from_csv",
+    "XmlToStructs": "from_xml",
+    "AvroDataToCatalyst": "from_avro",
+    "ProtobufDataToCatalyst": "from_protobuf",
+}
+_PRINTED: Final = _ENCODES | _DECODES
+# What has its first child's members.
+_SAME: Final = frozenset(
+    {"Alias", "Cast", "KnownNotNull", "KnownNullable", "AggregateExpression", "LambdaFunction", *_ENCODES}
+)
+_LISTS: Final = frozenset({"CollectList", "CollectSet"})
+_EVALUATED: Final = re.compile(r"^(StructsTo|(?:Json|Csv|Xml)ToStructs)\w*Evaluator\(")
+_SCHEMA: Final = re.compile(r"StructType\(.*\)(?=,)")
+_NEW_COLUMNS: Final = ("output", "generatorOutput", "resultAttrs", "aggAttrs")
+_INSTANCE: Final = re.compile(r"~\d+")
+_COUNTED: Final = re.compile(r"_\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a value is computed from.
+
+    Attributes:
+        text: the whole of it, over columns of what is read.
+        members: of one that is put together: fields of a struct by name, `[]` elements of an array, values of a map by
+            key, or `{}`; of JSON, Avro and the like those of what is encoded.
+        frame: the text without its members, of one that has some.
+    """
+
+    text: str
+    members: Mapping[str, Value] = field(default_factory=dict)
+    frame: str = ""
+
+    def digests(self, path: str) -> Iterator[tuple[str, str]]:
+        """By path: a digest of the value without its members, then of each of them."""
+        yield path, digest(self.frame if self.members else self.text)
+        for name, member in self.members.items():
+            yield from member.digests(f"{path}.{name}")
+
+
+def values_of(
+    nodes: Nodes, text: str, leaves: Unwritten, streams: Mapping[str, Mapping[str, Value]] | None = None
+) -> list[Value]:
+    """What each column of the plan is computed from, in order.
+
+    Args:
+        nodes: the optimized plan's JSON.
+        text: the same as Spark prints it.
+        leaves: what isn't in there.
+        streams: of a leaf that stands for a stream, by its name: its columns.
+
+    Raises:
+        UnreadableError: as `signature`.
+    """
+    reader = _ValueSigner(leaves, text, streams or {})
+    return [reader.value(number) for number in reader.plan(nodes).output]
+
+
+class _ValueSigner(Signer):
+    def __init__(self, leaves: Unwritten, printed: str, streams: Mapping[str, Mapping[str, Value]]) -> None:
+        super().__init__(leaves)
+        self._origins, self._streams = leaves.origins, streams
+        self._printed = CHANGING.sub("", printed)
+        self._tried = " ".join(sorted(re.findall(r"\btry_\w+", printed)))
+        self._values: dict[int, Value] = {}
+
+    def value(self, number: int) -> Value:
+        """A column's."""
+        return self._values.get(number) or Value(self.columns.get(number, "?"))
+
+    def expression(self, nodes: Nodes) -> str:
+        return fold(nodes, self._visit).text
+
+    def _within(self, child: Any, keys: Sequence[str] = ()) -> str:  # noqa: ARG002
+        return ""
+
+    def _of_operator(self, node: Node, text: str, place: int) -> str:  # noqa: ARG002
+        made = node.trees("udfs")
+        if len(made) == len(node.trees("resultAttrs")) and place < len(made):
+            return f"={digest(self.expression(made[place]))}"
+        own = Node(node.name, {name: each for name, each in node.fields.items() if name not in _NEW_COLUMNS})
+        return f"{digest(f'{node.name}[{self._fields(own)}]')}.{place}"
+
+    def _read(self, number: int, column: str, place: int, name: str, instance: int) -> None:
+        streamed = self._streams.get(name, {}).get(column)
+        if streamed is not None:
+            self.columns[number], self._values[number] = f"={digest(streamed.text)}", streamed
+            return
+        made = place if "[" in name else column
+        self.columns[number] = f"{self._origins.get(name, name)}~{instance}.{made}"
+
+    def _alias(self, number: int, nodes: Nodes) -> str:
+        self._values[number] = fold(nodes, self._visit)
+        return self._values[number].text
+
+    def _united(self, numbers: Sequence[int], label: str) -> None:  # noqa: ARG002
+        found = _merged("union", [self.value(number) for number in numbers])
+        self._values[numbers[0]], self.columns[numbers[0]] = found, f"={digest(found.text)}"
+
+    def _visit(self, node: Node, children: tuple[Value, ...]) -> Value:
+        known, self.unknown = self.unknown, False
+        text = self._expression(node, tuple(child.text for child in children))
+        more = self._left_out(node) if self.unknown else ""
+        self.unknown = known
+        if "evalMode" in node.fields and self._tried:
+            more = f"{more} {self._tried}"
+        if node.name == "NamedLambdaVariable":
+            # Spark counts the variables of a session.
+            return Value(f"lambda {_COUNTED.sub('', str(node.get('name')))}")
+        if node.name == "AttributeReference" and not children:
+            number = expression_id(node.fields)
+            made = None if number is None else self._values.get(number)
+            return Value(text) if made is None else made
+        return self._with_members(node, children, _short(f"{text}{more}"), more)
+
+    def _options(self, name: str) -> str:
+        """How a kind of decoding is done in the printed plan, without the schemas."""
+        calls = (
+            re.sub(r"StructField\(.*?\), (?!StructField)", "", call) for call in _calls(self._printed, _DECODES[name])
+        )
+        return digest(" ".join(sorted(set(calls))))
+
+    def _left_out(self, node: Node) -> str:
+        """What the plan's JSON leaves out of an expression, from the printed plan."""
+        name = _PRINTED.get(node.name)
+        if name is None:
+            return f" {digest(self._printed)}"
+        return f" {digest(' '.join(sorted(set(_calls(self._printed, name)))))}"
+
+    def _with_members(self, node: Node, children: tuple[Value, ...], text: str, more: str) -> Value:
+        """The value with its members, as far as the expression puts it together, or takes it apart."""
+        name = node.name
+        if name in _SAME:
+            return _around(children[0], f"{name}[{self._fields(node)}{more}]", text)
+        if name in _LISTS and children[0].members:
+            others = ", ".join(each.text for each in children[1:])
+            return Value(text, {ELEMENT: children[0]}, f"{name}[{self._fields(node)}]({others})")
+        if name in _DECODES:
+            own = Node(name, {key: each for key, each in node.fields.items() if key not in ("schema", "dataType")})
+            type_ = node.get("schema") or node.get("dataType")
+            return _decoded(type_, f"{name}[{self._fields(own)}]({children[0].text}){self._options(name)}", text)
+        make = _MAKES.get(name)
+        return Value(text) if make is None or not children else make(node, children, text)
+
+
+def _around(child: Value, head: str, text: str) -> Value:
+    """What is around a value, and has its members."""
+    return Value(text, child.members, f"{head}({child.frame})") if child.members else Value(text)
+
+
+def _evaluated(node: Node, children: Sequence[Value], text: str) -> Value:
+    """`to_json`, `from_json` and the like, as the optimizer of some versions leaves them: without their schema."""
+    evaluator = children[0].text.lstrip("'")
+    if len(children) != 2 or not _EVALUATED.match(evaluator):
+        return Value(text)
+    head = _SCHEMA.sub("", evaluator)
+    if evaluator.startswith("StructsTo"):
+        return _around(children[1], head, text)
+    return _decoded(node.get("dataType"), f"{head}({children[1].text})", text)
+
+
+def _decoded(type_: Any, call: str, text: str) -> Value:
+    """A struct that is read of JSON and the like: each field is one by itself, whichever others are read with it."""
+    fields = type_.get("fields") if isinstance(type_, dict) else None
+    return Value(text, {quoted(each["name"]): Value(_short(f"{call}.{each}")) for each in fields or ()}, call)
+
+
+def _struct(_: Node, children: Sequence[Value], text: str) -> Value:
+    return Value(text, dict(_fields_of(children)), "struct()")
+
+
+def _array(_: Node, children: Sequence[Value], text: str) -> Value:
+    return Value(text, {ELEMENT: _merged("elements", children)}, f"array of {len(children)}")
+
+
+def _transformed(_: Node, children: Sequence[Value], text: str) -> Value:
+    array, function = children
+    return Value(text, {ELEMENT: function}, f"transform({array.text})") if function.members else Value(text)
+
+
+def _field(node: Node, children: Sequence[Value], text: str) -> Value:
+    members, place = [*children[0].members.values()], node.get("ordinal")
+    return members[place] if isinstance(place, int) and place < len(members) else Value(text)
+
+
+def _fields_of(children: Sequence[Value]) -> Iterator[tuple[str, Value]]:
+    for name, value in zip(children[::2], children[1::2], strict=True):
+        yield quoted(_literal(name) or name.text), value
+
+
+def _map(_: Node, children: Sequence[Value], text: str) -> Value:
+    keys, values = children[::2], children[1::2]
+    names = [_literal(key) for key in keys]
+    if None in names or len({*names}) < len(names):
+        return Value(text, {VALUE: _merged("values", values)}, f"map({', '.join(key.text for key in keys)})")
+    return Value(text, {quoted(str(name)): value for name, value in zip(names, values, strict=True)}, "map()")
+
+
+def _literal(value: Value) -> str | None:
+    """The string that a literal is; None: it is none."""
+    found = re.fullmatch(r"(['\"])(.*)\1:string", value.text, re.DOTALL)
+    return None if found is None else found[2]
+
+
+def _chosen(node: Node, children: Sequence[Value], text: str) -> Value:
+    """One of several values by conditions: the members of those that have some, if these are the same."""
+    made = [child for child in children if child.members]
+    if not made or len({tuple(child.members) for child in made}) > 1:
+        return Value(text)
+    conditions = ", ".join(child.frame if child.members else child.text for child in children)
+    return Value(text, _merged(node.name, made).members, f"{node.name}({conditions})")
+
+
+_MAKES: Final[dict[str, Callable[[Node, Sequence[Value], str], Value]]] = {
+    "Invoke": _evaluated,
+    "CreateNamedStruct": _struct,
+    "CreateArray": _array,
+    "CreateMap": _map,
+    "ArrayTransform": _transformed,
+    "GetStructField": _field,
+    "If": _chosen,
+    "CaseWhen": _chosen,
+    "Coalesce": _chosen,
+}
+
+
+def _merged(how: str, values: Sequence[Value]) -> Value:
+    """Several values as one, with the members that all of them have."""
+    # The same of each branch, as of a table and some of its rows once more, is no other value.
+    texts = list(dict.fromkeys(_INSTANCE.sub("", value.text) for value in values))
+    text = values[0].text if len(texts) == 1 else _short(f"{how}({' | '.join(value.text for value in values)})")
+    names = [tuple(value.members) for value in values]
+    if not names[0] or len({*names}) > 1:
+        return Value(text)
+    members = {name: _merged(how, [value.members[name] for value in values]) for name in names[0]}
+    frames = dict.fromkeys(_INSTANCE.sub("", value.frame) for value in values)
+    return Value(text, members, " | ".join(frames))
+
+
+def _calls(text: str, name: str) -> Iterator[str]:
+    """Each call of a function in a text."""
+    for found in re.finditer(rf"\b{name}\(", text):
+        depth, place = 1, found.end()
+        while depth and place < len(text):
+            depth += {"(": 1, ")": -1}.get(text[place], 0)
+            place += 1
+        yield text[found.start() : place]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_TEXT else f"<{digest(text)}>"
