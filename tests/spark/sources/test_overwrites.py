@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater_producers.spark.execution import describe
+from headwater_producers.spark.jvm.versions import jvm_sessions
+from headwater_producers.spark.plan import WriteMode
 from headwater_schemas.events import LineageEvent
 from spark.sources.cases import Step, sql
 from spark.sources.watching import Watched, short
@@ -105,6 +109,26 @@ def test_other_partitions_stay(watched: Watched, folder: Path, title: str) -> No
         new_events = watched.new_events()
     assert emitted(new_events) == [(name, None)]
     assert [e.dataset_event.lifecycle for e in new_events if e.dataset_event and e.dataset_event.lifecycle] == []
+
+
+def test_a_look_at_a_running_write_settles_nothing(watched: Watched, folder: Path) -> None:
+    """A command reads the session's overwrite mode when it is first asked for it, on whichever thread that is."""
+    spark = watched.spark
+    jvm: Any = spark._jvm
+    state = spark._jsparkSession.sessionState()
+    jvm_sessions(jvm).setActiveSession(spark._jsparkSession)  # as on the thread that runs a query of it
+    spark.conf.set(MODE, "dynamic")
+    try:
+        plan = state.sqlParser().parsePlan("INSERT OVERWRITE cut SELECT 2, 'm1'")
+        execution = state.executePlan(plan, jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP())
+        command = execution.executedPlan().cmd()
+        with ThreadPoolExecutor(1) as worker:
+            description = worker.submit(describe, execution, session=spark, is_running=True).result()
+        assert [output.mode for output in description.outputs] == [WriteMode.OVERWRITE_PARTITIONS]
+        assert command.dynamicPartitionOverwrite()
+    finally:
+        spark.conf.unset(MODE)
+    watched.new_events()
 
 
 def test_a_delta_path_that_is_replaced_as_a_whole(watched: Watched, folder: Path) -> None:

@@ -66,7 +66,7 @@ class Attributor:
         return PlanAttribution(batch, self._streams.upstream(batch), replace(self._settings, numbers=False))
 
     def described(
-        self, execution: Any, session: Any, earlier: PlanDescription | None = None
+        self, execution: Any, session: Any, earlier: PlanDescription | None = None, *, is_running: bool = False
     ) -> tuple[PlanAttribution, PlanDescription]:
         """What it is attributed to, and its plan, read accordingly.
 
@@ -74,6 +74,7 @@ class Attributor:
             execution: the JVM's `QueryExecution`.
             session: the `SparkSession` that ran it.
             earlier: what was read of it while it ran, where it was attributed to no micro-batch.
+            is_running: whether it isn't over.
 
         Raises:
             Py4JError, PySparkException: it has no plan to read.
@@ -86,6 +87,7 @@ class Attributor:
             frames=self._frames,
             settings=attribution.settings,
             earlier=earlier if attribution.batch is None else None,
+            is_running=is_running,
         )
         return attribution, description
 

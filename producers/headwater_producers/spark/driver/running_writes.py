@@ -241,7 +241,7 @@ class RunningWrites:
                 # A query that only reads, perhaps of thousands of columns.
                 seen.session = None
                 return
-            attribution, description = self._attributor.described(execution, seen.session)
+            attribution, description = self._attributor.described(execution, seen.session, is_running=True)
         except Exception as error:
             # One that isn't analyzed, or is over by now.
             logger.debug("lineage capture can't read a running execution (%s)", first_line(error))

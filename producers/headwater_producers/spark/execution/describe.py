@@ -58,6 +58,7 @@ def describe(
     frames: KnownFrames | None = None,
     settings: PlanSettings | None = None,
     earlier: PlanDescription | None = None,
+    is_running: bool = False,
 ) -> PlanDescription:
     """What a batch query, or a write inside foreachBatch, reads, writes and derives.
 
@@ -73,12 +74,14 @@ def describe(
         earlier: of the same execution, with the same arguments, while it ran. A plan doesn't change, so where all of it
             was understood it isn't read again: with many columns that is nearly all the time. What the command writes
             is looked at again, since its end may have changed that.
+        is_running: whether it isn't over. Then its executed plan is left alone: some of Spark's commands settle what
+            they do when they are first asked, with the settings of whichever thread asks.
     """
     try:
         plan = query_execution.analyzed()
     except Exception as error:
         return _nothing(error)
-    context = Context(session, settings or PlanSettings(), {}, frames, query_execution)
+    context = Context(session, settings or PlanSettings(), {}, frames, None if is_running else query_execution)
     return _described(plan, context, upstream, earlier)
 
 
