@@ -28,6 +28,8 @@ from headwater_consumers.analysis.trace import (
 )
 from headwater_schemas.events import (
     Certainty,
+    ColumnEdge,
+    ColumnLineage,
     DatasetEvent,
     DatasetRef,
     DatasetUse,
@@ -39,9 +41,12 @@ from headwater_schemas.events import (
     RunEventType,
     RunRef,
     TableSnapshot,
+    TransformationKind,
+    TransformationType,
     Versions,
 )
 from headwater_schemas.events.build import lineage_event
+from headwater_schemas.identity import plan_digest
 from support.analysis.chains import (
     BEGIN,
     Entry,
@@ -742,3 +747,52 @@ def test_a_hop_is_one_statement(reader: Reader, clean_database: Driver, monkeypa
         assert [each.depth for each in found.hops] == [1, 2, 3, 4]
         assert asked.count("trace/ahead") == 5, "before the first hop, and after each"
         assert {name for name in asked if name.startswith("trace/")} <= {"trace/ahead", "trace/runs"}
+
+
+def test_a_record_that_a_filter_may_have_dropped(
+    clean_database: Driver, reader: Reader, subtests: pytest.Subtests
+) -> None:
+    """It was read; whether it is in the output depends on what the plan drops, of that output alone."""
+    source, target, other = (DatasetRef("kafka://k", name) for name in ("in", "out", "all"))
+    for kind, complete, expected in (
+        (TransformationKind.FILTER_DEPENDENCY, True, "Whether a record passed the job's filter isn't recorded."),
+        (TransformationKind.JOIN_DEPENDENCY, True, "Whether a record passed the job's join isn't recorded."),
+        (TransformationKind.SORT_DEPENDENCY, True, None),
+        (None, False, "Whether a record passed the job's operators that its plan doesn't show isn't recorded."),
+    ):
+        edges = (
+            ()
+            if kind is None
+            else (ColumnEdge(output=1, input=0, input_field="x", type=TransformationType.INDIRECT, kind=kind),)
+        )
+        plan = ColumnLineage(
+            datasets=(source, target, other),
+            edges=edges,
+            complete=complete,
+            incomplete_reason=None if complete else "an RDD",
+        )
+        digest = plan_digest(plan)
+        query = Stream("query")
+        read = kafka_use("in", {0: (0, 10)}, EXACT)
+        wrote = (kafka_use("out", {0: (0, 5)}, EXACT), kafka_use("all", {0: (0, 10)}, EXACT))
+        query.entries.append(Entry(0, (read,), wrote, plan_digest=digest))
+        described = lineage_event(plan, job=JobRef("jobs", "query"), producer="test", event_time=BEGIN)
+        run = batch_run("report", (kafka_use("in", {0: (0, 10)}, EXACT),), wrote, at=100)
+        assert run.run_event is not None
+        run = structs.replace(run, run_event=structs.replace(run.run_event, plan_digest=digest))
+        of_run = lineage_event(plan, job=JobRef("jobs", "report"), producer="test", event_time=BEGIN)
+        delete_nodes(clean_database)
+        write(clean_database, query, events=[described, run, of_run])
+        found = trace(reader, Offsets("in", 0, 3, 4))
+        for name in ("query", "report"):
+            with subtests.test(kind=kind, of=name):
+                step = hop(found, name)
+                assert (step.certainty, step.overall) == (EXACT, EXACT), "that it was read is certain"
+                out, every = part(step.outputs, "out"), part(step.outputs, "all")
+                maybe = UPPER_BOUND if expected else EXACT
+                assert (out.certainty, out.possible) == (maybe, expected is not None)
+                assert every.possible is not complete
+                assert ("Whether a record passed" in step.why) is (expected is not None)
+                assert expected is None or step.why.endswith(expected)
+    back = trace(reader, Offsets("out", 0, 3, 4), direction=BACK)
+    assert not any(each.possible for each in hop(back, "query").inputs)

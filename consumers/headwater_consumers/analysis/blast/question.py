@@ -74,7 +74,7 @@ def blast(
             totals=_totals(tainted, found.hops),
             consumers=consumers_of_datasets(tx, _still_bad(found.start, tainted)),
             quality=tuple(quality_of(tx, (each.dataset for each in tainted))),
-            notes=found.notes,
+            notes=tuple(context.notes),
             truncated=found.truncated,
         )
 
