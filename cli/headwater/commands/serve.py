@@ -17,6 +17,7 @@ from headwater.connection import require_servers
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
 from headwater.exempting import exemptions_of
+from headwater.kafka_arrivals import KafkaArrivals
 from headwater.kafka_errors import asking_kafka
 from headwater.logs import LogFormatOption, fields, start_logging
 from headwater.options import TenantOption
@@ -94,7 +95,15 @@ def command(
     sink = None if publisher is None else PublisherSink(publisher)
     try:
         graph = Graph(
-            driver, target, settings.analysis, settings.serve, judged_by, sink, settings.openlineage, accepted
+            driver,
+            target,
+            settings.analysis,
+            settings.serve,
+            judged_by,
+            sink,
+            settings.openlineage,
+            accepted,
+            KafkaArrivals(settings.kafka, follows_names=False),
         )
         server = Server(graph)
     except OSError as error:

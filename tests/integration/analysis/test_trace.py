@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
-from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.errors import ArrivalsUnknownError, NotFoundError, QuestionError
 from headwater_consumers.analysis.reader import Reader, Transaction, statement
 from headwater_consumers.analysis.trace import (
+    Arrivals,
+    ArrivedRange,
+    ArrivedRecords,
     Hop,
     Offsets,
     Part,
@@ -47,6 +50,7 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.events.build import lineage_event
 from headwater_schemas.identity import plan_digest
+from headwater_schemas.naming.kafka import kafka_symlink
 from support.analysis.chains import (
     BEGIN,
     Entry,
@@ -64,6 +68,9 @@ from support.graph.emptying import delete_nodes
 from support.graph.plans import SORTS, operators
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+
     from neo4j import Driver
 
 
@@ -610,11 +617,11 @@ def test_what_several_ways_lead_to_is_counted_once(clean_database: Driver, reade
 def test_what_was_read_at_a_time(clean_database: Driver, reader: Reader) -> None:
     write(clean_database, copying("copy", "in", "out"))
     at = BEGIN + timedelta(seconds=75)
-    found = trace(reader, Times("in", 1, at, at))
+    found = trace(reader, Times("in", 1, at, at, read=True))
     assert [spans(each) for each in found.start] == [[(1, 70, 80)]]
     [only] = found.hops
     assert (only.step.first_batch, only.step.last_batch) == (7, 7)
-    found = trace(reader, Times("out", None, at, at + timedelta(seconds=30)), direction=BACK)
+    found = trace(reader, Times("out", None, at, at + timedelta(seconds=30), read=True), direction=BACK)
     assert [spans(each) for each in found.start] == [[(0, 70, 110), (1, 70, 110)]]
     batches = [(each.step.first_batch, each.step.last_batch, each.step.batches) for each in found.hops]
     assert batches == [(7, 9, 3), (10, 10, 1)], "the query was started again before batch 10"
@@ -624,10 +631,10 @@ def test_what_a_batch_run_read_at_a_time(clean_database: Driver, reader: Reader)
     read, wrote = kafka_use("in", {0: (10, 20), 1: (0, 5)}, EXACT), files_use("/lake/report", ["part-0"])
     write(clean_database, events=[batch_run("report", (read,), (wrote,), at=100)])
     at = BEGIN + timedelta(seconds=102)
-    found = trace(reader, Times("in", 0, at, at))
+    found = trace(reader, Times("in", 0, at, at, read=True))
     assert [spans(each) for each in found.start] == [[(0, 10, 20)]]
     assert hop(found, "report").certainty is EXACT
-    before = trace(reader, Times("in", 0, BEGIN, BEGIN + timedelta(seconds=99)))
+    before = trace(reader, Times("in", 0, BEGIN, BEGIN + timedelta(seconds=99), read=True))
     assert (before.start, before.hops) == ((), ())
     assert before.notes == ("Nothing that read kafka://k/in is known to have run then.",)
 
@@ -686,7 +693,7 @@ def test_micro_batches_that_say_no_time_may_have_run_at_any(
 
     def read_at(batch: int) -> list[tuple[int, int, int]]:
         at = stream.time(batch) + timedelta(seconds=1)
-        return spans(part(trace(reader, Times("in", 0, at, at)).start, "in"))
+        return spans(part(trace(reader, Times("in", 0, at, at, read=True)).start, "in"))
 
     assert read_at(10) == [(0, 100, 200)]
     assert read_at(15) == [(0, 110, 200)], "batch 10 had ended by then, and batch 20 hadn't begun"
@@ -796,3 +803,82 @@ def test_a_record_that_a_filter_may_have_dropped(
                 assert expected is None or step.why.endswith(expected)
     back = trace(reader, Offsets("out", 0, 3, 4), direction=BACK)
     assert not any(each.possible for each in hop(back, "query").inputs)
+
+
+def test_records_by_the_time_when_they_arrived(
+    clean_database: Driver, reader: Reader, subtests: pytest.Subtests
+) -> None:
+    """Kafka knows it, for all partitions at once. Without Kafka nothing is guessed from when they were read."""
+    query = Stream("query")
+    for batch in range(3):
+        ranges = {0: (batch * 10, batch * 10 + 10), 1: (batch * 5, batch * 5 + 5)}
+        query.entries.append(Entry(batch, (kafka_use("in", ranges, EXACT, "id"),), (kafka_use("out", ranges, EXACT),)))
+    described = lineage_event(
+        DatasetEvent(dataset=DatasetRef("kafka://k", "in"), symlinks=(kafka_symlink("cluster", "in"),)),
+        producer="test",
+        event_time=BEGIN,
+    )
+    write(clean_database, query, events=[described])
+    at = BEGIN + timedelta(hours=1)
+    asked = Times("in", None, at, at + timedelta(seconds=15))
+
+    def kafka(*ranges: ArrivedRange, by_broker: bool = True) -> Arrivals:
+        def arrived(
+            names: Sequence[DatasetRef], cluster_ids: Collection[str], start: datetime, end: datetime
+        ) -> ArrivedRecords:
+            assert (list(names), set(cluster_ids)) == ([DatasetRef("kafka://k", "in")], {"cluster"})
+            assert (start, end) == (at, at + timedelta(seconds=15))
+            return ArrivedRecords(ranges, "id", by_broker)
+
+        return arrived
+
+    with pytest.raises(ArrivalsUnknownError, match="no Kafka is configured here"):
+        trace(reader, asked)
+    nothing_read = trace(reader, replace(asked, read=True))
+    assert nothing_read.hops == ()
+    cases = [
+        (
+            "both partitions",
+            kafka(ArrivedRange(0, 0, 12, 18), ArrivedRange(1, 0, 4, 6)),
+            EXACT,
+            [(0, 12, 18), (1, 4, 6)],
+        ),
+        ("of one none", kafka(ArrivedRange(0, 0, 12, 18), ArrivedRange(1, 0, 9, 9)), EXACT, [(0, 12, 18)]),
+        ("times of producers", kafka(ArrivedRange(0, 0, 12, 18), by_broker=False), INFERRED, [(0, 12, 18)]),
+        ("deleted since", kafka(ArrivedRange(0, 14, 14, 18)), UPPER_BOUND, [(0, 0, 18)]),
+        ("all of it deleted", kafka(ArrivedRange(0, 14, 14, 14)), UPPER_BOUND, [(0, 0, 14)]),
+    ]
+    for title, arrivals, certainty, expected in cases:
+        with subtests.test(title):
+            found = trace(reader, asked, arrivals=arrivals)
+            [start] = found.start
+            assert (spans(start), start.certainty, start.topic_id) == (expected, certainty, "id")
+            assert spans(part(hop(found, "query").inputs, "in")) == expected
+            assert any("producers" in note for note in found.notes) is (certainty is INFERRED)
+            assert any("has deleted" in note for note in found.notes) is (certainty is UPPER_BOUND)
+    found = trace(reader, asked, arrivals=kafka(ArrivedRange(0, 0, 12, 12)))
+    assert (found.start, found.hops, found.notes) == (
+        (),
+        (),
+        ("No record of kafka://k/in that Kafka has arrived then.",),
+    )
+    with pytest.raises(ArrivalsUnknownError, match="no partition 7"):
+        trace(reader, replace(asked, partition=7), arrivals=kafka(ArrivedRange(0, 0, 12, 18)))
+
+
+def test_several_ranges_and_all_partitions_at_once(clean_database: Driver, reader: Reader) -> None:
+    query = Stream("query")
+    for batch in range(4):
+        ranges = dict.fromkeys(range(2 if batch < 3 else 3), (batch * 10, batch * 10 + 10))
+        query.entries.append(Entry(batch, (kafka_use("in", ranges, EXACT),), (kafka_use("out", ranges, EXACT),)))
+    write(clean_database, query)
+    several = trace(reader, (Offsets("in", 0, 5, 6), Offsets("in", 1, 35, 36), Offsets("in", 0, 3, 6)))
+    [start] = several.start
+    assert spans(start) == [(0, 3, 6), (1, 35, 36)]
+    assert [(each.step.first_batch, each.step.last_batch) for each in several.hops] == [(0, 3)]
+    everywhere = trace(reader, Offsets("in", None, 35, 36))
+    assert spans(part(everywhere.start, "in")) == [(0, 35, 36), (1, 35, 36), (2, 35, 36)]
+    [step] = everywhere.hops
+    assert spans(part(step.inputs, "in")) == [(0, 35, 36), (1, 35, 36), (2, 35, 36)]
+    with pytest.raises(QuestionError):
+        trace(reader, ())
