@@ -75,6 +75,8 @@ def translated(error: errors.AnalysisError) -> HeadwaterError:
         return InputError(message)
     if isinstance(error, errors.GraphUnreachableError):
         return UnreachableError(message, fix="Start it with `headwater up`, or check HEADWATER_NEO4J_URI.")
+    if isinstance(error, errors.ArrivalsUnknownError):
+        return UnreachableError(message)
     if isinstance(error, errors.GraphRefusedError):
         return ConfigurationError(message, fix=f"Check {error.setting}.")
     if isinstance(error, errors.TimeLimitError):

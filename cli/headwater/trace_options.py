@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated
 
 import typer
 
 from headwater.console import shortened
+from headwater.settings import connected_settings
 from headwater.times import parse_time
-from headwater_consumers.analysis.trace import Offsets, Times
-from headwater_schemas.ranges import MOST_OFFSET, Range, RangeError, parse_range
+from headwater_consumers.analysis.trace import ArrivedRecords, Offsets, Times, parse_offsets
+from headwater_schemas.events import DatasetRef
+from headwater_schemas.ranges import Range, RangeError, parse_range
 
 HorizonOption = Annotated[
     str | None,
@@ -48,6 +51,16 @@ RANGES_HELP = "A range goes up to its end and without it: 120..130 is 120 to 129
 """Ranges in `--help`; `headwater_schemas.ranges` has the notation."""
 
 
+def arrived(
+    names: Sequence[DatasetRef], cluster_ids: Collection[str], start: datetime, end: datetime
+) -> ArrivedRecords:
+    """Kafka's answer of the settings that a command has; see `Arrivals`."""
+    from headwater.kafka_arrivals import KafkaArrivals  # Kafka's client, which few questions need
+
+    kafka = connected_settings({}, kafka=True, silently=True).kafka
+    return KafkaArrivals(kafka, follows_names=True)(names, cluster_ids, start, end)
+
+
 def range_option(text: str, *, of_partition: bool = False, hint: str | None = None) -> Range:
     """`120`, `120..130`, `120..`; with `of_partition` `0:120..130` too.
 
@@ -60,39 +73,54 @@ def range_option(text: str, *, of_partition: bool = False, hint: str | None = No
         raise typer.BadParameter(shortened(str(error), 300), param_hint=hint) from error
 
 
-def parse_offsets(topic: str, partition: str, records: str | None, topic_id: str | None) -> Offsets:
-    """Records of a topic, by `0` and `120..130`, or by both in one as answers show them: `0:120..130`.
+RecordsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PARTITION OFFSETS",
+        help=f"Records: 0 120, or 0 120..130. {RANGES_HELP} Several at once: 0:120..130 1:88; all is every partition. "
+        "In place of offsets the time when they arrived, 2025-01-31T12:00, or two times with .. between.",
+        show_default=False,
+    ),
+]
+ReadTimeOption = Annotated[
+    bool,
+    typer.Option(
+        "--read-time",
+        help="Times are those when micro-batches and runs read the records (with --back: wrote them), in place of when "
+        "the records arrived in Kafka.",
+    ),
+]
+_HOW = "Name a topic's records by PARTITION and OFFSETS: 0 120..130, or 0:120..130; all is every partition."
+_OF_PARTITION = re.compile(r"(?:\d{1,9}|all):", re.ASCII)
 
-    Raises:
-        typer.BadParameter: they are neither.
-    """
-    if records is None:
-        found = range_option(partition, of_partition=True)
-        if found.partition is None:
-            raise typer.BadParameter("Name a topic's records by PARTITION and OFFSETS: 0 120..130, or 0:120..130.")
-        number = found.partition
-    else:
-        if not re.fullmatch(r"\d{1,9}", partition, re.ASCII):
-            raise typer.BadParameter(f"{shortened(partition)!r} is no partition; write its number.")
-        found, number = range_option(records), int(partition)
-    return Offsets(topic, number, found.start, MOST_OFFSET if found.end is None else found.end, topic_id)
 
-
-def parse_records(topic: str, partition: str, records: str | None, topic_id: str | None) -> Offsets | Times:
-    """What TOPIC PARTITION OFFSETS name.
+def parse_records(
+    topic: str, words: Sequence[str], topic_id: str | None, *, read_time: bool = False
+) -> tuple[Offsets | Times, ...]:
+    """What follows a topic: `0 120..130`, `0:120..130 1:88`, `all`, `all 120..`, `all 2025-01-31T12:00`, or several.
 
     Raises:
         typer.BadParameter: a partition that is no number, or neither offsets nor a time.
     """
-    if records is None:
-        return parse_offsets(topic, partition, records, topic_id)
-    everywhere = partition == "all"
-    if not everywhere and not re.fullmatch(r"\d{1,9}", partition):
-        raise typer.BadParameter(f"{shortened(partition)!r} is no partition; write its number (all, with a time).")
-    first, dots, last = records.partition("..")
-    if not re.match(r"\d{4}-\d\d", first):
-        if everywhere:
-            raise typer.BadParameter("Offsets are of one partition; all goes with a time.")
-        return parse_offsets(topic, partition, records, topic_id)
+    first, *others = words or [""]
+    named = [word == "all" or _OF_PARTITION.match(word) is not None for word in words]
+    if re.fullmatch(r"\d{1,9}|all", first, re.ASCII) and others and not any(named[1:]):
+        words = [f"{first}:{word}" for word in others]
+    elif not words or not all(named):
+        raise typer.BadParameter(_HOW)
+    return tuple(_records(topic, word, topic_id, read_time=read_time) for word in words)
+
+
+def _records(topic: str, word: str, topic_id: str | None, *, read_time: bool) -> Offsets | Times:
+    partition, _, rest = word.partition(":")
+    if not re.match(r"\d{4}-\d\d", rest):
+        try:
+            return parse_offsets(topic, word, topic_id)
+        except RangeError as error:
+            raise typer.BadParameter(shortened(str(error), 300)) from error
+    if topic_id is not None:
+        raise typer.BadParameter("--topic-id goes with offsets: by time Kafka's own id of the topic is meant.")
+    first, dots, last = rest.partition("..")
     begin: datetime = parse_time(first)
-    return Times(topic, None if everywhere else int(partition), begin, parse_time(last) if dots else begin)
+    number = None if partition == "all" else int(partition)
+    return Times(topic, number, begin, parse_time(last) if dots else begin, read=read_time)

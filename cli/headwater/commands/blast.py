@@ -14,9 +14,18 @@ from headwater.options import parse_hops
 from headwater.show.consumers import consumers_table
 from headwater.show.pages import Fitted
 from headwater.show.trace import blast_summary, blast_table
-from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_offsets, range_option
-from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, Offsets, blast
+from headwater.trace_options import (
+    HorizonOption,
+    ReadTimeOption,
+    RecordsArgument,
+    arrived,
+    parse_duration,
+    parse_records,
+    range_option,
+)
+from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, blast
 from headwater_consumers.analysis.reader import Reader
+from headwater_consumers.analysis.trace import Starts
 from headwater_schemas.ranges import MOST_OFFSET
 
 
@@ -27,13 +36,7 @@ def command(
         str | None,
         typer.Argument(help="A topic with bad records.", autocompletion=complete_dataset, show_default=False),
     ] = None,
-    partition: Annotated[
-        str | None, typer.Argument(help="Its partition, 0; with offsets in one, 0:120..130.", show_default=False)
-    ] = None,
-    records: Annotated[
-        str | None,
-        typer.Argument(metavar="OFFSETS", help=f"120; or 120..130. {RANGES_HELP}", show_default=False),
-    ] = None,
+    records: RecordsArgument = None,
     *,
     run: Annotated[str | None, typer.Option("--run", help="A bad run: its id, or how that begins.")] = None,
     query: Annotated[
@@ -46,6 +49,7 @@ def command(
     topic_id: Annotated[
         str | None, typer.Option("--topic-id", help="The incarnation of the topic that is meant, by Kafka's id.")
     ] = None,
+    read_time: ReadTimeOption = False,
     depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops.")] = "all",
     horizon: HorizonOption = None,
 ) -> Shown:
@@ -53,14 +57,23 @@ def command(
 
     What a later run replaced is listed as gone.
 
-    headwater blast flights.departed 0 100..200
+    headwater blast flights.departed 0:100..200 1:80..90
+
+    headwater blast flights.departed all 2025-01-31T12:00..2025-01-31T12:05
 
     headwater blast --query enrich --batches 12..15    # 12, 13 and 14
     """
-    start = _start(topic, partition, records, run, query, batches, topic_id)
+    start = _start(topic, records, run, query, batches, topic_id, read_time=read_time)
 
     def question(reader: Reader) -> Blast:
-        return blast(reader, start, depth=parse_hops(depth), limit=ask.limit, horizon=parse_duration(horizon))
+        return blast(
+            reader,
+            start,
+            depth=parse_hops(depth),
+            limit=ask.limit,
+            horizon=parse_duration(horizon),
+            arrivals=arrived,
+        )
 
     found = ask(question)
     view = Fitted(blast_table(found))
@@ -70,13 +83,14 @@ def command(
 
 def _start(
     topic: str | None,
-    partition: str | None,
-    records: str | None,
+    records: list[str] | None,
     run: str | None,
     query: str | None,
     batches: str | None,
     topic_id: str | None,
-) -> BadRun | BadBatches | Offsets:
+    *,
+    read_time: bool,
+) -> BadRun | BadBatches | Starts:
     if sum(way is not None for way in (topic, run, query)) != 1:
         raise typer.BadParameter("Name one thing: TOPIC PARTITION OFFSETS, or --run, or --query with --batches.")
     if run is not None:
@@ -86,6 +100,4 @@ def _start(
             raise typer.BadParameter("--query goes with --batches: 12, or 12..15 for 12, 13 and 14.")
         found = range_option(batches, hint="--batches")
         return BadBatches(query, found.start, MOST_OFFSET if found.end is None else found.end - 1)
-    if topic is None or partition is None:
-        raise typer.BadParameter("Bad records are named by TOPIC PARTITION OFFSETS.")
-    return parse_offsets(topic, partition, records, topic_id)
+    return parse_records(str(topic), records or (), topic_id, read_time=read_time)

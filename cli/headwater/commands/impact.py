@@ -19,7 +19,7 @@ from headwater.show.diagram import DiagramFormat, drawn, impact_diagram
 from headwater.show.impact import view
 from headwater.show.pages import next_page
 from headwater.times import time_if_given
-from headwater.trace_options import RANGES_HELP, range_option
+from headwater.trace_options import RANGES_HELP, ReadTimeOption, arrived, range_option
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact import (
     ChangeType,
@@ -93,8 +93,9 @@ def command(
             help=f"Of these offsets of a topic's partition alone: 120, 120..130, 120.., 0:120..130. {RANGES_HELP}"
         ),
     ] = None,
-    since: Annotated[str | None, typer.Option(help="Only data that a job read at this time or later.")] = None,
-    until: Annotated[str | None, typer.Option(help="Only data that a job read before this time.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only data of a topic that arrived at this time or later.")] = None,
+    until: Annotated[str | None, typer.Option(help="Only data of a topic that arrived before this time.")] = None,
+    read_time: ReadTimeOption = False,
     policy: Annotated[
         Path | None, typer.Option(help="A policy file (TOML) instead of the one that comes with Headwater.")
     ] = None,
@@ -128,7 +129,7 @@ def command(
         new_name=to if change is SchemaChange.RENAMED else None,
         new_type=to if change is not SchemaChange.RENAMED else None,
         nullable=nullable,
-        extent=_extent(partition, offsets, since, until),
+        extent=_extent(partition, offsets, since, until, read_time=read_time),
     )
     page = ImpactPage(parse_hops(depth), ask.limit, ask.cursor)
     with _options_named():
@@ -136,7 +137,7 @@ def command(
 
     def question(reader: Reader) -> Impact:
         with _options_named():
-            return analyze(reader, asked, judged_by, page)
+            return analyze(reader, asked, judged_by, page, arrived)
 
     answer = ask(question)
     more = next_page(answer.next_cursor)
@@ -166,12 +167,14 @@ def _in_words_of_options(error: QuestionError) -> str:
     return str(error) if error.field == "policy" else f"{option}: {error}"
 
 
-def _extent(partition: str | None, offsets: str | None, since: str | None, until: str | None) -> Extent | None:
+def _extent(
+    partition: str | None, offsets: str | None, since: str | None, until: str | None, *, read_time: bool
+) -> Extent | None:
     if partition is None and offsets is None and since is None and until is None:
         return None
     span = (time_if_given(since), time_if_given(until))
     if offsets is None:
-        return Extent(partition, None, None, *span)
+        return Extent(partition, None, None, *span, read_time=read_time)
     found = range_option(offsets, of_partition=partition is None, hint="--offsets")
     named = partition if found.partition is None else str(found.partition)
     return Extent(named, found.start, found.end, *span)

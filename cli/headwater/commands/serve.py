@@ -17,6 +17,7 @@ from headwater.connection import require_servers
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
 from headwater.exempting import exemptions_of
+from headwater.kafka_arrivals import KafkaArrivals
 from headwater.kafka_errors import asking_kafka
 from headwater.logs import LogFormatOption, fields, start_logging
 from headwater.options import TenantOption
@@ -104,6 +105,7 @@ def command(
             settings.openlineage,
             accepted,
             kept(topic_ends(settings.kafka)),
+            KafkaArrivals(settings.kafka, follows_names=False),
         )
         server = Server(graph)
     except OSError as error:

@@ -15,8 +15,15 @@ from headwater.options import parse_hops
 from headwater.show.diagram import DiagramFormat, drawn, trace_diagram
 from headwater.show.pages import Fitted
 from headwater.show.trace import summary, tree
-from headwater.trace_options import RANGES_HELP, HorizonOption, parse_duration, parse_records
-from headwater_consumers.analysis.trace import Archived, Offsets, Path, Times, TraceDirection, VersionOf, trace
+from headwater.trace_options import (
+    HorizonOption,
+    ReadTimeOption,
+    RecordsArgument,
+    arrived,
+    parse_duration,
+    parse_records,
+)
+from headwater_consumers.analysis.trace import Archived, Path, Starts, TraceDirection, VersionOf, trace
 
 
 class TraceFormat(StrEnum):
@@ -34,19 +41,7 @@ def command(
         str | None,
         typer.Argument(help="A topic.", autocompletion=complete_dataset, show_default=False),
     ] = None,
-    partition: Annotated[
-        str | None,
-        typer.Argument(help="Its partition, 0; with offsets in one, 0:120..130; all, with a time.", show_default=False),
-    ] = None,
-    records: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="OFFSETS",
-            help=f"An offset, 120, or a range, 120..130. {RANGES_HELP} Or a time, 2025-01-31T12:00, of what was being "
-            "read then (with --back: written), or two times with .. between.",
-            show_default=False,
-        ),
-    ] = None,
+    records: RecordsArgument = None,
     *,
     path: Annotated[
         str | None, typer.Option("--path", help="A file or partition by its path, in place of a topic.")
@@ -55,6 +50,7 @@ def command(
         tuple[str, str] | None,
         typer.Option("--version", metavar="DATASET VERSION", help="A table's snapshot or version.", show_default=False),
     ] = None,
+    read_time: ReadTimeOption = False,
     back: Annotated[bool, typer.Option("--back", "-b", help="Where it came from, in place of where it went.")] = False,
     depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops; all: to the ends.")] = "1",
     topic_id: Annotated[
@@ -77,9 +73,11 @@ def command(
 
     headwater trace flights.departed 0 12345
 
+    headwater trace flights.departed 0:120..130 1:88 all:2025-01-31T12:00..2025-01-31T12:05
+
     headwater trace --back --path file:/lake/delays/part-0.parquet
     """
-    start = _start(topic, partition, records, path, version, topic_id)
+    start = _start(topic, records, path, version, topic_id, read_time=read_time)
     with _archived(archive, ask.tenant) as find:
         found = ask(
             lambda reader: trace(
@@ -90,6 +88,7 @@ def command(
                 limit=ask.limit,
                 horizon=parse_duration(horizon),
                 archive=find,
+                arrivals=arrived,
             )
         )
     if format_ is TraceFormat.TREE:
@@ -111,12 +110,13 @@ def _archived(location: str | None, tenant: str | None) -> Iterator[Archived | N
 
 def _start(
     topic: str | None,
-    partition: str | None,
-    records: str | None,
+    records: list[str] | None,
     path: str | None,
     version: tuple[str, str] | None,
     topic_id: str | None,
-) -> Offsets | Times | Path | VersionOf:
+    *,
+    read_time: bool,
+) -> Starts:
     ways = [topic is not None, path is not None, version is not None]
     if sum(ways) != 1:
         raise typer.BadParameter("Name one thing: TOPIC PARTITION OFFSETS, or --path, or --version.")
@@ -124,6 +124,4 @@ def _start(
         return Path(path)
     if version is not None:
         return VersionOf(*version)
-    if topic is None or partition is None:
-        raise typer.BadParameter("A topic's records are named by TOPIC PARTITION OFFSETS.")
-    return parse_records(topic, partition, records, topic_id)
+    return parse_records(str(topic), records or (), topic_id, read_time=read_time)

@@ -156,7 +156,7 @@ def part_words(part: Part, longest_name: int = LONGEST_PATH) -> str:
 def summary(found: Trace) -> str:
     """The last line: how much there is, and whether that is all."""
     if not found.hops:
-        return "Nothing used it, as far as is known."
+        return "Nothing used it, as far as is known." if found.start else "No such records are known."
     steps = f"{found.total} step{'s' * (found.total != 1)}, {found.max_hops} hop{'s' * (found.max_hops != 1)} deep"
     return f"{steps}; there is more: --depth all, or a greater --limit." if found.truncated else f"{steps}."
 

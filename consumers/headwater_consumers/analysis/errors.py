@@ -5,6 +5,7 @@ AnalysisError
 ├── AmbiguousError       several assets have that name; with them
 ├── QuestionError        the question itself is wrong; names the field
 ├── TimeLimitError       the answer took longer than it may
+├── ArrivalsUnknownError    Kafka can't be asked when records arrived
 ├── GraphUnreachableError   Neo4j doesn't answer
 └── GraphRefusedError    Neo4j refuses user, password or database, or the graph is of another version; names the setting
 
@@ -70,6 +71,16 @@ class TimeLimitError(AnalysisError):
             self.what = f"Rule {rule} wasn't checked within {seconds:g} s. Check others by their names"
         super().__init__(f"{self.what}, or allow more time.")
         self.seconds = seconds
+
+
+class ArrivalsUnknownError(AnalysisError):
+    """Which records arrived in a time isn't known: Kafka can't be asked, or not from here."""
+
+    def __init__(self, topic: str, why: str) -> None:
+        super().__init__(
+            f"Which records of {topic} arrived then isn't known: {why}. The graph has the time when micro-batches read "
+            "them (--read-time)."
+        )
 
 
 class GraphUnreachableError(AnalysisError):

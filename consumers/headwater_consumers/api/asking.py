@@ -29,6 +29,7 @@ from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState, Top
 from headwater_consumers.analysis.impact import Policy
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.analysis.settings import AnalysisSettings
+from headwater_consumers.analysis.trace import Arrivals
 from headwater_consumers.api.documented import problem_responses
 from headwater_consumers.api.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
 from headwater_consumers.api.problems import OF_INTAKE, ProblemType
@@ -95,7 +96,8 @@ class Graph:
     """Whose graph is asked, within which limits, and by which policy impacts are judged.
 
     The driver stays the caller's to close. Without a policy it is the one that comes with Headwater. Without a sink no
-    events are accepted, whatever the settings. Exemptions are of findings of the rules.
+    events are accepted, whatever the settings. Exemptions are of findings of the rules. Without `arrivals` Kafka can't
+    be asked when records arrived.
     """
 
     driver: Driver
@@ -107,6 +109,7 @@ class Graph:
     intake: IntakeSettings = field(default_factory=IntakeSettings)
     exemptions: tuple[Exemption, ...] = ()
     ends: TopicEnds = not_asked
+    arrivals: Arrivals | None = None
 
     def reader(self, timeout_seconds: float | None = None) -> Reader:
         """A reader whose questions take no longer than asked for, nor than allowed."""

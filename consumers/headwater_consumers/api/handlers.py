@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from headwater_consumers.analysis.errors import (
     AmbiguousError,
     AnalysisError,
+    ArrivalsUnknownError,
     GraphRefusedError,
     GraphUnreachableError,
     NotFoundError,
@@ -49,7 +50,14 @@ def _of_question(_request: Request, error: Exception) -> Response:
             return problem(ProblemType.QUESTION, _short(error), errors=(FieldProblem(error.field, _short(error)),))
         case TimeLimitError():
             return problem(ProblemType.TIME_LIMIT, f"{error.what}, or allow more with `timeout`.")
-        # The messages of these two name our database's address and user: they are for the log.
+        # The messages of these three name addresses and users of ours: they are for the log.
+        case ArrivalsUnknownError():
+            log.warning("%s", error)
+            return problem(
+                ProblemType.ARRIVALS_UNKNOWN,
+                "Which records arrived then isn't known: this server can't ask Kafka for them; its log has the reason. "
+                "With `read_time=true` it is the time when they were read.",
+            )
         case GraphUnreachableError():
             log.warning("%s", error)
             return problem(ProblemType.GRAPH_UNREACHABLE, "The graph's database doesn't answer now.")

@@ -22,6 +22,7 @@
 | 503 | `urn:headwater:kafka-unavailable` | Kafka didn't acknowledge the events in time, or too many wait for it |
 | 503 | `urn:headwater:graph-unreachable` | Neo4j doesn't answer |
 | 503 | `urn:headwater:graph-refused` | Neo4j refuses user, password or database, or the graph is of another version |
+| 503 | `urn:headwater:arrivals-unknown` | Kafka can't be asked when records of the topic arrived |
 | 504 | `urn:headwater:time-limit` | no answer within the time limit |
 
 No problem holds a secret, an address of ours, or where in the code it arose.
@@ -60,6 +61,7 @@ class ProblemType(StrEnum):
     BUSY = "urn:headwater:busy"
     GRAPH_UNREACHABLE = "urn:headwater:graph-unreachable"
     GRAPH_REFUSED = "urn:headwater:graph-refused"
+    ARRIVALS_UNKNOWN = "urn:headwater:arrivals-unknown"
     TIME_LIMIT = "urn:headwater:time-limit"
     EVENT = "urn:headwater:event"
     TOKEN = "urn:headwater:token"  # noqa: S105 - the name of a problem
@@ -96,6 +98,7 @@ STATUS: dict[ProblemType, HTTPStatus] = {
     ProblemType.BUSY: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.GRAPH_UNREACHABLE: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.GRAPH_REFUSED: HTTPStatus.SERVICE_UNAVAILABLE,
+    ProblemType.ARRIVALS_UNKNOWN: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.TIME_LIMIT: HTTPStatus.GATEWAY_TIMEOUT,
     ProblemType.EVENT: HTTPStatus.BAD_REQUEST,
     ProblemType.TOKEN: HTTPStatus.UNAUTHORIZED,
@@ -120,6 +123,7 @@ _TITLE: dict[ProblemType, str] = {
     ProblemType.BUSY: "Too many questions at once",
     ProblemType.GRAPH_UNREACHABLE: "The graph can't be reached",
     ProblemType.GRAPH_REFUSED: "The graph refuses this server",
+    ProblemType.ARRIVALS_UNKNOWN: "Kafka can't be asked when records arrived",
     ProblemType.TIME_LIMIT: "No answer in time",
     ProblemType.EVENT: "Not an OpenLineage event",
     ProblemType.TOKEN: "A token is needed",

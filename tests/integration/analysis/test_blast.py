@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, Offsets, Tainted, blast
@@ -78,6 +79,19 @@ def snapshot(version: int, operation: str, partitions: tuple[str, ...]) -> Datas
     return DatasetUse(
         dataset=DatasetRef("file", "/lake/table"), position=Position(table_snapshot=table), certainty=EXACT
     )
+
+
+def overwriting(use: DatasetUse, *partitions: str) -> DatasetUse:
+    """The use as an overwrite of these partitions; of none that are named: of some."""
+    facet = {"columns": ["dt"], "overwritten": list(partitions) or None}
+    return msgspec.structs.replace(use, facets={"headwater_partitions": json.dumps(facet)})
+
+
+def reading(use: DatasetUse, *partitions: str) -> DatasetUse:
+    """The use as a read of these partitions."""
+    named = [{"identifier": each} for each in partitions]
+    condition = {"type": "partition", "partitions": named}
+    return msgspec.structs.replace(use, facets={"subset": json.dumps({"inputCondition": condition})})
 
 
 def test_from_offsets_and_from_the_batches_that_read_them(clean_database: Driver, reader: Reader) -> None:
@@ -180,13 +194,64 @@ def test_partitions_that_a_later_version_replaced(clean_database: Driver, reader
     for batch in range(3):
         use = snapshot(batch, "append", ("dt=1", "dt=2"))
         table.entries.append(Entry(batch, (kafka_use("in", {0: (batch, batch + 1)}, EXACT),), (use,)))
-    repair = run("repair", ((), (snapshot(9, "overwrite", ("dt=2",)),)), at=300)
-    write(clean_database, table, events=[repair])
+    changed = run("changed", ((), (snapshot(8, "overwrite", ("dt=1",)),)), at=290)  # a MERGE, say
+    repair = run("repair", ((), (overwriting(snapshot(9, "overwrite", ("dt=2",)), "dt=2"),)), at=300)
+    write(clean_database, table, events=[changed, repair])
     found = tainted(blast(reader, Offsets("in", 0, 1, 2)), "/lake/table")
     assert [(part.version, part.partitions) for part in found.parts] == [("1", ("dt=1",))]
     assert [(gone.part.partitions, gone.why) for gone in found.superseded] == [
         (("dt=2",), "Partition dt=2 was overwritten later.")
     ]
+
+
+def test_files_of_partitions_that_a_rerun_overwrote(clean_database: Driver, reader: Reader) -> None:
+    files = stream("files", "in", "/lake/files", batches=2)
+    both = files_use("/lake/days", ["dt=1/part-0", "dt=2/part-0"])
+    first = run("daily", ((files_use("/lake/files", ["part-1"]),), (both,)), at=200)
+    repair = run(
+        "daily",
+        ((files_use("/lake/other", ["x"]),), (overwriting(files_use("/lake/days", ["dt=2/b"]), "dt=2"),)),
+        at=300,
+    )
+    write(clean_database, files, events=[first, repair])
+    found = blast(reader, Offsets("in", 0, 15, 16))
+    days = tainted(found, "/lake/days")
+    assert [part.files for part in days.parts] == [("file:/lake/days/dt=1/part-0",)]
+    assert [(gone.part.files, gone.why) for gone in days.superseded] == [
+        (("file:/lake/days/dt=2/part-0",), "Partition dt=2 was overwritten later.")
+    ]
+    assert (found.totals.files, found.notes) == (2, ())
+
+    some = run("daily", ((), (overwriting(files_use("/lake/days", [], count=1)),)), at=400)
+    write(clean_database, events=[some])
+    found = blast(reader, Offsets("in", 0, 15, 16))
+    assert [part.files for part in tainted(found, "/lake/days").parts] == [("file:/lake/days/dt=1/part-0",)]
+    [note] = found.notes
+    assert note.startswith(
+        "Run daily 400 overwrote a part of file:/lake/days later, and which partitions isn't recorded"
+    )
+
+
+def test_runs_that_read_other_partitions_are_clean(
+    clean_database: Driver, reader: Reader, subtests: pytest.Subtests
+) -> None:
+    """Each run read one day, whatever it knows of the files."""
+    days = Stream("days")
+    for n, day in enumerate((24, 25, 26)):
+        use = files_use("/lake/days", [f"dt={day}/part-{n}"])
+        days.entries.append(Entry(n, (kafka_use("in", {0: (n * 10, n * 10 + 10)}, EXACT),), (use,)))
+    unlisted = files_use("/lake/days", [], count=1)
+    nothing = DatasetUse(dataset=unlisted.dataset)
+    for title, read in (("files that aren't listed", unlisted), ("no position", nothing)):
+        runs = [
+            run(f"{title} {day}", ((reading(read, f"dt={day}"),), (DatasetUse(dataset=REPORT),)), at=200 + day)
+            for day in (24, 25, 26)
+        ]
+        write(clean_database, days, events=runs)
+        with subtests.test(read=title):
+            found = blast(reader, Offsets("in", 0, 25, 26))
+            jobs = [hop.step.job.name for hop in found.hops if hop.step.job is not None and hop.step.job.name != "days"]
+            assert [name for name in jobs if name.startswith(title)] == [f"{title} 26"]
 
 
 def test_a_dataset_that_was_dropped_and_a_topic_made_anew(clean_database: Driver, reader: Reader) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from headwater_consumers.analysis.errors import ArrivalsUnknownError
 from headwater_consumers.analysis.impact import (
     Cause,
     ChangeType,
@@ -176,10 +178,10 @@ def test_a_part_hits_what_it_came_to(demo_reader: Reader) -> None:
     }  # fmt: skip
     assert all(part.dataset == item.asset for item in read.items for part in item.parts)
     assert all(item.parts for item in read.items)
-    # No part is surer than the way to it: what routes read of its own table isn't listed.
+    # No part is surer than the way to it: enrich joins, and what routes read of its own table isn't listed.
     sure = {item.asset.title: {part.certainty for part in item.parts} for item in read.items}
-    assert sure["flights.enriched"] == {Certainty.EXACT}
-    assert sure["routes"] == {Certainty.EXACT, Certainty.UNKNOWN}
+    assert sure["flights.enriched"] == {Certainty.UPPER_BOUND}
+    assert sure["routes"] == {Certainty.UPPER_BOUND, Certainty.UNKNOWN}
     assert sure["daily_report"] == {Certainty.UPPER_BOUND}
     column = ImpactChange("flights.departed", "value.distance", wrong, extent=Extent("0", 100, 200))
     assert by_dataset(analyze(demo_reader, column).items) == {
@@ -190,8 +192,12 @@ def test_a_part_hits_what_it_came_to(demo_reader: Reader) -> None:
     unread = analyze(demo_reader, ImpactChange("flights.departed", type=wrong, extent=Extent("0", 9_999_999)))
     assert (unread.total, unread.severity) == (0, Severity.INFO)
     assert any("not yet" in note for note in unread.notes)
-    early = Extent(until=datetime(2013, 1, 1, tzinfo=UTC))
-    assert analyze(demo_reader, ImpactChange("flights.departed", type=wrong, extent=early)).total == 0
+    early = ImpactChange("flights.departed", type=wrong, extent=Extent(until=datetime(2013, 1, 1, tzinfo=UTC)))
+    with pytest.raises(ArrivalsUnknownError, match="no Kafka is configured here"):
+        analyze(demo_reader, early)
+    assert early.extent is not None
+    read_early = replace(early, extent=replace(early.extent, read_time=True))
+    assert analyze(demo_reader, read_early).total == 0
 
 
 def test_the_examples(asked_demo: None) -> None:

@@ -12,10 +12,13 @@ import pytest
 from msgspec import structs
 
 from headwater_consumers.analysis.checks import check, rule_named
-from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.errors import ArrivalsUnknownError, NotFoundError, QuestionError
 from headwater_consumers.analysis.reader import Reader, Transaction, statement
 from headwater_consumers.analysis.runs import intervals
 from headwater_consumers.analysis.trace import (
+    Arrivals,
+    ArrivedRange,
+    ArrivedRecords,
     Hop,
     Offsets,
     Part,
@@ -30,6 +33,8 @@ from headwater_consumers.analysis.trace import (
 )
 from headwater_schemas.events import (
     Certainty,
+    ColumnEdge,
+    ColumnLineage,
     DatasetEvent,
     DatasetRef,
     DatasetUse,
@@ -41,9 +46,13 @@ from headwater_schemas.events import (
     RunEventType,
     RunRef,
     TableSnapshot,
+    TransformationKind,
+    TransformationType,
     Versions,
 )
 from headwater_schemas.events.build import lineage_event
+from headwater_schemas.identity import plan_digest
+from headwater_schemas.naming.kafka import kafka_symlink
 from support.analysis.chains import (
     BEGIN,
     Entry,
@@ -61,6 +70,9 @@ from support.graph.emptying import delete_nodes
 from support.graph.plans import SORTS, operators
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+
     from neo4j import Driver
 
 
@@ -632,11 +644,11 @@ def test_what_several_ways_lead_to_is_counted_once(clean_database: Driver, reade
 def test_what_was_read_at_a_time(clean_database: Driver, reader: Reader) -> None:
     write(clean_database, copying("copy", "in", "out"))
     at = BEGIN + timedelta(seconds=75)
-    found = trace(reader, Times("in", 1, at, at))
+    found = trace(reader, Times("in", 1, at, at, read=True))
     assert [spans(each) for each in found.start] == [[(1, 70, 80)]]
     [only] = found.hops
     assert (only.step.first_batch, only.step.last_batch) == (7, 7)
-    found = trace(reader, Times("out", None, at, at + timedelta(seconds=30)), direction=BACK)
+    found = trace(reader, Times("out", None, at, at + timedelta(seconds=30), read=True), direction=BACK)
     assert [spans(each) for each in found.start] == [[(0, 70, 110), (1, 70, 110)]]
     batches = [(each.step.first_batch, each.step.last_batch, each.step.batches) for each in found.hops]
     assert batches == [(7, 9, 3), (10, 10, 1)], "the query was started again before batch 10"
@@ -646,10 +658,10 @@ def test_what_a_batch_run_read_at_a_time(clean_database: Driver, reader: Reader)
     read, wrote = kafka_use("in", {0: (10, 20), 1: (0, 5)}, EXACT), files_use("/lake/report", ["part-0"])
     write(clean_database, events=[batch_run("report", (read,), (wrote,), at=100)])
     at = BEGIN + timedelta(seconds=102)
-    found = trace(reader, Times("in", 0, at, at))
+    found = trace(reader, Times("in", 0, at, at, read=True))
     assert [spans(each) for each in found.start] == [[(0, 10, 20)]]
     assert hop(found, "report").certainty is EXACT
-    before = trace(reader, Times("in", 0, BEGIN, BEGIN + timedelta(seconds=99)))
+    before = trace(reader, Times("in", 0, BEGIN, BEGIN + timedelta(seconds=99), read=True))
     assert (before.start, before.hops) == ((), ())
     assert before.notes == ("Nothing that read kafka://k/in is known to have run then.",)
 
@@ -708,7 +720,7 @@ def test_micro_batches_that_say_no_time_may_have_run_at_any(
 
     def read_at(batch: int) -> list[tuple[int, int, int]]:
         at = stream.time(batch) + timedelta(seconds=1)
-        return spans(part(trace(reader, Times("in", 0, at, at)).start, "in"))
+        return spans(part(trace(reader, Times("in", 0, at, at, read=True)).start, "in"))
 
     assert read_at(10) == [(0, 100, 200)]
     assert read_at(15) == [(0, 110, 200)], "batch 10 had ended by then, and batch 20 hadn't begun"
@@ -772,3 +784,131 @@ def test_a_hop_is_one_statement(reader: Reader, clean_database: Driver, monkeypa
         assert [each.depth for each in found.hops] == [1, 2, 3, 4]
         assert asked.count("trace/ahead") == 5, "before the first hop, and after each"
         assert {name for name in asked if name.startswith("trace/")} <= {"trace/ahead", "trace/runs"}
+
+
+def test_a_record_that_a_filter_may_have_dropped(
+    clean_database: Driver, reader: Reader, subtests: pytest.Subtests
+) -> None:
+    """It was read; whether it is in the output depends on what the plan drops, of that output alone."""
+    source, target, other = (DatasetRef("kafka://k", name) for name in ("in", "out", "all"))
+    for kind, complete, expected in (
+        (TransformationKind.FILTER_DEPENDENCY, True, "Whether a record passed the job's filter isn't recorded."),
+        (TransformationKind.JOIN_DEPENDENCY, True, "Whether a record passed the job's join isn't recorded."),
+        (TransformationKind.SORT_DEPENDENCY, True, None),
+        (None, False, "Whether a record passed the job's operators that its plan doesn't show isn't recorded."),
+    ):
+        edges = (
+            ()
+            if kind is None
+            else (ColumnEdge(output=1, input=0, input_field="x", type=TransformationType.INDIRECT, kind=kind),)
+        )
+        plan = ColumnLineage(
+            datasets=(source, target, other),
+            edges=edges,
+            complete=complete,
+            incomplete_reason=None if complete else "an RDD",
+        )
+        digest = plan_digest(plan)
+        query = Stream("query")
+        read = kafka_use("in", {0: (0, 10)}, EXACT)
+        wrote = (kafka_use("out", {0: (0, 5)}, EXACT), kafka_use("all", {0: (0, 10)}, EXACT))
+        query.entries.append(Entry(0, (read,), wrote, plan_digest=digest))
+        described = lineage_event(plan, job=JobRef("jobs", "query"), producer="test", event_time=BEGIN)
+        run = batch_run("report", (kafka_use("in", {0: (0, 10)}, EXACT),), wrote, at=100)
+        assert run.run_event is not None
+        run = structs.replace(run, run_event=structs.replace(run.run_event, plan_digest=digest))
+        of_run = lineage_event(plan, job=JobRef("jobs", "report"), producer="test", event_time=BEGIN)
+        delete_nodes(clean_database)
+        write(clean_database, query, events=[described, run, of_run])
+        found = trace(reader, Offsets("in", 0, 3, 4))
+        for name in ("query", "report"):
+            with subtests.test(kind=kind, of=name):
+                step = hop(found, name)
+                assert (step.certainty, step.overall) == (EXACT, EXACT), "that it was read is certain"
+                out, every = part(step.outputs, "out"), part(step.outputs, "all")
+                maybe = UPPER_BOUND if expected else EXACT
+                assert (out.certainty, out.possible) == (maybe, expected is not None)
+                assert every.possible is not complete
+                assert ("Whether a record passed" in step.why) is (expected is not None)
+                assert expected is None or step.why.endswith(expected)
+    back = trace(reader, Offsets("out", 0, 3, 4), direction=BACK)
+    assert not any(each.possible for each in hop(back, "query").inputs)
+
+
+def test_records_by_the_time_when_they_arrived(
+    clean_database: Driver, reader: Reader, subtests: pytest.Subtests
+) -> None:
+    """Kafka knows it, for all partitions at once. Without Kafka nothing is guessed from when they were read."""
+    query = Stream("query")
+    for batch in range(3):
+        ranges = {0: (batch * 10, batch * 10 + 10), 1: (batch * 5, batch * 5 + 5)}
+        query.entries.append(Entry(batch, (kafka_use("in", ranges, EXACT, "id"),), (kafka_use("out", ranges, EXACT),)))
+    described = lineage_event(
+        DatasetEvent(dataset=DatasetRef("kafka://k", "in"), symlinks=(kafka_symlink("cluster", "in"),)),
+        producer="test",
+        event_time=BEGIN,
+    )
+    write(clean_database, query, events=[described])
+    at = BEGIN + timedelta(hours=1)
+    asked = Times("in", None, at, at + timedelta(seconds=15))
+
+    def kafka(*ranges: ArrivedRange, by_broker: bool = True) -> Arrivals:
+        def arrived(
+            names: Sequence[DatasetRef], cluster_ids: Collection[str], start: datetime, end: datetime
+        ) -> ArrivedRecords:
+            assert (list(names), set(cluster_ids)) == ([DatasetRef("kafka://k", "in")], {"cluster"})
+            assert (start, end) == (at, at + timedelta(seconds=15))
+            return ArrivedRecords(ranges, "id", by_broker)
+
+        return arrived
+
+    with pytest.raises(ArrivalsUnknownError, match="no Kafka is configured here"):
+        trace(reader, asked)
+    nothing_read = trace(reader, replace(asked, read=True))
+    assert nothing_read.hops == ()
+    cases = [
+        (
+            "both partitions",
+            kafka(ArrivedRange(0, 0, 12, 18), ArrivedRange(1, 0, 4, 6)),
+            EXACT,
+            [(0, 12, 18), (1, 4, 6)],
+        ),
+        ("of one none", kafka(ArrivedRange(0, 0, 12, 18), ArrivedRange(1, 0, 9, 9)), EXACT, [(0, 12, 18)]),
+        ("times of producers", kafka(ArrivedRange(0, 0, 12, 18), by_broker=False), INFERRED, [(0, 12, 18)]),
+        ("deleted since", kafka(ArrivedRange(0, 14, 14, 18)), UPPER_BOUND, [(0, 0, 18)]),
+        ("all of it deleted", kafka(ArrivedRange(0, 14, 14, 14)), UPPER_BOUND, [(0, 0, 14)]),
+    ]
+    for title, arrivals, certainty, expected in cases:
+        with subtests.test(title):
+            found = trace(reader, asked, arrivals=arrivals)
+            [start] = found.start
+            assert (spans(start), start.certainty, start.topic_id) == (expected, certainty, "id")
+            assert spans(part(hop(found, "query").inputs, "in")) == expected
+            assert any("producers" in note for note in found.notes) is (certainty is INFERRED)
+            assert any("has deleted" in note for note in found.notes) is (certainty is UPPER_BOUND)
+    found = trace(reader, asked, arrivals=kafka(ArrivedRange(0, 0, 12, 12)))
+    assert (found.start, found.hops, found.notes) == (
+        (),
+        (),
+        ("No record of kafka://k/in that Kafka has arrived then.",),
+    )
+    with pytest.raises(ArrivalsUnknownError, match="no partition 7"):
+        trace(reader, replace(asked, partition=7), arrivals=kafka(ArrivedRange(0, 0, 12, 18)))
+
+
+def test_several_ranges_and_all_partitions_at_once(clean_database: Driver, reader: Reader) -> None:
+    query = Stream("query")
+    for batch in range(4):
+        ranges = dict.fromkeys(range(2 if batch < 3 else 3), (batch * 10, batch * 10 + 10))
+        query.entries.append(Entry(batch, (kafka_use("in", ranges, EXACT),), (kafka_use("out", ranges, EXACT),)))
+    write(clean_database, query)
+    several = trace(reader, (Offsets("in", 0, 5, 6), Offsets("in", 1, 35, 36), Offsets("in", 0, 3, 6)))
+    [start] = several.start
+    assert spans(start) == [(0, 3, 6), (1, 35, 36)]
+    assert [(each.step.first_batch, each.step.last_batch) for each in several.hops] == [(0, 3)]
+    everywhere = trace(reader, Offsets("in", None, 35, 36))
+    assert spans(part(everywhere.start, "in")) == [(0, 35, 36), (1, 35, 36), (2, 35, 36)]
+    [step] = everywhere.hops
+    assert spans(part(step.inputs, "in")) == [(0, 35, 36), (1, 35, 36), (2, 35, 36)]
+    with pytest.raises(QuestionError):
+        trace(reader, ())

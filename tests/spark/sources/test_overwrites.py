@@ -12,7 +12,7 @@ import pytest
 from headwater_producers.spark.execution import describe
 from headwater_producers.spark.jvm.versions import jvm_sessions
 from headwater_producers.spark.plan import WriteMode
-from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import Certainty, LineageEvent
 from spark.sources.cases import Step, sql
 from spark.sources.watching import Watched, short
 
@@ -108,7 +108,54 @@ def test_other_partitions_stay(watched: Watched, folder: Path, title: str) -> No
         # What Spark refuses is emitted as a run that failed, which is no concern of the next test.
         new_events = watched.new_events()
     assert emitted(new_events) == [(name, None)]
+    # Spark reports no version of this one, and so no partitions.
+    expected = None if title == "Delta, replaceWhere of a table" else ["city=m1"]
+    assert partitions(new_events, "headwater_partitions") == expected
     assert [e.dataset_event.lifecycle for e in new_events if e.dataset_event and e.dataset_event.lifecycle] == []
+
+
+def test_partitions_that_a_condition_empties_in_part(watched: Watched, folder: Path) -> None:
+    """What it leaves of a partition is there still: no partition counts as overwritten."""
+    where = "city = 'm1' AND id > 0"
+    writer(watched.spark).format("delta").option("replaceWhere", where).save(str(folder / "delta-files"))
+    assert partitions(watched.new_events(), "headwater_partitions") is None
+
+
+def test_the_partitions_that_a_query_reads(watched: Watched, folder: Path, subtests: pytest.Subtests) -> None:
+    """By the files that its scans chose; of what a subquery reads besides, nothing is claimed."""
+    spark = watched.spark
+    days = spark.sql("SELECT * FROM VALUES (1, 24), (2, 25), (3, 26) AS v(id, day)").repartition("day")
+    for name, format_ in (("days", "parquet"), ("delta-days", "delta")):
+        days.write.partitionBy("day").format(format_).save(str(folder / name))
+        spark.read.format(format_).load(str(folder / name)).createOrReplaceTempView(f"read_{name.replace('-', '_')}")
+    days.write.partitionBy("day").saveAsTable("days_table")
+    watched.new_events()
+    cases = [
+        ("days", "SELECT id FROM read_days WHERE day = 26", ["day=26"], 1),
+        ("days_table", "SELECT id FROM days_table WHERE day = 26", ["day=26"], 1),
+        (
+            "days",
+            "SELECT id FROM read_days WHERE day = 24 UNION ALL SELECT id FROM read_days WHERE day > 25",
+            ["day=24", "day=26"],
+            2,
+        ),
+        ("days", "SELECT id FROM read_days WHERE id = 3", ["day=24", "day=25", "day=26"], 3),
+        ("days", "SELECT id FROM read_days WHERE day = 26 AND id > (SELECT avg(id) FROM read_days)", None, 3),
+        ("delta-days", "SELECT id FROM read_delta_days WHERE day = 26", ["day=26"], None),
+    ]
+    for name, query, expected, files in cases:
+        with subtests.test(query=query):
+            spark.sql(query).write.mode("overwrite").parquet(str(folder / "out"))
+            events = watched.new_events()
+            assert partitions(events, "subset", read=True) == expected
+            [end] = [e.run_event for e in events if e.run_event is not None and e.run_event.type.is_terminal]
+            [use] = end.inputs
+            assert short(use.dataset.name) == name
+            if files is not None:
+                assert use.position is not None
+                assert use.position.files is not None
+                assert (use.position.files.count, len(use.position.files.paths)) == (files, files)
+                assert use.certainty is (Certainty.EXACT if expected else Certainty.UPPER_BOUND)
 
 
 def test_a_look_at_a_running_write_settles_nothing(watched: Watched, folder: Path) -> None:
@@ -134,6 +181,18 @@ def test_a_look_at_a_running_write_settles_nothing(watched: Watched, folder: Pat
 def test_a_delta_path_that_is_replaced_as_a_whole(watched: Watched, folder: Path) -> None:
     writer(watched.spark).format("delta").save(str(folder / "delta-two"))
     assert emitted(watched.new_events()) == [("delta-two", "OVERWRITE")]
+
+
+def partitions(events: list[LineageEvent], facet: str, *, read: bool = False) -> list[str] | None:
+    """Partitions that the only input or output of the only run has in a facet; None without one."""
+    [end] = [e.run_event for e in events if e.run_event is not None and e.run_event.type.is_terminal]
+    [use] = end.inputs if read else end.outputs
+    found = json.loads(use.facets.get(facet, "{}"))
+    if facet == "headwater_partitions":
+        overwritten: list[str] | None = found["overwritten"]
+        return overwritten
+    named = found.get("inputCondition", {}).get("partitions")
+    return None if named is None else [each["identifier"] for each in named]
 
 
 def emitted(events: list[LineageEvent]) -> list[tuple[str, str | None]]:

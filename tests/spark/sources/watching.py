@@ -102,14 +102,16 @@ def _use(use: DatasetUse) -> str:
 
 
 def _partitions(use: DatasetUse) -> list[str]:
-    """`by day,city`, `by day,city:3` where it is known that three got rows, `in day=2024-01-01`."""
+    """`by day,city`, `by day,city:3` where it is known that three got rows, `over day=1` overwritten, `in day=1`."""
     found = []
     if (text := use.facets.get("headwater_partitions")) is not None:
         facet = json.loads(text)
         count = f":{facet['count']}" if "count" in facet else ""
-        found.append(f"by {','.join(facet['columns'])}{count}")
+        found += [f"by {','.join(facet['columns'])}{count}"] if facet["columns"] else []
+        if "overwritten" in facet:
+            found.append("over ?" if facet["overwritten"] is None else f"over {','.join(facet['overwritten'])}")
     if (text := use.facets.get("subset")) is not None:
-        condition = json.loads(text)["outputCondition"]
+        [condition] = json.loads(text).values()
         found.append(f"in {','.join(each['identifier'] for each in condition['partitions'])}")
     return found
 

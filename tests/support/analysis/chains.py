@@ -79,6 +79,7 @@ class Entry:
     """How often it was reported before: a later report with other ends wins."""
     reconciled: bool = False
     """Reported from the checkpoint alone: of no run, and at no time."""
+    plan_digest: str | None = None
 
 
 @dataclass
@@ -132,6 +133,7 @@ class Stream:
                     inputs=entry.inputs,
                     outputs=entry.outputs,
                     state_rows=entry.state_rows,
+                    plan_digest=entry.plan_digest,
                     watermark_before=entry.watermark_before,
                     watermark_after=entry.watermark_after,
                 ),

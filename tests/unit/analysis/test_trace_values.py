@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from headwater.options import parse_hops
-from headwater.trace_options import parse_duration, parse_offsets, parse_records
+from headwater.trace_options import parse_duration, parse_records
 from headwater_consumers.analysis.trace import Offsets, Times
 from headwater_consumers.facts.spans import Spans, difference, flat, intersection, union
 from headwater_consumers.graph.words import canonical_path, path_mark, path_marks
@@ -61,27 +61,32 @@ def test_a_mark_is_short_however_long_the_path_is() -> None:
 
 
 def test_records(subtests: pytest.Subtests) -> None:
-    cases = [
-        ("3", "120", Offsets("t", 3, 120, 121)),
-        ("0", "120..130", Offsets("t", 0, 120, 130)),
-        ("0:120..130", None, Offsets("t", 0, 120, 130)),
-        ("2:120", None, Offsets("t", 2, 120, 121)),
-        ("0", "120..", Offsets("t", 0, 120, MOST_OFFSET)),
-        ("0", "2025-01-31T12:00", Times("t", 0, AT, AT)),
-        ("all", "2025-01-31T12:00Z..2025-01-31T13:00Z", Times("t", None, AT, AT + timedelta(hours=1))),
+    cases: list[tuple[str, list[Offsets | Times]]] = [
+        ("3 120", [Offsets("t", 3, 120, 121)]),
+        ("0 120..130", [Offsets("t", 0, 120, 130)]),
+        ("0 120..130 140", [Offsets("t", 0, 120, 130), Offsets("t", 0, 140, 141)]),
+        ("0:120..130", [Offsets("t", 0, 120, 130)]),
+        ("0:120..130 2:120", [Offsets("t", 0, 120, 130), Offsets("t", 2, 120, 121)]),
+        ("0 120..", [Offsets("t", 0, 120, MOST_OFFSET)]),
+        ("all", [Offsets("t", None, 0, MOST_OFFSET)]),
+        ("all 120..130", [Offsets("t", None, 120, 130)]),
+        ("1:5 all:120..", [Offsets("t", 1, 5, 6), Offsets("t", None, 120, MOST_OFFSET)]),
+        ("0 2025-01-31T12:00", [Times("t", 0, AT, AT)]),
+        ("all 2025-01-31T12:00Z..2025-01-31T13:00Z", [Times("t", None, AT, AT + timedelta(hours=1))]),
+        ("0:2025-01-31T12:00 1:5", [Times("t", 0, AT, AT), Offsets("t", 1, 5, 6)]),
     ]
-    for partition, records, expected in cases:
-        with subtests.test(partition=partition, records=records):
-            assert parse_records("t", partition, records, None) == expected
+    for words, expected in cases:
+        with subtests.test(words=words):
+            assert parse_records("t", words.split(), None) == tuple(expected)
+    assert parse_records("t", ["0", "2025-01-31T12:00"], None, read_time=True) == (Times("t", 0, AT, AT, read=True),)
 
 
 def test_what_are_no_records(subtests: pytest.Subtests) -> None:
-    for partition, records in [
-        *(("x", "1"), ("all", "1"), ("0", "1..2..3"), ("0", "soon"), ("-1", "1"), ("0", None), ("0", "1:5..9")),
-        ("0", "5..5"),
-    ]:
-        with subtests.test(partition=partition, records=records), pytest.raises(typer.BadParameter):
-            parse_records("t", partition, records, None)
+    for words in ("x 1", "0 1..2..3", "0 soon", "-1 1", "0", "0 1:5..9", "0 5..5", "0:1 5", "1", "", "5..9", "1:5 0"):
+        with subtests.test(words=words), pytest.raises(typer.BadParameter):
+            parse_records("t", words.split(), None)
+    with pytest.raises(typer.BadParameter, match="--topic-id"):
+        parse_records("t", ["0", "2025-01-31T12:00"], "id")
 
 
 def test_depths_and_durations() -> None:
@@ -98,4 +103,4 @@ def test_depths_and_durations() -> None:
 
 def test_a_range_of_another_notation_is_answered_with_how_to_write_it() -> None:
     with pytest.raises(typer.BadParameter, match=r"write 609\.\.994 for 609 up to and including 993"):
-        parse_offsets("t", "0", "609–993", None)
+        parse_records("t", ["0", "609–993"], None)

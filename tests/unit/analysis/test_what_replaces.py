@@ -14,9 +14,16 @@ if TYPE_CHECKING:
     import pytest
 
 
-def use(operation: str | None = None, partitions: tuple[str, ...] = (), lifecycle: str | None = None) -> StoredUse:
-    facet = json.dumps({"lifecycleStateChange": lifecycle})
-    properties: dict[str, Any] = {"facet_names": ["lifecycleStateChange"], "facets": [facet]} if lifecycle else {}
+def use(
+    operation: str | None = None,
+    partitions: tuple[str, ...] = (),
+    lifecycle: str | None = None,
+    overwritten: tuple[str, ...] | None = None,
+) -> StoredUse:
+    facets: dict[str, Any] = {"lifecycleStateChange": {"lifecycleStateChange": lifecycle}} if lifecycle else {}
+    if overwritten is not None:
+        facets["headwater_partitions"] = {"overwritten": overwritten or None}
+    properties: dict[str, Any] = {"facet_names": list(facets), "facets": [json.dumps(each) for each in facets.values()]}
     properties |= {"operation": operation} if operation else {}
     properties |= {"partition_paths": list(partitions)} if partitions else {}
     return StoredUse(
@@ -38,8 +45,10 @@ def test_the_partitions_that_are_gone(subtests: pytest.Subtests) -> None:
         (use("overwrite"), None),  # Iceberg's: a MERGE, too
         (use("replace"), None),  # Iceberg's: the same rows in other files
         (use("replace", ("day=1",)), None),
-        (use("overwrite", ("day=1",)), ("day=1",)),
-        (use("delete", ("day=1",)), ("day=1",)),
+        (use("overwrite", ("day=1",)), None),
+        (use("overwrite", ("day=1",), overwritten=("day=1",)), ("day=1",)),
+        (use(overwritten=("day=1", "day=2")), ("day=1", "day=2")),  # files
+        (use(overwritten=()), None),  # some that aren't known
         (use("DELETE", ("day=1",)), None),  # Delta's: some rows of the partition, or all
         (use("WRITE", ("day=1",)), None),
         (use("append", ("day=1",)), None),

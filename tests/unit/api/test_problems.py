@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headwater_consumers.analysis.errors import (
     AmbiguousError,
+    ArrivalsUnknownError,
     GraphRefusedError,
     GraphUnreachableError,
     NotFoundError,
@@ -29,6 +30,7 @@ def test_an_error_of_a_question_is_a_problem(subtests: pytest.Subtests) -> None:
         (RuntimeError("boom at /some/file with a-secret-password"), 500, "defect"),
         (GraphUnreachableError(f"Neo4j doesn't answer at {NOWHERE.uri}"), 503, "graph-unreachable"),
         (GraphRefusedError(f"{NOWHERE.uri} refuses 'neo4j'", setting="X"), 503, "graph-refused"),
+        (ArrivalsUnknownError("orders", f"Kafka at {NOWHERE.uri} doesn't answer"), 503, "arrivals-unknown"),
         (TimeLimitError(1.5), 504, "time-limit"),
     ]
     for error, status, kind in cases:

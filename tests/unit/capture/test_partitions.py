@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.connectors.delta.log import delta_files, files_of_version
 from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.writes import Counts, Write, join_outputs
 from headwater_producers.spark.jvm.files import TextFolder
-from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanOutput, SourceKind
+from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.partition import Partition, PartitionChange, partition_path, path_partition
-from headwater_schemas.events import ColumnLineage, DatasetRef, LifecycleChange
+from headwater_schemas.events import Certainty, ColumnLineage, DatasetRef, LifecycleChange, Position, TableSnapshot
 from support.capture import DictFiles
 
 if TYPE_CHECKING:
     import pytest
 
 OUT = DatasetRef("file", "/out")
+EXACT = Certainty.EXACT
 
 NAMED: tuple[tuple[Partition, str], ...] = (
     ((("day", "2024-01-01"), ("city", "Oslo")), "day=2024-01-01/city=Oslo"),
@@ -56,6 +57,35 @@ def test_what_an_output_says_of_its_partitions() -> None:
     }
 
 
+def test_which_partitions_an_output_has_overwritten(subtests: pytest.Subtests) -> None:
+    """Those that it names, or that got rows; null where that isn't known."""
+    day: Partition = (("day", "1"),)
+    table = TableSnapshot(format="delta", snapshot_id="7", partitions=("day=2", "day=3"))
+    some: dict[str, Any] = {"mode": WriteMode.OVERWRITE_PARTITIONS}
+    cases: list[tuple[dict[str, Any], dict[str, Any], list[str] | None]] = [
+        ({**some, "overwritten": day}, {}, ["day=1"]),
+        ({**some, "overwritten": day}, {"partitions": ((("day", "1"), ("city", "Oslo")),)}, ["day=1"]),
+        ({**some, "overwritten": ()}, {"partitions": (day,)}, ["day=1"]),
+        ({**some, "overwritten": (), "partition": day}, {"written": Counts(files=0)}, []),
+        ({**some, "overwritten": (), "partition": day}, {}, None),
+        (
+            {**some, "overwritten": ()},
+            {"version": Position(table_snapshot=table), "version_certainty": EXACT},
+            ["day=2", "day=3"],
+        ),
+        ({**some, "overwritten": ()}, {"version": Position(table_snapshot=table)}, None),
+        ({**some, "overwritten": None}, {"partitions": (day,)}, None),
+    ]
+    for stated, done, expected in cases:
+        with subtests.test(stated=stated, done=done):
+            output = PlanOutput(dataset=OUT, kind=SourceKind.FILE, **stated)
+            description = PlanDescription(inputs=(), outputs=(output,), lineage=ColumnLineage())
+            [use] = Write(description=description, **{"written": Counts(), **done}).outputs()
+            assert json.loads(use.facets["headwater_partitions"])["overwritten"] == expected
+    assert "overwritten" not in json.dumps(uses(mode=WriteMode.APPEND, overwritten=day, partition=day))
+    assert "overwritten" not in json.dumps(uses(mode=WriteMode.OVERWRITE_PARTITIONS, overwritten=day, branch="b"))
+
+
 def test_a_sum_of_writes_has_no_number_of_partitions() -> None:
     assert Counts(partitions=2).plus(Counts(partitions=3)).partitions is None
 
@@ -79,6 +109,23 @@ def test_several_writes_to_one_dataset() -> None:
     assert [each["identifier"] for each in emitted["subset"]["outputCondition"]["partitions"]] == ["day=1", "day=2"]  # type: ignore[index]
     assert joined("1", None).keys() == joined(None, "1").keys() == {"headwater_partitions"}
     assert "subset" not in joined(*(str(day) for day in range(101)))
+
+
+def test_several_overwrites_of_one_dataset() -> None:
+    """Nothing of either is left; of one that isn't known, nothing is known of both."""
+
+    def both(*overwritten: Partition | None) -> object:
+        outputs = [
+            PlanOutput(dataset=OUT, kind=SourceKind.FILE, mode=WriteMode.OVERWRITE_PARTITIONS, overwritten=each)
+            for each in overwritten
+        ]
+        descriptions = [PlanDescription(inputs=(), outputs=(each,), lineage=ColumnLineage()) for each in outputs]
+        [use] = join_outputs(Write(description=each, written=Counts()).outputs()[0] for each in descriptions)
+        return json.loads(use.facets["headwater_partitions"])["overwritten"]
+
+    one, other = (("day", "1"),), (("day", "2"),)
+    assert both(one, other, one) == ["day=1", "day=2"]
+    assert both(one, None) is None
 
 
 def test_what_ddl_says_of_partitions() -> None:

@@ -15,10 +15,11 @@ from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.quality import quality_of
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.trace.answer import Hop, Part, PartKind, weakest
+from headwater_consumers.analysis.trace.arrivals import Arrivals
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.follow import follow
 from headwater_consumers.analysis.trace.parts import Datasets, is_empty, join
-from headwater_consumers.analysis.trace.question import Offsets, check, parts_of_start
+from headwater_consumers.analysis.trace.question import Starts, check, parts_of_start
 from headwater_consumers.analysis.trace.spans import offsets, spans_of
 from headwater_consumers.facts.spans import difference
 from headwater_schemas.events import Certainty
@@ -29,20 +30,22 @@ _SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty
 
 def blast(
     reader: Reader,
-    start: BadRun | BadBatches | Offsets,
+    start: BadRun | BadBatches | Starts,
     *,
     depth: int | None = None,
     limit: int = LIMIT,
     horizon: timedelta | None = None,
+    arrivals: Arrivals | None = None,
 ) -> Blast:
     """All that came of bad data and is there still.
 
     Args:
         reader: of the graph.
-        start: a run, micro-batches, or records of a topic that were bad.
+        start: a run, micro-batches, or what `trace` takes: records of a topic that were bad, files, a version.
         depth: most hops beyond what the run or micro-batches wrote themselves; None: all.
         limit: most steps.
         horizon: as in `trace`.
+        arrivals: as in `trace`.
 
     Raises:
         NotFoundError: no such run, query, micro-batch or topic.
@@ -56,7 +59,7 @@ def blast(
         check(start, depth, limit)
 
     def question(tx: Transaction) -> Blast:
-        context = Context(tx, Datasets(tx), backward=False, horizon=horizon, limit=limit)
+        context = Context(tx, Datasets(tx), backward=False, horizon=horizon, limit=limit, arrivals=arrivals)
         origin: list[Hop] = []
         parts: list[Part] = []
         if isinstance(start, BadRun):
@@ -74,7 +77,7 @@ def blast(
             totals=_totals(tainted, found.hops),
             consumers=consumers_of_datasets(tx, _still_bad(found.start, tainted)),
             quality=tuple(quality_of(tx, (each.dataset for each in tainted))),
-            notes=found.notes,
+            notes=tuple(context.notes),
             truncated=found.truncated,
         )
 

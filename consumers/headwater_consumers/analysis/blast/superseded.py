@@ -9,13 +9,13 @@ from datetime import datetime
 
 from headwater_consumers.analysis.blast.answer import Superseded
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.partitions import is_inside, overwritten, partition_of
 from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import Part, PartKind, Step
-from headwater_consumers.analysis.trace.batches import read_run, same_topic
+from headwater_consumers.analysis.trace.batches import Run, read_run, same_topic
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.taken import micro_batches, run_step
-from headwater_consumers.analysis.trace.uses import StoredUse
-from headwater_consumers.graph.words import canonical_path
+from headwater_consumers.analysis.trace.uses import StoredUse, partitions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,8 @@ class Replacements:
             for use in run.writes(key):
                 if (partitions := _replaced(use)) is not None:
                     self._add(key, Replacement(run_step(run), run.started_at, run.ended_at, partitions))
+                elif not overwritten(use.properties)[1]:
+                    self._note_unknown(key, run)
 
     def _queries(self, keys: Sequence[str]) -> None:
         """A query that overwrites does so in every batch: its last one shows it."""
@@ -115,6 +117,13 @@ class Replacements:
                 if (partitions := _replaced(use)) is not None:
                     step = micro_batches(query, [last], count=1, keeps=None)
                     self._add(row["dataset"], Replacement(step, last.started_at, last.ended_at, partitions))
+
+    def _note_unknown(self, key: str, run: Run) -> None:
+        dataset = self._context.datasets[self._shown[key]]
+        self._context.notes[
+            f"Run {run.brief.run_id} overwrote a part of {dataset.spelling} later, and which partitions isn't "
+            "recorded: some of what is listed of it may be gone."
+        ] = None
 
     def _add(self, key: str, found: Replacement) -> None:
         replaced = self._found[self._shown[key]]
@@ -136,12 +145,8 @@ class Replacements:
 
 def _replaced(use: StoredUse) -> tuple[str, ...] | None:
     """The partitions that a use replaced, none for everything; None where it replaced nothing that is known."""
-    if use.replaces:
-        return ()
-    partitions = tuple(use.properties.get("partition_paths") or ())
-    # Iceberg's words. Delta's DELETE, in capitals, names the partitions that rows of went, and most may be there still.
-    operation = str(use.properties.get("operation", ""))
-    return partitions if partitions and operation in ("overwrite", "delete") else None
+    # A format's own words don't show it: Iceberg calls a MERGE of one row an overwrite, too.
+    return () if use.replaces else overwritten(use.properties)[0] or None
 
 
 def _taken(part: Part, partitions: tuple[str, ...]) -> tuple[Part | None, Part | None]:
@@ -149,14 +154,16 @@ def _taken(part: Part, partitions: tuple[str, ...]) -> tuple[Part | None, Part |
     if not partitions:
         return part, None
     if part.kind is PartKind.SNAPSHOT and part.partitions:
-        gone = tuple(place for place in part.partitions if place in partitions)
-        left = tuple(place for place in part.partitions if place not in partitions)
+        gone = tuple(place for place in part.partitions if is_inside(place, partitions))
+        left = tuple(place for place in part.partitions if place not in gone)
         return (
             replace(part, partitions=gone) if gone else None,
             replace(part, partitions=left) if left else None,
         )
+    if part.kind is PartKind.FILES and all(is_inside(place, partitions) for place in partitions_of(part) or ("",)):
+        return part, None
     if part.kind is PartKind.FILES and part.files:
-        inside = tuple(f for f in part.files if any(f"/{place}/" in canonical_path(f) for place in partitions))
+        inside = tuple(f for f in part.files if is_inside(partition_of(f), partitions))
         rest = tuple(f for f in part.files if f not in inside)
         count = part.file_count if part.file_count is not None else len(part.files)
         return (

@@ -37,6 +37,7 @@ from headwater_consumers.analysis.lineage.answer import transformation
 from headwater_consumers.analysis.owners import owners_of
 from headwater_consumers.analysis.paging import check_depth, check_limit
 from headwater_consumers.analysis.reader import Reader, Transaction
+from headwater_consumers.analysis.trace import Arrivals
 from headwater_consumers.analysis.walk import WalkStep
 
 _MOST_NAMED = 3
@@ -299,7 +300,11 @@ _PLACE = itemgetter(slice(4))
 
 
 def analyze(
-    reader: Reader, change: ImpactChange, policy: Policy | None = None, page: ImpactPage = ImpactPage()
+    reader: Reader,
+    change: ImpactChange,
+    policy: Policy | None = None,
+    page: ImpactPage = ImpactPage(),
+    arrivals: Arrivals | None = None,
 ) -> Impact:
     """What a change does downstream.
 
@@ -308,8 +313,10 @@ def analyze(
         change: what changes.
         policy: how bad that is; None: the one that comes with Headwater.
         page: which part of the answer.
+        arrivals: asks Kafka when records arrived, for an extent's times; None: it can't be asked.
 
     Raises:
+        ArrivalsUnknownError: Kafka can't be asked when records arrived.
         QuestionError: a field of the question makes no sense, or the cursor is another question's.
         NotFoundError: no such dataset or column; with the nearest names.
         AmbiguousError: several datasets are called that.
@@ -318,12 +325,14 @@ def analyze(
     page.check()
     if "#" not in change.dataset:  # What that may name only the graph knows.
         change.check()
-    return reader.read(lambda tx: _answer(tx, named(tx, change), policy or default_policy(), page))
+    return reader.read(lambda tx: _answer(tx, named(tx, change), policy or default_policy(), page, arrivals))
 
 
-def _answer(tx: Transaction, change: ImpactChange, policy: Policy, page: ImpactPage) -> Impact:
+def _answer(
+    tx: Transaction, change: ImpactChange, policy: Policy, page: ImpactPage, arrivals: Arrivals | None
+) -> Impact:
     change.check()
-    beginning = begin(tx, change)
+    beginning = begin(tx, change, arrivals)
     type_ = beginning.type
     graph = StoredGraph(tx, groups=policy.groups_of(type_))
     hit = spread(graph, beginning.start, type_, change.schema, policy, depth=page.depth)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -64,8 +64,9 @@ class Extent:
         partition: a topic's, `3`, or a table's or folder's, `day=2013-01-02`.
         first_offset: of a topic's partition, the first.
         end_offset: of a topic's partition, the one after the last; None: all from `first_offset` on.
-        since: of a topic, read from it by a job at this time or later.
-        until: of a topic, read from it before this time.
+        since: of a topic, arrived in Kafka at this time or later.
+        until: of a topic, arrived before this time.
+        read_time: the two are when jobs read it from the topic, in place of when it arrived.
     """
 
     partition: str | None = None
@@ -73,6 +74,7 @@ class Extent:
     end_offset: int | None = None
     since: datetime | None = None
     until: datetime | None = None
+    read_time: bool = False
 
     def check(self) -> None:
         """Refuse what makes no sense.
@@ -80,7 +82,7 @@ class Extent:
         Raises:
             QuestionError: naming the field.
         """
-        if self == Extent():
+        if replace(self, read_time=False) == Extent():
             raise QuestionError("`extent` is empty: a partition, offsets or times.", field="extent")
         if self.first_offset is None and self.end_offset is not None:
             raise QuestionError("`end_offset` needs a `first_offset`.", field="extent")

@@ -9,7 +9,7 @@ from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.errors import QuestionError
 from headwater_consumers.analysis.impact.change import Extent
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.analysis.trace import Offsets, Part, Path, Times, trace_in
+from headwater_consumers.analysis.trace import Arrivals, Offsets, Part, Path, Times, trace_in
 from headwater_consumers.analysis.trace.answer import weakest
 from headwater_consumers.analysis.trace.question import Start
 from headwater_schemas.ranges import MOST_OFFSET
@@ -39,13 +39,13 @@ EVERYWHERE = DataReach(None, {}, ())
 """Of all of the data."""
 
 
-def reach_of(tx: Transaction, dataset: Asset, extent: Extent) -> DataReach:
+def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals | None = None) -> DataReach:
     """Follow a part of a dataset's data as far as it went."""
     start = _start(dataset, extent)
     if start is None:
         kind = dataset.type or "dataset of unknown type"
         return DataReach(None, {}, (f"That part of a {kind} can't be followed: the answer is of all of its data.",))
-    traced = trace_in(tx, start, depth=None, limit=_MOST_STEPS)
+    traced = trace_in(tx, start, depth=None, limit=_MOST_STEPS, arrivals=arrivals)
     parts: dict[str, dict[Part, None]] = {}
     for hop in traced.hops:
         for part in hop.outputs:
@@ -71,7 +71,7 @@ def _start(dataset: Asset, extent: Extent) -> Start | None:
     number = int(extent.partition) if extent.partition is not None and extent.partition.isdecimal() else None
     if (dataset.type or "").upper() == "TOPIC":
         if extent.since is not None or extent.until is not None:
-            return Times(dataset.key, number, extent.since or _FIRST, extent.until or _LAST)
+            return Times(dataset.key, number, extent.since or _FIRST, extent.until or _LAST, read=extent.read_time)
         if number is not None:
             end = MOST_OFFSET if extent.end_offset is None else extent.end_offset
             return Offsets(dataset.key, number, extent.first_offset or 0, end)

@@ -14,6 +14,7 @@ from headwater_consumers.analysis.impact.moves import ChangeStart
 from headwater_consumers.analysis.impact.reach import EVERYWHERE, DataReach, reach_of
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.resolve import FoundNode, resolve_asset, resolve_column, resolve_dataset
+from headwater_consumers.analysis.trace import Arrivals
 from headwater_consumers.graph.keys import column_key, dataset_key
 
 _WIDER = {
@@ -96,7 +97,7 @@ def named(tx: Transaction, change: ImpactChange) -> ImpactChange:
     return replace(change, dataset=dataset_key(tx.tenant, found.namespace, found.name), column=found.column)
 
 
-def begin(tx: Transaction, change: ImpactChange) -> Beginning:
+def begin(tx: Transaction, change: ImpactChange, arrivals: Arrivals | None = None) -> Beginning:
     """Find what changes.
 
     Raises:
@@ -108,7 +109,7 @@ def begin(tx: Transaction, change: ImpactChange) -> Beginning:
     beginning = replace(beginning, notes=(*beginning.notes, *notice(tx, dataset.asset)))
     if change.extent is None:
         return beginning
-    reach = reach_of(tx, dataset.asset, change.extent)
+    reach = reach_of(tx, dataset.asset, change.extent, arrivals)
     start = replace(beginning.start, within=reach.datasets)
     return replace(beginning, start=start, notes=(*beginning.notes, *reach.notes), reach=reach)
 

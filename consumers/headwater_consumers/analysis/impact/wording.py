@@ -96,6 +96,8 @@ def extent_of(change: ImpactChange) -> str:
         words.append(f"since {extent.since.isoformat()}")
     if extent.until is not None:
         words.append(f"before {extent.until.isoformat()}")
+    if extent.since is not None or extent.until is not None:
+        words.append("by the time when it was read" if extent.read_time else "by the time when it arrived")
     return ", ".join(words)
 
 

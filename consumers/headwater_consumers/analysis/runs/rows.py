@@ -11,6 +11,7 @@ from headwater_consumers.analysis.assets import Asset, AssetKind, dataset_asset
 from headwater_consumers.analysis.facets import contents, facets_of
 from headwater_consumers.analysis.interval_fields import stored_values
 from headwater_consumers.analysis.moments import moment
+from headwater_consumers.analysis.partitions import partitions_used
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.runs.answer import IntervalItem, Joint, Quality, RunItem, Use
 from headwater_consumers.analysis.trace.answer import OffsetSpan
@@ -83,7 +84,7 @@ def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
         format=part.get("format"),
         version=version,
         from_version=part.get("from_version"),
-        partitions=_partitions(part, found),
+        partitions=partitions_used(part),
         partition_columns=tuple(map(str, columns)) if isinstance(columns, list) else (),
         partition_count=count if isinstance(count, int) else None,
         branch=_text(found.get("headwater_branch"), "name"),
@@ -187,13 +188,6 @@ def quality(own: Mapping[str, Any]) -> tuple[Quality, ...]:
         Quality(assertion, passed, *(value or None for value in more))
         for assertion, passed, *more in zip(*lists, strict=True)
     )
-
-
-def _partitions(part: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, ...]:
-    """Those of a position; else those of OpenLineage's subset."""
-    subset = _member(_member(found, "subset"), "outputCondition").get("partitions")
-    named = [_text(each, "identifier") for each in subset] if isinstance(subset, list) else []
-    return tuple(part.get("partition_paths") or (each for each in named if each is not None))
 
 
 def _member(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 answer      parts of datasets, steps, hops
 question    the forms of the question
+arrivals    records by the time when they arrived in Kafka
 spans       offset ranges: intersections, unions, differences
 uses        stored CONSUMED and PRODUCED relationships ⇒ parts
 ahead       what the next hops will ask, asked at once
@@ -34,11 +35,24 @@ from headwater_consumers.analysis.trace.answer import (
     Trace,
     TraceDirection,
 )
+from headwater_consumers.analysis.trace.arrivals import Arrivals, ArrivedRange, ArrivedRecords
 from headwater_consumers.analysis.trace.context import Archived
-from headwater_consumers.analysis.trace.question import Offsets, Path, Times, VersionOf, trace, trace_in
+from headwater_consumers.analysis.trace.question import (
+    Offsets,
+    Path,
+    Starts,
+    Times,
+    VersionOf,
+    parse_offsets,
+    trace,
+    trace_in,
+)
 
 __all__ = [
     "Archived",
+    "Arrivals",
+    "ArrivedRange",
+    "ArrivedRecords",
     "Hop",
     "OffsetSpan",
     "Offsets",
@@ -46,12 +60,14 @@ __all__ = [
     "PartKind",
     "Path",
     "RunBrief",
+    "Starts",
     "Step",
     "StepKind",
     "Times",
     "Trace",
     "TraceDirection",
     "VersionOf",
+    "parse_offsets",
     "trace",
     "trace_in",
 ]

@@ -18,8 +18,10 @@ from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.spans import Spans
 from headwater_consumers.graph.segments import segment
 
-KINDS: Final = ("AGGREGATE", "GROUP_DEPENDENCY", "WINDOW_DEPENDENCY", "JOIN_DEPENDENCY")
+KEEP_STATE: Final = frozenset({"AGGREGATE", "GROUP_DEPENDENCY", "WINDOW_DEPENDENCY", "JOIN_DEPENDENCY"})
 """Steps of plans that keep state."""
+DROP_RECORDS: Final = {"FILTER_DEPENDENCY": "filter", "JOIN_DEPENDENCY": "join"}
+"""Steps of plans that may leave a record out, and what they are called."""
 _MOST_LOOKED_AT: Final = 32
 """Segments of a query; of one with more, they are searched instead."""
 _MOST_SEGMENTS: Final = 64
@@ -31,7 +33,7 @@ class Ahead(NamedTuple):
 
     Attributes:
         datasets: properties, and whether anything reads and writes it, of each.
-        plans: number, whether it is complete, and which of `KINDS` it has, of each.
+        plans: number, whether it is complete, and which of these kinds of steps it has, of each.
         users: key of the dataset, whether batch runs read it (backwards: write it), and the queries that do, of each.
     """
 
@@ -69,7 +71,7 @@ def ahead(
         ],
         users=list(users),
         wants=_wants(wants),
-        kinds=list(KINDS),
+        kinds=sorted(KEEP_STATE | DROP_RECORDS.keys()),
         type="WRITES" if backward else "READS",
         used=used.value,
         size=segment.SIZE,

@@ -67,7 +67,7 @@ class Part:
     | kind     | fields                                                                    |
     |----------|---------------------------------------------------------------------------|
     | OFFSETS  | `offsets`, `topic_id`                                                     |
-    | FILES    | `files` (the listed ones), `file_count`                                   |
+    | FILES    | `files` (the listed ones), `file_count`; `partitions`, if not all are listed |
     | SNAPSHOT | `format`, `version`, `partitions`                                         |
     | CHANGES  | of a table's stream: `format`, `from_version` (exclusive), `version`      |
     | OTHER    | `text`: a position that only its source understands                       |
@@ -84,13 +84,14 @@ class Part:
         format: `iceberg`, `delta`, `files`.
         version: snapshot id, or the last version of a range.
         from_version: the version before the first one.
-        partitions: of a table, as `key=value` paths; empty where they aren't known.
+        partitions: of a table or of files, as `key=value` paths; empty where they aren't known.
         text: the position as text.
         rows: how many rows it has, where that is known.
         since: the earliest time at which it can have been written.
         until: the latest time at which it can have been written.
         possible: whether the step only possibly made it from what it read (backwards: made from it what it wrote), as
-            its producer doesn't record which inputs went into which output. The certainty is UPPER_BOUND at most.
+            its producer doesn't record which inputs went into which output, or as the job filters or joins rows, and
+            which passed isn't recorded. The certainty is UPPER_BOUND at most.
     """
 
     dataset: Asset

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.trace.ahead import Ahead, ahead
+from headwater_consumers.analysis.trace.arrivals import Arrivals
 from headwater_consumers.analysis.trace.batches import Batch, Query, Run, before, read_query, read_run
 from headwater_consumers.analysis.trace.parts import Datasets
 from headwater_consumers.analysis.trace.plans import WritingPlan, learn_plans, unknown_plans
@@ -30,6 +31,7 @@ class Context:
         horizon: how long a query's state keeps a record, as the person who asks has it.
         limit: most runs and micro-batches that one look-up returns.
         archive: where micro-batches are found that are no longer kept one by one; None: nowhere.
+        arrivals: asks Kafka when records arrived; None: it can't be asked.
         notes: what else is worth knowing.
         cut: whether something was left out.
         goes_on: whether there may be a hop after the one that is being looked for.
@@ -41,6 +43,7 @@ class Context:
     horizon: timedelta | None
     limit: int
     archive: Archived | None = None
+    arrivals: Arrivals | None = None
     notes: dict[str, None] = field(default_factory=dict)
     cut: bool = False
     goes_on: bool = True

@@ -25,7 +25,7 @@ from headwater_consumers.analysis.trace.locate import Located, Want, locate
 from headwater_consumers.analysis.trace.match import PartMatch, described, matched, narrowed, spans_of_part
 from headwater_consumers.analysis.trace.parts import given, is_empty, join
 from headwater_consumers.analysis.trace.spans import offsets, spans_of
-from headwater_consumers.analysis.trace.steps import group_drafts, missing_draft
+from headwater_consumers.analysis.trace.steps import group_drafts, missing_draft, without_drops
 from headwater_consumers.analysis.trace.summarized import summarized, summary_draft, taken_from_archive
 from headwater_consumers.analysis.trace.taken import BY_TIME, Draft, Missing, Pending, Taken, merged, overall, run_step
 from headwater_consumers.facts.spans import Spans, difference, flat, union
@@ -102,7 +102,7 @@ def follow(
     hops: list[Hop] = list(first)
     ends: list[Part] = []
     level = 0
-    waiting = [(part, 0, Certainty.EXACT) for part in start]
+    waiting = [(part, 0, part.certainty) for part in start]
     waiting += [(part, hop.number, hop.overall) for hop in first for part in _onward(context, hop)]
     pendings, alike = _pendings(context, followed, waiting)
     wants = ((each.name, spans_of_part(each.part)) for each in pendings if each.part.kind is PartKind.OFFSETS)
@@ -433,6 +433,7 @@ def _not_replaced(
 def _run_draft(context: Context, pending: Pending, run: Run, match: PartMatch) -> Draft:
     used = [(run, frozenset({pending.name}))]
     others = given(used, context.datasets, backward=context.backward)
+    others, dropped = without_drops(context, run.job, [run], others)
     return Draft(
         key=(f"{run.key} run", 0, 0),
         step=run_step(run),
@@ -440,6 +441,6 @@ def _run_draft(context: Context, pending: Pending, run: Run, match: PartMatch) -
         outputs=(match.part,) if context.backward else others,
         certainty=match.certainty,
         overall=overall(match.certainty, [pending]),
-        why=match.why,
+        why=f"{match.why} {dropped}".rstrip(),
         pendings=(pending,),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from headwater_consumers.analysis.partitions import are_apart
 from headwater_consumers.analysis.trace.answer import Part, PartKind
 from headwater_consumers.analysis.trace.batches import Batch, Run, same_topic
 from headwater_consumers.analysis.trace.spans import offsets, spans_of
@@ -13,6 +14,7 @@ from headwater_consumers.analysis.trace.uses import (
     bare_version,
     common_files,
     part_of,
+    partitions_of,
     version_range,
     version_spans,
 )
@@ -61,7 +63,7 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
     if spans and use.spans and same_topic(part.topic_id, use.topic_id) and (both := intersection(spans, use.spans)):
         found = narrowed(part, both)
         return PartMatch(found, use.certainty, f"It {verb} {described(found)}.")
-    if not _in_time(part, use, owner):
+    if not _in_time(part, use, owner) or _is_apart(part, use):
         return None
     if part.kind is PartKind.UNKNOWN or use.kind in (PartKind.UNKNOWN, PartKind.OTHER) or part.kind is PartKind.OTHER:
         whole = replace(part, rows=None) if use.kind is PartKind.UNKNOWN else part_of(use, part.dataset)
@@ -81,6 +83,14 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
     return _version(part, use, verb)
 
 
+def _is_apart(part: Part, use: StoredUse) -> bool:
+    """Whether their partitions show that they have nothing in common.
+
+    A version read has what earlier ones wrote, in partitions that its own commit didn't touch.
+    """
+    return not (use.produced and part.kind in _VERSIONED) and are_apart(partitions_of(part), use.partitions)
+
+
 def _in_time(part: Part, use: StoredUse, owner: Run | Batch) -> bool:
     if use.produced:
         return part.until is None or owner.started_at is None or owner.started_at <= part.until
@@ -94,9 +104,6 @@ def _files(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
         if same := tuple(path for path in part.files if path in paths):
             found = replace(part, files=same, file_count=len(same), rows=None)
             return PartMatch(found, use.certainty, f"It {verb} partition {same[0]}.")
-        inside = [path for path in part.files if any(f"/{place}" in canonical_path(path) for place in paths)]
-        if paths and not inside:
-            return None
         return PartMatch(part, Certainty.UNKNOWN, f"Which files it {verb} isn't known.")
     both = common_files(use.files, part.files) or tuple(
         path for path in use.files if any(is_within(canonical_path(path), canonical_path(f)) for f in part.files)

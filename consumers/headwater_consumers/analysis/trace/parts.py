@@ -14,7 +14,7 @@ from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import Part, PartKind, weakest
 from headwater_consumers.analysis.trace.batches import Batch, Run
 from headwater_consumers.analysis.trace.spans import offsets, spans_of
-from headwater_consumers.analysis.trace.uses import StoredUse, is_possible, made_from, made_into, part_of
+from headwater_consumers.analysis.trace.uses import StoredUse, is_possible, made_from, made_into, part_of, partitions_of
 from headwater_consumers.facts.spans import union
 from headwater_schemas.events import Certainty
 
@@ -111,7 +111,7 @@ def given(
     found = [(each, use, is_possible(use, each.uses, keys)) for each, keys in used for use in made(each.uses, keys)]
     datasets.know(use.dataset for _, use, _ in found)
     parts = ((_part(each, use, datasets), maybe) for each, use, maybe in found)
-    return join(_possible(part) if maybe else part for part, maybe in parts)
+    return join(possible(part) if maybe else part for part, maybe in parts)
 
 
 def joined(used: Sequence[tuple[Batch | Run, StoredUse]], datasets: Datasets) -> tuple[Part, ...]:
@@ -124,7 +124,8 @@ def _part(owner: Batch | Run, use: StoredUse, datasets: Datasets) -> Part:
     return part_of(use, datasets[use.dataset], since=owner.started_at, until=owner.ended_at or owner.started_at)
 
 
-def _possible(part: Part) -> Part:
+def possible(part: Part) -> Part:
+    """The part as one that was only possibly made from what its step read."""
     return replace(part, possible=True, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
 
@@ -163,13 +164,21 @@ def _one(kind: PartKind, group: list[Part]) -> Part:
     if kind is PartKind.FILES:
         files = tuple(sorted({path for part in group for path in part.files}))
         counts = [part.file_count for part in group]
+        count = None if None in counts else sum(count for count in counts if count is not None)
         return replace(
             common,
             files=files[:MOST_FILES],
-            file_count=None if None in counts else sum(count for count in counts if count is not None),
+            file_count=count,
             version=first.version if len({part.version for part in group}) == 1 else None,
+            partitions=() if count == len(files) <= MOST_FILES else _common_partitions(group),
         )
     return common
+
+
+def _common_partitions(group: Iterable[Part]) -> tuple[str, ...]:
+    """Partitions that all of some files are in, where not all of them are listed."""
+    found = [partitions_of(part) for part in group]
+    return () if any(not all(each) or not each for each in found) else tuple(sorted(frozenset[str]().union(*found)))
 
 
 def between(first: Batch, last: Batch, *, produced: bool, datasets: Datasets) -> tuple[Part, ...]:

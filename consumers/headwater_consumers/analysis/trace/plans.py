@@ -1,19 +1,24 @@
-"""Plans that keep state, looked up once each in a question."""
+"""Plans that keep state or leave records out, looked up once each in a question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
+from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.analysis.trace.ahead import ahead
+from headwater_consumers.analysis.trace.ahead import DROP_RECORDS, ahead
+from headwater_consumers.analysis.trace.batches import Batch, Run
+from headwater_consumers.graph.keys import plan_key
 
+_INCOMPLETE: Final = "operators that its plan doesn't show"
 WritingPlan: TypeAlias = tuple[str, tuple[str, ...]]
 """Key of a plan, and keys of datasets that it wrote."""
 
 
 class PlanSteps(NamedTuple):
-    """Of a plan that is known: whether it is complete, and the kinds of its steps that keep state."""
+    """Of a plan that is known: whether it is complete, and the kinds of its steps, as far as `ahead` asks for them."""
 
     complete: bool | None
     kinds: Sequence[str]
@@ -26,6 +31,30 @@ def plan_steps(tx: Transaction, plans: Iterable[WritingPlan]) -> list[PlanSteps]
         learn_plans(tx, unknown, ahead(tx, plans=unknown).plans)
     known = _known(tx)
     return [found for plan in dict.fromkeys(asked) if (found := known[plan]) is not None]
+
+
+def asked_of_drops(job: Asset | None, used: Iterable[Batch | Run]) -> list[WritingPlan]:
+    """What `dropping` will ask of the plans of micro-batches or runs."""
+    if job is None:
+        return []
+    digests = {(each.properties.get("plan_digest"), use.dataset) for each in used for use in each.writes()}
+    tenants = {each.properties["tenant"] for each in used}
+    return sorted((plan_key(t, job.key, digest), (key,)) for t in tenants for digest, key in digests if digest)
+
+
+def dropping(tx: Transaction, job: Asset | None, used: Collection[Batch | Run]) -> tuple[frozenset[str], str]:
+    """Datasets written by plans that may have left out a record that was read, and a sentence; none and none.
+
+    Of a plan that isn't known nothing is claimed.
+    """
+    found: dict[str, set[str]] = defaultdict(set)
+    for asked in asked_of_drops(job, used):
+        for plan in plan_steps(tx, [asked]):
+            words = {DROP_RECORDS[kind] for kind in plan.kinds if kind in DROP_RECORDS}
+            found[asked[1][0]] |= words or (set() if plan.complete else {_INCOMPLETE})
+    drop = {key for key, words in found.items() if words}
+    named = " and ".join(sorted({word for key in drop for word in found[key]}))
+    return frozenset(drop), f"Whether a record passed the job's {named} isn't recorded." if drop else ""
 
 
 def unknown_plans(tx: Transaction, plans: Iterable[WritingPlan]) -> list[WritingPlan]:

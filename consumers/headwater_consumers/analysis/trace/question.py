@@ -1,30 +1,39 @@
-"""The ways to ask for a trace; of a time, the part of a topic that was read or written around it."""
+"""The ways to ask for a trace; of a time, the part of a topic that arrived, or was read or written, around it."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.errors import NotFoundError, QuestionError
+from headwater_consumers.analysis.errors import ArrivalsUnknownError, NotFoundError, QuestionError
 from headwater_consumers.analysis.identity import notice
+from headwater_consumers.analysis.moments import EVER
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
 from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind, Trace, TraceDirection
+from headwater_consumers.analysis.trace.arrivals import Arrivals
 from headwater_consumers.analysis.trace.batches import Batch, Run, read_run
 from headwater_consumers.analysis.trace.by_time import ends, first_after, running_at
 from headwater_consumers.analysis.trace.context import Archived, Context
 from headwater_consumers.analysis.trace.follow import follow
 from headwater_consumers.analysis.trace.indexed import path_users
 from headwater_consumers.analysis.trace.parts import Datasets, between, join, joined
+from headwater_consumers.analysis.trace.spans import offsets
+from headwater_consumers.facts.spans import union
 from headwater_consumers.graph.keys import dataset_key, version_key
 from headwater_consumers.graph.words import canonical_path, is_within
 from headwater_schemas import naming
-from headwater_schemas.events import Certainty
-from headwater_schemas.ranges import MOST_OFFSET
+from headwater_schemas.events import Certainty, DatasetRef
+from headwater_schemas.naming.kafka import SYMLINK_TOPIC
+from headwater_schemas.ranges import MOST_OFFSET, RangeError, parse_range
 
 LIMIT = 200
+_SECOND = timedelta(seconds=1)
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
 # Of a dataset of another type, or of none that is known, there may be offsets.
 _WITHOUT_OFFSETS = ("FILE", "TABLE", "VIEW")
 # Formats whose versions have names of their own; a manifest's is its digest.
@@ -37,13 +46,13 @@ class Offsets:
 
     Attributes:
         topic: as `resolve_dataset` takes it.
-        partition: its number.
+        partition: its number; None: of every partition that a known run or micro-batch used.
         start, end: offsets.
         topic_id: the incarnation of the topic that is meant, by Kafka's id; None: any.
     """
 
     topic: str
-    partition: int
+    partition: int | None
     start: int
     end: int
     topic_id: str | None = None
@@ -51,19 +60,22 @@ class Offsets:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The records of a topic that were read (backwards: written) from one time to another.
+    """The records of a topic that arrived in Kafka from one time to another, by their timestamps.
 
     Attributes:
         topic: as `resolve_dataset` takes it.
         partition: one; None: all of them.
         start: a time.
-        end: a later one, which isn't part of it; or the same: then what was being read at that time.
+        end: a later one, which isn't part of it; or the same: then the second that begins at that time.
+        read: the times are those when micro-batches and batch runs read the records (backwards: wrote them); if both
+            are the same, what was being read at that time.
     """
 
     topic: str
     partition: int | None
     start: datetime
     end: datetime
+    read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +94,35 @@ class VersionOf:
     format: str | None = None
 
 
+def parse_offsets(topic: str, text: str, topic_id: str | None = None) -> Offsets:
+    """Records of a topic by a range: `0:120..130`; of every partition `all:120..130`; of the whole topic `all`.
+
+    Raises:
+        RangeError: it is none of these.
+    """
+    partition, colon, rest = text.partition(":")
+    if not (colon or text == "all") or not re.fullmatch(r"\d{1,10}|all", partition, re.ASCII):
+        raise RangeError(f"{text[:60]!r} names no partition: write 0:120..130, or all:120..130 for every partition.")
+    found = parse_range(rest if colon else "0..")
+    end = MOST_OFFSET if found.end is None else found.end
+    return Offsets(topic, None if partition == "all" else int(partition), found.start, end, topic_id)
+
+
 Start = Offsets | Times | Path | VersionOf
+Starts = Start | Sequence[Offsets | Times]
+"""One part, or several of topics at once."""
 
 
 def trace(
     reader: Reader,
-    start: Start,
+    start: Starts,
     *,
     direction: TraceDirection = TraceDirection.FORWARD,
     depth: int | None = 1,
     limit: int = LIMIT,
     horizon: timedelta | None = None,
     archive: Archived | None = None,
+    arrivals: Arrivals | None = None,
 ) -> Trace:
     """Where a part of a dataset went, or what it came from.
 
@@ -106,43 +135,64 @@ def trace(
         horizon: how long behind its watermark the state of a query keeps a record, the watermark's delay and the length
             of a window together; the graph may not have it. None: as long as there are batches.
         archive: where micro-batches are found that are no longer kept one by one; None: their summaries will do.
+        arrivals: asks Kafka when records arrived, for `Times`; None: it can't be asked.
 
     Raises:
         NotFoundError: no such dataset, file or version.
         AmbiguousError: several datasets are called that.
         QuestionError: a range that ends before it begins, a negative offset, a depth or limit below 1.
+        ArrivalsUnknownError: Kafka can't be asked when records arrived.
         AnalysisError: as in the tree of `errors`.
     """
     check(start, depth, limit)
-    return reader.read(
-        lambda tx: trace_in(tx, start, direction=direction, depth=depth, limit=limit, horizon=horizon, archive=archive)
-    )
+
+    def question(tx: Transaction) -> Trace:
+        return trace_in(
+            tx,
+            start,
+            direction=direction,
+            depth=depth,
+            limit=limit,
+            horizon=horizon,
+            archive=archive,
+            arrivals=arrivals,
+        )
+
+    return reader.read(question)
 
 
 def trace_in(
     tx: Transaction,
-    start: Start,
+    start: Starts,
     *,
     direction: TraceDirection = TraceDirection.FORWARD,
     depth: int | None = 1,
     limit: int = LIMIT,
     horizon: timedelta | None = None,
     archive: Archived | None = None,
+    arrivals: Arrivals | None = None,
 ) -> Trace:
     """The same within a question that asks for more than a trace; see `trace`."""
     check(start, depth, limit)
-    context = Context(tx, Datasets(tx), direction is TraceDirection.BACKWARD, horizon, max(limit, 1), archive)
+    backward = direction is TraceDirection.BACKWARD
+    context = Context(tx, Datasets(tx), backward, horizon, max(limit, 1), archive, arrivals)
     return follow(context, parts_of_start(context, start), depth=depth, limit=limit)
 
 
-def check(start: Start, depth: int | None, limit: int) -> None:
+def check(start: Starts, depth: int | None, limit: int) -> None:
     """Refuse what can't be asked: QuestionError."""
+    if isinstance(start, Sequence):
+        if not start:
+            raise QuestionError("Name at least one range.", field="range")
+        for each in start:
+            check(each, depth, limit)
+        return
     if isinstance(start, Offsets):
         if not 0 <= start.start < start.end <= MOST_OFFSET:
             raise QuestionError(
                 "Offsets begin at 0, and a range ends after it begins: its end isn't part of it.", field="offset"
             )
-        if not 0 <= start.partition < 2**31:
+        if start.partition is not None and not 0 <= start.partition < 2**31:
             raise QuestionError("A partition's number begins at 0.", field="partition")
     if isinstance(start, Times) and start.end < start.start:
         raise QuestionError("The range of time ends before it begins.", field="time")
@@ -152,30 +202,33 @@ def check(start: Start, depth: int | None, limit: int) -> None:
         raise QuestionError("The limit is at least 1.", field="limit")
 
 
-def parts_of_start(context: Context, start: Start) -> list[Part]:
+def parts_of_start(context: Context, start: Starts) -> list[Part]:
     """The parts that are asked about."""
+    if isinstance(start, Sequence):
+        return list(join(part for each in start for part in parts_of_start(context, each)))
     if isinstance(start, Path):
         if not start.path.strip():
             raise QuestionError("Name a file or partition by its path.", field="path")
         return _path_parts(context, start.path)
     found = resolve_dataset(context.tx, start.topic if isinstance(start, Offsets | Times) else start.dataset)
     context.notes |= dict.fromkeys(notice(context.tx, found.asset))
-    if isinstance(start, Times):
+    by_offset = isinstance(start, Offsets) or (isinstance(start, Times) and not start.read)
+    if by_offset and (found.asset.type or "").upper() in _WITHOUT_OFFSETS:
+        raise QuestionError(f"{found.asset.spelling} is a {found.asset.type}: offsets are of topics.", field="topic")
+    if isinstance(start, Times) and start.read:
         return parts_at(context, found.asset, start.partition, start.start, start.end)
+    if isinstance(start, Times):
+        end = start.end if start.end > start.start else start.start + _SECOND
+        return _arrived_parts(context, found.asset, start.partition, start.start, end)
     if isinstance(start, Offsets):
-        if (found.asset.type or "").upper() in _WITHOUT_OFFSETS:
-            raise QuestionError(
-                f"{found.asset.spelling} is a {found.asset.type}: offsets are of topics.",
-                field="topic",
-            )
-        span = OffsetSpan(start.partition, start.start, start.end)
+        partitions = [start.partition] if start.partition is not None else _partitions_of(context, found.asset)
         return [
             Part(
                 dataset=found.asset,
                 kind=PartKind.OFFSETS,
                 certainty=Certainty.EXACT,
                 topic_id=start.topic_id,
-                offsets=(span,),
+                offsets=tuple(OffsetSpan(partition, start.start, start.end) for partition in partitions),
             )
         ]
     for format_ in (start.format,) if start.format is not None else _FORMATS:
@@ -194,6 +247,12 @@ def parts_of_start(context: Context, start: Start) -> list[Part]:
         for version in context.tx.one("trace/versions_begun", dataset=key, text=start.version)["versions"]
     ]
     raise NotFoundError(f"No version {start.version!r} of {found.asset.spelling} is known.", nearest=begun)
+
+
+def _partitions_of(context: Context, topic: Asset) -> list[int]:
+    """The partitions of a topic that any known run or micro-batch read (backwards: wrote)."""
+    used = (span for part in parts_at(context, topic, None, _EVER, EVER) for span in part.offsets)
+    return sorted({span.partition for span in used})
 
 
 def _version_is_known(context: Context, part: Part) -> bool:
@@ -238,6 +297,54 @@ def _path_parts(context: Context, path: str) -> list[Part]:
         f"No micro-batch or run lists this path among those it {used}: it may be any part of the dataset."
     ] = None
     return [Part(dataset=context.datasets[key], kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN)]
+
+
+def _arrived_parts(context: Context, topic: Asset, partition: int | None, start: datetime, end: datetime) -> list[Part]:
+    """The part of a topic that arrived in a time.
+
+    Raises:
+        ArrivalsUnknownError: Kafka can't be asked.
+    """
+    if context.arrivals is None:
+        raise ArrivalsUnknownError(topic.spelling, "no Kafka is configured here")
+    found = context.arrivals(*_names(context, topic), start, end)
+    parts, lost = [], []
+    for each in found.ranges:
+        if partition is not None and each.partition != partition:
+            continue
+        # Of what is deleted Kafka has no timestamps: if its first record is in the time or after, so may those be.
+        gone = 0 < each.begins >= each.start
+        lost += [each] if gone else []
+        spans = offsets(union([(each.partition, 0 if gone else each.start, max(each.end, each.begins if gone else 0))]))
+        certainty = Certainty.UPPER_BOUND if gone else Certainty.EXACT if found.by_broker else Certainty.INFERRED
+        part = Part(dataset=topic, kind=PartKind.OFFSETS, certainty=certainty, topic_id=found.topic_id, offsets=spans)
+        parts += [part] if spans else []
+    if partition is not None and partition not in {each.partition for each in found.ranges}:
+        raise ArrivalsUnknownError(topic.spelling, f"it has no partition {partition} in Kafka")
+    if not found.by_broker:
+        context.notes[
+            "Times are those that producers gave the records (message.timestamp.type=CreateTime): one that was sent "
+            "late or out of order may be missing."
+        ] = None
+    for each in lost:
+        context.notes[
+            f"Kafka has deleted the offsets before {each.begins} of partition {each.partition}: which of them arrived "
+            "then isn't known, and all count as if they had."
+        ] = None
+    if not parts:
+        context.notes[f"No record of {topic.spelling} that Kafka has arrived then."] = None
+    return list(join(parts))
+
+
+def _names(context: Context, topic: Asset) -> tuple[list[DatasetRef], frozenset[str]]:
+    """All names of a topic, and the ids that brokers have reported of its cluster."""
+    names: dict[DatasetRef, None] = {DatasetRef(topic.namespace, topic.name): None}
+    ids: set[str] = set()
+    for stored, _, _ in ahead(context.tx, datasets=context.datasets.keys_of(topic.key)).datasets:
+        names[DatasetRef(stored["namespace"], stored["name"])] = None
+        links = zip(*(stored.get(name) or () for name in ("symlink_namespaces", "symlink_types")), strict=True)
+        ids |= {space.removeprefix("kafka://") for space, type_ in links if type_ == SYMLINK_TOPIC}
+    return list(names), frozenset(ids)
 
 
 def parts_at(context: Context, topic: Asset, partition: int | None, start: datetime, end: datetime) -> list[Part]:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
+from headwater_consumers.analysis.trace.ahead import KEEP_STATE
 from headwater_consumers.analysis.trace.batches import Batch, Query, before, stretches
 from headwater_consumers.analysis.trace.plans import WritingPlan, plan_steps
 from headwater_consumers.analysis.trace.search import Search, run_by_time
@@ -211,7 +212,7 @@ def _asked(query: Query, batches: Sequence[Batch]) -> list[WritingPlan]:
 
 def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None) -> State:
     plans = plan_steps(tx, _asked(query, batches))
-    kinds = {kind for plan in plans for kind in plan.kinds}
+    kinds = {kind for plan in plans for kind in plan.kinds} & KEEP_STATE
     if len({use.dataset for batch in batches for use in batch.reads()}) < 2:
         # A stream joined with a table at rest is looked up anew in each batch.
         kinds.discard("JOIN_DEPENDENCY")

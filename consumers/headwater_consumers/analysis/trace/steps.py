@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.trace.answer import Part, PartKind, Step, StepKind, weakest
-from headwater_consumers.analysis.trace.batches import Batch, before, listed, stretches
+from headwater_consumers.analysis.trace.batches import Batch, Run, before, listed, stretches
 from headwater_consumers.analysis.trace.context import Context
 from headwater_consumers.analysis.trace.locate import MOST_BATCHES, Hole
 from headwater_consumers.analysis.trace.match import described
-from headwater_consumers.analysis.trace.parts import between, given, join
+from headwater_consumers.analysis.trace.parts import between, given, join, possible
+from headwater_consumers.analysis.trace.plans import asked_of_drops, dropping
 from headwater_consumers.analysis.trace.retired import NONE, Retired, retired_among
 from headwater_consumers.analysis.trace.spans import offsets
 from headwater_consumers.analysis.trace.state import (
@@ -46,6 +48,8 @@ def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
     plans = plans_to_ask(
         (group[0].query, [each.batch for each in group]) for group in found if not group[0].batch.conflict
     )
+    if not context.backward:
+        plans += [plan for group in found for plan in asked_of_drops(group[0].query.job, [e.batch for e in group])]
     wants = ((use.dataset, use.spans) for use in others if use.kind is PartKind.OFFSETS)
     context.look_ahead({use.dataset for use in others}, wants, plans)
     certain = [{} if group[0].batch.conflict else certainly_used(group) for group in found]
@@ -209,6 +213,8 @@ def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Dr
         keys.setdefault(each.batch.key, set()).add(each.part.dataset.key)
     by_batch = [(batch, frozenset(keys[batch.key])) for batch in batches]
     others = _given(context, by_batch, first, last, spread=spread is not None, gone=gone)
+    others, dropped = without_drops(context, query.job, batches, others)
+    sentences.append(dropped)
     pendings = tuple(dict.fromkeys(each.pending for each in group))
     return Draft(
         key=(batches[0].key if batches[0].conflict else query.key, batches[0].first, batches[-1].last),
@@ -220,6 +226,16 @@ def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Dr
         why=" ".join(sentence for sentence in sentences if sentence),
         pendings=pendings,
     )
+
+
+def without_drops(
+    context: Context, job: Asset | None, used: Collection[Batch | Run], others: tuple[Part, ...]
+) -> tuple[tuple[Part, ...], str]:
+    """What a step wrote, only possibly made from what it read where its plan may drop records; and a sentence."""
+    if context.backward:
+        return others, ""
+    datasets, why = dropping(context.tx, job, used)
+    return tuple(possible(part) if part.dataset.key in datasets else part for part in others), why
 
 
 def _said(context: Context, batches: Sequence[Batch], used: Sequence[Part]) -> str:

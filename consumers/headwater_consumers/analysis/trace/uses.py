@@ -10,6 +10,7 @@ from typing import Any
 
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.moments import written
+from headwater_consumers.analysis.partitions import partition_of, partitions_used
 from headwater_consumers.analysis.trace.answer import Part, PartKind
 from headwater_consumers.analysis.trace.spans import offsets
 from headwater_consumers.facts.spans import Spans, union
@@ -57,6 +58,13 @@ class StoredUse:
     def possible(self) -> bool:
         """Whether what was read is only possibly a source of this output."""
         return bool(self.properties.get("possible"))
+
+    @property
+    def partitions(self) -> frozenset[str]:
+        """Partitions that all of it is in, as `key=value` paths; empty where they aren't known."""
+        if self.lists_all:
+            return frozenset(map(partition_of, self.files))
+        return frozenset(partitions_used(self.properties))
 
     @property
     def replaces(self) -> bool:
@@ -119,6 +127,13 @@ def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> StoredU
         spans=spans,
         properties=properties,
     )
+
+
+def partitions_of(part: Part) -> frozenset[str]:
+    """Partitions that all of a part is in, as `key=value` paths; empty where they aren't known."""
+    if part.kind is PartKind.FILES and len(part.files) == part.file_count:
+        return frozenset(map(partition_of, part.files))
+    return frozenset(part.partitions)
 
 
 def made_from(uses: Iterable[StoredUse], read: frozenset[str]) -> list[StoredUse]:
@@ -214,6 +229,7 @@ def part_of(use: StoredUse, dataset: Asset, *, since: datetime | None = None, un
             file_count=stored.get("file_count"),
             format="files",
             version=stored.get("manifest_digest"),
+            partitions=() if use.lists_all else partitions_used(stored),
         )
     if use.kind is PartKind.SNAPSHOT:
         return Part(

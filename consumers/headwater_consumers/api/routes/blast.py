@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, Offsets, blast
 from headwater_consumers.analysis.errors import QuestionError
+from headwater_consumers.analysis.trace import Starts, Times
 from headwater_consumers.api.asking import Ask, area
 from headwater_consumers.api.parameters import (
     LONGEST_NAME,
@@ -18,17 +19,26 @@ from headwater_consumers.api.parameters import (
     FirstOffset,
     Horizon,
     Partition,
+    Ranges,
+    ReadTime,
+    Time,
     Topic,
     TopicId,
     hops,
+    ranges_of,
     seconds,
 )
 from headwater_schemas.ranges import MOST_OFFSET
 
 router = area("blast")
 
-_WAYS = "Name one origin: `run`; or `query`, `first_batch`; or `topic`, `partition`, `offset`."
+_WAYS = (
+    "Name one origin: `run`; or `query`, `first_batch`; or `topic`, `partition`, `offset`; or `topic`, `range`; or "
+    "`topic`, `time`."
+)
 _OFFSETS = {"topic", "partition", "offset", "end", "topic_id"}
+_RANGES = {"topic", "range", "topic_id"}
+_TIMES = {"topic", "partition", "time", "until", "read_time"}
 _BATCHES = {"query", "first_batch", "last_batch"}
 
 Named = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
@@ -48,8 +58,12 @@ class BlastQuery:
     offset: int | None
     end: int | None
     topic_id: str | None
+    range: list[str] | None
+    time: Time | None
+    until: Time | None
+    read_time: bool | None
 
-    def origin(self) -> BadRun | BadBatches | Offsets:
+    def origin(self) -> BadRun | BadBatches | Starts:
         """The one that was chosen.
 
         Raises:
@@ -64,6 +78,11 @@ class BlastQuery:
             case BlastQuery(topic=str(topic), partition=int(partition), offset=int(offset)) if given <= _OFFSETS:
                 end = min(offset + 1, MOST_OFFSET) if self.end is None else self.end
                 return Offsets(topic, partition, offset, end, self.topic_id)
+            case BlastQuery(topic=str(topic), range=[*ranges]) if given <= _RANGES:
+                return ranges_of(topic, ranges, self.topic_id)
+            case BlastQuery(topic=str(topic), time=time) if time is not None and given <= _TIMES:
+                until = time if self.until is None else self.until
+                return Times(topic, self.partition, time, until, read=bool(self.read_time))
         raise QuestionError(_WAYS, field=min(given, default="run"))
 
 
@@ -78,8 +97,13 @@ async def _asked(
     offset: FirstOffset = None,
     end: EndOffset = None,
     topic_id: TopicId = None,
+    range_: Ranges = None,
+    time: Annotated[Time | None, Query(description="The time when bad records arrived in Kafka.")] = None,
+    until: Annotated[Time | None, Query(description="The end of a span that begins at `time`.")] = None,
+    read_time: ReadTime = False,
 ) -> BlastQuery:
-    return BlastQuery(run, query, first_batch, last_batch, topic, partition, offset, end, topic_id)
+    records = (topic, partition, offset, end, topic_id, range_, time, until, read_time or None)
+    return BlastQuery(run, query, first_batch, last_batch, *records)
 
 
 @router.get("/blast", response_model=Blast, operation_id="blast")
@@ -93,4 +117,13 @@ def radius(
 ) -> Response:
     """All that came of a bad run, bad micro-batches or records, by partition and offsets, minus what was replaced."""
     most = ask.page(limit)
-    return ask(lambda reader: blast(reader, asked.origin(), depth=hops(depth), limit=most, horizon=seconds(horizon)))
+    return ask(
+        lambda reader: blast(
+            reader,
+            asked.origin(),
+            depth=hops(depth),
+            limit=most,
+            horizon=seconds(horizon),
+            arrivals=ask.graph.arrivals,
+        )
+    )

@@ -26,6 +26,7 @@ from headwater_consumers.api.parameters import (
     Cursor,
     Depth,
     Limit,
+    ReadTime,
     Time,
     hops,
 )
@@ -44,8 +45,9 @@ class ExtentBody(Extent):
         partition: a topic's, `3`, or a table's or folder's, `day=2013-01-02`.
         first_offset: of a topic's partition, the first.
         end_offset: of a topic's partition, the one after the last; null: all from `first_offset` on.
-        since: written at this time or later.
-        until: written before this time.
+        since: arrived in Kafka at this time or later.
+        until: arrived before this time.
+        read_time: the two are when jobs read it, in place of when it arrived.
     """
 
     since: Time | None = None
@@ -129,10 +131,11 @@ async def _change(
     ] = None,
     first_offset: Annotated[Offset, Query(description="Only records from this offset of the partition on.")] = None,
     end_offset: Annotated[Offset, Query(description="Only records before this one; needs `first_offset`.")] = None,
-    since: Annotated[Time | None, Query(description="Only data written at this time or later.")] = None,
-    until: Annotated[Time | None, Query(description="Only data written before this time.")] = None,
+    since: Annotated[Time | None, Query(description="Only data that arrived at this time or later.")] = None,
+    until: Annotated[Time | None, Query(description="Only data that arrived before this time.")] = None,
+    read_time: ReadTime = False,
 ) -> ImpactChange:
-    extent = Extent(partition, first_offset, end_offset, since, until)
+    extent = Extent(partition, first_offset, end_offset, since, until, read_time)
     narrowed = extent if extent != Extent() else None
     return ImpactChange(dataset, column, type, schema, new_name, new_type, nullable, narrowed)
 
@@ -154,4 +157,4 @@ def _impact(
     ask: Asking, change: ImpactChange, depth: int | Literal["all"], limit: int | None, cursor: str | None
 ) -> Response:
     page = ImpactPage(hops(depth), ask.page(limit), cursor)
-    return ask(lambda reader: analyze(reader, change, ask.graph.policy, page))
+    return ask(lambda reader: analyze(reader, change, ask.graph.policy, page, ask.graph.arrivals))

@@ -9,7 +9,7 @@ from fastapi import Depends, Query
 from starlette.responses import Response
 
 from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.trace import Offsets, Path, Times, Trace, TraceDirection, VersionOf, trace
+from headwater_consumers.analysis.trace import Offsets, Path, Starts, Times, Trace, TraceDirection, VersionOf, trace
 from headwater_consumers.api.asking import Ask, area
 from headwater_consumers.api.parameters import (
     LONGEST_NAME,
@@ -19,17 +19,23 @@ from headwater_consumers.api.parameters import (
     FirstOffset,
     Horizon,
     Partition,
+    Ranges,
+    ReadTime,
     Time,
     Topic,
     TopicId,
     hops,
+    ranges_of,
     seconds,
 )
 from headwater_schemas.ranges import MOST_OFFSET
 
 router = area("traces")
 
-_WAYS = "Name one start: `topic`, `partition`, `offset`; or `topic`, `time`; or `path`; or `dataset`, `version`."
+_WAYS = (
+    "Name one start: `topic`, `partition`, `offset`; or `topic`, `range`; or `topic`, `time`; or `path`; or "
+    "`dataset`, `version`."
+)
 
 Named = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 
@@ -45,12 +51,14 @@ class TraceQuery:
     topic_id: str | None
     time: Time | None
     until: Time | None
+    read_time: bool | None
+    range: list[str] | None
     path: str | None
     dataset: str | None
     version: str | None
     format: str | None
 
-    def start(self) -> Offsets | Times | Path | VersionOf:
+    def start(self) -> Starts:
         """The one way that was chosen.
 
         Raises:
@@ -62,7 +70,10 @@ class TraceQuery:
                 end = min(offset + 1, MOST_OFFSET) if self.end is None else self.end
                 return Offsets(topic, partition, offset, end, self.topic_id)
             case TraceQuery(topic=str(topic), time=time) if time is not None and given <= _TIMES:
-                return Times(topic, self.partition, time, time if self.until is None else self.until)
+                until = time if self.until is None else self.until
+                return Times(topic, self.partition, time, until, read=bool(self.read_time))
+            case TraceQuery(topic=str(topic), range=[*ranges]) if given <= _RANGES:
+                return ranges_of(topic, ranges, self.topic_id)
             case TraceQuery(path=str(path)) if given == {"path"}:
                 return Path(path)
             case TraceQuery(dataset=str(dataset), version=str(version)) if given <= _VERSION:
@@ -71,7 +82,8 @@ class TraceQuery:
 
 
 _OFFSETS = {"topic", "partition", "offset", "end", "topic_id"}
-_TIMES = {"topic", "partition", "time", "until"}
+_TIMES = {"topic", "partition", "time", "until", "read_time"}
+_RANGES = {"topic", "range", "topic_id"}
 _VERSION = {"dataset", "version", "format"}
 
 
@@ -82,14 +94,19 @@ async def _asked(
     offset: FirstOffset = None,
     end: EndOffset = None,
     topic_id: TopicId = None,
-    time: Annotated[Time | None, Query(description="The time when records were read; backwards, written.")] = None,
+    range_: Ranges = None,
+    time: Annotated[Time | None, Query(description="The time when records arrived in Kafka.")] = None,
     until: Annotated[Time | None, Query(description="The end of a span that begins at `time`.")] = None,
+    read_time: ReadTime = False,
     path: Annotated[Named, Query(description="A file, or a partition of files, by path.")] = None,
     dataset: Annotated[Named, Query(description="A table, by key or name.")] = None,
     version: Annotated[Named, Query(description="Its snapshot id or version number.")] = None,
     format_: Annotated[Named, Query(alias="format", description="Where it isn't delta, iceberg or hudi.")] = None,
 ) -> TraceQuery:
-    return TraceQuery(topic, partition, offset, end, topic_id, time, until, path, dataset, version, format_)
+    by_read = read_time or None
+    return TraceQuery(
+        topic, partition, offset, end, topic_id, time, until, by_read, range_, path, dataset, version, format_
+    )
 
 
 @router.get("/traces", response_model=Trace, operation_id="traces")
@@ -104,7 +121,7 @@ def traces(
     limit: Annotated[int | None, Query(ge=1, le=1_000, description="Most steps.")] = None,
     horizon: Horizon = None,
 ) -> Response:
-    """Where a record, a range of offsets, what was read at a time, a file or a table's version went or came from."""
+    """Where records (by offset, or the time when they arrived), a file or a table's version went or came from."""
     return ask(
         lambda reader: trace(
             reader,
@@ -113,5 +130,6 @@ def traces(
             depth=hops(depth),
             limit=ask.page(limit),
             horizon=seconds(horizon),
+            arrivals=ask.graph.arrivals,
         )
     )

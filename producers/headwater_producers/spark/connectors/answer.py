@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.events.writes import Counts
+from headwater_producers.spark.events.writes import Counts, PartitionsRead
 from headwater_producers.spark.jvm.scala import class_name, option
 from headwater_producers.spark.plan.column import DataType
 from headwater_producers.spark.plan.partition import Partition
@@ -24,10 +24,12 @@ class Scanned:
     Attributes:
         positions: by the names of their datasets; empty where they aren't known.
         names: more that the dataset may be called.
+        chosen: partitions that it read alone; None where that isn't known.
     """
 
     positions: Mapping[str, Position] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
+    chosen: PartitionsRead | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ for files.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -87,12 +88,15 @@ def _insert(command: JvmCommand) -> Written:
     plan = command.plan
     table = plan.table()
     columns = v1_partition_columns(table)
-    mode = WriteMode.APPEND
+    mode, overwritten = WriteMode.APPEND, None
     if plan.overwrite():
         # Of a partitioned table Hive replaces the partitions that get rows, whatever partitionOverwriteMode is.
         mode = WriteMode.OVERWRITE_PARTITIONS if columns else WriteMode.OVERWRITE
-    partition = written_partition(specification(plan.partition()), columns, command)
-    return Written((_output(command.context, table, mode, columns, partition),))
+    named = specification(plan.partition())
+    if mode is WriteMode.OVERWRITE_PARTITIONS:
+        overwritten = named if len(named) == len(columns) else ()
+    output = _output(command.context, table, mode, columns, written_partition(named, columns, command))
+    return Written((replace(output, overwritten=overwritten),))
 
 
 def _directory(command: JvmCommand) -> Written:
@@ -128,8 +132,9 @@ def _load(command: JvmCommand) -> Written:
         kind=SourceKind.FILE,
         type="FILE",
     )
+    output = _output(command.context, table, mode, columns, partition)
     return Written(
-        (_output(command.context, table, mode, columns, partition),),
+        (replace(output, overwritten=partition or None),),
         schema=json.loads(str(table.schema().json())),
         read=(source,),
         copied=True,

@@ -20,6 +20,7 @@ from headwater_producers.spark.plan.description import PlanDescription, PlanInpu
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Attribute
 from headwater_producers.spark.plan.schema import schema_definition
+from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_producers.spark.plan.tree import Node, expression_id
 from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Symlink
 
@@ -262,9 +263,15 @@ _SUBJECT_OF_SCAN: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 @dataclass(frozen=True)
 class JvmScan:
-    """A leaf of an executed JVM plan."""
+    """A leaf of an executed JVM plan.
+
+    Attributes:
+        node: the leaf.
+        settings: how plans are described; None: what it chose of partitions isn't asked for.
+    """
 
     node: Any
+    settings: PlanSettings | None = None
 
     @cached_property
     def subject(self) -> Any:

@@ -1,4 +1,4 @@
-"""Facets of partitions: of an output the one that it was, of a dataset those that DDL changed."""
+"""Facets of partitions: of a use those read, written or overwritten; of a dataset those that DDL changed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from headwater_producers.spark.plan import PlanOutput
+from headwater_producers.spark.plan import PlanOutput, WriteMode
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_path
 
 PARTITIONS: Final = "headwater_partitions"
-"""Of an output `columns`, and as `count` how many of its partitions got rows, where that is known. Of a dataset the
+"""Of an output `columns`, and as `count` how many of its partitions got rows, where that is known; of an overwrite of
+partitions, `overwritten`: those of which nothing is left that was there, null where they aren't known. Of a dataset the
 `change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), which `partitions`, and how many they are."""
 
 BRANCH: Final = "headwater_branch"
@@ -19,18 +20,31 @@ BRANCH: Final = "headwater_branch"
 _SUBSET: Final = "subset"
 
 
-def output_facets(output: PlanOutput, count: int | None, partitions: Sequence[Partition] = ()) -> dict[str, str]:
+def output_facets(
+    output: PlanOutput,
+    count: int | None,
+    partitions: Sequence[Partition] = (),
+    touched: Sequence[str] = (),
+    *,
+    is_empty: bool = False,
+) -> dict[str, str]:
     """Facets of one use of a dataset. The partitions that all rows went to are OpenLineage's `subset`.
 
     Args:
         output: what is written.
         count: how many of its partitions got rows, of those that the rows themselves choose.
         partitions: which got rows, where that is known; else it is what the output names.
+        touched: of a table with versions, the partitions that its version names.
+        is_empty: whether it is known that none got rows.
     """
     facets: dict[str, Any] = {}
-    if output.partition_columns:
+    is_part = output.mode is WriteMode.OVERWRITE_PARTITIONS and output.branch is None
+    if output.partition_columns or is_part:
         counted = {} if count is None else {"count": count}
         facets[PARTITIONS] = {"columns": list(output.partition_columns), **counted}
+    if is_part:
+        emptied = _overwritten(output, partitions, touched, is_empty=is_empty)
+        facets[PARTITIONS]["overwritten"] = emptied
     named = partitions or ([output.partition] if output.partition else [])
     if named:
         facets[_SUBSET] = _subset([{"identifier": partition_path(each), "dimensions": dict(each)} for each in named])
@@ -39,12 +53,37 @@ def output_facets(output: PlanOutput, count: int | None, partitions: Sequence[Pa
     return {name: json.dumps(facet) for name, facet in facets.items()}
 
 
+def _overwritten(
+    output: PlanOutput, partitions: Sequence[Partition], touched: Sequence[str], *, is_empty: bool
+) -> list[str] | None:
+    if output.overwritten is None:
+        return None
+    if output.overwritten:
+        return [partition_path(output.overwritten)]
+    found = list(touched) or [partition_path(each) for each in partitions]
+    return found if found or is_empty else None
+
+
+def input_facets(partitions: Sequence[Partition]) -> dict[str, str]:
+    """The facet of one use of a dataset of which these partitions alone were read; none where they aren't known."""
+    if not partitions:
+        return {}
+    named = [{"identifier": partition_path(each), "dimensions": dict(each)} for each in partitions]
+    return {_SUBSET: json.dumps({"inputCondition": {"type": "partition", "partitions": named}})}
+
+
 def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
     """The facets of one output that two writes have put rows into; what isn't of partitions is the later one's."""
     facets = {**earlier, **later}
     if PARTITIONS in facets:
         # Some may be partitions of both.
-        facets[PARTITIONS] = json.dumps({"columns": json.loads(facets[PARTITIONS])["columns"]})
+        each = [json.loads(one[PARTITIONS]) for one in (earlier, later) if PARTITIONS in one]
+        emptied = [one["overwritten"] for one in each if "overwritten" in one]
+        joined: dict[str, Any] = {"columns": each[-1]["columns"]}
+        if emptied:
+            known = [path for paths in emptied if paths is not None for path in paths]
+            joined["overwritten"] = None if None in emptied else list(dict.fromkeys(known))
+        facets[PARTITIONS] = json.dumps(joined)
     partitions = {
         each["identifier"]: each
         for one in (earlier, later)

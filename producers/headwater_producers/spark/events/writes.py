@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from headwater_producers.spark.events.datasets import schema_read, schema_written
-from headwater_producers.spark.events.partitions import joined_facets, output_facets
+from headwater_producers.spark.events.partitions import input_facets, joined_facets, output_facets
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
-from headwater_producers.spark.plan.partition import Partition
+from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition
 from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, Position
 from headwater_schemas.identity import manifest_digest
@@ -48,16 +48,31 @@ class Counts:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class PartitionsRead:
+    """What a scan chose of a partitioned folder or table.
+
+    Attributes:
+        files: those that it read; None where a version names them, or not all are listed.
+        partitions: those that they are in; empty where they aren't known, or too many to list.
+    """
+
+    files: FileSet | None
+    partitions: tuple[Partition, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
     """One scan of the executed plan: what it is known by, and what it read.
 
-    `positions` by name, for what a plan settles only when it runs: Kafka's offsets, Iceberg's snapshot.
+    `positions` by name, for what a plan settles only when it runs: Kafka's offsets, Iceberg's snapshot. `chosen` where
+    partitions are known that it alone read, and the plan has no read that isn't among its scans.
     """
 
     names: frozenset[str]
     counts: Counts
     positions: Mapping[str, Position] = field(default_factory=dict)
+    chosen: PartitionsRead | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +124,18 @@ class Write:
                 rows=counts.rows,
                 bytes=counts.bytes,
                 files=counts.files,
-                facets=_lifecycle(output) | output_facets(output, counts.partitions, self.partitions),
+                facets=_lifecycle(output) | self._partitioned(output, counts),
                 schema_digest=schema_written(output),
                 possible=self.possibly_of,
             )
             for output in outputs
         )
+
+    def _partitioned(self, output: PlanOutput, counts: Counts) -> dict[str, str]:
+        version = self.version.table_snapshot if self.version is not None else None
+        is_sure = self.version_certainty in (Certainty.EXACT, Certainty.INFERRED)
+        touched = version.partitions if version is not None and is_sure else ()
+        return output_facets(output, counts.partitions, self.partitions, touched, is_empty=counts.files == 0)
 
     def _input(self, source: PlanInput) -> DatasetUse:
         known = _known_as(source)
@@ -129,7 +150,10 @@ class Write:
         ]
         counts = _total(mine)
         position, certainty = source.position, source.certainty
-        if certainty is not Certainty.EXACT:
+        read = self._partitions_read(known, others)
+        if certainty is not Certainty.EXACT and read is not None and read.files is not None:
+            position, certainty = Position(files=read.files), Certainty.EXACT
+        elif certainty is not Certainty.EXACT:
             # Of a table that is read twice, two versions or ranges: neither is all of it.
             settled = [scan.positions[name] for scan in self.scans for name in known if name in scan.positions]
             if len(set(map(repr, settled))) == 1:
@@ -149,8 +173,22 @@ class Write:
             rows=counts.rows,
             bytes=counts.bytes,
             files=counts.files,
+            facets=input_facets(read.partitions) if read is not None else {},
             schema_digest=schema_read(source),
         )
+
+    def _partitions_read(self, known: set[str], others: set[str]) -> PartitionsRead | None:
+        """What all scans of a dataset chose of its partitions; None where one of them isn't known."""
+        scans = [scan for scan in self.scans if scan.names & known]
+        chosen = [scan.chosen for scan in scans if scan.chosen is not None and not scan.names & others]
+        if not chosen or len(chosen) < len(scans):
+            return None
+        files = chosen[0].files
+        for each in chosen[1:]:
+            files = _union(files, each.files)
+        partitions = {partition for each in chosen for partition in each.partitions}
+        is_known = all(each.partitions for each in chosen) and len(partitions) <= MAX_PARTITIONS
+        return PartitionsRead(files, tuple(sorted(partitions, key=str)) if is_known else ())
 
     def _listed(self, source: PlanInput) -> set[tuple[int | None, int | None]]:
         """The number and bytes of the files of each listing of a dataset: several of its folders have one each."""

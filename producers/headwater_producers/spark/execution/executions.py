@@ -11,8 +11,9 @@ from headwater_producers.spark.connectors.question import JvmScan
 from headwater_producers.spark.connectors.rdd import rdds_of
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import Counts, Scan
-from headwater_producers.spark.jvm.nodes import leaves, opened, sampled_scans
+from headwater_producers.spark.jvm.nodes import leaves, opened, reads_at_leaves_alone, sampled_scans
 from headwater_producers.spark.jvm.scala import class_name, instant, items, kept
+from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_producers.spark.streaming.links import PlanKey
 from headwater_schemas import naming
 
@@ -57,12 +58,20 @@ def written_counts(executed_plan: Any) -> Counts:
     )
 
 
-def scans(executed_plan: Any) -> tuple[Scan, ...]:
-    """The scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into."""
+def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Scan, ...]:
+    """The scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into.
+
+    Args:
+        executed_plan: which has run.
+        settings: how plans are described; None: what its scans chose of partitions isn't asked for.
+    """
     found = []
     sampled = sampled_scans(executed_plan)
-    for leaf in leaves(executed_plan):
-        scanned = REGISTRY.scanned(JvmScan(leaf))
+    at_leaves = list(leaves(executed_plan))
+    if settings is not None and not reads_at_leaves_alone(executed_plan, at_leaves):
+        settings = None
+    for leaf in at_leaves:
+        scanned = REGISTRY.scanned(JvmScan(leaf, settings))
         names = _scan_names(leaf)
         if names is None and scanned is None:
             continue
@@ -75,7 +84,7 @@ def scans(executed_plan: Any) -> tuple[Scan, ...]:
             files=counted.get("numFiles", counted.get("resultDataFiles")),
         )
         all_names = (names or frozenset()) | scanned.names | scanned.positions.keys()
-        found.append(Scan(names=all_names, counts=counts, positions=scanned.positions))
+        found.append(Scan(names=all_names, counts=counts, positions=scanned.positions, chosen=scanned.chosen))
     return tuple(found)
 
 

@@ -61,7 +61,7 @@ def executed_write(
     command = JvmCommand(execution.analyzed(), Context(session, PlanSettings()))
     log, is_readable = _log(CommandRun(execution, session, command, started_at, ended_at))
     description = _with_table_schema(description, log) if log is not None or not is_readable else description
-    counts, read = written_counts(executed), scans(executed)
+    counts, read = written_counts(executed), scans(executed, settings)
     if staged is not None:
         counts, read = staged.counts, staged.scans
     if log is not None and not log.is_counted:
@@ -186,7 +186,7 @@ def _settled(description: PlanDescription, version: Committed) -> PlanDescriptio
     if version.keeps:
         # Whatever the session's settings are by now: files of earlier versions are there still.
         outputs = tuple(
-            replace(each, mode=WriteMode.OVERWRITE_PARTITIONS, lifecycle=None)
+            replace(each, mode=WriteMode.OVERWRITE_PARTITIONS, lifecycle=None, overwritten=())
             if each.mode in (WriteMode.OVERWRITE, WriteMode.REPLACE)
             else each
             for each in outputs

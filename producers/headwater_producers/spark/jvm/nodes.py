@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from headwater_producers.spark.jvm.scala import class_name, items
@@ -17,6 +17,19 @@ _INSIDE: Final = {
     "CommandResultExec": "commandPhysicalPlan",
 }
 _EXCHANGES: Final = frozenset({"ShuffleExchangeExec", "BroadcastExchangeExec"})
+# Leaves that have read what they stand for themselves, or stand for one that is in the same plan.
+_READS_ITSELF: Final = frozenset(
+    {
+        "FileSourceScanExec",
+        "BatchScanExec",
+        "RowDataSourceScanExec",
+        "LocalTableScanExec",
+        "RangeExec",
+        "OneRowRelationExec",
+        "EmptyRelationExec",
+        "ReusedExchangeExec",
+    }
+)
 # Nodes looked at for what was sampled. Two or three round trips each.
 _MAX_NODES: Final = 1_000
 # A plan of more leaves (a union of thousands of files) isn't worth so many round trips.
@@ -41,6 +54,13 @@ def leaves(node: Any) -> Iterator[Any]:
                 waiting.append(opened(leaf))
             else:
                 yield leaf
+
+
+def reads_at_leaves_alone(executed_plan: Any, at_leaves: Sequence[Any]) -> bool:
+    """Whether all that a plan reads is read by these leaves of it: not by a subquery, from a cache, or as an RDD."""
+    if len(at_leaves) >= _MAX_LEAVES or any(class_name(leaf) not in _READS_ITSELF for leaf in at_leaves):
+        return False
+    return "subquery" not in str(executed_plan.toString()).lower()
 
 
 def sampled_scans(executed_plan: Any) -> frozenset[int] | None:

@@ -13,6 +13,8 @@ import logging
 import re
 from typing import Any, Final
 
+from py4j.java_collections import JavaArray
+from py4j.java_gateway import JavaClass
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option, private, statics
@@ -47,6 +49,14 @@ def _warn(name: str) -> None:
         ", ".join(TRIED),
         name,
     )
+
+
+def selected_directories(scan: Any) -> str:
+    """The directories of a `FileSourceScanExec` with the files that it chose, as text: in a listing since 4.0."""
+    selected = scan.selectedPartitions()
+    directories = selected if isinstance(selected, JavaArray) else private(selected, "partitionDirectories")
+    # One round trip for all of them; py4j takes an array's elements one by one.
+    return str(JavaClass("scala.Predef", scan._gateway_client).genericWrapArray(directories).mkString("\n"))
 
 
 def rdd_class() -> Any:

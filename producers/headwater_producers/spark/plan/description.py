@@ -113,6 +113,8 @@ class PlanOutput:
         partition_columns: of a partitioned table or folder.
         partition: the one partition that all rows go to, as far as the statement names it: values of some of these
             columns, or of all. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
+        overwritten: of an overwrite of partitions, the one that it empties first; without columns, it empties each that
+            gets rows; None: it takes some of their rows, or that isn't known.
         branch: of an Iceberg table, the branch that the rows went to; None of its main line.
         storage, symlinks: for a DatasetEvent.
         lifecycle: CREATE, OVERWRITE … where the command means so.
@@ -128,6 +130,7 @@ class PlanOutput:
     format: str | None = None
     partition_columns: tuple[str, ...] = ()
     partition: Partition = ()
+    overwritten: Partition | None = None
     branch: str | None = None
     storage: Storage | None = None
     symlinks: tuple[Symlink, ...] = ()

@@ -2,7 +2,7 @@
 CALL () {
   UNWIND $given.datasets AS key
   MATCH (d:HwDataset {key: key})
-  WITH d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .dropped, .dropped_at} AS properties,
+  WITH d {.key, .namespace, .name, .title, .symlinks, .symlink_namespaces, .symlink_types, .type, .dropped, .dropped_at} AS properties,
     EXISTS { (d)<-[:READS]-() } AS read, EXISTS { (d)<-[:WRITES]-() } AS written
   RETURN collect([properties, read, written]) AS datasets
 }

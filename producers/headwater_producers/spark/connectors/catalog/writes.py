@@ -57,12 +57,13 @@ def write_other(command: JvmCommand) -> Written | None:
     return None
 
 
-def write_table(command: JvmCommand, mode: WriteMode | None = None) -> Written:
+def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checked: bool = False) -> Written:
     """`writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions.
 
     Args:
         command: the write, which has a relation for its table.
         mode: where it is another than the command's own.
+        is_checked: whether its format refuses rows of which the condition of an overwrite isn't true.
     """
     relation = command.plan.table()
     table, mode = relation.table(), mode or command.mode
@@ -70,9 +71,15 @@ def write_table(command: JvmCommand, mode: WriteMode | None = None) -> Written:
     if entry is None:
         return Written((unnamed(command, table, mode),))
     staged = is_staged(table)
-    written = Written((table_output(entry, mode, table),), staged=staged)
+    output = table_output(entry, mode, table)
+    if mode is WriteMode.OVERWRITE_PARTITIONS and not command.replaces_by_condition:
+        output = replace(output, overwritten=())
+    written = Written((output,), staged=staged)
     if command.replaces_by_condition and not staged:
         written = with_replaced(command, written, command.condition)
+        if not is_checked:
+            # Rows may go to other partitions, which keep what they had.
+            written = replace(written, outputs=(replace(written.outputs[0], overwritten=None),))
     return written
 
 
@@ -179,7 +186,9 @@ def with_replaced(
         replaced = replaced_by(nodes, output.dataset, by, command.context.settings.literal_texts)
     except Exception as error:
         return unread_condition(written, error)
-    return replace(written, replaced=replaced, read=(_read(output),)) if replaced else written
+    if replaced:
+        return replace(written, replaced=replaced, read=(_read(output),))
+    return replace(written, outputs=(replace(output, overwritten=()),))
 
 
 def unread_condition(written: Written, error: Exception) -> Written:

@@ -80,7 +80,7 @@ class Delta(Connector):
 
     def scanned(self, scan: JvmScan) -> Scanned | None:
         is_prepared = class_name(scan.subject) == "PreparedDeltaFileIndex"
-        return reads.scanned_version(scan.subject) if is_prepared else None
+        return reads.scanned_version(scan) if is_prepared else None
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
         return reads.read_range(source)

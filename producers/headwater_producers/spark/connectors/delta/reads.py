@@ -23,8 +23,8 @@ from typing import Any, Final
 
 from headwater_producers.spark.connectors.answer import RangeRead, Scanned
 from headwater_producers.spark.connectors.delta.tables import STORAGE
-from headwater_producers.spark.connectors.files.reads import read_files, whole_schema
-from headwater_producers.spark.connectors.question import JvmLeaf, SourceOffsets
+from headwater_producers.spark.connectors.files.reads import chosen_files, read_files, whole_schema
+from headwater_producers.spark.connectors.question import JvmLeaf, JvmScan, SourceOffsets
 from headwater_producers.spark.jvm.scala import class_name, kept, option
 from headwater_producers.spark.jvm.versions import if_there
 from headwater_producers.spark.plan.column import Column, Direct, Field
@@ -64,10 +64,14 @@ def read_version(leaf: JvmLeaf) -> Leaf:
     return read_files(leaf, read, storage=STORAGE, schema=None if is_pinned else leaf.schema())
 
 
-def scanned_version(location: Any) -> Scanned:
-    """What a JVM `PreparedDeltaFileIndex` has read."""
+def scanned_version(scan: JvmScan) -> Scanned:
+    """What a scan by a JVM `PreparedDeltaFileIndex` has read."""
+    location, chosen = scan.subject, chosen_files(scan)
     name = naming.path(str(location.rootPaths().head().toString())).name
-    return Scanned(positions={name: version(location.preparedScan().version())})
+    return Scanned(
+        positions={name: version(location.preparedScan().version())},
+        chosen=replace(chosen, files=None) if chosen is not None else None,
+    )
 
 
 def read_stream(leaf: JvmLeaf) -> Leaf:

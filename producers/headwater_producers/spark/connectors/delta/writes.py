@@ -34,6 +34,7 @@ from headwater_schemas import naming
 logger = logging.getLogger(__name__)
 
 DYNAMIC: Final = "DeltaDynamicPartitionOverwriteCommand"
+_CHECKED: Final = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
 _REPLACES: Final = (WriteMode.OVERWRITE, WriteMode.REPLACE)
 
 
@@ -41,7 +42,10 @@ def to_table(command: JvmCommand) -> Written:
     """`writeTo(…)` and INSERT to a table of a catalog."""
     # Delta makes an overwrite of partitions a command of its own.
     mode = WriteMode.OVERWRITE_PARTITIONS if command.name == DYNAMIC else command.mode
-    written = write_table(command, _overwritten(mode, command.plan.writeOptions()))
+    options = command.plan.writeOptions()
+    written = write_table(command, _overwritten(mode, options), is_checked=_is_checked(command))
+    if setting(options, "replaceWhere") is not None:
+        written = replace(written, outputs=tuple(replace(each, overwritten=None) for each in written.outputs))
     table = command.plan.table().table()
     if written.staged or not is_made(table):
         return written
@@ -109,11 +113,19 @@ def _with_replaced(command: JvmCommand, written: Written, options: Any, path: st
     try:
         text = setting(options, "replaceWhere")
         if text is None:
-            return written
+            return replace(written, outputs=(replace(written.outputs[0], overwritten=()),))
         condition, columns = _parsed(text, path, command.context.session)
     except Exception as error:
         return unread_condition(written, error)
-    return with_replaced(command, written, condition, columns)
+    written = with_replaced(command, written, condition, columns)
+    if _is_checked(command):
+        return written
+    return replace(written, outputs=(replace(written.outputs[0], overwritten=None),))
+
+
+def _is_checked(command: JvmCommand) -> bool:
+    """Whether Delta refuses rows of which the condition of an overwrite isn't true: it does by default."""
+    return command.context.conf(_CHECKED) != "false"
 
 
 def _parsed(text: str, path: str, session: Any) -> tuple[Any, tuple[str, ...]]:

@@ -8,19 +8,26 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from headwater_producers.spark.common.errors import UnknownOriginError
-from headwater_producers.spark.connectors.answer import Committed, LoggedSource, RangeRead, StreamLog
+from headwater_producers.spark.connectors.answer import Committed, LoggedSource, RangeRead, Scanned, StreamLog
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_output
 from headwater_producers.spark.connectors.catalog.writes import is_dynamic_overwrite
 from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.connectors.files.log import SOURCE, SinkLog, a_file, log_offset, source_files
 from headwater_producers.spark.connectors.files.manifest import Manifests
-from headwater_producers.spark.connectors.files.reads import format_name, listed_files, read_files, whole_schema
+from headwater_producers.spark.connectors.files.reads import (
+    chosen_files,
+    format_name,
+    listed_files,
+    read_files,
+    whole_schema,
+)
 from headwater_producers.spark.connectors.question import (
     CheckpointSource,
     CommandRun,
     JvmCommand,
     JvmLeaf,
+    JvmScan,
     SourceOffsets,
     StreamSink,
     is_ignoring,
@@ -44,12 +51,13 @@ _RELATION: Final = "HadoopFsRelation"
 _UNSTARTED: Final = "DataSource"
 _STREAM: Final = "FileStreamSink"
 _INSERT: Final = "InsertIntoHadoopFsRelationCommand"
+_LISTINGS: Final = frozenset({"InMemoryFileIndex", "CatalogFileIndex", "MetadataLogFileIndex"})
 
 
 class Files(Connector):
     """Folders of files, and tables of Spark's own catalog that are such folders."""
 
-    classes = frozenset({SINK, _RELATION, SOURCE, _UNSTARTED, _STREAM, _INSERT})
+    classes = frozenset({SINK, _RELATION, SOURCE, _UNSTARTED, _STREAM, _INSERT, *_LISTINGS})
     offset = frozenset({"logOffset"})
     needs_start = True
     opens = {_RELATION: "location"}  # noqa: RUF012 - of the class
@@ -74,6 +82,9 @@ class Files(Connector):
 
     def write(self, command: JvmCommand) -> Written | None:
         return _insert(command) if command.name == _INSERT else _sink(command)
+
+    def scanned(self, scan: JvmScan) -> Scanned | None:
+        return Scanned(chosen=chosen_files(scan))
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
         if source.logged.files is None:
@@ -146,14 +157,13 @@ def _insert(command: JvmCommand) -> Written:
     path = str(plan.outputPath().toString())
     static = plan.staticPartitions()
     spec = specification(static) if not static.isEmpty() else ()
-    mode = _mode(command, naming.path(path), static=bool(spec), partitioned=bool(partitions))
+    folder = path_partition(path) if table is None else ()
+    mode, is_dynamic = _mode(command, naming.path(path), static=bool(spec), partitioned=bool(partitions))
     output = replace(
         v1_output(command.context, table, path, mode, file_format, Storage("file", file_format)),
         partition_columns=partitions,
-        partition=(
-            *(() if table is not None else path_partition(path)),
-            *written_partition(spec, partitions, command),
-        ),
+        partition=(*folder, *written_partition(spec, partitions, command)),
+        overwritten=() if is_dynamic else (*folder, *spec) or None,
         lifecycle=LIFECYCLES.get(mode),
     )
     return Written((output,))
@@ -171,8 +181,10 @@ def _sink(command: JvmCommand) -> Written:
     return Written((replace(output, partition_columns=columns),))
 
 
-def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned: bool) -> WriteMode:
+def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned: bool) -> tuple[WriteMode, bool]:
     """Whether an overwrite is of named partitions, of those that get rows, of a folder of the dataset, or of all.
+
+    The second is whether it is of the partitions that get rows.
 
     Args:
         command: the write.
@@ -183,20 +195,26 @@ def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned
     plan, context = command.plan, command.context
     mode = write_mode(plan.mode())
     if mode is not WriteMode.OVERWRITE:
-        return mode
+        return mode, False
     if static and plan.ifPartitionNotExists():
-        return WriteMode.IGNORE
+        return WriteMode.IGNORE, False
     ran = _as_run(context.execution)
     is_dynamic = (
         bool(ran.dynamicPartitionOverwrite()) if ran is not None else is_dynamic_overwrite(plan.options(), context)
     )
     # A partition's own folder is named like the dataset that it is a part of.
     is_whole = str(plan.outputPath().toUri().getPath()).endswith(f"/{dataset.name.strip('/')}")
-    return WriteMode.OVERWRITE_PARTITIONS if static or (is_dynamic and partitioned) or not is_whole else mode
+    is_dynamic = is_dynamic and partitioned
+    return WriteMode.OVERWRITE_PARTITIONS if static or is_dynamic or not is_whole else mode, is_dynamic
 
 
 def _as_run(execution: Any) -> Any | None:
-    """The command of an executed plan: it holds what it has read from the session, which may have changed since."""
+    """The command of an executed plan: it holds what it has read from the session, which may have changed since.
+
+    Not of one that runs: it reads the session's settings when it is first asked, and would read our thread's.
+    """
+    if execution is None:
+        return None
     try:
         node = execution.executedPlan()
         node = node.executedPlan() if class_name(node) == "AdaptiveSparkPlanExec" else node

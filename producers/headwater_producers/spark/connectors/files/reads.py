@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.question import JvmLeaf
-from headwater_producers.spark.jvm.scala import class_name, items, kept, option, private, setting
+from headwater_producers.spark.connectors.question import JvmLeaf, JvmScan
+from headwater_producers.spark.events.writes import PartitionsRead
+from headwater_producers.spark.jvm.scala import class_name, items, kept, option, pairs, private, setting
+from headwater_producers.spark.jvm.versions import selected_directories
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.partition import path_partition
+from headwater_producers.spark.plan.partition import MAX_PARTITIONS, path_partition
 from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_schemas import naming
 from headwater_schemas.events import Certainty, FileSet, Position, SchemaDefinition, Storage
@@ -23,6 +25,8 @@ Read = tuple[Position | None, Certainty | None]
 
 MAX_ROOTS: Final = 16
 """A reader given more paths than this reads the folder they have in common."""
+# The same in a directory's files: FileStatusWithMetadata(LocatedFileStatus{path=file:/data/day=1/part-0; isDirectory=…
+_CHOSEN: Final = re.compile(r"\bFileStatusWithMetadata\(\w+\{path=(.*?); isDirectory=", re.DOTALL)
 _SELF_DESCRIBING: Final = frozenset({"parquet", "orc", "avro"})
 _WITHOUT_COLUMNS: Final = frozenset({"text", "binary"})
 """What Spark makes of them are columns of its own."""
@@ -97,6 +101,33 @@ def listed_files(leaf: JvmLeaf) -> Read:
     count, size = int(listed.size()), int(location.sizeInBytes())
     certainty = Certainty.UPPER_BOUND if len(location.partitionSchema().fields()) else Certainty.EXACT
     return Position(files=_file_set(listed, count, size, leaf.context.settings)), certainty
+
+
+def chosen_files(scan: JvmScan) -> PartitionsRead | None:
+    """The files of the partitions that a `FileSourceScanExec` chose by its filters; None of an unpartitioned folder.
+
+    None also where filters chose them while the query ran, or not all of them can be listed.
+    """
+    node, settings = scan.node, scan.settings
+    if settings is None or not settings.literals or class_name(node) != "FileSourceScanExec":
+        return None
+    depth = len(kept(node, "relation").partitionSchema().fields())
+    metrics = {name: int(metric.value()) for name, metric in pairs(node.metrics())}
+    count = metrics.get("numFiles", 0)
+    if not depth or "staticFilesNum" in metrics or count > settings.max_files:
+        return None
+    paths = sorted(_CHOSEN.findall(selected_directories(node)))
+    if len(paths) != count:
+        return None
+    found = {path_partition(path.rpartition("/")[0])[-depth:] for path in paths}
+    is_known = len(found) <= MAX_PARTITIONS and all(len(each) == depth for each in found)
+    files = FileSet(
+        count=count,
+        bytes=metrics.get("filesSize"),
+        manifest_digest=manifest_digest(paths),
+        paths=tuple(paths[: settings.max_paths]),
+    )
+    return PartitionsRead(files, tuple(sorted(found, key=str)) if is_known else ())
 
 
 def _file_set(listed: Any, count: int, size: int, settings: PlanSettings) -> FileSet:
