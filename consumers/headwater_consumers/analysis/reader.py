@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar, cast
 
@@ -83,6 +83,15 @@ _NO_CONNECTION = "failed to obtain a connection from the pool"
 _NO_INDEX = "There is no such fulltext schema index: headwater_"
 
 
+class _WantedError(Exception):
+    """A question needs the answer of another server, and is asked again with it."""
+
+    def __init__(self, of: Hashable, ask: Callable[[], object]) -> None:
+        super().__init__(of)
+        self.of = of
+        self.ask = ask
+
+
 @dataclass(frozen=True, slots=True)
 class Transaction:
     """A read transaction that runs statements by name.
@@ -94,6 +103,7 @@ class Transaction:
         declarations: whether anything may be declared.
         freshness: how far the graph is behind its topic.
         shared: what parts of one question look up for each other, by a name or by class (`common`).
+        elsewhere: what other servers have answered for the question (`asked`).
     """
 
     tenant: str
@@ -103,6 +113,7 @@ class Transaction:
     declarations: bool = True
     freshness: GraphState = NOT_REPORTED
     shared: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
+    elsewhere: Mapping[Hashable, object] = field(default_factory=dict, compare=False, repr=False)
 
     def common(self, make: Callable[[Transaction], T], /) -> T:
         """Object that all parts of a question share, made of the transaction when it is first asked for.
@@ -113,6 +124,20 @@ class Transaction:
         if make not in self.shared:
             self.shared[make] = make(self)
         return cast("T", self.shared[make])
+
+    def asked(self, of: Hashable, ask: Callable[[], T]) -> T:
+        """Answer of another server, such as Kafka; whatever `ask` raises ends the question.
+
+        It is asked once for a question, and between its transactions: the wait for it isn't Neo4j's, and counts for no
+        time limit.
+
+        Args:
+            of: names what is asked, among all that the question asks elsewhere.
+            ask: gets it.
+        """
+        if of not in self.elsewhere:
+            raise _WantedError(of, ask)
+        return cast("T", self.elsewhere[of])
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
         """All rows of `analysis/cypher/<name>.cypher`."""
@@ -183,10 +208,17 @@ class Reader:
             AnalysisError: as in the tree of `errors`; and whatever else `question` raises.
         """
         limit = self.timeout_seconds if timeout_seconds is None else timeout_seconds
+        elsewhere: dict[Hashable, object] = {}
+        while True:
+            try:
+                return self._attempt(question, limit, elsewhere)
+            except _WantedError as wanted:
+                elsewhere[wanted.of] = wanted.ask()
 
+    def _attempt(self, question: Callable[[Transaction], T], limit: float, elsewhere: Mapping[Hashable, object]) -> T:
         @unit_of_work(timeout=limit)
         def work(tx: ManagedTransaction) -> T:
-            return question(self._begun(Transaction(self.tenant, tx)))
+            return question(self._begun(Transaction(self.tenant, tx, elsewhere=elsewhere)))
 
         def ask() -> T:
             with self._driver.session(database=self._target.database, default_access_mode="READ") as session:
@@ -219,7 +251,11 @@ class Reader:
                 version_mismatch(row["version"], verb="reads", at=f" at {self._target.uri}"),
                 setting="HEADWATER_NEO4J_URI, HEADWATER_NEO4J_DATABASE",
             )
-        self.freshness = freshness(row["progress"], stale_seconds=self._stale_seconds, ends=self._ends)
+        self.freshness = freshness(
+            row["progress"],
+            stale_seconds=self._stale_seconds,
+            ends=lambda topic: tx.asked(("end of", topic), lambda: self._ends(topic)),
+        )
         known = {name: row[name] for name in ("several_names", "consumers", "declarations")}
         return replace(tx, **known, freshness=self.freshness)
 

@@ -31,7 +31,7 @@ class Scripted:
     def session(self, **_: Any) -> contextlib.AbstractContextManager[Scripted]:
         return contextlib.nullcontext(self)
 
-    def execute_read(self, _work: object) -> Any:
+    def execute_read(self, work: Any) -> Any:
         return self._does()
 
 
@@ -81,3 +81,35 @@ def test_what_comes_in_time_is_given_on() -> None:
     assert within(10, lambda: 7) == 7
     with pytest.raises(KeyError, match="of the call"):
         within(10, lambda: dict[str, int]()["of the call"])
+
+
+def test_other_servers_are_asked_between_transactions_and_once() -> None:
+    """A slow Kafka leaves a question the whole of its time limit, and no transaction open meanwhile."""
+    open_ones: list[object] = []
+    graph: dict[str, Any] = {
+        "version": None,
+        "progress": [],
+        "several_names": False,
+        "consumers": False,
+        "declarations": False,
+    }
+
+    class Answering(Scripted):
+        def execute_read(self, work: Any) -> Any:
+            open_ones.append(work)
+            try:
+                return work(Mock(run=lambda *_: [graph]))
+            finally:
+                open_ones.clear()
+
+    asked_of: list[str] = []
+
+    def kafka() -> str:
+        assert not open_ones
+        threading.Event().wait(0.2)
+        asked_of.append("kafka")
+        return "its end"
+
+    reader = Reader(cast("Driver", Answering(Mock())), TARGET, timeout_seconds=0.1)
+    assert reader.read(lambda tx: (tx.asked("end", kafka), tx.asked("end", kafka))) == ("its end", "its end")
+    assert asked_of == ["kafka"]

@@ -305,9 +305,11 @@ def _arrived_parts(context: Context, topic: Asset, partition: int | None, start:
     Raises:
         ArrivalsUnknownError: Kafka can't be asked.
     """
-    if context.arrivals is None:
+    arrivals = context.arrivals
+    if arrivals is None:
         raise ArrivalsUnknownError(topic.spelling, "no Kafka is configured here")
-    found = context.arrivals(*_names(context, topic), start, end)
+    names, clusters = _names(context, topic)
+    found = context.tx.asked(("arrived", topic.key, start, end), lambda: arrivals(names, clusters, start, end))
     parts, lost = [], []
     for each in found.ranges:
         if partition is not None and each.partition != partition:
