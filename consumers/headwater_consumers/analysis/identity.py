@@ -1,4 +1,4 @@
-"""Which names are one dataset: classes of datasets that share a name or were renamed, found as a question meets them.
+"""Which names are one dataset or column: classes of those that share a name, or were renamed, as a question meets them.
 
 A dataset's key is a hash of its namespace and name, so a topic that two jobs reach by different brokers is two nodes,
 and so is a table before and after its RENAME. What makes them one is in the graph:
@@ -9,9 +9,12 @@ and so is a table before and after its RENAME. What makes them one is in the gra
 - RENAMED_TO from a dataset that is gone since makes one of both. Where the old name was used again, it doesn't; but
   what was seen under it until the RENAME counts for the new name, too.
 
+Columns of one dataset that differ by case alone are one, as engines report the same column: Spark as `MyColumn`, Trino
+and Hive as `mycolumn`, Snowflake as `MYCOLUMN`. Where a schema of the dataset has both, case tells them apart.
+
 Nothing of this is stored as a class, so that there is nothing that two consumers could make in different ways. Each
 class shows one dataset: one that is there before one that was dropped, then a cluster's declared name before brokers,
-then the name that it was renamed to last, then the least.
+then the name that it was renamed to last, then the least. Of a column it is the spelling of the latest schema.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from typing import Any, NamedTuple
 from headwater_consumers.analysis.assets import Asset, dataset_asset, spelling
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Reader, Transaction
-from headwater_consumers.graph.keys import column_key, dataset_key
+from headwater_consumers.graph.keys import dataset_key
 from headwater_schemas.naming import is_declared_cluster
 
 _CATALOGS = frozenset({"TABLE", "VIEW"})
@@ -68,6 +71,21 @@ class _Rename:
     at: datetime
 
 
+class _Columns(NamedTuple):
+    """Columns of a dataset, by id and path, and whether a schema of it has two that differ by case alone."""
+
+    columns: Sequence[tuple[int, str]]
+    by_case: bool
+
+
+def _spellings(columns: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+    """Nodes of columns that differ by case alone, by their path in lower case; those in one spelling left out."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for node, name in columns:
+        found[name.lower()].append(node)
+    return {path: nodes for path, nodes in found.items() if len(nodes) > 1}
+
+
 @dataclass(slots=True)
 class _Facts:
     """What was looked up of some datasets and all that may be one with them."""
@@ -81,7 +99,7 @@ class _Facts:
 
 
 class Identities:
-    """The classes that one question meets. Where the graph has no alias and no rename, it asks for nothing else.
+    """The classes that one question meets. Where the graph has no alias and no rename, each dataset is alone.
 
     Args:
         tx: to look up in.
@@ -89,7 +107,6 @@ class Identities:
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self.any = tx.several_names
         self._looked_at: set[int] = set()
         self._asked: set[str] = set()
         self._facts = _Facts()
@@ -103,6 +120,11 @@ class Identities:
     def of(tx: Transaction) -> Identities:
         """Those of a transaction: every part of a question shares them."""
         return tx.common(Identities)
+
+    @property
+    def any(self) -> bool:
+        """Whether anything that was learned may be one with anything else."""
+        return self._tx.several_names or bool(self._places)
 
     # By key.
 
@@ -147,24 +169,34 @@ class Identities:
 
     # By node.
 
-    def learn(self, nodes: Iterable[int]) -> None:
-        """Look up what these datasets and columns are one with."""
-        if not self.any:
-            return
+    def learn(self, nodes: Iterable[int], *, datasets: bool = False) -> None:
+        """Look up what these datasets and columns are one with.
+
+        Args:
+            nodes: their ids.
+            datasets: whether all are datasets: columns cost a round trip more.
+        """
         new = [node for node in dict.fromkeys(nodes) if node not in self._looked_at]
         self._looked_at.update(new)
         if not new:
             return
-        touched = self._tx.one("identity/touched", nodes=new)["touched"]
+        for row in () if datasets else self._tx.rows("identity/spellings", nodes=new):
+            for same in _spellings(row["columns"]).values():
+                self._nodes[same[0]] = same
+                self._places |= {node: (Place(same[0]),) for node in same[1:]}
+        if self._tx.several_names:
+            self._learn_of_datasets(new)
+
+    def _learn_of_datasets(self, nodes: Sequence[int]) -> None:
+        """Look up these of datasets with several names."""
+        touched = self._tx.one("identity/touched", nodes=nodes)["touched"]
         self._find(key for _, key, _ in touched)
-        columns = [(node, key, path) for node, key, path in touched if path is not None]
-        ids = self._columns(columns)
+        ids = self._columns((key, path) for _, key, path in touched if path is not None)
         for node, key, path in touched:
             counts = []
             for owner, since, until in self._counts(key):
                 members = [member for member, *_ in self._of(owner)] or [owner]
-                same = [found for member in members if (found := self._node(member, path, ids)) is not None]
-                if same:
+                if same := self._same(members, path, ids):
                     counts.append(Place(same[0], since, until))
                     self._nodes[same[0]] = same
             if counts and counts != [Place(node)]:
@@ -196,7 +228,7 @@ class Identities:
         self, asked: Iterable[int], sources: Sequence[int], targets: Sequence[int], edges: Sequence[int]
     ) -> list[tuple[int, int, int]]:
         """Hops between datasets as hops between those that are shown: index of the edge, source, target."""
-        self.learn([*sources, *targets])
+        self.learn([*sources, *targets], datasets=True)
         if not self._places:
             return [(n, *ends) for n, ends in enumerate(zip(sources, targets, strict=True))]
         times = self._times(sources, targets, edges) if self.bounded else {}
@@ -220,20 +252,29 @@ class Identities:
         rows = self._tx.rows("identity/times", edges=list(dict.fromkeys(doubtful)))
         return {row["edge"]: (moment(row["first"]), moment(row["last"])) for row in rows}
 
-    def _node(self, dataset: str, path: str | None, columns: Mapping[str, int]) -> int | None:
-        if path is not None:
-            return columns.get(column_key(self._tx.tenant, dataset, path))
-        found = self._facts.datasets.get(dataset)
-        return None if found is None else found.id
+    def _same(self, members: Iterable[str], path: str | None, columns: Mapping[str, _Columns]) -> list[int]:
+        """Nodes of datasets, or of their columns of one path in any case."""
+        if path is None:
+            return [named.id for member in members if (named := self._facts.datasets.get(member)) is not None]
+        of = [columns[member] for member in members if member in columns]
+        is_exact = any(each.by_case for each in of)
+        return [
+            node
+            for each in of
+            for node, name in each.columns
+            if name == path or (not is_exact and name.lower() == path.lower())
+        ]
 
-    def _columns(self, columns: Iterable[tuple[int, str, str]]) -> dict[str, int]:
-        keys = {
-            column_key(self._tx.tenant, member, path)
-            for _, key, path in columns
-            for owner, *_ in self._counts(key)
-            for member, *_ in self._of(owner)
-        }
-        return dict(self._tx.one("identity/columns", keys=sorted(keys))["columns"]) if keys else {}
+    def _columns(self, columns: Iterable[tuple[str, str]]) -> dict[str, _Columns]:
+        """Columns that may be one with some others, by dataset."""
+        paths: dict[str, set[str]] = defaultdict(set)
+        for key, path in columns:
+            for owner in self._counts(key):
+                for member in self._of(owner[0]):
+                    paths[member[0]].add(path.lower())
+        wanted = [[key, sorted(those)] for key, those in sorted(paths.items())]
+        rows = self._tx.rows("identity/columns", wanted=wanted) if wanted else []
+        return {row["dataset"]: _Columns(row["columns"], row["by_case"]) for row in rows}
 
     def _counts(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
         """The shown datasets that one counts for; its own class last."""

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from headwater_consumers.analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
 from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
@@ -108,7 +109,9 @@ def resolve_job(tx: Transaction, text: str) -> FoundNode:
 
 
 def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
-    """The column of the dataset that `dataset` names, by its field path (`address.city`).
+    """The column of the dataset that `dataset` names, by its field path (`address.city`), in any case.
+
+    A column that has several spellings is found by each, as the one that is shown.
 
     Raises:
         NotFoundError: no such dataset, or it never had such a column; with the nearest.
@@ -117,23 +120,32 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
     owner = resolve_dataset(tx, dataset)
     members = Identities.of(tx).members(owner.asset.key)
     found = next(filter(None, (_column(tx, column_key(tx.tenant, member, column)) for member in members)), None)
-    if found is None:
-        # One column alone: of a case-sensitive store, `ID` isn't `id`.
-        rows = (row for member in members for row in tx.rows("resolve/columns", dataset=member))
-        known = list(dict.fromkeys(row["name"] for row in rows))
-        alike = [name for name in known if name.casefold() == column.casefold()]
-        if len(alike) == 1:
-            return resolve_column(tx, owner.asset.key, alike[0])
-        if alike:
-            raise AmbiguousError(
-                f"{len(alike)} columns of {owner.asset.spelling} are called {column!r} but for capitals: name one.",
-                candidates=[f"{owner.asset.spelling}#{name}" for name in alike],
-            )
-        raise NotFoundError(
-            f"{owner.asset.spelling} has no column {column!r}.",
-            nearest=difflib.get_close_matches(column, known, n=5, cutoff=0.3) or sorted(known)[:5],
+    if found is not None:
+        return _shown_column(tx, found)
+    rows = [row for member in members for row in tx.rows("resolve/columns", dataset=member)]
+    known = list(dict.fromkeys(row["name"] for row in rows))
+    alike = {row["name"]: row["key"] for row in rows if row["name"].casefold() == column.casefold()}
+    each = filter(None, (_column(tx, key) for key in alike.values()))
+    shown = {one.asset.key: one for one in (_shown_column(tx, one) for one in each)}
+    if len(shown) > 1:
+        raise AmbiguousError(
+            f"{len(alike)} columns of {owner.asset.spelling} are called {column!r} but for capitals: name one.",
+            candidates=[f"{owner.asset.spelling}#{name}" for name in alike],
         )
-    return found
+    if shown:
+        return next(iter(shown.values()))
+    raise NotFoundError(
+        f"{owner.asset.spelling} has no column {column!r}.",
+        nearest=difflib.get_close_matches(column, known, n=5, cutoff=0.3) or sorted(known)[:5],
+    )
+
+
+def _shown_column(tx: Transaction, column: FoundNode) -> FoundNode:
+    """The spelling of the column that is shown."""
+    identities = Identities.of(tx)
+    identities.learn([column.id])
+    node = identities.shown_node(column.id)
+    return column if node == column.id else _column_of(tx.row("resolve/column_by_id", node=node)) or column
 
 
 def resolve_asset(tx: Transaction, text: str) -> FoundNode:
@@ -147,7 +159,7 @@ def resolve_asset(tx: Transaction, text: str) -> FoundNode:
         return resolve_dataset(tx, text)
     except NotFoundError as error:
         if _KEY.fullmatch(text) and (found := _column(tx, text)) is not None:
-            return found
+            return _shown_column(tx, found)
         # Names may have a # too: the longest that is a dataset's leaves the column.
         last: NotFoundError = error
         for hash_ in [match.start() for match in re.finditer("#", text)][: -_MOST_HASHES - 1 : -1]:
@@ -159,7 +171,10 @@ def resolve_asset(tx: Transaction, text: str) -> FoundNode:
 
 
 def _column(tx: Transaction, key: str) -> FoundNode | None:
-    row = tx.row("resolve/column", key=key)
+    return _column_of(tx.row("resolve/column", key=key))
+
+
+def _column_of(row: Mapping[str, Any] | None) -> FoundNode | None:
     return None if row is None else FoundNode(row["id"], column_asset(row["dataset"], row["properties"]))
 
 

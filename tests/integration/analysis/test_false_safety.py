@@ -85,6 +85,14 @@ EVENTS: list[LineageEvent] = [
     table("changed", ["id"], at=START + timedelta(days=1)),
     table("far", ["id", "gone"]),
     plan("near", "far.id > here.id COPY", "here.id > there.id COPY"),
+    # One column, by Spark and by Trino; and two, of a store that is case-sensitive.
+    plan("load", "first.a > mixed.MyColumn COPY"),
+    table("mixed", ["MyColumn"]),
+    table("mixed", ["mycolumn"], at=START + timedelta(days=1)),
+    plan("report", "mixed.mycolumn > last.v COPY"),
+    table("two", ["A", "a"]),
+    plan("upper", "two.A > uppers.v COPY"),
+    plan("lower", "two.a > lowers.v COPY"),
 ]
 DECLARED = """
 set: s
@@ -144,6 +152,12 @@ CASES = [
     Case("a column that is gone", "upstream changed -c was", ("changed#was (gone)",)),
     Case("a column that is gone, downstream", "downstream changed -c was", ("changed#was (gone)",)),
     Case("a column that isn't gone", "upstream changed -c id", ("changed#id",), ("(gone)",)),
+    Case("another spelling", "downstream first -c a --depth all", ("mixed#mycolumn", "last#v"), ("MyColumn", "gone")),
+    Case("another spelling, upstream", "upstream last -c v --depth all", ("mixed#mycolumn", "first#a")),
+    Case("another spelling, asked for", "downstream mixed -c MYCOLUMN", ("mixed#mycolumn", "last#v"), ("(gone)",)),
+    Case("another spelling, impact", "impact first -c a --change removed", ("BREAKING", "report"), UNSAFE),
+    Case("another spelling, privacy", "privacy first -c a --as pii", ("mycolumn PII", "v PII"), ("0 columns",)),
+    Case("two columns but for case", "downstream two -c a", ("lowers#v",), ("uppers",)),
     Case("beyond the depth", "impact far -c id --change removed --depth 1", ("beyond that depth",), UNSAFE),
     Case("by a part of its name", "impact w/sales -c gone --change removed", ("BREAKING",), UNSAFE),
     Case("all is known", "impact leaf -c unused --change removed", ("NONE", "Nothing"), ("UNKNOWN",)),

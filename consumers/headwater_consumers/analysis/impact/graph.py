@@ -150,9 +150,9 @@ class StoredGraph:
             self.former.update(edge for edge, holds in zip(edges, holding, strict=True) if not holds)
             holding = [True] * len(holding)
         held = [(edge, plan) for edge, plan, holds in zip(found, plans, holding, strict=True) if holds]
+        self._identities.learn(edge.target for edge, _ in held)
         if not self._identities.any:
             return [edge for edge, _ in held]
-        self._identities.learn(edge.target for edge, _ in held)
         wanted = set(nodes)
         return [
             edge._replace(source=near.node, target=far.node)
@@ -178,7 +178,7 @@ class StoredGraph:
         """See `ImpactGraph`."""
         if not nodes:
             return []
-        self._identities.learn(nodes)
+        self._identities.learn(nodes, datasets=True)
         asked = self._identities.expanded(nodes)
         sources, targets, edges, jobs, *fed = self._tx.one("impact/feeds", nodes=asked).values()
         # Neo4j looks these up while this level is judged.
@@ -211,7 +211,7 @@ class StoredGraph:
         if new := [node for node in nodes if node not in self._raw]:
             ids, *facts = self._tx.one("impact/facts", nodes=new).values()
             found = dict(zip(ids, map(AssetFacts, *facts), strict=True))
-            self._identities.learn(each.dataset for each in found.values())
+            self._identities.learn((each.dataset for each in found.values()), datasets=True)
             shown = self._identities.shown_node
             self._raw |= {node: each._replace(dataset=shown(each.dataset)) for node, each in found.items()}
         if met := [node for node in nodes if node not in self._facts]:

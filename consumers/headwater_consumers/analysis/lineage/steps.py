@@ -42,7 +42,7 @@ class DatasetSteps:
     def leaving(self, nodes: Sequence[int], /) -> Edges:
         """FEEDS of these under all their names, in the direction of the question."""
         scope = self._scope
-        self._identities.learn(nodes)
+        self._identities.learn(nodes, datasets=True)
         row = self._tx.row(
             f"lineage/datasets_{scope.direction.lower()}",
             nodes=self._identities.expanded(nodes),
@@ -118,11 +118,11 @@ class ColumnSteps:
 
     def leaving(self, nodes: Sequence[int], /) -> Edges:
         """Edges of these under all their names that hold, in the direction of the question."""
-        if not self._identities.any:
-            return _edges(self._leaving(nodes))
         self._identities.learn(nodes)
         rows = self._leaving(self._identities.expanded(nodes))
         self._identities.learn(row.target for row in rows)
+        if not self._identities.any:
+            return _edges(rows)
         asked = set(nodes)
         return _edges(
             row._replace(source=near.node, target=far.node)
@@ -183,9 +183,11 @@ class ColumnSteps:
             return _NOTHING
         self._identities.learn(nodes)
         row = self._tx.row("lineage/members", nodes=self._identities.expanded(nodes), as_of=self._scope.as_of)
-        if row is None or not self._identities.any:
-            return _NOTHING if row is None else Edges(*row.values())
+        if row is None:
+            return _NOTHING
         self._identities.learn(row["targets"])
+        if not self._identities.any:
+            return Edges(*row.values())
         shown = self._identities.shown_node
         ends = dict.fromkeys(zip(map(shown, row["sources"]), map(shown, row["targets"]), row["edges"], strict=True))
         return Edges(*(list(each) for each in zip(*ends, strict=True))) if ends else _NOTHING
