@@ -137,7 +137,7 @@ def _line(item: ImpactItem) -> Text:
 
 
 def _whole(item: ImpactItem) -> str:
-    return "every row" if item.cause is Cause.ROWS else "all of it"
+    return "its rows" if item.cause is Cause.ROWS else "all of it"
 
 
 def _way(start: Asset, item: ImpactItem) -> str:

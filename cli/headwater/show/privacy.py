@@ -136,7 +136,7 @@ def _line(item: PrivacyItem) -> Text:
         text = Text("INDIRECT".ljust(_WIDEST), style="dim")
     else:
         text = Text(item.exposure.value.ljust(_WIDEST), style=_STYLES[item.exposure])
-    text.append(shortened(item.asset.column) if item.asset.column else "every row", "bold")
+    text.append(shortened(item.asset.column) if item.asset.column else "its rows", "bold")
     last = item.path[-1]
     how = last.transformation.kind.value if item.influence is Influence.INDIRECT else last.operation.value
     text.append(f"  {item.sensitivity.value}, {how} by {shortened(last.job.name)}", "dim")

@@ -32,7 +32,7 @@ _STYLES: Final = {
 _LEVELS: Final = {Severity.BREAKING: "error", Severity.DEGRADED: "warning", Severity.COSMETIC: "note"}
 _GITLAB: Final = {Severity.BREAKING: "blocker", Severity.DEGRADED: "major", Severity.COSMETIC: "info"}
 _MEANINGS: Final = {
-    Severity.BREAKING: "A job fails, or a value can't be made any more.",
+    Severity.BREAKING: "Something that is known fails, gets no value, or is too critical for a poorer one.",
     Severity.DEGRADED: "It works, with poorer, older or possibly wrong results.",
     Severity.COSMETIC: "It looks different and means the same.",
     Severity.NONE: "Nobody known is affected.",
