@@ -1,6 +1,6 @@
 // How values are written for people.
 
-import type { Asset, Range } from "./types";
+import type { Asset, Impact, Range } from "./types";
 
 export const title = (asset: Asset): string => visible(asset.title ?? asset.name);
 
@@ -69,3 +69,10 @@ export const offsets = (ranges: Range[]): string =>
     .filter(({ start, end }) => end > start)
     .map(({ partition, start, end }) => `${partition}:${end === start + 1 ? start : `${start}..${end}`}`)
     .join(", ") || "nothing new";
+
+/** Nothing is said to be hit only where nothing on the way is unknown. */
+export function headline({ severity, total, hit_consumers: consumers }: Pick<Impact, "severity" | "total" | "hit_consumers">): string {
+  const hit = [total && count(total, "asset"), consumers.length && count(consumers.length, "consumer")].filter(Boolean);
+  if (hit.length) return `${hit.join(" and ")} hit`;
+  return severity === "NONE" ? "Nothing is hit" : "UNKNOWN who is hit";
+}

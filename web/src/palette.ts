@@ -1,6 +1,6 @@
 // Colours come from page.css alone: the canvas reads the same custom properties that elements are styled by.
 
-const SEVERITIES = ["CRITICAL", "BREAKING", "BLOCKING", "TAINTED", "RESTRICTED", "DEGRADED", "WARNING", "INFO", "COSMETIC", "NONE"];
+const SEVERITIES = ["CRITICAL", "BREAKING", "BLOCKING", "TAINTED", "RESTRICTED", "DEGRADED", "UNKNOWN", "WARNING", "INFO", "COSMETIC", "NONE"];
 
 /** The worse of two severities comes first. */
 export const rank = (severity: string): number => {
@@ -12,7 +12,7 @@ export const rank = (severity: string): number => {
 export function tone(severity: string): "bad" | "restricted" | "warn" | "info" | "none" {
   if (rank(severity) <= 3) return "bad";
   if (severity === "RESTRICTED") return "restricted";
-  if (severity === "DEGRADED" || severity === "WARNING") return "warn";
+  if (["DEGRADED", "UNKNOWN", "WARNING"].includes(severity)) return "warn";
   return severity === "NONE" ? "none" : "info";
 }
 

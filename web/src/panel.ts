@@ -1,7 +1,7 @@
 // The side panel: what is selected, and what can be asked of it.
 
 import { h } from "./dom";
-import { count, number, offsets, shortened, time, title, visible } from "./format";
+import { count, headline, number, offsets, shortened, time, title, visible } from "./format";
 import { tone } from "./palette";
 import { facts, spoken } from "./timeline";
 import type { Store } from "./store";
@@ -212,11 +212,13 @@ function answer(store: Store, asked: Asked): HTMLElement | null {
   } }, "Copy for a ticket");
   return h("div", { class: "impact", id: "impact", role: "status" },
     h("p", { class: "under" }, supposed(store)),
-    h("p", {}, h("strong", {}, found.total ? `${count(found.total, "asset")} hit` : "Nothing is hit"), ` · ${count(found.jobs.length, "job")}`),
+    h("p", {}, h("strong", {}, headline(found)), ` · ${count(found.jobs.length, "job")}`),
     h("div", { class: "totals" }, found.totals.filter((one) => one.total).map((one) =>
       h("span", { class: `tone ${tone(one.severity)}` }, `${one.severity.toLowerCase()} ${number(one.total)}`))),
-    ...found.notes.map((note) => h("p", { class: "note" }, note)),
-    h("ul", { class: "hits" }, found.items.slice(0, 12).map((item) =>
+    ...[...found.unknown, ...found.notes].map((note) => h("p", { class: "note" }, note)),
+    h("ul", { class: "hits" }, found.hit_consumers.map((one) =>
+      h("li", { class: tone(one.severity), title: one.reason },
+        h("b", {}, shortened(one.name, 34)), h("span", {}, one.type?.toLowerCase() ?? "consumer"))), found.items.slice(0, 12).map((item) =>
       h("li", { class: tone(item.severity), title: item.reason },
         h("b", {}, shortened(item.asset.column ?? title(item.asset), 34)), h("span", {}, item.asset.column ? title(item.asset) : ""))),
       found.total > 12 && h("li", { class: "note" }, `and ${number(found.total - 12)} more`)),

@@ -214,6 +214,10 @@ export interface Impact {
   totals: { severity: string; total: number }[];
   total: number;
   jobs: { job: Asset; severity: string }[];
+  /** Declared consumers of what changes itself; they aren't among the items. */
+  hit_consumers: { name: string; type: string | null; severity: string; reason: string }[];
+  /** Who may be affected besides, as sentences. */
+  unknown: string[];
   truncated: boolean;
   notes: string[];
   summary: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { count, distinct, duration, number, offsets, shortened, spelling, time, title, visible } from "../src/format";
+import { count, distinct, duration, headline, number, offsets, shortened, spelling, time, title, visible } from "../src/format";
 import { asset } from "./made";
 
 describe("values", () => {
@@ -21,6 +21,16 @@ describe("values", () => {
     [125_000, "2 min 5 s"], [3_600_000, "1.0 h"], [5_400_000, "1.5 h"], [-400, "–"],
   ])("writes %s ms as %s", (ms, text) => {
     expect(duration(ms)).toBe(text);
+  });
+
+  it("says that nothing is hit only where nothing is unknown", () => {
+    const board = { name: "board", type: null, severity: "BREAKING", reason: "" };
+    expect([
+      headline({ severity: "NONE", total: 0, hit_consumers: [] }),
+      headline({ severity: "UNKNOWN", total: 0, hit_consumers: [] }),
+      headline({ severity: "BREAKING", total: 0, hit_consumers: [board] }),
+      headline({ severity: "BREAKING", total: 2, hit_consumers: [board] }),
+    ]).toEqual(["Nothing is hit", "UNKNOWN who is hit", "1 consumer hit", "2 assets and 1 consumer hit"]);
   });
 
   it("counts one and many", () => {
