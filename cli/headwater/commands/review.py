@@ -286,21 +286,28 @@ def _rendered(found: Any, name: str, show: Any) -> str:
 
 
 def _judge_job(found: JobReview, fail_on: FailOn | None) -> None:
-    if found.verdict is JobVerdict.UNKNOWN:
+    if found.verdict is JobVerdict.UNKNOWN and (found.problems or found.severity is not Severity.UNKNOWN):
         raise CheckFailedError(
             "The verdict is UNKNOWN: not all that the job does is known.",
             fix="Do what is listed above, and review it again.",
         )
-    if fail_on is not None and found.severity.rank <= Severity(fail_on.value).rank:
+    if _fails(found.severity, fail_on):
         raise CheckFailedError(
-            f"The verdict is {found.severity}, and --fail-on is {fail_on.value}.",
+            f"The verdict is {found.severity}, and --fail-on is {fail_on}.",
             fix="Change what is listed above first, or agree on it with those who are listed.",
         )
 
 
+def _fails(severity: Severity, fail_on: FailOn | None) -> bool:
+    """Whether a verdict ends the command; what isn't known may be anything."""
+    if fail_on is None:
+        return False
+    return severity is Severity.UNKNOWN or severity.rank <= Severity(fail_on.value).rank
+
+
 def _judge(found: Review, fail_on: FailOn | None) -> None:
-    if fail_on is not None and found.severity.rank <= Severity(fail_on.value).rank:
+    if _fails(found.severity, fail_on):
         raise CheckFailedError(
-            f"The verdict is {found.severity}, and --fail-on is {fail_on.value}.",
+            f"The verdict is {found.severity}, and --fail-on is {fail_on}.",
             fix="Change what is listed above first, or keep the old column beside the new one until nobody needs it.",
         )

@@ -26,14 +26,26 @@ if TYPE_CHECKING:
 _STYLES: Final = {
     Severity.BREAKING: "bold red",
     Severity.DEGRADED: "yellow",
+    Severity.UNKNOWN: "yellow",
     Severity.COSMETIC: "cyan",
     Severity.NONE: "green",
 }
-_LEVELS: Final = {Severity.BREAKING: "error", Severity.DEGRADED: "warning", Severity.COSMETIC: "note"}
-_GITLAB: Final = {Severity.BREAKING: "blocker", Severity.DEGRADED: "major", Severity.COSMETIC: "info"}
+_LEVELS: Final = {
+    Severity.BREAKING: "error",
+    Severity.DEGRADED: "warning",
+    Severity.UNKNOWN: "warning",
+    Severity.COSMETIC: "note",
+}
+_GITLAB: Final = {
+    Severity.BREAKING: "blocker",
+    Severity.DEGRADED: "major",
+    Severity.UNKNOWN: "minor",
+    Severity.COSMETIC: "info",
+}
 _MEANINGS: Final = {
     Severity.BREAKING: "Something that is known fails, gets no value, or is too critical for a poorer one.",
     Severity.DEGRADED: "It works, with poorer, older or possibly wrong results.",
+    Severity.UNKNOWN: "Nobody known is affected, and not all who use it are known.",
     Severity.COSMETIC: "It looks different and means the same.",
     Severity.NONE: "Nobody known is affected.",
 }

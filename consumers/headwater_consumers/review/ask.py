@@ -27,6 +27,7 @@ from headwater_consumers.analysis.impact.policy import SEVERITIES
 from headwater_consumers.analysis.impact.spread import ImpactSpread, spread
 from headwater_consumers.analysis.impact.start import Beginning, columns_of
 from headwater_consumers.analysis.impact.steps import Cause
+from headwater_consumers.analysis.impact.verdict import unknown_users
 from headwater_consumers.analysis.impact.wording import short
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
@@ -204,14 +205,16 @@ class _Reviewing:
         if difference.similar is not None:
             reasons.append((Severity.NONE, suggestion_of(difference.column, difference.similar, self._above)))
         counts = Counter(ranks)
-        worst = min(
-            [*(SEVERITIES[rank] for rank in ranks), *(severity for severity, _ in reasons)], key=_rank, default=None
-        )
+        judged = [*(SEVERITIES[rank] for rank in ranks), *(severity for severity, _ in reasons)]
+        worst = min(judged, key=_rank, default=Severity.NONE)
+        if worst is Severity.NONE and change is not None and self._unknown:
+            worst = Severity.UNKNOWN
+            reasons.append((worst, f"Not known is {' and '.join(self._unknown)}."))
         binds_late = found is not None and self._policy.binds_late(found.beginning.start.type)
         return ReviewedDifference(
             difference=difference,
             text=text_of(difference),
-            severity=worst or Severity.NONE,
+            severity=worst,
             reasons=tuple(text for _, text in reasons),
             items=() if found is None else found.details.items(),
             total=len(ranks),
@@ -236,6 +239,12 @@ class _Reviewing:
                 Severity.DEGRADED,
                 f"{short(self._writers[0].name)}{more} writes the dataset, and has to {constraint}.",
             )
+
+    @cached_property
+    def _unknown(self) -> list[str]:
+        """Who may use the dataset unseen."""
+        asset = self._dataset.asset
+        return list(unknown_users(self._tx, asset.key, asset, is_used=False))
 
     def _not_there(self) -> tuple[Severity, str]:
         """Of a column that the graph hasn't."""

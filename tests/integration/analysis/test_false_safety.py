@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -160,6 +161,8 @@ CASES = [
     Case("two columns but for case", "downstream two -c a", ("lowers#v",), ("uppers",)),
     Case("beyond the depth", "impact far -c id --change removed --depth 1", ("beyond that depth",), UNSAFE),
     Case("by a part of its name", "impact w/sales -c gone --change removed", ("BREAKING",), UNSAFE),
+    Case("reviewed, nobody reports its use", "review --dataset alone other.sql", ("UNKNOWN", "no event"), UNSAFE),
+    Case("reviewed, all is known", "review --dataset leaf id.sql", ("NONE",), ("UNKNOWN",)),
     Case("all is known", "impact leaf -c unused --change removed", ("NONE", "Nothing"), ("UNKNOWN",)),
 ]
 
@@ -171,6 +174,7 @@ CREATE (:HwProgress {key: 'lineage.events/0', topic: 'lineage.events', topic_id:
 STALE = [
     Case("impact", "impact leaf -c unused --change removed", ("UNKNOWN", "no consumer has reported"), UNSAFE),
     Case("deletion", "may-delete end", ("isn't complete", "stale"), ("may be deleted",)),
+    Case("review", "review --dataset leaf id.sql", ("UNKNOWN", "no consumer has reported"), UNSAFE),
     Case("rules", "check --rule runs-open-too-long", ("UNKNOWN", "stale")),
     Case("privacy", "privacy leaf -c id --as pii", ("stale",)),
     Case("lineage", "downstream end", ("0 downstream", "stale")),
@@ -179,7 +183,11 @@ STALE = [
 
 
 @pytest.fixture
-def graph(clean_database: Driver) -> Driver:
+def graph(clean_database: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driver:
+    """The graph of these events, and schemas to review in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    for column in ("id", "other"):
+        (tmp_path / f"{column}.sql").write_text(f"CREATE TABLE t ({column} STRING)")
     declared = read_set("s.yaml", DECLARED.lstrip()).events(1, tenant="default", event_time=START)
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()

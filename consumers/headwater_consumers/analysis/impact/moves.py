@@ -21,7 +21,8 @@ class ChangeStart:
 
     Attributes:
         nodes: ids of the columns, nested ones too; or of the dataset.
-        wholes: ids of columns that those are part of; never among what is hit.
+        wholes: ids of columns that those are part of; never among what is hit. Without nodes, the graph doesn't have
+            what changes, and whoever takes these as a whole takes that too.
         dataset: id of the dataset.
         type: of the dataset.
         within: ids of the only datasets that can be hit; None: any.
@@ -72,6 +73,7 @@ class Moves:
         self._fails = fails and schema in _GONE
         self._known = known
         self._starts = {*start.nodes, *start.wholes}
+        self._wholes = set(start.wholes)
         self._read: set[int] = set()
 
     def leaving(self, nodes: Sequence[int], *, first: bool) -> list[Move]:
@@ -107,7 +109,7 @@ class Moves:
 
     def _is_parted(self, node: int) -> bool:
         """Whether what is hit is but a part of this column."""
-        return node not in self._starts and self._known[node].parted
+        return node in self._wholes or (node not in self._starts and self._known[node].parted)
 
     def _from_readers(self, nodes: list[int], failing: set[str]) -> Iterable[Move]:
         """Jobs that read datasets of these columns: those that fail, and those that nothing is known of."""

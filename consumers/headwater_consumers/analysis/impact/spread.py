@@ -121,7 +121,7 @@ def spread(
         depth: most hops; None: all.
     """
     spreading = _Spreading(graph, start, change, schema, policy, depth)
-    places = [start_place(node) for node in start.nodes]
+    places = [start_place(node) for node in start.nodes or start.wholes]
     reached = walk(places, spreading.expand, depth=depth)
     makers: dict[int, set[str]] = {place: set() for place in reached.found}
     for key, job in spreading.jobs.items():

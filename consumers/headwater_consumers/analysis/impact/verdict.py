@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from headwater_consumers.analysis.assets import job_asset
+from headwater_consumers.analysis.assets import Asset, job_asset
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.impact.answer import ImpactedConsumer
 from headwater_consumers.analysis.impact.change import ImpactChange
@@ -101,12 +101,16 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
         yield f"whether {_named(tx, sorted(hit.jobs))} makes anything of it: each of these ways is only possible"
     if hit.walk.truncated:
         yield "what lies beyond that depth"
+    yield from unknown_users(tx, hit.facts[beginning.start.dataset].key, beginning.asset, is_used=bool(hit.worst))
+
+
+def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, is_used: bool) -> Iterator[str]:
+    """Of a dataset, by key, or a column of it: who may use it unseen, as sentences."""
     if tx.freshness.stale is not None:
         yield f"what later events report: {tx.freshness.stale}"
-    dataset = hit.facts[beginning.start.dataset].key
     members = Identities.of(tx).members(dataset)
-    if not hit.worst and not tx.one("impact/used", keys=members)["used"]:
-        yield f"who uses {called(beginning.asset)}: no event reports a job that reads or writes it"
+    if not is_used and not tx.one("impact/used", keys=members)["used"]:
+        yield f"who uses {called(asset)}: no event reports a job that reads or writes it"
 
 
 def _named(tx: Transaction, jobs: Sequence[str]) -> str:
