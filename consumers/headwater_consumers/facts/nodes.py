@@ -5,7 +5,8 @@ A fact joins another in place; who shares one copies it first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -23,6 +24,12 @@ POSSIBLE = "possible"
 """Register of a PRODUCED: True of one that each of what its owner consumed is only possibly a source of."""
 UNCOMMITTED = "uncommitted"
 """Register of a PRODUCED: True of what a failed run names as its output, and of which nothing is known to be there."""
+WIDE = "wide"
+"""Register of a use that "ALL" reports, or "SOME", list among more than `MOST_CONSUMED` or `MOST_PRODUCED`."""
+MOST_CONSUMED = 1_000
+MOST_PRODUCED = 20
+"""Inputs and outputs that one report relates to each other. More are related by way of the job (`flow`): each by each
+they are as many as the product, a million of a document of 72 kB."""
 
 
 class Evidence(StrEnum):
@@ -39,7 +46,11 @@ class Evidence(StrEnum):
 
 
 class Link(NamedTuple):
-    """A relationship that only has a span: Job or Query READS or WRITES, FEEDS (`via` its job), USED, RENAMED_TO."""
+    """A relationship that only has a span.
+
+    Job or Query READS or WRITES, FEEDS (`via` its job, and from that where what feeds it GOES_INTO the job), GOES_INTO,
+    USED, RENAMED_TO.
+    """
 
     type: RelType
     start: str
@@ -294,7 +305,7 @@ def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> 
     stands for everything, unless it is `possible`: then it stands for less than a list. So it only ever grows, and so
     does the evidence of the FEEDS that follow: of a run everything takes in what was listed (`fold_run`), and of a
     micro-batch they follow from each report by itself. That an output wasn't committed is another one: it holds as long
-    as every report has it.
+    as every report has it. `wide` tells whether all reports have it, or some.
     """
     for use, theirs in other.items():
         if (mine := into.get(use)) is None:
@@ -303,7 +314,10 @@ def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> 
         old, new = mine.get(MADE_FROM), theirs.get(MADE_FROM)
         is_everything = (old is None and POSSIBLE not in mine) or (new is None and POSSIBLE not in theirs)
         is_uncommitted = UNCOMMITTED in mine and UNCOMMITTED in theirs
+        wide = _wide(mine.get(WIDE), theirs.get(WIDE))
         join(mine, theirs)
+        if wide is not None:
+            mine[WIDE] = wide
         if not is_uncommitted:
             mine.pop(UNCOMMITTED, None)
         if is_everything:
@@ -314,24 +328,52 @@ def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> 
             mine.pop(POSSIBLE, None)
 
 
-def made_from(registers: Registers, consumed: set[str]) -> Iterator[tuple[str, Evidence]]:
-    """Keys of datasets, and how it is known whether an output was made from each.
+def _wide(one: tuple[str, Cell] | None, other: tuple[str, Cell] | None) -> tuple[str, Cell] | None:
+    if one is None and other is None:
+        return None
+    by_all = one is not None and other is not None and one[1] == other[1] == "ALL"
+    return max(each[0] for each in (one, other) if each is not None), "ALL" if by_all else "SOME"
 
-    Args:
-        registers: of its PRODUCED.
-        consumed: what its owner consumed.
-    """
+
+def listed_sources(registers: Registers) -> list[str] | None:
+    """Keys of the datasets that an output was made from; None: everything that its owner consumed."""
     found = registers.get(MADE_FROM)
-    if found is None:
-        evidence = Evidence.POSSIBLE if POSSIBLE in registers else Evidence.OBSERVED
-        for source in consumed:
-            yield source, evidence
-        return
-    listed = set(_keys(found[1]))
-    for source in listed:
-        yield source, Evidence.OBSERVED
-    for source in consumed - listed:
-        yield source, Evidence.EXCLUDED
+    return None if found is None else _keys(found[1])
+
+
+def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
+    """FEEDS and GOES_INTO of the uses of one run or micro-batch of a job.
+
+    What goes in feeds what comes out: all of it, but an output that is known to be made from less. An output of a run
+    that failed is none, unless something of it was committed. Which FEEDS there are, of all by one job,
+    `graph.derive.possible_feeds` decides. What only wide reports have goes into the job, and the job feeds the outputs:
+    possible, as it isn't kept which of them were read for which.
+    """
+    consumed: dict[str, list[object]] = defaultdict(list)
+    for use, registers in uses.items():
+        if use.type is RelType.CONSUMED:
+            consumed[use.dataset].append(registers.get(WIDE, ("", None))[1])
+    near = [key for key, wide in consumed.items() if set(wide) != {"ALL"}]
+    far = [key for key, wide in consumed.items() if any(wide)]
+    into_job: set[str] = set()
+    for use, registers in uses.items():
+        if use.type is not RelType.PRODUCED or UNCOMMITTED in registers:
+            continue
+        wide = registers.get(WIDE, ("", None))[1]
+        # Of a listed output as well: it may have been possible before, and nothing is taken back.
+        if by_job := consumed.keys() if wide else far:
+            into_job.update(by_job)
+            yield Link(RelType.FEEDS, job, use.dataset, job, Evidence.POSSIBLE)
+        listed = listed_sources(registers)
+        if listed is not None:
+            evidence = Evidence.EXCLUDED
+            yield from (Link(RelType.FEEDS, key, use.dataset, job) for key in set(listed))
+        else:
+            evidence = Evidence.POSSIBLE if POSSIBLE in registers else Evidence.OBSERVED
+        if wide != "ALL":
+            excluded = set(listed or ())
+            yield from (Link(RelType.FEEDS, key, use.dataset, job, evidence) for key in near if key not in excluded)
+    yield from (Link(RelType.GOES_INTO, key, job) for key in into_job)
 
 
 def _keys(cell: Cell) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from headwater_consumers.facts import registers
 from headwater_consumers.facts.model import Label
-from headwater_consumers.facts.nodes import MADE_FROM, POSSIBLE, UNCOMMITTED
+from headwater_consumers.facts.nodes import MADE_FROM, POSSIBLE, UNCOMMITTED, WIDE
 from headwater_consumers.facts.properties import CONTEXT_REGISTERS, ENTRY_REGISTERS, owner_properties
 from headwater_consumers.facts.reports import REPORTS
 
@@ -40,7 +40,7 @@ REGISTERS: Mapping[Label, Mapping[str, str]] = {
 }
 """Property to register, by label."""
 USE_REGISTERS = owner_properties(
-    "position", "rows", "bytes", "files", "schema_digest", MADE_FROM, POSSIBLE, UNCOMMITTED
+    "position", "rows", "bytes", "files", "schema_digest", MADE_FROM, POSSIBLE, UNCOMMITTED, WIDE
 )
 
 LOCK = "_l"

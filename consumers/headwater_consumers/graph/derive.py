@@ -2,7 +2,7 @@
 
 | derived                                  | from                                                                 |
 |------------------------------------------|----------------------------------------------------------------------|
-| Job READS, WRITES and FEEDS of a run     | its jobs, its uses, its span (`run_links`)                           |
+| READS, WRITES, FEEDS, GOES_INTO of a run | its jobs, its uses, its span (`run_links`)                           |
 | FEEDS that are only possible             | the evidence of all FEEDS of one job (`possible_feeds`)              |
 | READ, WROTE                              | positions of a run's or interval's uses (`versions_used`)            |
 | KNOWN_AS                                 | the dataset's register `symlinks` (`known_as`)                        |
@@ -33,7 +33,7 @@ from headwater_consumers.facts.nodes import (
     NodeFacts,
     PlanFacts,
     RunFacts,
-    made_from,
+    flow,
 )
 from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.graph import keys
@@ -56,26 +56,14 @@ class NamedVersion(NamedTuple):
 
 
 def run_links(run_jobs: Iterable[str], uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
-    """READS, WRITES and FEEDS of a run's jobs that follow from its uses, within the run's span.
-
-    What goes into a run feeds what comes out of it: all of it, but an output that is known to be made from less. An
-    output of a run that failed is none, unless something of it was committed. Which FEEDS there are, of all by one job,
-    `possible_feeds` decides.
-    """
-    consumed = {use.dataset for use in uses if use.type is RelType.CONSUMED}
-    outputs = [
-        (use, registers)
-        for use, registers in uses.items()
-        if use.type is RelType.PRODUCED and UNCOMMITTED not in registers
-    ]
-    produced = [(use.dataset, list(made_from(registers, consumed))) for use, registers in outputs]
+    """READS, WRITES and FEEDS of a run's jobs that follow from its uses (`flow`), within the run's span."""
     for job in run_jobs:
-        for source in consumed:
-            yield Link(RelType.READS, job, source)
-        for target, sources in produced:
-            yield Link(RelType.WRITES, job, target)
-            for source, evidence in sources:
-                yield Link(RelType.FEEDS, source, target, job, evidence)
+        for use, registers in uses.items():
+            if use.type is RelType.CONSUMED:
+                yield Link(RelType.READS, job, use.dataset)
+            elif UNCOMMITTED not in registers:
+                yield Link(RelType.WRITES, job, use.dataset)
+        yield from flow(job, uses)
 
 
 def possible_feeds(links: Collection[Link]) -> set[Link]:

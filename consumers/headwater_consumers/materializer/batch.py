@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Protocol
 
 from headwater_consumers.materializer.dead_letters.letter import MATERIALIZER, DeadLetter, Stage
-from headwater_consumers.materializer.errors import DeadLetterReason, FoldFailedError
+from headwater_consumers.materializer.errors import DeadLetterReason, PermanentError
 from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.fold.rejection import Rejection
 from headwater_consumers.materializer.graph import Fold, Folded, checked_fold
@@ -218,7 +218,7 @@ def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: 
     if events:
         try:
             folded = checked_fold(how.fold, [item.event for item in events])
-        except FoldFailedError:
+        except PermanentError:
             folded = None  # the checkpoint folds again, in halves, and finds the one to blame
         how.timed(PipelineStep.FOLD, how.clock() - decoded_at)
     return RecordBatch(tuple(records), events, folded, letters, reached, next_offsets(records, reached))

@@ -10,6 +10,7 @@
     ├── PermanentError                 SPLIT  an event is to blame: halve until it stands alone, dead-letter it
     │   ├── EventRefusedError            the database or its driver calls it wrong
     │   ├── FoldFailedError              folding it raised
+    │   ├── TooManyLinksError            more relationships come of it than a transaction may have
     │   └── OverCapacityError            too much for a transaction's memory or time; alone, first ask the probe
     ├── UndecidedError                 PROBE  `Neo.DatabaseError.*`: a healthy database means SPLIT, a sick one RETRY
     └── FatalError                     STOP   a person has to change a setting; nothing in flight is committed
@@ -77,8 +78,8 @@ class DeadLetterReason(StrEnum):
     """A healthy database refuses this event, written alone, as wrong."""
 
     TOO_LARGE = "TOO_LARGE"
-    """A healthy database has not the memory or time to write this event, even alone; or the record is longer than any
-    that is decoded."""
+    """A healthy database has not the memory or time to write this event, even alone; more relationships come of it than
+    one transaction may have; or the record is longer than any that is decoded."""
 
     UNFETCHABLE = "UNFETCHABLE"
     """The brokers have these offsets, but no client can read their batch: it doesn't decompress, or within no bounded
@@ -141,6 +142,19 @@ class OverCapacityError(PermanentError):
     """More than one transaction may hold in memory, or write in its time."""
 
     reason = DeadLetterReason.TOO_LARGE
+
+
+MOST_LINKS = 200_000
+"""Relationships between datasets that come of the events of one transaction: some 10 s, and 300 MB of a database."""
+
+
+class TooManyLinksError(PermanentError):
+    """More relationships come of the events than one transaction may have (`MOST_LINKS`)."""
+
+    reason = DeadLetterReason.TOO_LARGE
+
+    def __init__(self) -> None:
+        super().__init__(f"Over {MOST_LINKS:,} relationships between datasets come of it: too many for a transaction.")
 
 
 class UndecidedError(LineageError):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from headwater_consumers.graph.connection import Neo4jTarget, connect
 from headwater_consumers.graph.schema import GraphVersionMismatch, SchemaConflict
-from headwater_consumers.materializer.errors import FoldFailedError, GraphUnusableError
+from headwater_consumers.materializer.errors import MOST_LINKS, FoldFailedError, GraphUnusableError, TooManyLinksError
 from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.neo4j_errors import classify
 from headwater_consumers.materializer.progress import Progress
@@ -98,12 +98,25 @@ def checked_fold(fold: Fold, events: Sequence[LineageEvent | Filled]) -> Folded:
 
     Raises:
         FoldFailedError: it raised; with the name of the exception, and none of its text, which may quote a payload.
+        TooManyLinksError: so many would come of micro-batches and declared jobs among them that it isn't tried.
     """
+    if sum(map(_links, events)) > MOST_LINKS:
+        raise TooManyLinksError
     try:
         return fold(events)
     except Exception as error:
         name = type(error).__name__
         raise FoldFailedError(f"Folding failed with {name}.", code=name) from error
+
+
+def _links(event: LineageEvent | Filled) -> int:
+    """How many FEEDS are made of it alone; those of a run are made later, of all that was reported of it."""
+    if not isinstance(event, LineageEvent):
+        return 0
+    if (job := event.job_event) is not None:
+        return len(job.inputs or ()) * len(job.outputs or ())
+    entries = () if event.interval_event is None else event.interval_event.entries
+    return sum(len(entry.inputs) * len(entry.outputs) for entry in entries)
 
 
 def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:

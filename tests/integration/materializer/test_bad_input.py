@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_consumers.materializer.accounting import account
+from headwater_schemas.codec import encode
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
@@ -71,6 +72,21 @@ def test_a_good_event_as_large_as_the_topic_allows_is_applied(world: RealWorld, 
     world.put(value)
     totals = run_until_caught_up(settings)
     assert (totals["applied"], totals["dead_lettered"]) == (1, 0)
+
+
+def test_of_many_inputs_and_outputs_comes_a_bounded_number_of_relationships(
+    world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
+) -> None:
+    """A million pairs go by way of the job; what can't be bounded so is a dead letter, and nothing else is."""
+    world.put(events.good(0))
+    world.put(encode(events.wide_run(0, 1_000, 1_000)))
+    world.put(encode(events.wide_interval(11, 1_000, 20)))
+    world.put(events.good(1))
+    totals = run_until_caught_up(settings)
+    assert (totals["applied"], totals["dead_lettered"]) == (3, 1)
+    assert [letter.headers["headwater.reason"] for letter in world.letters()] == [b"TOO_LARGE"]
+    for links, expected in (("READS", 1_000), ("WRITES", 1_000), ("GOES_INTO", 1_000), ("FEEDS", 1_000)):
+        assert count(neo4j_driver, f"MATCH ()-[r:{links}]->() RETURN count(r)") == expected, links
 
 
 def test_a_wrong_password_ends_it_at_once_with_the_settings_name(world: RealWorld, settings: dict[str, str]) -> None:

@@ -75,6 +75,32 @@ def interval(batch_id: int, *, query: int = 0, size: int = 10) -> LineageEvent:
     )
 
 
+def wide_run(number: int, inputs: int, outputs: int) -> LineageEvent:
+    """A run that read and wrote so many datasets."""
+    body = RunEvent(type=RunEventType.COMPLETE, inputs=_many("in", inputs), outputs=_many("out", outputs))
+    run = RunRef(str(UUID(int=3_000 + number)))
+    return lineage_event(body, job=JobRef("tests", "wide"), run=run, producer=PRODUCER, event_time=START)
+
+
+def wide_interval(batches: int, inputs: int, outputs: int) -> LineageEvent:
+    """So many micro-batches, each of which read and wrote so many datasets of its own."""
+    entries = tuple(
+        IntervalEntry(
+            batch_id=batch,
+            processing_time=START + timedelta(seconds=batch),
+            inputs=_many(f"{batch} in", inputs),
+            outputs=_many(f"{batch} out", outputs),
+        )
+        for batch in range(batches)
+    )
+    body = IntervalEvent(query_id=str(UUID(int=4_000)), entries=entries, provenance=Provenance.OBSERVED)
+    return lineage_event(body, job=JOB, run=RunRef(str(UUID(int=4_000))), producer=PRODUCER, event_time=START)
+
+
+def _many(name: str, count: int) -> tuple[DatasetUse, ...]:
+    return tuple(DatasetUse(dataset=DatasetRef("file", f"/{name} {number}")) for number in range(count))
+
+
 def unstorable() -> LineageEvent:
     """A micro-batch whose number of rows is no 64-bit integer. `reject` would find it; the database can't hold it."""
     return interval(0, query=9, size=2**64)

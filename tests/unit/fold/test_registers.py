@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from itertools import combinations
+from itertools import combinations, permutations
 
 import msgspec
 import pytest
@@ -14,12 +14,13 @@ from headwater_consumers.facts.nodes import (
     MADE_FROM,
     POSSIBLE,
     UNCOMMITTED,
+    WIDE,
     Batches,
     Evidence,
     Link,
     TimeSpan,
+    flow,
     join_uses,
-    made_from,
 )
 from headwater_consumers.facts.owners import settled
 from headwater_consumers.facts.properties import flatten, parse, stamped
@@ -125,19 +126,54 @@ USE = UseKey(RelType.PRODUCED, "out", 0)
 OBSERVED, POSSIBLY, EXCLUDED = Evidence.OBSERVED, Evidence.POSSIBLE, Evidence.EXCLUDED
 
 
-MADE_FROM_ROWS: list[tuple[Registers, dict[str, Evidence]]] = [
-    ({}, dict.fromkeys("abc", OBSERVED)),
-    ({POSSIBLE: ("1", True)}, dict.fromkeys("abc", POSSIBLY)),
-    ({MADE_FROM: ("1", [])}, dict.fromkeys("abc", EXCLUDED)),
-    ({MADE_FROM: ("1", ["a", "d"])}, {"a": OBSERVED, "d": OBSERVED, "b": EXCLUDED, "c": EXCLUDED}),
+WIDELY: Registers = {WIDE: ("1", "ALL")}
+BOTH_WAYS: Registers = {WIDE: ("1", "SOME")}
+FLOWS: list[tuple[Registers, Registers, dict[str, Evidence]]] = [
+    # What the input c has, what the output has, and what feeds the output; `job` stands for what goes into the job.
+    ({}, {}, dict.fromkeys("abc", OBSERVED)),
+    ({}, {POSSIBLE: ("1", True)}, dict.fromkeys("abc", POSSIBLY)),
+    ({}, {MADE_FROM: ("1", [])}, dict.fromkeys("abc", EXCLUDED)),
+    ({}, {MADE_FROM: ("1", ["a", "d"])}, {"a": OBSERVED, "d": OBSERVED, "b": EXCLUDED, "c": EXCLUDED}),
+    ({}, {UNCOMMITTED: ("1", True)}, {}),
+    ({}, WIDELY, {"job": POSSIBLY}),
+    ({}, BOTH_WAYS, {**dict.fromkeys("abc", OBSERVED), "job": POSSIBLY}),
+    (WIDELY, {}, {"a": OBSERVED, "b": OBSERVED, "job": POSSIBLY}),
+    (WIDELY, {MADE_FROM: ("1", ["a"])}, {"a": OBSERVED, "b": EXCLUDED, "job": POSSIBLY}),
+    (BOTH_WAYS, {}, {**dict.fromkeys("abc", OBSERVED), "job": POSSIBLY}),
 ]
 
 
-def test_what_an_output_was_made_from(subtests: pytest.Subtests) -> None:
-    for registers, expected in MADE_FROM_ROWS:
-        with subtests.test(registers=registers):
-            assert dict(made_from(registers, set(DATASETS))) == expected
-            assert Link(RelType.FEEDS, "a", "b").evidence is OBSERVED
+def test_what_feeds_an_output(subtests: pytest.Subtests) -> None:
+    for of_input, registers, expected in FLOWS:
+        with subtests.test(of_input=of_input, registers=registers):
+            uses: dict[UseKey, Registers] = {
+                UseKey(RelType.CONSUMED, key, 0): of_input if key == "c" else {} for key in DATASETS
+            }
+            links = set(flow("job", {**uses, USE: registers}))
+            fed = {link.start: link.evidence for link in links if link.type is RelType.FEEDS}
+            assert fed == expected
+            into = {link.start for link in links if link.type is RelType.GOES_INTO}
+            assert into == (set() if "job" not in fed else {"c"} if of_input else {"a", "b", "c"})
+
+
+def test_what_is_known_to_feed_an_output_only_grows() -> None:
+    """Whatever reports come, in whatever order: the graph takes nothing back."""
+    outputs: list[Registers] = [{}, WIDELY, {MADE_FROM: ("1", ["a"])}, {POSSIBLE: ("1", True)}]
+    reports: list[dict[UseKey, Registers]] = [{UseKey(RelType.CONSUMED, "c", 0): dict(each)} for each in ({}, WIDELY)]
+    reports += [{UseKey(RelType.CONSUMED, "a", 0): {}, USE: each} for each in outputs]
+    for order in permutations(reports):
+        joined: dict[UseKey, Registers] = {}
+        known: set[Link] = set()
+        for report in order:
+            join_uses(joined, report)
+            links = {link for link in flow("job", joined) if link.start == "job" or link.evidence is OBSERVED}
+            assert known <= links
+            known = links
+        assert joined == {
+            UseKey(RelType.CONSUMED, "a", 0): {},
+            UseKey(RelType.CONSUMED, "c", 0): BOTH_WAYS,
+            USE: BOTH_WAYS,
+        }
 
 
 ALL: Registers = {}
@@ -154,6 +190,10 @@ REPORTS_OF_AN_OUTPUT: list[tuple[Registers, Registers, Registers]] = [
     (LISTED, {MADE_FROM: ("0", ["a"])}, {MADE_FROM: ("1", ["a", "b"])}),
     ({UNCOMMITTED: ("1", True)}, ALL, ALL),
     ({UNCOMMITTED: ("1", True)}, {UNCOMMITTED: ("2", True)}, {UNCOMMITTED: ("2", True)}),
+    (WIDELY, {WIDE: ("2", "ALL")}, {WIDE: ("2", "ALL")}),
+    (WIDELY, ALL, BOTH_WAYS),
+    (WIDELY, LISTED, BOTH_WAYS),
+    (BOTH_WAYS, WIDELY, BOTH_WAYS),
     ({"rows": ("1", 3)}, {"rows": ("2", 4)}, {"rows": ("2", 4)}),
 ]
 

@@ -82,7 +82,7 @@ OWNED = {
     Label.INTERVAL: MICRO_BATCH,
     Label.CONFLICT: MICRO_BATCH,
 }
-USE = "position rows bytes files schema_digest inputs possible uncommitted"
+USE = "position rows bytes files schema_digest inputs possible uncommitted wide"
 
 
 def properties(registers: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headwater_consumers.facts.model import RelType, UseKey
-from headwater_consumers.facts.nodes import Variant, made_from
+from headwater_consumers.facts.nodes import Variant, flow, listed_sources
 from headwater_consumers.facts.properties import ENTRY_REGISTERS
 from headwater_consumers.facts.registers import Cell, Registers, join
 from headwater_consumers.materializer.fold.builder import Builder, job_cell, known, put, put_versions, quality_cell
@@ -86,16 +86,14 @@ def _fold_flow(
     outputs: dict[UseKey, Registers],
     time: datetime | None,
 ) -> None:
-    consumed = {use.dataset for use in inputs}
-    produced = [(use.dataset, list(made_from(registers, consumed))) for use, registers in outputs.items()]
+    consumed = {use.dataset for use in inputs}.union(*(listed_sources(each) or () for each in outputs.values()))
     for owner in (job, query):
-        for source in consumed.union(source for _, sources in produced for source, _ in sources):
+        for source in consumed:
             into.link(RelType.READS, owner, source, time)
-        for target, _ in produced:
-            into.link(RelType.WRITES, owner, target, time)
-    for target, sources in produced:
-        for source, evidence in sources:
-            into.link(RelType.FEEDS, source, target, time, via=job, evidence=evidence)
+        for use in outputs:
+            into.link(RelType.WRITES, owner, use.dataset, time)
+    for link in flow(job, inputs | outputs):
+        into.link(link.type, link.start, link.end, time, via=link.via, evidence=link.evidence)
 
 
 def _registers(entry: IntervalEntry, stamp: str) -> Registers:

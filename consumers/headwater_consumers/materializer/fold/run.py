@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from headwater_consumers.facts.model import RelType, UseKey
-from headwater_consumers.facts.nodes import UNCOMMITTED, join_uses, made_from
+from headwater_consumers.facts.nodes import UNCOMMITTED, join_uses, listed_sources
 from headwater_consumers.facts.registers import Props, Registers, join
 from headwater_consumers.materializer.fold.builder import (
     Builder,
@@ -91,7 +91,7 @@ def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[UseKey
     for registers in outputs.values():
         if _is_uncommitted(body, registers):
             registers[UNCOMMITTED] = (stamp, True)
-        for source, _ in made_from(registers, set()):
+        for source in listed_sources(registers) or ():
             inputs.setdefault(UseKey(RelType.CONSUMED, source, 0), {})
     return inputs | outputs
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from headwater_consumers.facts.model import RelType, UseKey
-from headwater_consumers.facts.nodes import MADE_FROM, POSSIBLE
+from headwater_consumers.facts.nodes import MADE_FROM, MOST_CONSUMED, MOST_PRODUCED, POSSIBLE, WIDE
 from headwater_consumers.facts.registers import Props, Registers, join
 from headwater_consumers.graph.derive import FILES
 from headwater_consumers.graph.words import path_marks
@@ -22,7 +22,9 @@ def fold_uses(
     A dataset that is listed twice (a self-join) was used twice: uses of one dataset are distinguished by their order.
     """
     out: dict[UseKey, Registers] = {}
-    for item in uses:
+    listed = list(uses)
+    is_wide = len(listed) > (MOST_CONSUMED if type_ is RelType.CONSUMED else MOST_PRODUCED)
+    for item in listed:
         dataset, _ = into.dataset(tenant, item.dataset)
         use = UseKey(type_, dataset, 0)
         while use in out:
@@ -38,6 +40,8 @@ def fold_uses(
             registers[MADE_FROM] = (stamp, sorted({into.dataset(tenant, ref)[0] for ref in item.inputs}))
         elif type_ is RelType.PRODUCED and item.possible:
             registers[POSSIBLE] = (stamp, True)
+        if is_wide and MADE_FROM not in registers:
+            registers[WIDE] = (stamp, "ALL")
         out[use] = registers
     return out
 

@@ -38,6 +38,8 @@ OBSERVED = {
     "feeds": ("datasets", "datasets"),
     "excluded_feeds": ("datasets", "datasets"),
     "possible_feeds": ("datasets", "datasets"),
+    "job_feeds": ("jobs", "datasets"),
+    "goes_into": ("datasets", "jobs"),
     "run_used": ("runs", "plans"),
     "query_used": ("queries", "plans"),
     "renamed": ("datasets", "datasets"),
@@ -158,7 +160,9 @@ def _place(delta: GraphDelta, link: Link) -> str:
         case RelType.USED:
             return "run_used" if link.start in delta.runs else "query_used"
         case RelType.FEEDS:
-            return _FEEDS[link.evidence]
+            return "job_feeds" if link.start == link.via else _FEEDS[link.evidence]
+        case RelType.GOES_INTO:
+            return "goes_into"
         case RelType.RENAMED_TO:
             return "renamed"
     raise ValueError(f"{link.type} has no span")

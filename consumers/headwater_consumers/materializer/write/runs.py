@@ -37,6 +37,7 @@ from headwater_consumers.graph.derive import (
     seen,
     versions_used,
 )
+from headwater_consumers.materializer.errors import MOST_LINKS, TooManyLinksError
 from headwater_consumers.materializer.write.bolt import bolt_time, from_bolt, to_bolt
 from headwater_consumers.materializer.write.links import JobName, job_name
 from headwater_consumers.materializer.write.state import (
@@ -90,7 +91,11 @@ def run_rows(delta: GraphDelta) -> RunRows:
 def write_runs(
     tx: WriteTransaction, delta: GraphDelta, new: RunRows
 ) -> tuple[dict[Link, TimeSpan], dict[str, JobName]]:
-    """Runs; returns the state of their jobs' READS, WRITES and FEEDS now, and the names of those jobs."""
+    """Runs; returns the state of their jobs' READS, WRITES, FEEDS and GOES_INTO now, and the names of those jobs.
+
+    Raises:
+        TooManyLinksError: these are too many.
+    """
     runs: dict[str, RunFacts] = dict(delta.runs)
     names = {key: job_name(job) for key, job in delta.jobs.items()}
     found: dict[str, dict[str, Any]] = {}
@@ -114,6 +119,8 @@ def write_runs(
     for run in runs.values():
         for link in run_links(run.jobs, run.uses):
             links.setdefault(link, TimeSpan()).see(run.seen.first, run.seen.last)
+            if len(links) > MOST_LINKS:
+                raise TooManyLinksError
     return links, names
 
 

@@ -6,5 +6,5 @@ RETURN node, n {.key, .namespace, .name, .title, .symlinks, .symlink_types, .typ
   n.criticality AS criticality, n.classification AS classification,
   COLLECT { MATCH (n)<-[:WRITES]-(j:HwJob) UNWIND coalesce(j.owners, []) AS owner
     RETURN DISTINCT owner ORDER BY owner LIMIT 20 } AS owners_of_jobs,
-  COUNT { MATCH (n)<-[:FEEDS]-(m:HwDataset) WHERE NOT id(m) IN $given.nodes RETURN DISTINCT m } AS more_upstream,
-  COUNT { MATCH (n)-[:FEEDS]->(m:HwDataset) WHERE NOT id(m) IN $given.nodes RETURN DISTINCT m } AS more_downstream
+  COUNT { MATCH (n)<-[:FEEDS]-()<-[:GOES_INTO*0..1]-(m:HwDataset) WHERE NOT id(m) IN $given.nodes RETURN DISTINCT m } AS more_upstream,
+  COUNT { MATCH (n)-[:GOES_INTO*0..1]->()-[:FEEDS]->(m:HwDataset) WHERE NOT id(m) IN $given.nodes RETURN DISTINCT m } AS more_downstream

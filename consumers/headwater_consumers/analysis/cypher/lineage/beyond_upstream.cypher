@@ -1,7 +1,7 @@
 // Which datasets these are fed by, and which of them themselves, at the end of a search; with keys of all that it found
 CALL () {
   UNWIND $given.nodes AS node
-  MATCH (a)<-[f:FEEDS]-(b)
+  MATCH (a)<-[f:FEEDS]-()<-[:GOES_INTO*0..1]-(b:HwDataset)
   WHERE id(a) = node
     AND ($given.jobs IS NULL OR f.job IN $given.jobs)
     AND ($given.as_of IS NULL OR f.first_seen <= $given.as_of)

@@ -1,6 +1,6 @@
 // Datasets that these feed, one level of lineage
 UNWIND $given.nodes AS node
-MATCH (a)-[f:FEEDS]->(b)
+MATCH (a)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(b)
 WHERE id(a) = node
   AND ($given.jobs IS NULL OR f.job IN $given.jobs)
   AND ($given.as_of IS NULL OR f.first_seen <= $given.as_of)

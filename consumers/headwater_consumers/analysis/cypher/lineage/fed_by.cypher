@@ -1,5 +1,5 @@
 // Datasets that feed one, and the jobs that make it of them
-MATCH (d:HwDataset)<-[f:FEEDS]-(other)
+MATCH (d:HwDataset)<-[f:FEEDS]-()<-[:GOES_INTO*0..1]-(other:HwDataset)
 WHERE d.key IN $given.datasets AND NOT other.key IN $given.datasets
   AND ($given.jobs IS NULL OR f.job IN $given.jobs)
   AND ($given.as_of IS NULL OR f.first_seen <= $given.as_of)

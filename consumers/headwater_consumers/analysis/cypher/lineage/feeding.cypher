@@ -1,5 +1,5 @@
 // Datasets that one feeds, and the jobs that make them of it
-MATCH (d:HwDataset)-[f:FEEDS]->(other)
+MATCH (d:HwDataset)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(other)
 WHERE d.key IN $given.datasets AND NOT other.key IN $given.datasets
   AND ($given.jobs IS NULL OR f.job IN $given.jobs)
   AND ($given.as_of IS NULL OR f.first_seen <= $given.as_of)

@@ -2,4 +2,4 @@
 MATCH (n:HwJob)
 WHERE n.key > $after
 WITH n ORDER BY n.key LIMIT $page
-RETURN properties(n) AS properties, [(n)-[r:READS|WRITES]->(m) | [type(r), m.key, properties(r)]] AS leaving
+RETURN properties(n) AS properties, [(n)-[r:READS|WRITES|FEEDS]->(m) | [type(r), m.key, properties(r)]] AS leaving

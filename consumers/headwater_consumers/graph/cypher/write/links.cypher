@@ -78,6 +78,24 @@ CALL (jobs, datasets) {
       r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
 }
+CALL (jobs, datasets) {
+  UNWIND $batch.job_feeds AS row
+  UNWIND jobs[row[0]] AS a
+  UNWIND datasets[row[1]] AS b
+  MERGE (a)-[r:FEEDS {key: row[4].key}]->(b)
+    ON CREATE SET r = row[4]
+  SET r.possible = true,
+      r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
+CALL (jobs, datasets) {
+  UNWIND $batch.goes_into AS row
+  UNWIND datasets[row[0]] AS a
+  UNWIND jobs[row[1]] AS b
+  MERGE (a)-[r:GOES_INTO]->(b)
+  SET r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
 CALL (runs, plans) {
   UNWIND $batch.run_used AS row
   UNWIND runs[row[0]] AS a
