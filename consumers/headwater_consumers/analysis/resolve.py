@@ -133,7 +133,7 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
             f"{owner.asset.spelling} has no column {column!r}.",
             nearest=difflib.get_close_matches(column, known, n=5, cutoff=0.3) or sorted(known)[:5],
         )
-    return found
+    return _as_it_is_called(tx, found)
 
 
 def resolve_asset(tx: Transaction, text: str) -> FoundNode:
@@ -147,7 +147,7 @@ def resolve_asset(tx: Transaction, text: str) -> FoundNode:
         return resolve_dataset(tx, text)
     except NotFoundError as error:
         if _KEY.fullmatch(text) and (found := _column(tx, text)) is not None:
-            return found
+            return _as_it_is_called(tx, found)
         # Names may have a # too: the longest that is a dataset's leaves the column.
         last: NotFoundError = error
         for hash_ in [match.start() for match in re.finditer("#", text)][: -_MOST_HASHES - 1 : -1]:
@@ -156,6 +156,17 @@ def resolve_asset(tx: Transaction, text: str) -> FoundNode:
             except NotFoundError as narrower:
                 last = narrower
         raise last from None
+
+
+def _as_it_is_called(tx: Transaction, column: FoundNode) -> FoundNode:
+    """The column itself; of a name that it no longer has, the column as it is called since its RENAME."""
+    identities = Identities.of(tx)
+    identities.learn([column.id])
+    shown = identities.shown_node(column.id)
+    if shown == column.id:
+        return column
+    row = tx.row("lineage/column_keys", nodes=[shown])
+    return (_column(tx, row["keys"][0]) if row is not None and row["keys"] else None) or column
 
 
 def _column(tx: Transaction, key: str) -> FoundNode | None:

@@ -39,7 +39,7 @@ class Evidence(StrEnum):
 
 
 class Link(NamedTuple):
-    """A relationship that only has a span: Job or Query READS or WRITES, FEEDS (`via` its job), USED, RENAMED_TO."""
+    """A relationship that only has a span, such as READS, USED and RENAMED_TO; `via` is the job of FEEDS."""
 
     type: RelType
     start: str
