@@ -9,8 +9,10 @@ and so is a table before and after its RENAME. What makes them one is in the gra
 - RENAMED_TO from a dataset that is gone since makes one of both. Where the old name was used again, it doesn't; but
   what was seen under it until the RENAME counts for the new name, too.
 
-Columns of one dataset that differ by case alone are one, as engines report the same column: Spark as `MyColumn`, Trino
-and Hive as `mycolumn`, Snowflake as `MYCOLUMN`. Where a schema of the dataset has both, case tells them apart.
+A column has the names of its dataset, and those that it had itself (`column_names`): it was renamed, or the name was a
+dropped column's before. Those
+that differ by case alone are one, as engines report the same column: Spark as `MyColumn`, Trino and Hive as
+`mycolumn`, Snowflake as `MYCOLUMN`. Where a schema of the dataset has both, case tells them apart.
 
 Nothing of this is stored as a class, so that there is nothing that two consumers could make in different ways. Each
 class shows one dataset: one that is there before one that was dropped, then a cluster's declared name before brokers,
@@ -22,10 +24,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from headwater_consumers.analysis.assets import Asset, dataset_asset, spelling
+from headwater_consumers.analysis.assets import Asset, column_asset, dataset_asset, spelling
+from headwater_consumers.analysis.column_names import ColumnChange, ColumnNames, column_names
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.graph.keys import dataset_key
@@ -98,15 +101,31 @@ class _Facts:
     renames: set[_Rename] = field(default_factory=set)
 
 
+@dataclass(slots=True)
+class _ColumnFacts:
+    """What happened to the columns of one dataset, all paths that it had, and those that it has."""
+
+    changes: list[ColumnChange] = field(default_factory=list)
+    paths: set[str] = field(default_factory=set)
+    current: set[str] = field(default_factory=set)
+
+
+_NO_NAMES = ColumnNames()
+
+
 class Identities:
     """The classes that one question meets. Where the graph has no alias and no rename, each dataset is alone.
 
     Args:
         tx: to look up in.
+
+    Attributes:
+        as_of: the time that names of columns are of; None is now. To be set before anything is looked up.
     """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
+        self.as_of: datetime | None = None
         self._looked_at: set[int] = set()
         self._asked: set[str] = set()
         self._facts = _Facts()
@@ -115,6 +134,8 @@ class Identities:
         # Of nodes, datasets and columns, that aren't just themselves.
         self._places: dict[int, tuple[Place, ...]] = {}
         self._nodes: dict[int, list[int]] = {}
+        self._changes: dict[str, _ColumnFacts | None] = {}
+        self._column_names: dict[tuple[str, ...], ColumnNames] = {}
 
     @staticmethod
     def of(tx: Transaction) -> Identities:
@@ -191,14 +212,21 @@ class Identities:
         """Look up these of datasets with several names."""
         touched = self._tx.one("identity/touched", nodes=nodes)["touched"]
         self._find(key for _, key, _ in touched)
-        ids = self._columns((key, path) for _, key, path in touched if path is not None)
+        columns = [(key, path) for _, key, path in touched if path is not None]
+        owners = {owner for key, _ in columns for owner, *_ in self._counts(key)}
+        self._look_up_changes(member for owner in owners for member in self._under(owner))
+        ids = self._columns(columns)
         for node, key, path in touched:
             counts = []
             for owner, since, until in self._counts(key):
-                members = [member for member, *_ in self._of(owner)] or [owner]
-                if same := self._same(members, path, ids):
-                    counts.append(Place(same[0], since, until))
-                    self._nodes[same[0]] = same
+                members = self._under(owner)
+                names = self._names_of(members) if path is not None else _NO_NAMES
+                for shown, begun, ended in names.of(path or ""):
+                    paths = [None] if path is None else names.all_of(shown)
+                    same = list(dict.fromkeys(found for each in paths for found in self._same(members, each, ids)))
+                    if same:
+                        counts.append(Place(same[0], _latest(since, begun), _earliest(until, ended)))
+                        self._nodes[same[0]] = same
             if counts and counts != [Place(node)]:
                 self._places[node] = tuple(counts)
 
@@ -209,6 +237,45 @@ class Identities:
     def shown_node(self, node: int) -> int:
         """The node that is shown for one that was learned."""
         return self.places(node)[-1].node if node in self._places else node
+
+    def taking(self, node: int, first: datetime | None, last: datetime | None) -> list[int]:
+        """The nodes that a node counted for from `first` to `last`; none: a column that was another one then."""
+        return list(dict.fromkeys(place.node for place in self.places(node) if place.takes(first, last)))
+
+    def column_notes(self, column: Asset) -> tuple[str, ...]:
+        """Sentences on a column: names that it had, and that its name was a dropped one's; none of any other asset."""
+        if not self.any or column.column is None:
+            return ()
+        names = self._names_in(column)
+        notes = [
+            f"It was called {path} until {_time(until)}: what was written and read under that name counts."
+            for path in names.all_of(column.column)[1:]
+            for shown, _, until in names.of(path)
+            if shown == column.column and until is not None
+        ]
+        if column.column in names.dropped:
+            notes.append(
+                f"It was added after another column of this name was dropped, at {_time(names.former[column.column])}: "
+                "what was written into that one before isn't in it."
+            )
+        return tuple(notes)
+
+    def former_notes(self, nodes: Iterable[int]) -> tuple[str, ...]:
+        """Sentences on columns that were learned, of which an edge was left out: another column was called so then."""
+        notes = []
+        for row in self._tx.rows("lineage/columns", nodes=list(dict.fromkeys(nodes))):
+            column = column_asset(row["dataset"], row["properties"])
+            at = self._names_in(column).former.get(str(column.column))
+            if at is not None:
+                notes.append(
+                    f"{column.spelling} was another column until {_time(at)}, which was dropped: "
+                    "what was written into that one, or read of it, is left out."
+                )
+        return tuple(sorted(notes))
+
+    def _names_in(self, column: Asset) -> ColumnNames:
+        dataset = dataset_key(self._tx.tenant, column.namespace, column.name)
+        return self._names_of(self._under(self.shown(dataset)))
 
     def expanded(self, nodes: Iterable[int]) -> list[int]:
         """These shown nodes with all that count for them."""
@@ -269,9 +336,12 @@ class Identities:
         """Columns that may be one with some others, by dataset."""
         paths: dict[str, set[str]] = defaultdict(set)
         for key, path in columns:
-            for owner in self._counts(key):
-                for member in self._of(owner[0]):
-                    paths[member[0]].add(path.lower())
+            for owner, *_ in self._counts(key):
+                members = self._under(owner)
+                names = self._names_of(members)
+                every = {each.lower() for named in names.of(path) for each in names.all_of(named.shown)}
+                for member in members:
+                    paths[member] |= every
         wanted = [[key, sorted(those)] for key, those in sorted(paths.items())]
         rows = self._tx.rows("identity/columns", wanted=wanted) if wanted else []
         return {row["dataset"]: _Columns(row["columns"], row["by_case"]) for row in rows}
@@ -286,6 +356,41 @@ class Identities:
             if member == key
         ]
         return sorted(found, key=lambda each: each[0] == own)
+
+    def _under(self, shown: str) -> list[str]:
+        """Keys of all that count for a shown dataset, be it for a time."""
+        return [member for member, *_ in self._of(shown)] or [shown]
+
+    def _look_up_changes(self, keys: Iterable[str]) -> None:
+        new = [key for key in dict.fromkeys(keys) if key not in self._changes]
+        if not new:
+            return
+        self._changes |= dict.fromkeys(new)
+        for row in self._tx.rows("identity/column_changes", keys=new):
+            facts = _ColumnFacts()
+            for path, renamed_to, *seen in row["changes"]:
+                # The first and the last time are known; all that is asked is before `as_of`.
+                for at in {moment(each) for each in seen}:
+                    if at is not None and (self.as_of is None or at <= self.as_of):
+                        facts.changes.append(ColumnChange(at, path, renamed_to))
+            for path, first, last, is_current in row["columns"]:
+                facts.paths.add(path)
+                if is_current if self.as_of is None else _is_there(moment(first), moment(last), self.as_of):
+                    facts.current.add(path)
+            self._changes[row["key"]] = facts
+
+    def _names_of(self, members: Sequence[str]) -> ColumnNames:
+        """Names of the columns of a dataset under all its names, the shown one first."""
+        self._look_up_changes(members)
+        found = [facts for member in members if (facts := self._changes[member]) is not None]
+        if not found:
+            return _NO_NAMES
+        key = tuple(members)
+        if key not in self._column_names:
+            changes = [change for facts in found for change in facts.changes]
+            paths = {path for facts in found for path in facts.paths}
+            self._column_names[key] = column_names(changes, paths, found[0].current)
+        return self._column_names[key]
 
     # Classes.
 
@@ -359,6 +464,22 @@ class Identities:
             if shown is not None and key in self._shown and shown != self._shown[key]:
                 self._members[shown].append((key, since, rename.at))
             since = rename.at
+
+
+def _is_there(first: datetime | None, last: datetime | None, at: datetime) -> bool:
+    return (first is None or first <= at) and (last is None or last >= at)
+
+
+def _time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _latest(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max((each for each in (one, other) if each is not None), default=None)
+
+
+def _earliest(one: datetime | None, other: datetime | None) -> datetime | None:
+    return min((each for each in (one, other) if each is not None), default=None)
 
 
 def _equal(facts: _Facts, by_name: Mapping[str, Sequence[_Rename]]) -> Iterator[list[str]]:

@@ -141,7 +141,7 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
 
 
 def _shown_column(tx: Transaction, column: FoundNode) -> FoundNode:
-    """The spelling of the column that is shown."""
+    """The name of the column that is shown: as it is called since its RENAME, and spelled in the latest schema."""
     identities = Identities.of(tx)
     identities.learn([column.id])
     node = identities.shown_node(column.id)

@@ -46,10 +46,9 @@ class Evidence(StrEnum):
 
 
 class Link(NamedTuple):
-    """A relationship that only has a span.
+    """A relationship that only has a span, such as READS, USED and RENAMED_TO; `via` is the job of FEEDS.
 
-    Job or Query READS or WRITES, FEEDS (`via` its job, and from that where what feeds it GOES_INTO the job), GOES_INTO,
-    USED, RENAMED_TO.
+    FEEDS begin at the job itself where what feeds the dataset GOES_INTO the job.
     """
 
     type: RelType

@@ -37,6 +37,7 @@ _BODIES = {
 
 EACH_KIND = frozenset(
     {
+        "dataset_columns_renamed_and_dropped",
         "dataset_known_as",
         "dataset_renamed",
         "dataset_schema_changes",

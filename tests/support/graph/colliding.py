@@ -368,9 +368,13 @@ class _Maker:
             symlinks=self._maybe((Symlink("n", "l2"), Symlink("n", "l1", "TABLE"))),
             lifecycle=lifecycle,
             previous=self._dataset_ref() if lifecycle is LifecycleChange.RENAME else None,
-            facets=self._facets(),
+            facets=self._facets() | (self._column_changes() if lifecycle is LifecycleChange.ALTER else {}),
         )
         return build.lineage_event(body, producer=PRODUCER, event_time=self._time(), tenant=self._tenant())
+
+    def _column_changes(self) -> dict[str, str]:
+        renamed = '{"renamed":[{"previous":"c0","path":"c4"}],"dropped":["c1"]}'
+        return {"headwater_columns": self.random.choice([renamed, '{"dropped":["c0","c5"]}', ""])}
 
     def _job(self) -> LineageEvent:
         body = JobEvent(

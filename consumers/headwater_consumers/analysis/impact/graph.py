@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from headwater_consumers.analysis.families import Families
@@ -99,7 +99,8 @@ class StoredGraph:
 
     Attributes:
         ended: of columns that were asked about, the keys of the plans that went on from them and hold no more.
-        former: ids of the edges that were met and that no plan that holds has.
+        former: ids of the edges that were met and that no plan that holds has, or that are of a dropped column whose
+            name another column has now.
     """
 
     def __init__(self, tx: Transaction, *, former: bool = False, groups: Iterable[InputGroup] = ()) -> None:
@@ -151,17 +152,24 @@ class StoredGraph:
             holding = [True] * len(holding)
         held = [(edge, plan) for edge, plan, holds in zip(found, plans, holding, strict=True) if holds]
         self._identities.learn(edge.target for edge, _ in held)
-        if not self._identities.any:
-            return [edge for edge, _ in held]
-        wanted = set(nodes)
-        return [
-            edge._replace(source=near.node, target=far.node)
-            for edge, plan in held
-            for near in self._identities.places(edge.source)
-            for far in self._identities.places(edge.target)
-            if near.node in wanted
-            and all(each.takes(self._plans[plan].first_seen, self._plans[plan].last_seen) for each in (near, far))
-        ]
+        return self._placed(held, set(nodes)) if self._identities.any else [edge for edge, _ in held]
+
+    def _placed(self, edges: Sequence[tuple[StoredColumnEdge, str]], wanted: Container[int]) -> list[StoredColumnEdge]:
+        """Edges, given the plan of each, as those between the columns that are shown."""
+        identities, placed = self._identities, []
+        for edge, plan in edges:
+            span = self._plans[plan].first_seen, self._plans[plan].last_seen
+            nears, fars = (identities.taking(node, *span) for node in (edge.source, edge.target))
+            if not (nears and fars):
+                # Of a column that was dropped, and another is called so now: the job uses that when it runs next.
+                self.former.add(edge.edge)
+            placed += [
+                edge._replace(source=near, target=far)
+                for near in nears or [identities.shown_node(edge.source)]
+                for far in fars or [identities.shown_node(edge.target)]
+                if near in wanted
+            ]
+        return placed
 
     def plan(self, key: str) -> Plan:
         """A plan of an edge that was met."""

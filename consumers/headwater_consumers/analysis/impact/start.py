@@ -131,11 +131,13 @@ def _beginning(tx: Transaction, change: ImpactChange, dataset: FoundNode) -> Beg
         return Beginning(whole, dataset.asset, dataset.asset, change.type or ChangeType.SCHEMA_BREAKING)
     found = resolve_column(tx, dataset.asset.key, change.column)
     _check_differs(change, found.asset, {row["name"] for row in columns if not row["gone"]})
-    nested = tuple(row["id"] for row in columns if row["name"].startswith(f"{change.column}.") and not row["gone"])
-    wholes = tuple(row["id"] for row in columns if change.column.startswith(f"{row['name']}.") and not row["gone"])
+    path = str(found.asset.column)
+    nested = tuple(row["id"] for row in columns if row["name"].startswith(f"{path}.") and not row["gone"])
+    wholes = tuple(row["id"] for row in columns if path.startswith(f"{row['name']}.") and not row["gone"])
     start = ChangeStart((found.id, *nested), wholes, dataset.id, dataset.asset.type)
     gone = next(row["gone"] for row in columns if row["id"] == found.id)
     notes = ("It is in the dataset's schema no more; the answer is of jobs that used it.",) if gone else ()
+    notes = (*notes, *Identities.of(tx).column_notes(found.asset))
     return Beginning(start, found.asset, found.asset, _type_of(change, found.asset.type), notes)
 
 
@@ -148,6 +150,8 @@ def columns_of(tx: Transaction, dataset: FoundNode) -> list[dict[str, Any]]:
     for row in rows:
         node = identities.shown_node(row["id"])
         known = found.setdefault(node, {"id": node, "name": row["name"], "gone": True})
+        if row["id"] == node:
+            known["name"] = row["name"]
         known["gone"] = known["gone"] and row["gone"]
     return list(found.values())
 

@@ -192,6 +192,7 @@ def lineage(reader: Reader, question: LineageQuestion) -> Lineage:
 
 def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
     """The same within a transaction, of a question that was checked."""
+    Identities.of(tx).as_of = question.as_of
     scope = scope_of(tx, question)
     steps: Steps
     details: PageDetails
@@ -242,7 +243,7 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
         loops=loops,
         gone=_gone(tx, start.id),
         known_as=known_as(tx, start.asset),
-        notes=(*more.incomplete, *more.others),
+        notes=(*more.incomplete, *more.others, *_on_names(tx, start.asset, steps)),
         quality=_quality(tx, question, start.asset, items[: len(page.places)]),
         consumers=_consumers(tx, question, [start.id, *(place >> 1 for place in page.places)]),
     )
@@ -253,6 +254,17 @@ def _consumers(tx: Transaction, question: LineageQuestion, nodes: Iterable[int])
     if question.direction is LineageDirection.UPSTREAM or question.as_of is not None:
         return ()
     return consumers_of(tx, set(nodes))
+
+
+def _on_names(tx: Transaction, start: Asset, steps: Steps) -> Iterator[str]:
+    """Notes on columns that had other names, or whose name was a dropped column's."""
+    identities = Identities.of(tx)
+    notes = dict.fromkeys(identities.column_notes(start))
+    if isinstance(steps, ColumnSteps) and steps.former:
+        notes |= dict.fromkeys(identities.former_notes(steps.former))
+    yield from list(notes)[:_MOST_NAMED]
+    if len(notes) > _MOST_NAMED:
+        yield f"So it is with {len(notes) - _MOST_NAMED:,} more columns."
 
 
 def _gone(tx: Transaction, node: int) -> bool:

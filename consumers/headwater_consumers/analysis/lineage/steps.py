@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headwater_consumers.analysis.families import Families
-from headwater_consumers.analysis.identity import Identities, Place
+from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.lineage.plans import Plans
 from headwater_consumers.analysis.lineage.question import LineageDirection, Scope
 from headwater_consumers.analysis.lineage.search import Beyond, Edges, Mark
@@ -106,6 +106,9 @@ class ColumnSteps:
         scope: of the question.
         plans: as of the same time.
         direct_only: leave INDIRECT edges out.
+
+    Attributes:
+        former: ids of columns of which an edge was left out: it was of a former column of the same name.
     """
 
     def __init__(self, tx: Transaction, scope: Scope, plans: Plans, *, direct_only: bool) -> None:
@@ -113,6 +116,7 @@ class ColumnSteps:
         self._scope = scope
         self._plans = plans
         self._direct_only = direct_only
+        self.former: set[int] = set()
         self._identities = Identities.of(tx)
         self._families = Families.of(tx)
 
@@ -124,19 +128,16 @@ class ColumnSteps:
         if not self._identities.any:
             return _edges(rows)
         asked = set(nodes)
-        return _edges(
-            row._replace(source=near.node, target=far.node)
-            for row in rows
-            for near in self._identities.places(row.source)
-            for far in self._identities.places(row.target)
-            if near.node in asked and self._takes(near, row) and self._takes(far, row)
-        )
-
-    def _takes(self, place: Place, row: _Row) -> bool:
-        if place.since is None and place.until is None:
-            return True
-        plan = self._plans[row.plan]
-        return place.takes(plan.first_seen, plan.last_seen)
+        found = []
+        for row in rows:
+            plan = self._plans[row.plan]
+            nears, fars = (
+                self._identities.taking(node, plan.first_seen, plan.last_seen) for node in (row.source, row.target)
+            )
+            # Of a column that was dropped, and another one is called so now.
+            self.former.update(node for node, taking in ((row.source, nears), (row.target, fars)) if not taking)
+            found += [row._replace(source=near, target=far) for near in nears if near in asked for far in fars]
+        return _edges(found)
 
     def _leaving(self, nodes: Sequence[int]) -> list[_Row]:
         """Edges of these, and of structs and payloads that they are part of, and of their fields."""

@@ -11,6 +11,7 @@ import msgspec
 from headwater_consumers.facts.model import RelType
 from headwater_consumers.facts.nodes import ColumnFacts, DatasetFacts, TimeSpan
 from headwater_consumers.facts.registers import Props, Registers, Value, join
+from headwater_consumers.graph.keys import column_key
 from headwater_consumers.materializer.fold.builder import Builder, known, owners_cell, put, put_facets, tags_cell
 from headwater_consumers.materializer.fold.repeated import Repeated
 from headwater_schemas.events import (
@@ -21,6 +22,7 @@ from headwater_schemas.events import (
     Storage,
     Symlink,
 )
+from headwater_schemas.facets import COLUMNS_FACET, ColumnChanges, column_changes
 from headwater_schemas.identity import schema_digest
 from headwater_schemas.latest import LatestOf
 
@@ -64,12 +66,27 @@ def fold_dataset(into: Builder, body: DatasetEvent, events: Repeated) -> None:
         put(registers, stamp, schema=cells.schema)
         _fold_schema(node, cells, events)
         into.schema(tenant, key, cells.version).seen.see(events.first, events.last)
+    if body.lifecycle is LifecycleChange.ALTER and COLUMNS_FACET in body.facets:
+        _fold_changes(into, tenant, key, column_changes(body.facets[COLUMNS_FACET]), time)
     if body.previous is not None and body.lifecycle is LifecycleChange.RENAME:
         previous_key, previous = into.dataset(tenant, body.previous)
         put(registers, stamp, renamed_from=previous_key)
         join(previous.registers, {"existence": (stamp, {"dropped": True, "dropped_at": time})})
         into.link(RelType.RENAMED_TO, previous_key, key, time)
     join(node.registers, registers)
+
+
+def _fold_changes(into: Builder, tenant: str, dataset: str, changes: ColumnChanges, time: datetime) -> None:
+    columns = into.delta.datasets[dataset].columns
+
+    def column(path: str) -> str:
+        columns.setdefault(path, ColumnFacts())
+        return column_key(tenant, dataset, path)
+
+    for renamed in changes.renamed:
+        into.link(RelType.RENAMED_TO, column(renamed.previous), column(renamed.path), time)
+    for path in changes.dropped:
+        into.link(RelType.DROPPED, dataset, column(path), time)
 
 
 class _Cells(NamedTuple):

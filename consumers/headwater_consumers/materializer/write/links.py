@@ -43,6 +43,8 @@ OBSERVED = {
     "run_used": ("runs", "plans"),
     "query_used": ("queries", "plans"),
     "renamed": ("datasets", "datasets"),
+    "columns_renamed": ("columns", "columns"),
+    "columns_dropped": ("datasets", "columns"),
 }
 
 
@@ -62,7 +64,7 @@ class LinkRows:
 
     def __init__(self, delta: GraphDelta) -> None:
         self._delta = delta
-        self._ends = {name: Index() for name in ("jobs", "queries", "runs", "plans", "datasets")}
+        self._ends = {name: Index() for name in ("jobs", "queries", "runs", "plans", "datasets", "columns")}
         self._rows = self._made(delta.links, {key: job_name(job) for key, job in delta.jobs.items()})
 
     def write(self, tx: WriteTransaction, more: Mapping[Link, TimeSpan], jobs: Mapping[str, JobName]) -> None:
@@ -164,7 +166,9 @@ def _place(delta: GraphDelta, link: Link) -> str:
         case RelType.GOES_INTO:
             return "goes_into"
         case RelType.RENAMED_TO:
-            return "renamed"
+            return "renamed" if link.start in delta.datasets else "columns_renamed"
+        case RelType.DROPPED:
+            return "columns_dropped"
     raise ValueError(f"{link.type} has no span")
 
 

@@ -9,6 +9,7 @@ import msgspec
 from headwater_producers.spark.events.partitions import change_facets
 from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_schemas.events import DatasetEvent, LifecycleChange, SchemaDefinition
+from headwater_schemas.facets import COLUMNS_FACET
 from headwater_schemas.identity import schema_digest
 from headwater_schemas.redaction import redact
 
@@ -56,8 +57,15 @@ def change_body(change: DatasetChange) -> DatasetEvent:
         symlinks=change.symlinks or None,
         lifecycle=change.lifecycle,
         previous=change.previous,
-        facets=change_facets(change.partitions) if change.partitions is not None else {},
+        facets=_change_facets(change),
     )
+
+
+def _change_facets(change: DatasetChange) -> dict[str, str]:
+    facets = change_facets(change.partitions) if change.partitions is not None else {}
+    if change.columns is not None:
+        facets[COLUMNS_FACET] = msgspec.json.encode(change.columns).decode()
+    return facets
 
 
 def _input_body(source: PlanInput) -> DatasetEvent | None:

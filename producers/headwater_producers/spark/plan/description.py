@@ -23,6 +23,7 @@ from headwater_schemas.events import (
     Storage,
     Symlink,
 )
+from headwater_schemas.facets import ColumnChanges
 
 
 class SourceKind(StrEnum):
@@ -149,6 +150,7 @@ class DatasetChange:
         previous: with RENAME, what it was until then; with ALTER, the catalog's name of a table that lies elsewhere
             now, which is a RENAME where it is known where it lay.
         partitions: where it is some partitions that are changed.
+        columns: which columns have another name since, or are gone.
         by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer shows where the data
             lies: one that was met before under this name is meant.
         if_exists: it may be that there was nothing of the name, and nothing happened.
@@ -163,6 +165,7 @@ class DatasetChange:
     description: str | None = None
     previous: DatasetRef | None = None
     partitions: PartitionChange | None = None
+    columns: ColumnChanges | None = None
     by_name: bool = False
     previous_by_name: bool = False
     if_exists: bool = False

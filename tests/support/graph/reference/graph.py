@@ -374,6 +374,10 @@ class _Graph(Declared):
                 relate(dataset, "KNOWN_AS", alias, {"type": type_})
         for (previous, dataset), times in self.renames.items():
             relate(previous, "RENAMED_TO", dataset, span_of(times))
+        for (previous, column), times in self.columns_renamed.items():
+            relate(previous, "RENAMED_TO", column, span_of(times))
+        for (dataset, column), times in self.columns_dropped.items():
+            relate(dataset, "DROPPED", column, span_of(times))
 
     def relate_chains(self, relate: Any) -> None:
         chains: dict[str, list[tuple[int, Batch]]] = defaultdict(list)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -10,6 +11,7 @@ from typing import Any
 from headwater_schemas import identity
 from headwater_schemas.events import (
     ColumnLineage,
+    DatasetEvent,
     DatasetRef,
     DatasetUse,
     IntervalEntry,
@@ -68,6 +70,8 @@ class Reports:
         self.lives: dict[str, list[tuple[Stamp, datetime, str]]] = defaultdict(list)
         self.symlinks: dict[str, list[tuple[Stamp, list[tuple[str, str]]]]] = defaultdict(list)
         self.renames: dict[tuple[str, str], set[datetime]] = defaultdict(set)
+        self.columns_renamed: dict[tuple[str, str], set[datetime]] = defaultdict(set)
+        self.columns_dropped: dict[tuple[str, str], set[datetime]] = defaultdict(set)
         self.parents: dict[str, list[tuple[Stamp, str]]] = defaultdict(list)
         # Start, type, dataset (FEEDS: job, source, target) ⇒ times it was observed.
         self.observed: dict[tuple[str, str, str], set[datetime]] = {}
@@ -457,6 +461,24 @@ class Reports:
                 }
                 column.report("field", stamp, attributes)
         self.facets(node, stamp, body.facets)
+        self.column_changes(tenant, dataset, body, time)
+
+    def column_changes(self, tenant: str, dataset: str, body: DatasetEvent, time: datetime) -> None:
+        if body.lifecycle is None or body.lifecycle.value != "ALTER":
+            return
+        stated = json.loads(body.facets.get("headwater_columns") or "{}")
+        if not all(isinstance(each, list) for each in stated.values()):
+            return
+
+        def column(path: str) -> str:
+            key = self.column(tenant, dataset, path)
+            self.link(dataset, "HAS_COLUMN", key)
+            return key
+
+        for pair in stated.get("renamed", ()):
+            self.columns_renamed[column(pair["previous"]), column(pair["path"])].add(time)
+        for path in stated.get("dropped", ()):
+            self.columns_dropped[dataset, column(path)].add(time)
 
     def owners_and_tags(self, node: Node, stamp: Stamp, owners: Any, tags: Any) -> None:
         if owners is not None:

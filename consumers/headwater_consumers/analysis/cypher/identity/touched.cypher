@@ -7,4 +7,5 @@ WHERE EXISTS { (d)-[:RENAMED_TO]-() }
   OR EXISTS { MATCH (d)-[:KNOWN_AS]->(a) MATCH (a)<-[:KNOWN_AS]-(o) WHERE o <> d }
   OR EXISTS { MATCH (d)-[:KNOWN_AS]->(a) MATCH (o:HwDataset {key: a.dataset}) WHERE o <> d }
   OR EXISTS { MATCH (a:HwAlias {dataset: key}) MATCH (a)<-[:KNOWN_AS]-(o) WHERE o <> d }
+  OR (path IS NOT NULL AND (EXISTS { (d)-[:DROPPED]->() } OR EXISTS { (d)-[:HAS_COLUMN]->()-[:RENAMED_TO]->() }))
 RETURN collect([node, key, path]) AS touched

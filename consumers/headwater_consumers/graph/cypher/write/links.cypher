@@ -4,6 +4,7 @@ CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:HwQuery {key: key}) RET
 CALL () { UNWIND $batch.runs AS key OPTIONAL MATCH (x:HwRun {key: key}) RETURN collect([x]) AS runs }
 CALL () { UNWIND $batch.plans AS key OPTIONAL MATCH (x:HwPlan {key: key}) RETURN collect([x]) AS plans }
 CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:HwDataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $batch.columns AS key OPTIONAL MATCH (x:HwColumn {key: key}) RETURN collect([x]) AS columns }
 CALL (jobs, datasets) {
   UNWIND $batch.job_reads AS row
   UNWIND jobs[row[0]] AS a
@@ -119,6 +120,22 @@ CALL (datasets) {
   UNWIND datasets[row[0]] AS a
   UNWIND datasets[row[1]] AS b
   MERGE (a)-[r:RENAMED_TO]->(b)
+  SET r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
+CALL (columns) {
+  UNWIND $batch.columns_renamed AS row
+  UNWIND columns[row[0]] AS a
+  UNWIND columns[row[1]] AS b
+  MERGE (a)-[r:RENAMED_TO]->(b)
+  SET r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
+      r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
+}
+CALL (datasets, columns) {
+  UNWIND $batch.columns_dropped AS row
+  UNWIND datasets[row[0]] AS a
+  UNWIND columns[row[1]] AS b
+  MERGE (a)-[r:DROPPED]->(b)
   SET r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
 }

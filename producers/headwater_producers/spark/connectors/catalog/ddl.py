@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -19,9 +19,11 @@ from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.question import JvmCommand, loaded
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import class_name, items, option
+from headwater_producers.spark.plan.column import ELEMENT, VALUE
 from headwater_producers.spark.plan.description import DatasetChange
-from headwater_producers.spark.plan.schema import schema_definition
+from headwater_producers.spark.plan.schema import path_text, schema_definition
 from headwater_schemas.events import DatasetRef, LifecycleChange
+from headwater_schemas.facets import ColumnChanges, RenamedColumn
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +73,54 @@ def altered_v2(command: JvmCommand) -> Change:
     """ALTER of a table of a V2 catalog, which the command has as its child."""
     table = command.plan.child()
     return (of_v2(table.catalog(), table.identifier(), command.context, LifecycleChange.ALTER),)
+
+
+def _columns_changed_v2(command: JvmCommand) -> Change:
+    """RENAME COLUMN, DROP COLUMNS and REPLACE COLUMNS: the schema alone doesn't show whose values a column has."""
+    (change,) = altered_v2(command)
+    plan, known = (
+        command.plan,
+        frozenset(field.path for field in change.schema.fields) if change.schema else frozenset(),
+    )
+    match command.name:
+        case "RenameColumn":
+            before = [str(part) for part in items(plan.column().name())]
+            after = [*before[:-1], str(plan.newName())]
+            changes = ColumnChanges((RenamedColumn(_field_path(before, known), _field_path(after, known)),))
+        case "DropColumns":
+            dropped = [
+                field.name() for field in items(plan.columnsToDrop()) if class_name(field) == "ResolvedFieldName"
+            ]
+            parts = ([str(part) for part in items(name)] for name in dropped)
+            changes = ColumnChanges(dropped=tuple(_field_path(each, known) for each in parts))
+        case _ if change.storage is not None and change.storage.layer in _REPLACES_BY_NAME:
+            return (change,)
+        case _:
+            # REPLACE COLUMNS: one of a name that was there before has none of its values.
+            changes = ColumnChanges(dropped=tuple(path_text((str(c.name()),)) for c in items(plan.child().output())))
+    return (replace(change, columns=changes) if changes != ColumnChanges() else change,)
+
+
+def _field_path(parts: Sequence[str], known: Collection[str]) -> str:
+    """A field as DDL names it, `legs.element.origin`, as it is reported: `legs.[].origin`.
+
+    Args:
+        parts: its name's.
+        known: paths of the fields that the table has. Whatever DDL does to a field, it has those around that.
+    """
+    path: tuple[str, ...] = ()
+    for part in parts[:-1]:
+        inner = _STEPS.get(part)
+        is_inner = inner is not None and path_text((*path, part)) not in known and path_text((*path, inner)) in known
+        path = (*path, inner if is_inner and inner is not None else part)
+    return path_text((*path, parts[-1]))
+
+
+_REPLACES_BY_NAME: Final = frozenset({"delta"})
+"""Where a column has what it had, if REPLACE COLUMNS names it again."""
+
+_STEPS: Final = {"element": ELEMENT, "value": VALUE}
+"""What DDL calls the elements of an array and the values of a map."""
 
 
 def _relocated_v2(command: JvmCommand) -> Change:
@@ -249,14 +299,12 @@ DDL: Final[dict[str, Callable[[JvmCommand], Change]]] = {
             "AlterColumn",
             "AlterColumns",
             "AlterTableClusterBy",
-            "DropColumns",
-            "RenameColumn",
-            "ReplaceColumns",
             "SetTableProperties",
             "UnsetTableProperties",
         ),
         altered_v2,
     ),
+    **dict.fromkeys(("DropColumns", "RenameColumn", "ReplaceColumns"), _columns_changed_v2),
     "SetTableLocation": _relocated_v2,
     "AlterTableSetLocationCommand": _relocated_v1,
     "CommentOnTable": _commented,

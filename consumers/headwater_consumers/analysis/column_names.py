@@ -1,0 +1,154 @@
+"""Which column a name stood for at a time: columns that were renamed, or dropped and added again. Pure.
+
+A RENAME COLUMN changes a table's schema alone: what was written as `nm` is read as `full_name`. A column that is
+dropped, and added again, is another one: none of the values of the first are in it. So a column is not a name, but the
+names that it had, each for a time:
+
+    nm → full_name at 10:00            full_name: nm until 10:00, full_name since
+    label dropped at 10:00, added      label: label since 10:00; the one until then is a former column
+    a → x, b → a, x → b, at 10, 11, 12 b: a until 10, x until 12, b since; a: b until 11, a since
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+
+class ColumnChange(NamedTuple):
+    """A column that was renamed, or dropped.
+
+    Attributes:
+        at: when.
+        path: its path until then.
+        renamed_to: its path since; None: it was dropped.
+    """
+
+    at: datetime
+    path: str
+    renamed_to: str | None = None
+
+
+class NamedFor(NamedTuple):
+    """A column that a path stood for, from `since` to `until`; None: no bound.
+
+    Attributes:
+        shown: path of the column now.
+    """
+
+    shown: str
+    since: datetime | None
+    until: datetime | None
+
+
+@dataclass(slots=True)
+class _Column:
+    """Paths of one column, with when it got each; the last until `ended`, when it was `dropped` or had gone."""
+
+    begun: list[tuple[str, datetime | None]]
+    ended: datetime | None = None
+    dropped: bool = False
+
+    def spans(self) -> Iterator[tuple[str, datetime | None, datetime | None]]:
+        ends = [*(since for _, since in self.begun[1:]), self.ended]
+        for (path, since), until in zip(self.begun, ends, strict=True):
+            yield path, since, until
+
+
+@dataclass(slots=True)
+class ColumnNames:
+    """The names of a dataset's columns.
+
+    Attributes:
+        columns: by path, the columns that it stood for; the one that it is taken for where no time is given is last.
+        paths: by path of a column now, all paths that it had, that one first.
+        former: by path, when the last column of this name ended that isn't the one of this name now.
+        dropped: those of them that were dropped. Of the others a RENAME shows that they had gone.
+    """
+
+    columns: dict[str, list[NamedFor]] = field(default_factory=dict)
+    paths: dict[str, list[str]] = field(default_factory=dict)
+    former: dict[str, datetime] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)
+
+    def of(self, path: str) -> list[NamedFor]:
+        """The columns that a path stood for: mostly the one of this name."""
+        return self.columns.get(path) or [NamedFor(path, None, None)]
+
+    def all_of(self, shown: str) -> list[str]:
+        """All paths of a column, by its path now, which is the first."""
+        return self.paths.get(shown) or [shown]
+
+
+def column_names(changes: Iterable[ColumnChange], paths: Collection[str], current: Collection[str]) -> ColumnNames:
+    """The names of a dataset's columns, by what happened to them.
+
+    Args:
+        changes: in any order. One of a column is one of its nested fields, too.
+        paths: of all columns that the dataset is known to have had.
+        current: of those that it has now.
+    """
+    ordered = sorted(changes, key=lambda change: (change.at, change.path))
+    if not ordered:
+        return ColumnNames()
+    live = {path: _Column([(path, None)]) for path in {*paths, *(change.path for change in ordered)}}
+    former: list[_Column] = []
+    for place, change in enumerate(ordered):
+        for path in [path for path in live if _within(path, change.path)]:
+            if change.renamed_to is None and not _is_back(path, ordered[place + 1 :], current):
+                # It is gone, and still the one that is called so.
+                continue
+            column = live[path]
+            live[path] = _Column([(path, change.at)])
+            moved = None if change.renamed_to is None else change.renamed_to + path[len(change.path) :]
+            if moved is None:
+                column.ended, column.dropped = change.at, True
+                former.append(column)
+                continue
+            if (displaced := live.get(moved)) is not None:
+                displaced.ended = change.at
+                former.append(displaced)
+            column.begun.append((moved, change.at))
+            live[moved] = column
+    return _names(live, former, current)
+
+
+def _names(live: dict[str, _Column], former: Iterable[_Column], current: Collection[str]) -> ColumnNames:
+    names = ColumnNames()
+    stood: dict[str, list[NamedFor]] = defaultdict(list)
+    for shown, column in live.items():
+        spans = list(column.spans())
+        names.paths[shown] = list(dict.fromkeys([shown, *(path for path, *_ in spans)]))
+        for path, since, until in spans:
+            stood[path].append(NamedFor(shown, since, until))
+    for path, found in stood.items():
+        # A name that no column has now is taken for the column that had it last.
+        found.sort(key=lambda each: ((each.shown == path) == (path in current), _last(each)))
+        names.columns[path] = found
+    for column in former:
+        *_, (path, _, ended) = column.spans()
+        if ended is not None and ended >= names.former.get(path, ended):
+            names.former[path] = ended
+            names.dropped.discard(path)
+            if column.dropped:
+                names.dropped.add(path)
+    return names
+
+
+def _last(each: NamedFor) -> float:
+    return float("inf") if each.until is None else each.until.timestamp()
+
+
+def _is_back(path: str, later: Iterable[ColumnChange], current: Collection[str]) -> bool:
+    """Whether a name that was dropped was given to another column since."""
+    return path in current or any(
+        _within(path, change.path) or (change.renamed_to is not None and _within(path, change.renamed_to))
+        for change in later
+    )
+
+
+def _within(path: str, other: str) -> bool:
+    return path == other or path.startswith(f"{other}.")
