@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -42,6 +43,7 @@ from headwater_schemas.events import LineageEvent
 _WAIT_SECONDS: Final = 300.0
 _POLL_SECONDS: Final = 0.25
 STDIN: Final = "-"
+_MOST_BYTES: Final = 64 << 20
 
 
 def command(
@@ -178,11 +180,14 @@ def _read(
 
 def _text(file: str) -> str:
     try:
-        data = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
+        with contextlib.nullcontext(sys.stdin.buffer) if file == STDIN else Path(file).open("rb") as stream:
+            data = stream.read(_MOST_BYTES + 1)
     except FileNotFoundError:
         raise InputError(f"There is no file {file}.") from None
     except OSError as error:
         raise InputError(f"File {file} can't be read: {error.strerror}.") from error
+    if len(data) > _MOST_BYTES:
+        raise InputError(f"{file} is longer than {_MOST_BYTES >> 20} MiB.", fix="Split it into several sets.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -13,7 +13,7 @@ from headwater_consumers.declaring import model
 from headwater_consumers.declaring.marks import Marked, marked
 from headwater_consumers.declaring.names import Names, UnresolvedNameError
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
-from headwater_consumers.declaring.sets import MOST_DECLARATIONS, DeclaredSet
+from headwater_consumers.declaring.sets import MOST_DECLARATIONS, MOST_PAIRS, DeclaredSet
 from headwater_schemas.events import (
     Approval,
     ColumnEdge,
@@ -123,6 +123,8 @@ class _Made:
         )
 
     def _job(self, one: model.Job, path: Path) -> DeclarationEvent:
+        if (pairs := len(one.inputs or ()) * len(one.outputs or ())) > MOST_PAIRS:
+            self._wrong(path, f"every input feeds every output, and {pairs:,} pairs are over {MOST_PAIRS:,}: split it")
         return DeclarationEvent(
             **self._described(one),
             job=JobRef(self._namespace(one.namespace, path), one.name),
@@ -318,7 +320,8 @@ def _problems_of(file: str, document: Marked, error: ValidationError) -> list[Pr
         if _is_of_the_form_meant(document.value, one["loc"]):
             found.setdefault(_place(document.value, one), []).append(one)
     # A value that no form of a union fits has problems of its own, and of each form.
-    places = [place for place in found if not any(other != place and other[: len(place)] == place for other in found)]
+    above = {place[:end] for place in found for end in range(len(place))}
+    places = [place for place in found if place not in above]
     return [Problem(file, document.line(place), place, _message(found[place])) for place in places[:_MOST_PROBLEMS]]
 
 

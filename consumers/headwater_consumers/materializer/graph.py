@@ -113,8 +113,8 @@ def _links(event: LineageEvent | Filled) -> int:
     """How many FEEDS are made of it alone; those of a run are made later, of all that was reported of it."""
     if not isinstance(event, LineageEvent):
         return 0
-    if (job := event.job_event) is not None:
-        return len(job.inputs or ()) * len(job.outputs or ())
+    if (declared := event.job_event or event.declaration_event) is not None:
+        return len(declared.inputs or ()) * len(declared.outputs or ())
     entries = () if event.interval_event is None else event.interval_event.entries
     return sum(len(entry.inputs) * len(entry.outputs) for entry in entries)
 

@@ -333,6 +333,17 @@ def test_aliases_are_fine() -> None:
     assert [body.owners for body in read(text).declarations.values()] == [(Owner("team:a"), Owner("team:b"))] * 2
 
 
+def test_of_a_file_of_mistakes_a_hundred_are_reported() -> None:
+    """Each is compared with none of the others: with all of them this would take half an hour."""
+    assert len(problems("set: x\ndatasets:\n" + "- a\n" * 200_000)) == 100
+
+
+def test_a_job_has_no_more_pairs_than_the_materializer_takes() -> None:
+    many = ", ".join(f"d{number}" for number in range(1_000))
+    (problem,) = problems(f"set: x\nnamespace: n\njobs: [{{name: j, inputs: [{many}], outputs: [{many}]}}]")
+    assert "every input feeds every output, and 1,000,000 pairs are over 200,000: split it" in problem
+
+
 def test_a_set_may_not_be_larger_than_an_event() -> None:
     rows = "".join(f"- name: d{number}\n" for number in range(MOST_DECLARATIONS + 1))
     (problem,) = problems(f"set: x\nnamespace: n\ndatasets:\n{rows}")
