@@ -49,10 +49,60 @@ class AvroSchema:
         # fastavro gives the little-endian bytes in hex already.
         return cls(text, bytes.fromhex(digest), parsed, version)
 
+    @classmethod
+    def published(cls, text: str) -> AvroSchema:
+        """Parse a schema that anybody may have published.
+
+        It is one of the event record, and each of its values takes a byte at least and ends: so decoding with it takes
+        no more steps than a value has bytes. Of an array of `null`, 20 bytes may be 2^60 items.
+
+        Raises:
+            ValueError: it isn't.
+        """
+        found = cls.from_json(text)
+        name = found.parsed.get("name") if isinstance(found.parsed, dict) else None
+        if name != current_schema().parsed["name"]:
+            raise ValueError("not a schema of the event record")
+        try:
+            _check_bounded(found.parsed, ())
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+        return found
+
     @property
     def hex(self) -> str:
         """The fingerprint's 8 bytes in hex: the key on the schemas topic."""
         return self.fingerprint.hex()
+
+
+def _check_bounded(schema: Any, within: tuple[str, ...], *, of_union: bool = False) -> None:
+    """Check a parsed type.
+
+    Args:
+        schema: as fastavro parses it.
+        within: names of the records that it is part of.
+        of_union: whether it is a branch of one, which takes a byte by itself.
+
+    Raises:
+        ValueError: a value of it may take no byte, or has no end.
+    """
+    kind = schema.get("type") if isinstance(schema, dict) else schema
+    if kind in ("record", "error"):
+        within = (*within, schema["name"])
+        parts = [field["type"] for field in schema["fields"]]
+    elif isinstance(kind, list):
+        parts = kind
+    elif isinstance(kind, dict):
+        parts = [kind]
+    else:
+        parts = [schema[name] for name in ("items", "values") if kind in ("array", "map") and name in schema]
+        if isinstance(kind, str) and kind in within:
+            raise ValueError(f"{kind} has values of itself")
+    is_empty = kind == "null" or (kind == "fixed" and not schema["size"]) or (kind == "record" and not parts)
+    if is_empty and not of_union:
+        raise ValueError(f"a value of type {kind} takes no byte")
+    for part in parts:
+        _check_bounded(part, within, of_union=isinstance(kind, list))
 
 
 @cache

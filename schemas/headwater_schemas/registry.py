@@ -111,7 +111,7 @@ class RegistryClient:
         if status != http.client.OK or answer.get("schemaType", "AVRO") != "AVRO":
             return None
         try:
-            return AvroSchema.from_json(str(answer.get("schema")))
+            return AvroSchema.published(str(answer.get("schema")))
         except ValueError:
             return None
 

@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 # record a round trip, and a schema put there late (a dead letter replayed) must still be found.
 ASK_AGAIN_SECONDS = 60.0
 _UNKNOWN_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}  # noqa: SLF001
+_MOST_SCHEMAS = 1_000
 _POLL_SECONDS = 0.2
 _SLICE_SECONDS = 0.5
 
@@ -200,16 +201,19 @@ class SchemaStore:
         if value is None:
             return
         try:
-            schema = AvroSchema.from_json(value.decode())
+            schema = AvroSchema.published(value.decode())
         except ValueError as problem:  # UnicodeDecodeError is one
             logger.warning(
-                "Topic %s, partition %d, offset %d holds no Avro schema and is skipped: %s. Events written with it "
-                "become dead letters",
+                "Topic %s, partition %d, offset %d holds no schema of events and is skipped: %s. Events written "
+                "with it become dead letters",
                 self._topic,
                 partition,
                 offset,
                 problem,
             )
+            return
+        if len(self._known) >= _MOST_SCHEMAS:
+            logger.warning("Topic %s has more than %d schemas; the others are skipped", self._topic, _MOST_SCHEMAS)
             return
         # By its own fingerprint: a record's key isn't checked.
         self._known.setdefault(schema.fingerprint, schema)

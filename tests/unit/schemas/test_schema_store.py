@@ -9,13 +9,46 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from headwater_schemas.avro_schema import AvroSchema, current_schema
+from headwater_schemas.avro_schema import AvroSchema, current_schema, released_schemas
 from headwater_schemas.errors import CredentialsRefusedError, SchemasUnavailableError
 from headwater_schemas.schema_store import ASK_AGAIN_SECONDS, SchemaStore
 
 
 def schema(name: str) -> AvroSchema:
-    return AvroSchema.from_json(json.dumps({"type": "record", "name": name, "fields": []}))
+    """A schema of the event record, with a field of this name alone."""
+    fields = [{"name": name, "type": "string"}]
+    return AvroSchema.published(json.dumps({"type": "record", "name": RECORD, "fields": fields}))
+
+
+RECORD = "headwater.lineage.LineageEvent"
+
+
+def test_schemas_with_which_decoding_may_not_end_are_none(subtests: pytest.Subtests) -> None:
+    empty = {"type": "record", "name": "E", "fields": []}
+    itself = {"type": "record", "name": "I", "fields": [{"name": "i", "type": {"type": "array", "items": "I"}}]}
+    for kind in [
+        {"type": "array", "items": "null"},
+        {"type": "map", "values": "null"},
+        {"type": "array", "items": empty},
+        {"type": "array", "items": {"type": "record", "name": "O", "fields": [{"name": "e", "type": empty}]}},
+        {"type": "array", "items": {"type": "fixed", "name": "F", "size": 0}},
+        ["null", {"type": "array", "items": "null"}],
+        itself,
+        ["null", RECORD],
+        "null",
+    ]:
+        text = json.dumps({"type": "record", "name": RECORD, "fields": [{"name": "x", "type": kind}]})
+        with subtests.test(text=text[:80]), pytest.raises(ValueError, match=r"."):
+            AvroSchema.published(text)
+    deep = '{"type": "array", "items": ' * 5_000 + '"string"' + "}" * 5_000
+    with pytest.raises(ValueError, match=r"."):
+        AvroSchema.published(f'{{"type": "record", "name": "{RECORD}", "fields": [{{"name": "x", "type": {deep}}}]}}')
+    with pytest.raises(ValueError, match="not a schema of the event record"):
+        AvroSchema.published('{"type": "record", "name": "Other", "fields": [{"name": "x", "type": "long"}]}')
+    fine = [{"name": "x", "type": ["null", {"type": "array", "items": ["null", "string"]}]}]
+    assert AvroSchema.published(json.dumps({"type": "record", "name": RECORD, "fields": fine}))
+    for released in released_schemas():
+        assert AvroSchema.published(released.text).fingerprint == released.fingerprint
 
 
 class Message:
