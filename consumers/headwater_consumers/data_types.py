@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -100,6 +101,21 @@ def atom(text: str) -> Atom:
         return Atom(f"{word}({digits})")
     word = _WORDS.get(plain, plain)
     return Atom("decimal(10,0)" if word == "decimal" else word)
+
+
+def within(fields: Iterable[Field]) -> Iterator[DataType]:
+    """The types of fields, and of everything within them."""
+    waiting = [field.type for field in fields]
+    while waiting:
+        type_ = waiting.pop()
+        yield type_
+        match type_:
+            case ArrayOf(element):
+                waiting.append(element)
+            case MapOf(key, value):
+                waiting += [key, value]
+            case StructOf(inner):
+                waiting += [field.type for field in inner]
 
 
 def type_text(type_: DataType) -> str:

@@ -27,7 +27,7 @@ from headwater_consumers.api.middleware.requests import Admission, Measure, Path
 from headwater_consumers.api.page import page_routes
 from headwater_consumers.api.parameters import query_names
 from headwater_consumers.api.reference import reference_page
-from headwater_consumers.api.routes import ROUTERS, intake
+from headwater_consumers.api.routes import ROUTERS, intake, review
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -91,6 +91,8 @@ def create_app(graph: Graph) -> FastAPI:
     )
     add_handlers(app)
     for router in ROUTERS:
+        if router is review.router and not graph.serve.review:
+            continue
         # Their routes themselves, so that a request's scope has the route with its whole path.
         app.router.routes.extend(router.routes)
     app.state.graph = graph

@@ -75,6 +75,10 @@ class ServeSettings(BaseModel):
     check_every_seconds: Annotated[float, Field(ge=0, le=604_800)] = 0.0
     """How often the rules of `headwater check` are checked for the metrics `headwater_check_…`. 0: never."""
 
+    review: bool = True
+    """Whether schemas are compared at `/api/v1/review`: the one question whose answer takes more of the server than of
+    Neo4j."""
+
     drain_seconds: Annotated[int, Field(ge=0, le=300)] = 10
     """How long requests in progress may continue when the server is stopped."""
 

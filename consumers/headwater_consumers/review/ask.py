@@ -40,10 +40,12 @@ from headwater_consumers.review.starts import OF_DATASET, Starts, impact_of
 from headwater_consumers.review.stored import stored_schema
 from headwater_consumers.review.wording import OVERWRITES_MORE, constraint_of, privacy_of, suggestion_of, text_of
 
+MOST_DIFFERENCES = 1_000
 MOST_ITEMS = 10
 MOST_JOBS = 10
 MOST_UNSEEN = 20
 _MOST_WRITERS = 100
+_MOST_TEXT = 2_000
 _GONE = (DifferenceKind.REMOVED, DifferenceKind.RENAMED)
 _OF_ALL_READERS = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
 _OTHERWISE = (DifferenceKind.UNIT, DifferenceKind.MEANING)
@@ -104,13 +106,15 @@ class _Reviewing:
             key for hit in hits for key, job in hit.jobs.items() if Cause.UNSEEN in job.causes
         } | self._unseen_readers
         names = self._job_names(unseen)
+        if len(reviewed) > MOST_DIFFERENCES:
+            self._notes.append(f"{MOST_DIFFERENCES:,} of {len(reviewed):,} differences are listed, the worst ones.")
         counts = Counter(each.severity for each in reviewed)
         return Review(
             dataset=self._dataset.asset,
             old=old.source,
             new=new.source,
             severity=min((each.severity for each in reviewed), key=lambda each: each.rank, default=Severity.NONE),
-            differences=tuple(reviewed),
+            differences=tuple(reviewed[:MOST_DIFFERENCES]),
             totals=tuple(SeverityTotal(severity, counts[severity]) for severity in SEVERITIES if severity in counts),
             columns=len(new.columns),
             jobs_total=len({key for hit in hits for key in hit.jobs}),
@@ -212,7 +216,7 @@ class _Reviewing:
             reasons.append((worst, f"Not known is {' and '.join(self._unknown)}."))
         binds_late = found is not None and self._policy.binds_late(found.beginning.start.type)
         return ReviewedDifference(
-            difference=difference,
+            difference=replace(difference, before=_cut(difference.before), after=_cut(difference.after)),
             text=text_of(difference),
             severity=worst,
             reasons=tuple(text for _, text in reasons),
@@ -291,6 +295,10 @@ class _Reviewing:
     def _job_names(self, keys: Iterable[str]) -> list[str]:
         rows = self._tx.one("impact/jobs", keys=sorted(keys))["jobs"]
         return sorted(row["properties"]["name"] for row in rows)
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _MOST_TEXT else short(text, _MOST_TEXT)
 
 
 def _rank(severity: Severity) -> int:

@@ -21,7 +21,7 @@ from neo4j.exceptions import TransientError
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.graph.statements import names
-from headwater_consumers.materializer.fold import GraphDelta, fold
+from headwater_consumers.materializer.fold import GraphDelta, fold, uses
 from headwater_consumers.materializer.write import transaction
 from headwater_consumers.materializer.write.links import OBSERVED
 from headwater_consumers.materializer.write.retention import move_some, retire
@@ -153,6 +153,10 @@ def test_every_statement_is_raced(subtests: pytest.Subtests, graph: Driver, race
         race_a_schema(graph)
     with subtests.test("a job that declares fewer datasets"):
         race_declarations_of_a_job(graph)
+    with pytest.MonkeyPatch.context() as patch, subtests.test("a run with too many inputs and outputs"):
+        patch.setattr(uses, "MOST_CONSUMED", 0)
+        patch.setattr(uses, "MOST_PRODUCED", 0)
+        race_every_cut(graph, next(case for case in CASES if case.path.stem == "outputs_possibly_made_from_inputs"))
     with pytest.MonkeyPatch.context() as patch:
         make_segments_small(patch)
         for case in STREAMS:

@@ -146,6 +146,12 @@ def test_what_is_not_served_is_a_problem_too() -> None:
         assert answer.headers["content-type"] == "application/problem+json"
 
 
+def test_reviews_can_be_switched_off() -> None:
+    with client_of(fake_graph(review=False)) as client:
+        answer = client.post("/api/v1/review", json={"dataset": "d", "new": "a int"})
+        assert (answer.status_code, answer.json()["type"]) == (404, "urn:headwater:no-such-path")
+
+
 def test_a_long_name_is_not_repeated_whole() -> None:
     with client_of(fake_graph(raises=NotFoundError("x" * 10_000))) as client:
         assert len(client.get(UPSTREAM).content) < 2_000

@@ -12,7 +12,7 @@ from headwater_consumers.declaring.problems import DeclarationError, Path, Probl
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+)')
 _DEEPEST = 200
-_MOST_OBJECTS = 2_000_000
+_MOST_OBJECTS = 200_000
 
 
 class Document:

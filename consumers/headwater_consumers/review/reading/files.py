@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
-from headwater_consumers.data_types import Field
+from headwater_consumers.data_types import Field, within
 from headwater_consumers.declaring.problems import DeclarationError, Problem
 from headwater_consumers.review.reading.avro import read_avro
 from headwater_consumers.review.reading.columns import read_columns
@@ -24,7 +25,8 @@ from headwater_consumers.review.schema import (
     schema_of,
 )
 
-MOST_COLUMNS = 100_000
+MOST_COLUMNS = 20_000
+"""Fields within others included. More are a mistake, or references that multiply."""
 _ALL = (NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION)
 _FORMATS = "Spark's StructType, an Avro record, a JSON Schema, a list of columns, a data contract or DDL"
 # A key at the top of a document, whether it is YAML or JSON.
@@ -48,6 +50,9 @@ def read_schema(file: str, text: str, table: str | None = None) -> Schema:
         fields, states, partitioning = _read(file, text.removeprefix("\ufeff"), table)
         if not fields:
             raise DeclarationError([Problem(file, 1, (), "has no columns")])
+        # Before each gets its type as a text, which has those of all within it.
+        if next(islice(within(fields), MOST_COLUMNS, None), None) is not None:
+            raise DeclarationError([Problem(file, 1, (), f"has more than {MOST_COLUMNS:,} columns")])
         schema = schema_of(file, fields, states, partitioning)
     except RecursionError as error:
         raise DeclarationError([Problem(file, 1, (), "nested too deep, references followed")]) from error
@@ -55,9 +60,6 @@ def read_schema(file: str, text: str, table: str | None = None) -> Schema:
         path = str(error)
         line = max((field.line for field in fields if field.name == path), default=1) or 1
         raise DeclarationError([Problem(file, line, (path,), "is there twice")]) from error
-    if len(schema.columns) > MOST_COLUMNS:
-        message = f"has {len(schema.columns):,} columns; {MOST_COLUMNS:,} are taken"
-        raise DeclarationError([Problem(file, 1, (), message)])
     return schema
 
 
