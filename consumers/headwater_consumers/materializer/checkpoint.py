@@ -41,6 +41,9 @@ from headwater_schemas.errors import LineageError
 # An event alone that the database blames itself for (out of memory, an internal error) may have met a passing trouble
 # that was over when the probe was made. So many tries, with back-off between them, and it is the event.
 TRIES_ALONE = 4
+# A database that was well a moment ago, and is gone in the middle of the same write as before: the write ends it, as a
+# process that runs out of memory does. Of what is halved already one such time is enough.
+BREAKS = 2
 
 
 class Observer(Protocol):
@@ -96,6 +99,8 @@ class Checkpoint:
         self._reasons = Counter(letter.reason for letter in batch.letters)
         self._limit_checked = False
         self._tries_alone = 0
+        self._broke = False
+        self._breaks = 0
         self.waits_for = RetryCause.GRAPH
 
     @property
@@ -139,6 +144,9 @@ class Checkpoint:
     def _write(self) -> None:
         while self._unwritten:
             part = self._unwritten[0]
+            was_well = self._broke
+            if was_well:
+                self._context.graph.probe()  # raises when it isn't well
             started = self._context.clock()
             try:
                 folded = part.folded
@@ -148,13 +156,25 @@ class Checkpoint:
             except OverCapacityError as error:
                 self.was_split = True
                 self._doubt(part, error)
+            except GraphUnavailableError as error:
+                self._suspect(part, error, was_well=was_well)
             except UndecidedError as error:
                 self._doubt(part, EventRefusedError(str(error), code=error.code))
             except PermanentError as error:
                 self._give_way(part, error)
             else:
                 self._unwritten.popleft()
+                self._broke, self._breaks = False, 0
                 self._context.observer.wrote(part.events, self._context.clock() - started, summary)
+
+    def _suspect(self, part: _Slice, error: GraphUnavailableError, *, was_well: bool) -> None:
+        """Raise the error: the database is waited for. Unless it is the write that ends it, again and again."""
+        self._breaks += was_well and error.broke
+        self._broke = self._broke or error.broke
+        if self._breaks < (1 if self.was_split and len(part.events) > 1 else BREAKS):
+            raise error
+        self.was_split, self._broke, self._breaks = True, True, 0
+        self._give_way(part, OverCapacityError(f"It ends the database: {error}", code=error.code))
 
     def _doubt(self, part: _Slice, error: PermanentError) -> None:
         """Make way only while the database is well, and for an event alone only when it fails again and again."""

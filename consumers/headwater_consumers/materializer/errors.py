@@ -4,7 +4,8 @@
     ├── TransientError                 RETRY  no event is to blame: keep them, back off, try for ever
     │   ├── BrokerUnavailableError       Kafka doesn't answer, or a rebalance is in the way of a commit
     │   ├── SchemasUnavailableError      newer schemas can't be looked up now
-    │   ├── GraphUnavailableError        the database is away, is read-only, or lost a race (deadlock, uniqueness)
+    │   ├── GraphUnavailableError        the database is away, is read-only, or lost a race (deadlock, uniqueness);
+    │   │                                where it was well just before, and again, SPLIT
     │   ├── TooManyDeadLettersError      so much is dead-lettered that the fault is hardly the events': pause
     │   └── DeadLettersUndeliveredError  the dead-letter topic didn't acknowledge; carries what is still to be sent
     ├── PermanentError                 SPLIT  an event is to blame: halve until it stands alone, dead-letter it
@@ -113,11 +114,19 @@ _LABELS = {
 
 
 class GraphUnavailableError(TransientError):
-    """Neo4j can't take the write now."""
+    """Neo4j can't take the write now.
 
-    def __init__(self, message: str, *, code: str = "", cause: RetryCause = RetryCause.GRAPH) -> None:
+    Attributes:
+        cause: what to wait for.
+        broke: whether the connection broke, or there was none: so the write may be what ended the database.
+    """
+
+    def __init__(
+        self, message: str, *, code: str = "", cause: RetryCause = RetryCause.GRAPH, broke: bool = False
+    ) -> None:
         super().__init__(message, code=code)
         self.cause = cause
+        self.broke = broke
 
 
 class PermanentError(LineageError):

@@ -86,7 +86,7 @@ def classify(error: Exception, *, uri: str, user: str, database: str) -> Lineage
         return _of_code(error, uri=uri, user=user, database=database)
     code = type(error).__name__
     if isinstance(error, ServiceUnavailable | SessionExpired | OSError):
-        return GraphUnavailableError(f"Neo4j at {uri} doesn't answer ({code}).", code=code)
+        return GraphUnavailableError(f"Neo4j at {uri} doesn't answer ({code}).", code=code, broke=True)
     if isinstance(error, UnsupportedServerProduct):
         return GraphUnusableError(f"What answers at {uri} is no Neo4j.", setting="HEADWATER_NEO4J_URI", code=code)
     if isinstance(error, AuthConfigurationError):
@@ -94,7 +94,7 @@ def classify(error: Exception, *, uri: str, user: str, database: str) -> Lineage
     if isinstance(error, CertificateConfigurationError | ConfigurationError):
         return GraphUnusableError(f"Neo4j address {uri}: {error}", setting="HEADWATER_NEO4J_URI", code=code)
     if isinstance(error, DriverError):
-        return GraphUnavailableError(f"The connection to Neo4j at {uri} broke ({code}).", code=code)
+        return GraphUnavailableError(f"The connection to Neo4j at {uri} broke ({code}).", code=code, broke=True)
     if isinstance(error, ValueError | TypeError | OverflowError):
         return EventRefusedError(f"The Neo4j driver can't encode a value ({code}).", code=code)
     return FoldFailedError(f"Writing failed with {code}.", code=code)

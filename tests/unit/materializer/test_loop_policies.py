@@ -356,6 +356,26 @@ def test_one_event_too_large_for_a_healthy_database_is_dead_lettered_after_sever
 # FATAL
 
 
+def test_an_event_that_ends_the_database_is_found_and_dead_lettered() -> None:
+    """It answers the probe each time, and is gone in the middle of every write with the event."""
+    harness = fed(64, Harness())
+    (poison,) = ids([37])
+    gone = GraphUnavailableError("The connection broke.", broke=True)
+    harness.graph.refuses = lambda folded: gone if poison in folded else None
+    harness.settle(seconds=120)
+    assert reasons(harness.broker.letters) == [DeadLetterReason.TOO_LARGE.value]
+    assert harness.graph.events == ids(range(64)) - {poison}
+
+
+def test_a_database_that_breaks_off_once_in_a_while_dead_letters_nobody() -> None:
+    harness = fed(5, Harness())
+    gone = GraphUnavailableError("The connection broke.", broke=True)
+    harness.graph.errors.extend([gone, None, gone])
+    harness.settle(seconds=30)
+    assert harness.broker.letters == []
+    assert harness.graph.sizes == [5]
+
+
 def test_wrong_credentials_stop_the_consumer_at_once() -> None:
     harness = Harness()
     harness.graph.prepare_errors.append(
