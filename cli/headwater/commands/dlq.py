@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from headwater.stopped import require_stopped
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console, shortened
 from headwater.decoding import event_decoder
@@ -28,6 +29,8 @@ from headwater_consumers.materializer.dead_letters.inspection import (
 )
 from headwater_consumers.materializer.dead_letters.letter import BRIDGE, StoredDeadLetter
 from headwater_consumers.materializer.dead_letters.replay import replay as send_back
+from headwater_consumers.materializer.dead_letters.skipping import NotNextError
+from headwater_consumers.materializer.dead_letters.skipping import skip as set_aside
 from headwater_consumers.materializer.dead_letters.topic import letters
 from headwater_consumers.materializer.errors import DeadLetterReason
 
@@ -130,6 +133,41 @@ def replay(
             fix=f"Raise max.message.bytes of {topics.events}, or of the topic that the letter came from. What a letter "
             "without bytes stood for has to be emitted again.",
         )
+
+
+@app.command()
+def skip(
+    topic: Annotated[str, typer.Argument(help="The topic that the consumer stands still at.")],
+    partition: Annotated[int, typer.Argument(help="Number of the partition.", min=0)],
+    offset: Annotated[int, typer.Argument(help="Offset of the record, which is the next that is consumed.", min=0)],
+    json_output: JsonOption = False,
+) -> None:
+    """Set one record aside that stops the consumer, and let its partition go on behind it.
+
+    Stop the consumers first. The record becomes a dead letter with the reason SKIPPED, byte for byte; then the offset
+    behind it is committed for the group. Exit status 2: the group has consumers, or consumes another record next.
+    """
+    with _kafka() as (topics, settings):
+        group = settings.materializer.group
+        require_stopped(topics.client, group)
+        where = f"{topic}[{partition}]@{offset}"
+        try:
+            done = set_aside(
+                topics.client,
+                group=group,
+                dead_letters=topics.dead_letters,
+                topic=topic,
+                number=partition,
+                offset=offset,
+            )
+        except NotNextError as error:
+            place = "has no such partition" if error.next_offset is None else f"goes on at {error.next_offset}"
+            raise InputError(
+                f"{where} isn't what group {group} consumes next: it {place}.",
+                fix="The log of `headwater consume` names the record that it stands still at.",
+            ) from error
+    console.result({"topic": topic, "partition": partition, "offset": offset, "bytes": done.bytes, "group": group})
+    console.message(f"{where} is a dead letter of {topics.dead_letters} now, and group {group} goes on behind it.")
 
 
 class _Meant:

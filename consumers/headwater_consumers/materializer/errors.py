@@ -86,6 +86,9 @@ class DeadLetterReason(StrEnum):
     """The brokers have these offsets, but no client can read their batch: it doesn't decompress, or within no bounded
     memory, its checksum is wrong, or its codec isn't known. The letter has coordinates, and no bytes."""
 
+    SKIPPED = "SKIPPED"
+    """Somebody had it set aside: `headwater dlq skip`."""
+
 
 class RetryCause(StrEnum):
     """What a retry waits for: the closed label of the retry metrics."""

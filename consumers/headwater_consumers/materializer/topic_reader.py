@@ -9,7 +9,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from headwater_consumers.materializer.limits import RECORD_MAX_BYTES
 from headwater_consumers.materializer.offsets import OffsetReader
-from headwater_consumers.materializer.records import Record, record_of
+from headwater_consumers.materializer.records import Partition, Record, Unread, record_of
 from headwater_consumers.materializer.unfetchable import (
     CONSUMER_CONFIG,
     UNFETCHABLE,
@@ -18,6 +18,7 @@ from headwater_consumers.materializer.unfetchable import (
     bounds_config,
 )
 from headwater_schemas.errors import BrokerUnavailableError
+from headwater_schemas.kafka.client import quiet
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
 # A group is a must for librdkafka, though with `assign` and no commits the brokers never see it.
 _GROUP = "headwater-reader"
 _REQUEST_SECONDS = 10.0
+_CONFIG = {
+    "group.id": _GROUP,
+    "client.id": _GROUP,
+    "enable.auto.commit": False,
+    "enable.partition.eof": True,
+    "queued.max.messages.kbytes": 16_384,
+    **bounds_config(RECORD_MAX_BYTES),
+    **CONSUMER_CONFIG,
+}
 # How long no progress at all may last.
 _READ_SECONDS = 30.0
 
@@ -51,19 +61,7 @@ def records_to_end(
     ends = {position.partition.number: position.end for position in positions if position.end > position.begin}
     if not ends:
         return
-    consumer = Consumer(
-        {
-            **client,
-            "group.id": _GROUP,
-            "client.id": _GROUP,
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "auto.offset.reset": "earliest",
-            "queued.max.messages.kbytes": 16_384,
-            **bounds_config(RECORD_MAX_BYTES),
-            **CONSUMER_CONFIG,
-        }
-    )
+    consumer = Consumer({**client, **_CONFIG, "auto.offset.reset": "earliest"})
     unfetchable = Unfetchable()
     try:
         starts = {number: 0 if newest is None else max(0, end - newest) for number, end in ends.items()}
@@ -84,6 +82,33 @@ def records_to_end(
                 # An end that is reached is one even where control records follow the last record.
                 if error is not None or offset + 1 >= ends[number]:
                     del ends[number]
+    finally:
+        consumer.close()
+
+
+def record_at(client: Mapping[str, Any], partition: Partition, offset: int) -> Record:
+    """The record at an offset; by its coordinates alone where it can't be read, or none is there.
+
+    Raises:
+        KafkaException: the brokers refuse, or the offset is out of the partition's range.
+        BrokerUnavailableError: they don't answer.
+    """
+    consumer = Consumer({**quiet(client), **_CONFIG, "auto.offset.reset": "error"})
+    unfetchable = Unfetchable()
+    try:
+        consumer.assign([TopicPartition(partition.topic, partition.number, offset)])
+        while True:
+            message = _polled(consumer, partition.topic, unfetchable)
+            found, error = message.offset(), message.error()
+            if error is not None and not at_end(error):
+                why = error.str()
+                if unfetchable.failed(partition, offset, why) == offset:
+                    consumer.seek(TopicPartition(partition.topic, partition.number, offset))
+                    continue
+                return Record(partition, offset, None, unread=Unread(offset + 1, why))
+            if found == offset and error is None:
+                return record_of(message, partition, offset, max_bytes=RECORD_MAX_BYTES)
+            return Record(partition, offset, None, unread=Unread(offset + 1, "there is no record at this offset"))
     finally:
         consumer.close()
 

@@ -104,6 +104,24 @@ def test_a_replay_of_a_record_as_large_as_the_topic_takes(
 
 
 @pytest.mark.nightly
+def test_a_record_that_is_skipped_is_a_letter_and_comes_back_by_a_replay(
+    world: RealWorld, settings: dict[str, str], dlq: Command, neo4j_driver: Driver
+) -> None:
+    world.put_many([events.good(number) for number in range(3)])
+    topic = world.topics.events
+    assert dlq("skip", topic, "0", "1", status=2)["error"]["message"].endswith("consumes next: it goes on at 0.")
+    assert dlq("skip", topic, "7", "0", status=2)["error"]["message"].endswith("it has no such partition.")
+    assert dlq("skip", topic, "0", "0")["bytes"] == len(events.good(0))
+    totals = run_until_caught_up(settings)
+    assert (totals["applied"], totals["dead_lettered"]) == (2, 0)
+    (letter,) = world.letters()
+    assert (letter.value, letter.headers["headwater.reason"]) == (events.good(0), b"SKIPPED")
+    assert dlq("skip", topic, "0", "3", status=2)["error"]["message"].endswith("it goes on at 3.")
+    assert dlq("replay", "--reason", "SKIPPED")["sent"] == 1
+    assert run_until_caught_up(settings)["applied"] == 1
+    assert neo4j_driver.execute_query("MATCH (r:HwRun) RETURN count(r)").records[0][0] == 3
+
+
 def test_brokers_that_are_away_are_exit_status_4(dlq: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9")
     assert "HEADWATER_KAFKA_BOOTSTRAP_SERVERS" in dlq("list", status=4)["error"]["fix"]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from headwater.archives import reading_archive
-from headwater.commands.graph.stopped import require_stopped
+from headwater.stopped import require_stopped
 from headwater.confirming import confirm
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console

@@ -1,0 +1,77 @@
+"""Skipping: a record that stops a group, set aside by hand; its letter first, then the group's offset behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
+from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
+from headwater_consumers.materializer.errors import DeadLetterReason
+from headwater_consumers.materializer.group import commit
+from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_consumers.materializer.records import Partition
+from headwater_consumers.materializer.topic_reader import record_at
+
+_REQUEST_SECONDS = 10.0
+
+
+class NotNextError(Exception):
+    """The record isn't the one that the group consumes next: skipping it would skip others, or nothing.
+
+    Attributes:
+        next_offset: that the group consumes next; None: the topic has no such partition.
+    """
+
+    def __init__(self, next_offset: int | None) -> None:
+        super().__init__(next_offset)
+        self.next_offset = next_offset
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """What was set aside.
+
+    Attributes:
+        partition: where it was.
+        offset: where in it.
+        bytes: of its value, in the letter; None: they can't be read.
+    """
+
+    partition: Partition
+    offset: int
+    bytes: int | None
+
+
+def skip(client: Mapping[str, Any], *, group: str, dead_letters: str, topic: str, number: int, offset: int) -> Skipped:
+    """Set aside the record that a group consumes next. The group has no members meanwhile.
+
+    Args:
+        client: librdkafka settings with the bootstrap servers and the credentials.
+        group: whose offset goes on behind it.
+        dead_letters: the dead-letter topic.
+        topic: of the record.
+        number: of its partition.
+        offset: its own.
+
+    Raises:
+        NotNextError: the group consumes another next.
+        KafkaException: the brokers don't answer in time or refuse, or the group has members.
+        TransientError: the letter isn't acknowledged; then nothing is skipped.
+    """
+    positions = OffsetReader(client, group=group).positions(topic, timeout_seconds=_REQUEST_SECONDS)
+    position = next((each for each in positions if each.partition.number == number), None)
+    if position is None:
+        raise NotNextError(None)
+    next_offset = position.begin if position.committed is None else max(position.begin, position.committed)
+    if offset != next_offset or offset >= position.end:
+        raise NotNextError(next_offset)
+    record = record_at(client, position.partition, offset)
+    letters = KafkaDeadLetters(client, topic=dead_letters, group=group)
+    try:
+        letters.send([DeadLetter(record, DeadLetterReason.SKIPPED, Stage.APPLY, "", "It was skipped by hand.")])
+    finally:
+        letters.close()
+    commit(client, group, {position.partition: offset + 1})
+    return Skipped(position.partition, offset, None if record.value is None else len(record.value))
