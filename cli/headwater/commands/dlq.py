@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from headwater.stopped import require_stopped
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console, shortened
 from headwater.decoding import event_decoder
@@ -19,6 +18,7 @@ from headwater.kafka_errors import asking_kafka
 from headwater.lean_imports import without
 from headwater.settings import Settings, connected_settings
 from headwater.show import dlq as show_dlq
+from headwater.stopped import require_stopped
 from headwater.times import time_if_given
 from headwater_consumers.materializer.dead_letters.inspection import (
     Census,

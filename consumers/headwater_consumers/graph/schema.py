@@ -125,6 +125,16 @@ def _await(tx: ManagedTransaction) -> None:
     tx.run(statement("write", "await_indexes"), seconds=_AWAIT_SECONDS).consume()
 
 
+def writing_groups(driver: Driver, database: str | None) -> list[str]:
+    """Consumer groups that have reported their progress to this graph, in order.
+
+    Raises:
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database, default_access_mode="READ") as session:
+        return [str(record["name"]) for record in session.run(statement("whole", "groups"))]
+
+
 def wipe(driver: Driver, database: str | None) -> int:
     """Delete every node, constraint and index that Headwater made; what others keep in the database stays.
 

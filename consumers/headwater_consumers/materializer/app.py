@@ -194,6 +194,7 @@ def assemble(
     policy = LoopPolicy(
         backoff=BackoffPolicy(cap_seconds=settings.retry_max_seconds),
         drain_seconds=settings.drain_seconds,
+        group=settings.group,
         until_caught_up=until_caught_up,
         reads_topic=reads_topic,
     )

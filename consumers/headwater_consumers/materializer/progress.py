@@ -25,12 +25,14 @@ class Progress:
         end_offset: the offset that the partition's next record will get, as of the consumer's last fetch.
         last_record_ms: timestamp of the last record before `next_offset`, since the epoch; None: not known, since this
             consumer has read none.
+        group: the consumer group; empty: not known.
     """
 
     partition: Partition
     next_offset: int
     end_offset: int
     last_record_ms: int | None = None
+    group: str = ""
 
     def row(self) -> dict[str, Any]:
         """Parameters of the statement `progress`."""
@@ -40,6 +42,7 @@ class Progress:
             "topic_id": self.partition.topic_id,
             "next_offset": self.next_offset,
             "end_offset": self.end_offset,
+            "group": self.group,
         }
         if self.last_record_ms is not None:
             properties["last_record_ms"] = self.last_record_ms
@@ -47,9 +50,14 @@ class Progress:
 
 
 class ProgressTracker:
-    """Timestamps of the last records that were dealt with, by partition."""
+    """Timestamps of the last records that were dealt with, by partition.
 
-    def __init__(self) -> None:
+    Args:
+        group: the consumer group.
+    """
+
+    def __init__(self, group: str) -> None:
+        self._group = group
         self._last_ms: dict[Partition, int] = {}
 
     def through(self, records: Iterable[Record]) -> None:
@@ -71,6 +79,7 @@ class ProgressTracker:
                 max(each.begin, each.committed or 0, written.get(each.partition, 0)),
                 each.end,
                 self._last_ms.get(each.partition),
+                self._group,
             )
             for each in standing
         ]

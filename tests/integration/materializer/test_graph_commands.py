@@ -229,6 +229,8 @@ def test_a_rebuild_doesnt_begin_under_a_running_consumer_or_without_a_yes(
     with consuming(settings) as consumer:
         consumer.until(lambda: consumer.get("/readyz")[0] == 200, "readiness")
         assert "Stop" in graph("rebuild", "--yes", status=2)["error"]["fix"]
+        # Another group's name, by mistake, is no way around it: the consumer has reported its own to the graph.
+        assert "Stop" in graph("rebuild", "--yes", "--group", "typo", status=2)["error"]["fix"]
     assert list(dump(neo4j_driver)) == before
 
 

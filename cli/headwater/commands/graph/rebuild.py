@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from headwater.archives import reading_archive
-from headwater.stopped import require_stopped
 from headwater.confirming import confirm
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
@@ -17,8 +16,9 @@ from headwater.graph_driver import graph_driver
 from headwater.kafka_errors import asking_kafka
 from headwater.logs import LogFormat
 from headwater.settings import Settings, connected_settings
+from headwater.stopped import require_stopped
 from headwater_consumers.archive import Archive, ArchiveSource
-from headwater_consumers.graph.schema import wipe
+from headwater_consumers.graph.schema import wipe, writing_groups
 from headwater_consumers.materializer.group import commit, forget
 from headwater_consumers.materializer.reporting import ConsumerTotals
 from headwater_consumers.materializer.truth import committed_offsets
@@ -51,7 +51,10 @@ def rebuild(
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
     source = _opened(archive) if archive is not None else None
     with asking_kafka(require_servers(settings.kafka), doing=f"looking at group {group}"):
-        require_stopped(client, group)
+        with graph_driver(settings.neo4j) as driver:
+            # A group may be named wrong; who writes this graph is known.
+            for each in {group, *writing_groups(driver, settings.neo4j.database)}:
+                require_stopped(client, each)
         confirm(
             f"Delete the graph in {settings.neo4j.require_uri()} and make it again from "
             f"{without_user_info(archive or topic)}?",
