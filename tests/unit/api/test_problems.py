@@ -146,6 +146,18 @@ def test_what_is_not_served_is_a_problem_too() -> None:
         assert answer.headers["content-type"] == "application/problem+json"
 
 
+def test_who_is_refused_is_logged_with_the_address(caplog: pytest.LogCaptureFixture) -> None:
+    with client_of(fake_graph()) as client:
+        client.get("/api/v1/search", params={"limit": "many"})
+        client.post("/api/v1/impact/analyze", content=b"{", headers={"Content-Type": "text/plain"})
+        client.get("/livez")
+    logged = [record.getMessage() for record in caplog.records if record.name == "headwater.serve"]
+    assert logged == [
+        "refused with 422: GET /api/v1/search of 127.0.0.1",
+        "refused with 415: POST /api/v1/impact/analyze of 127.0.0.1",
+    ]
+
+
 def test_reviews_can_be_switched_off() -> None:
     with client_of(fake_graph(review=False)) as client:
         answer = client.post("/api/v1/review", json={"dataset": "d", "new": "a int"})

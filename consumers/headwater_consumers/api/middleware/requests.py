@@ -16,13 +16,20 @@ from urllib.parse import quote
 from headwater_consumers.api.metrics import ServeMetrics
 from headwater_consumers.api.middleware.bodies import READ
 from headwater_consumers.api.problems import ProblemType, problem
+from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
+log = logging.getLogger("headwater.serve")
+_MOST_OF_A_PATH = 200
+_REFUSED = frozenset({400, 401, 403, 408, 413, 415, 421, 422})
+"""Answers to a request that is wrong, or not allowed: who asks so often is seen in the log."""
+
+
 class Measure:
-    """Reports each request to `metrics` when its answer is sent, or was given up."""
+    """Reports each request to `metrics` when its answer is sent, or was given up; logs who was refused."""
 
     def __init__(self, app: ASGIApp, metrics: ServeMetrics) -> None:
         self._app = app
@@ -49,9 +56,13 @@ class Measure:
                 # The router writes the route that it found into the scope.
                 route = getattr(scope.get("route"), "path_format", None)
                 self._metrics.answered(route, status, time.monotonic() - began)
+                if status in _REFUSED:
+                    host, *_ = scope.get("client") or ("an unknown address",)
+                    log.warning("refused with %d: %s %s of %s", status, scope["method"], _shown(scope["path"]), host)
 
 
-log = logging.getLogger("headwater.serve")
+def _shown(path: str) -> str:
+    return visible(path[:_MOST_OF_A_PATH])
 
 
 class Unforeseen:
