@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
+from headwater_schemas.events.common import DatasetRef
+
 COLUMNS_FACET: Final = "headwater_columns"
 """Of a dataset that an ALTER changed: `ColumnChanges`."""
+
+ADDED_FILES_FACET: Final = "headwater_addedFiles"
+"""Of an output whose position is a table's version: `AddedFiles`."""
 
 EVENT_TIME_FACET: Final = "headwater_eventTime"
 """At a streaming run's START: the watermarks of its plan, and how far behind one a record may be kept in the state."""
@@ -44,14 +49,48 @@ class ColumnChanges(msgspec.Struct, frozen=True, omit_defaults=True):
     dropped: tuple[str, ...] = ()
 
 
-_decoder = msgspec.json.Decoder(ColumnChanges)
+class AddedFiles(msgspec.Struct, frozen=True):
+    """The files that a version of a table added.
+
+    Attributes:
+        count: how many.
+        paths: all of them, or the first in sorted order where `len(paths) < count`.
+    """
+
+    count: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+    paths: tuple[str, ...] = ()
+
+    def of(self, dataset: DatasetRef) -> AddedFiles:
+        """The same with whole paths, where they are within the dataset's folder: `part-0` ⇒ `file:/lake/t/part-0`."""
+        namespace, name = dataset.namespace, dataset.name.rstrip("/")
+        root = f"{namespace}/{name}" if not name.startswith("/") else namespace + ":" * ("://" not in namespace) + name
+        whole = (path if path.startswith("/") or ":/" in path else f"{root}/{path}" for path in self.paths)
+        return AddedFiles(self.count, tuple(whole))
+
+    def without_values(self) -> AddedFiles:
+        """The same without paths that name the values of partitions: `city=Oslo/part-0`."""
+        return AddedFiles(self.count, tuple(path for path in self.paths if "=" not in path))
+
+    def facets(self) -> dict[str, str]:
+        """The facet that has them."""
+        return {ADDED_FILES_FACET: msgspec.json.encode(self).decode()}
+
+
+_column_changes = msgspec.json.Decoder(ColumnChanges)
+_added_files = msgspec.json.Decoder(AddedFiles)
 
 
 def column_changes(text: str | None) -> ColumnChanges:
     """The changes in a facet's text; none where it has another shape: anybody can send a facet of this name."""
-    if not text:
-        return ColumnChanges()
     try:
-        return _decoder.decode(text)
+        return _column_changes.decode(text or "{}")
     except (msgspec.DecodeError, UnicodeError):
         return ColumnChanges()
+
+
+def added_files(text: str | None) -> AddedFiles | None:
+    """The files in a facet's text; None where there is none, or it has another shape."""
+    try:
+        return _added_files.decode(text) if text else None
+    except (msgspec.DecodeError, UnicodeError):
+        return None

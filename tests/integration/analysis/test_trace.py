@@ -51,6 +51,7 @@ from headwater_schemas.events import (
     Versions,
 )
 from headwater_schemas.events.build import lineage_event
+from headwater_schemas.facets import AddedFiles
 from headwater_schemas.identity import plan_digest
 from headwater_schemas.naming.kafka import kafka_symlink
 from support.analysis.chains import (
@@ -621,6 +622,41 @@ def test_versions_of_a_table(clean_database: Driver, reader: Reader) -> None:
     assert "at1" not in {each.step.job.name for each in found.hops if each.step.job}
     with pytest.raises(NotFoundError, match="No version '99'"):
         trace(reader, VersionOf("/lake/table", "99"))
+
+
+def adding(version: str, *names: str, count: int | None = None) -> DatasetUse:
+    """A version of a table that added some files, of which these are listed."""
+    paths = tuple(f"file:/lake/table/{name}" for name in names)
+    return structs.replace(snapshot(version), facets=AddedFiles(count or len(names), paths).facets())
+
+
+def test_a_file_of_a_table_is_a_part_of_the_version_that_added_it(clean_database: Driver, reader: Reader) -> None:
+    stream = Stream("into")
+    for batch in range(4):
+        reads = kafka_use("in", {0: (batch * 10, batch * 10 + 10)}, EXACT)
+        stream.entries.append(Entry(batch, (reads,), (adding(str(batch), f"dt={batch}/part-{batch}", f"x-{batch}"),)))
+    source = files_use("/lake/changes", ["part-0"])
+    runs = [
+        batch_run("load", (source,), (adding("4", "part-a", "part-b", count=150),), at=100),
+        batch_run("report", (snapshot("3"),), (files_use("/lake/report", ["part-0"]),), at=200),
+        # The table was made anew.
+        batch_run("again", (source,), (adding("2", "y-2"),), at=300),
+    ]
+    write(clean_database, stream, events=runs)
+    for path in ("/lake/table/dt=2/part-2", "file:///lake/table/dt=2"):
+        back = trace(reader, Path(path), direction=BACK)
+        [only] = back.hops
+        assert (only.step.first_batch, only.certainty) == (2, EXACT)
+        assert spans(part(only.inputs, "in")) == [(0, 20, 30)]
+        assert back.notes == (f"{path} was added to file:/lake/table by version 2.",)
+    [run] = trace(reader, Path("/lake/table/part-b"), direction=BACK).hops
+    assert (run.step.job.name if run.step.job else None, run.certainty) == ("load", EXACT)
+    forward = trace(reader, Path("/lake/table/x-3"))
+    assert hop(forward, "report").certainty is EXACT
+    # The list of version 4 was cut: the file may be one of any version.
+    unlisted = trace(reader, Path("/lake/table/part-z"), direction=BACK)
+    assert {each.certainty for each in unlisted.hops} == {UNKNOWN}
+    assert "Of more than 100 files the first by name are listed." in unlisted.notes[0]
 
 
 def test_what_several_ways_lead_to_is_counted_once(clean_database: Driver, reader: Reader) -> None:

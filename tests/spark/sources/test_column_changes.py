@@ -46,10 +46,10 @@ def value(spark: SparkSession, table: str, expression: str) -> object:
     return spark.sql(f"SELECT {expression} FROM {table}").collect()[0][0]
 
 
-@pytest.mark.parametrize("table", ["mapped", "ice.db.mapped"])
+@pytest.mark.parametrize("table", ["columns_mapped", "ice.db.columns_mapped"])
 def test_what_is_renamed_and_dropped(watched: Watched, table: str) -> None:
     spark = watched.spark
-    spark.sql(f"CREATE TABLE {table} ({COLUMNS}) USING {f'delta {MAPPED}' if table == 'mapped' else 'iceberg'}")
+    spark.sql(f"CREATE TABLE {table} ({COLUMNS}) USING {f'delta {MAPPED}' if table == 'columns_mapped' else 'iceberg'}")
     spark.sql(f"INSERT INTO {table} SELECT {ROW}")
     watched.new_events()
     for renamed, (before, after) in RENAMES.items():
@@ -66,7 +66,7 @@ def test_what_is_renamed_and_dropped(watched: Watched, table: str) -> None:
     spark.sql(f"DROP TABLE {table}")
 
 
-@pytest.mark.parametrize(("table", "format_"), [("replaced", "delta"), ("ice.db.replaced", "iceberg")])
+@pytest.mark.parametrize(("table", "format_"), [("columns_replaced", "delta"), ("ice.db.columns_replaced", "iceberg")])
 def test_columns_that_are_replaced(watched: Watched, table: str, format_: str) -> None:
     spark = watched.spark
     spark.sql(f"CREATE TABLE {table} (id INT, label STRING) USING {format_}")

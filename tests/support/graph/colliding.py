@@ -159,6 +159,10 @@ class _Maker:
         names = self._some(["a", "b c", "ü"])
         return {name: self.random.choice(["", '{"x":1}', '{"x":2}']) for name in names}
 
+    def _added_files(self) -> dict[str, str]:
+        texts = ['{"count":3,"paths":["/t/b","/t/p=1/a"]}', '{"count":0,"paths":[]}']
+        return {"headwater_addedFiles": self.random.choice(texts)} if self.random.random() < 0.2 else {}
+
     def _tags(self) -> tuple[Tag, ...] | None:
         tags = [Tag(key="pii"), Tag(key="pii", value="email"), Tag(key="gold", source="ui", field="c1")]
         return self._maybe(tuple(self._some(tags)))
@@ -205,7 +209,7 @@ class _Maker:
                 position=self._maybe(self._kafka() if kafka else self._position(), 0.8),
                 certainty=self.random.choice(list(Certainty)),
                 rows=self._maybe(self.random.randrange(100)),
-                facets=self._facets() if self.random.random() < 0.1 else {},
+                facets=(self._facets() if self.random.random() < 0.1 else {}) | self._added_files(),
                 inputs=self._maybe(tuple(sorted({self._dataset_ref() for _ in range(self.random.randrange(3))}))),
                 possible=self.random.random() < 0.6,
                 schema_digest=self._maybe(self.random.choice(["s1", "s2"]), 0.3),

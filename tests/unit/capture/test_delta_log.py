@@ -3,11 +3,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from headwater_producers.spark.connectors.delta.log import DeltaLog
+from headwater_producers.spark.connectors.delta.log import DeltaLog, StreamedCommit, delta_added
 from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.streaming.interval import SinkCommits, sink_at
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse
+from headwater_schemas.facets import AddedFiles
 from support.capture import DictFiles
 
 TABLE = PlanOutput(dataset=DatasetRef("file", "/t"), kind=SourceKind.TABLE)
@@ -35,8 +36,8 @@ class Table:
         return DeltaLog(TextFolder("file:/t", self.files))
 
 
-def version(found: tuple[int, Any] | None) -> int | None:
-    return found[0] if found is not None else None
+def version(found: StreamedCommit | None) -> int | None:
+    return found.version if found is not None else None
 
 
 def test_a_version_is_known_by_its_transaction() -> None:
@@ -45,6 +46,36 @@ def test_a_version_is_known_by_its_transaction() -> None:
     assert version(log.streamed("q", 0)) == 1
     assert version(log.streamed("other", 1)) == 3
     assert log.streamed("q", 2) is None
+
+
+def test_the_files_that_a_commit_added() -> None:
+    actions = [{"add": {"path": f"city=%C3%85l/part-{number:03}"}} for number in range(120)]
+    text = "\n".join(json.dumps(each, separators=(",", ":")) for each in ({"remove": {"path": "old"}}, *actions))
+    found = delta_added(text)
+    assert found is not None
+    assert (found.count, len(found.paths), found.paths[0]) == (120, 100, "city=Ål/part-000")
+    clone = '{"add":{"path":"s3://bucket/t/part-0"}}'
+    assert delta_added(clone) == AddedFiles(1, ("s3://bucket/t/part-0",))
+    assert delta_added('{"commitInfo":{}}') is None
+    marked = '{"remove":{"path":"x"}}\n{"add":{"path":"x"}}'
+    assert delta_added(marked) is None
+    streamed = Table(("q", 0)).log().streamed("q", 0)
+    assert streamed is not None
+    assert streamed.added == AddedFiles(1, ("x",))
+
+
+def test_files_within_a_table_have_whole_paths() -> None:
+    added = AddedFiles(3, ("x", "/y", "s3://other/z"))
+    for namespace, name, whole in (
+        ("file", "/t", "file:/t/x"),
+        ("s3://b", "lake/t", "s3://b/lake/t/x"),
+        ("hdfs://nn:8020", "/t/", "hdfs://nn:8020/t/x"),
+    ):
+        assert added.of(DatasetRef(namespace, name)) == AddedFiles(3, (whole, "/y", "s3://other/z"))
+
+
+def test_paths_may_be_listed_without_values() -> None:
+    assert AddedFiles(2, ("city=Oslo/part-0", "part-1")).without_values() == AddedFiles(2, ("part-1",))
 
 
 def test_each_commit_is_read_once_as_the_table_grows() -> None:

@@ -37,9 +37,9 @@ def indexed_users(context: Context, pendings: Sequence[Pending]) -> list[list[Ba
     return [by_dataset[pending.part.dataset.key] for pending in pendings]
 
 
-def path_users(context: Context, paths: Iterable[str]) -> tuple[list[Batch], list[Run]]:
-    """Micro-batches and runs that used files or partitions (backwards: that wrote them)."""
-    return _by_marks(context, sorted({path_mark(path) for path in paths}))
+def path_users(context: Context, paths: Iterable[str], *, produced: bool) -> tuple[list[Batch], list[Run]]:
+    """Micro-batches and runs that read files or partitions, or wrote them."""
+    return _by_marks(context, sorted({path_mark(path) for path in paths}), produced=produced)
 
 
 def _users(context: Context, pendings: Sequence[Pending]) -> tuple[list[Batch], list[Run]]:
@@ -50,7 +50,7 @@ def _users(context: Context, pendings: Sequence[Pending]) -> tuple[list[Batch], 
         for name, part in parts
         if part.format is not None and part.version is not None
     }
-    batches, runs = _by_marks(context, sorted(marks))
+    batches, runs = _by_marks(context, sorted(marks), produced=context.backward)
     if versions:
         asked = {"versions": sorted(versions), "limit": context.limit}
         wanted = {
@@ -63,12 +63,12 @@ def _users(context: Context, pendings: Sequence[Pending]) -> tuple[list[Batch], 
     return batches, runs
 
 
-def _by_marks(context: Context, marks: Sequence[str]) -> tuple[list[Batch], list[Run]]:
+def _by_marks(context: Context, marks: Sequence[str], *, produced: bool) -> tuple[list[Batch], list[Run]]:
     if len(marks) > MOST_MARKS:
         context.cut = True
     if not marks:
         return [], []
-    type_ = RelType.PRODUCED if context.backward else RelType.CONSUMED
+    type_ = RelType.PRODUCED if produced else RelType.CONSUMED
     wanted = frozenset(marks[:MOST_MARKS])
     asked = {"marks": " OR ".join(marks[:MOST_MARKS]), "type": type_.value, "limit": context.limit}
     stretches = [

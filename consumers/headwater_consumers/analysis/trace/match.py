@@ -59,6 +59,8 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
         owner: that.
         verb: `read` or `wrote`.
     """
+    if _added_others(part, use):
+        return None
     spans = spans_of_part(part)
     if spans and use.spans and same_topic(part.topic_id, use.topic_id) and (both := intersection(spans, use.spans)):
         found = narrowed(part, both)
@@ -89,6 +91,14 @@ def _is_apart(part: Part, use: StoredUse) -> bool:
     A version read has what earlier ones wrote, in partitions that its own commit didn't touch.
     """
     return not (use.produced and part.kind in _VERSIONED) and are_apart(partitions_of(part), use.partitions)
+
+
+def _added_others(part: Part, use: StoredUse) -> bool:
+    """Whether a version added other files than those meant: a table that was made anew has versions of the same ids."""
+    if part.kind is not PartKind.SNAPSHOT or use.kind is not PartKind.SNAPSHOT or not use.produced or not part.files:
+        return False
+    lists_all = bool(use.files) and len(use.files) == use.properties.get("file_count")
+    return lists_all and not common_files(part.files, use.files)
 
 
 def _in_time(part: Part, use: StoredUse, owner: Run | Batch) -> bool:

@@ -21,8 +21,10 @@ from headwater_consumers.analysis.trace.by_time import ends, first_after, runnin
 from headwater_consumers.analysis.trace.context import Archived, Context
 from headwater_consumers.analysis.trace.follow import follow
 from headwater_consumers.analysis.trace.indexed import path_users
+from headwater_consumers.analysis.trace.match import described
 from headwater_consumers.analysis.trace.parts import Datasets, between, join, joined
 from headwater_consumers.analysis.trace.spans import offsets
+from headwater_consumers.analysis.trace.uses import StoredUse, part_of
 from headwater_consumers.facts.spans import union
 from headwater_consumers.graph.keys import dataset_key, version_key
 from headwater_consumers.graph.words import canonical_path, is_within
@@ -265,38 +267,76 @@ def _version_is_known(context: Context, part: Part) -> bool:
 
 def _path_parts(context: Context, path: str) -> list[Part]:
     place = canonical_path(path)
-    batches, runs = path_users(context, [path])
-    listed: dict[str, set[str]] = {}
-    owners: list[Batch | Run] = [*batches, *runs]
-    for owner in owners:
-        for use in owner.writes() if context.backward else owner.reads():
-            inside = {file for file in use.files if is_within(canonical_path(file), place)}
-            if inside:
-                listed.setdefault(use.dataset, set()).update(inside)
-            elif place.rpartition("=")[1] and path in (use.properties.get("partition_paths") or ()):
-                listed.setdefault(use.dataset, set()).add(path)
-    if listed:
-        context.datasets.know(listed)
-        return [
-            Part(
-                dataset=context.datasets[key],
-                kind=PartKind.FILES,
-                certainty=Certainty.EXACT,
-                files=tuple(sorted(files)),
-                file_count=len(files),
-            )
-            for key, files in sorted(listed.items())
-        ]
-    # As a writer takes it, else as a reader does: with globs.
-    named = dict.fromkeys((naming.path(path), naming.path_pattern(path)))
-    keys = [dataset_key(context.tx.tenant, ref.namespace, ref.name) for ref in named]
-    known = [key for key in keys if ahead(context.tx, datasets=[key]).datasets]
-    key = known[0] if known else resolve_dataset(context.tx, path).asset.key
+    found = _listed_parts(context, path, place) + _versions_with(context, path, place)
+    if found:
+        return found
+    # As a writer takes it, else as a reader does: with globs. A file of a table by the folder of the table.
+    named = dict.fromkeys((naming.path(path), naming.path_pattern(path), *map(naming.path, _folders(path))))
+    keys = (dataset_key(context.tx.tenant, ref.namespace, ref.name) for ref in named)
+    known = next((key for key in keys if ahead(context.tx, datasets=[key]).datasets), None)
+    key = known or resolve_dataset(context.tx, path).asset.key
     used = "wrote" if context.backward else "read"
     context.notes[
-        f"No micro-batch or run lists this path among those it {used}: it may be any part of the dataset."
+        f"No micro-batch or run lists this path among those it {used}: it may be any part of the dataset. "
+        "Of more than 100 files the first by name are listed."
     ] = None
     return [Part(dataset=context.datasets[key], kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN)]
+
+
+def _listed_parts(context: Context, path: str, place: str) -> list[Part]:
+    """Files and partitions that some run or micro-batch lists itself as read (backwards: written)."""
+    listed: dict[str, set[str]] = {}
+    for owner in _users(context, path, produced=context.backward):
+        for use in owner.writes() if context.backward else owner.reads():
+            inside = _inside(use, place) if use.kind is PartKind.FILES else set()
+            if not inside and place.rpartition("=")[1] and path in (use.properties.get("partition_paths") or ()):
+                inside = {path}
+            if inside:
+                listed.setdefault(use.dataset, set()).update(inside)
+    context.datasets.know(listed)
+    return [
+        Part(
+            dataset=context.datasets[key],
+            kind=PartKind.FILES,
+            certainty=Certainty.EXACT,
+            files=tuple(sorted(files)),
+            file_count=len(files),
+        )
+        for key, files in sorted(listed.items())
+    ]
+
+
+def _versions_with(context: Context, path: str, place: str) -> list[Part]:
+    """Versions of tables that added a file, or files of a partition: a file is a part of the version that added it."""
+    uses = [
+        use
+        for owner in _users(context, path, produced=True)
+        for use in owner.writes()
+        if use.kind is PartKind.SNAPSHOT and _inside(use, place)
+    ]
+    context.datasets.know(use.dataset for use in uses)
+    parts: dict[tuple[str, str | None], Part] = {}
+    for use in uses:
+        part = part_of(use, context.datasets[use.dataset])
+        earlier = parts.get((use.dataset, part.version), part)
+        files = tuple(sorted({*earlier.files, *_inside(use, place)}))
+        parts[use.dataset, part.version] = replace(part, files=files, rows=None)
+        context.notes[f"{path} was added to {part.dataset.spelling} by {described(part)}."] = None
+    return [part for _, part in sorted(parts.items(), key=lambda each: str(each[0]))]
+
+
+def _users(context: Context, path: str, *, produced: bool) -> list[Batch | Run]:
+    batches, runs = path_users(context, [path], produced=produced)
+    return [*batches, *runs]
+
+
+def _inside(use: StoredUse, place: str) -> set[str]:
+    return {file for file in use.files if is_within(canonical_path(file), place)}
+
+
+def _folders(path: str) -> list[str]:
+    """The folders that a path is in, the nearest first."""
+    return [path[: slash.start()] for slash in reversed(list(re.finditer("(?<=[^/:])/", path)))]
 
 
 def _arrived_parts(context: Context, topic: Asset, partition: int | None, start: datetime, end: datetime) -> list[Part]:

@@ -12,6 +12,7 @@ from headwater_consumers.graph.derive import FILES
 from headwater_consumers.graph.words import path_marks
 from headwater_consumers.materializer.fold.builder import Builder, put, put_facets
 from headwater_schemas.events import Certainty, DatasetUse, FileSet, Position, TableSnapshot
+from headwater_schemas.facets import ADDED_FILES_FACET, AddedFiles, added_files
 
 
 def fold_uses(
@@ -30,9 +31,13 @@ def fold_uses(
         while use in out:
             use = use._replace(ordinal=use.ordinal + 1)
         registers = _reported(item, stamp)
-        put_facets(registers, stamp, item.facets)
+        added = added_files(item.facets.get(ADDED_FILES_FACET))
+        # The files are in the position then.
+        is_known = added is not None and item.position is not None and item.position.table_snapshot is not None
+        facets = {name: text for name, text in item.facets.items() if not (is_known and name == ADDED_FILES_FACET)}
+        put_facets(registers, stamp, facets)
         if item.position is not None:
-            position = position_properties(item.position, item.certainty)
+            position = position_properties(item.position, item.certainty, added)
             if position is not None:
                 registers["position"] = (stamp, position)
             _fold_version(into, tenant, dataset, item.position, stamp)
@@ -71,12 +76,21 @@ def _fold_version(into: Builder, tenant: str, dataset: str, position: Position, 
         join(into.version(tenant, dataset, FILES, files.manifest_digest).registers, registers)
 
 
-def position_properties(position: Position, certainty: Certainty) -> Props | None:
-    """The register `position`; None for a position of a sort that this version doesn't know."""
+def position_properties(position: Position, certainty: Certainty, added: AddedFiles | None = None) -> Props | None:
+    """The register `position`; None for a position of a sort that this version doesn't know.
+
+    Args:
+        position: of a use.
+        certainty: how sure it is.
+        added: of a table's version, the files that it added, where they are known.
+    """
     found = _position(position)
     if found is None:
         return None
     kind, properties = found
+    if added is not None and (table := position.table_snapshot) is not None:
+        marks = path_marks([*table.partitions, *added.paths]) or None
+        properties = properties | {"file_count": added.count, "paths": sorted(added.paths) or None, "_marks": marks}
     out: Props = {name: value for name, value in properties.items() if value is not None}
     out["position"] = kind
     out["certainty"] = certainty.value

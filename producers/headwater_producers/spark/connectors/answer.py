@@ -15,6 +15,7 @@ from headwater_producers.spark.jvm.scala import class_name, option
 from headwater_producers.spark.plan.column import DataType
 from headwater_producers.spark.plan.partition import Partition
 from headwater_schemas.events import Certainty, FileSet, Position, Storage
+from headwater_schemas.facets import AddedFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,8 @@ class Committed:
         read: what it was made from, where the command's input is the table itself, or its files.
         partitions: of files, those that they are in; empty where there are none, or too many to list.
         keeps: whether the table still has files that this write didn't make; None where that isn't known.
+        added: the files that the version in `position` added, by whole paths or within the table; None where that
+            isn't known.
     """
 
     position: Position | None
@@ -81,6 +84,7 @@ class Committed:
     read: Position | None = None
     keeps: bool | None = None
     partitions: tuple[Partition, ...] = ()
+    added: AddedFiles | None = None
 
 
 class BatchLog(Protocol):
@@ -113,11 +117,13 @@ class SinkCommit:
         position: what was written.
         counts: of it.
         at: when the last of it was written, by the sink's clock, where the log has that.
+        added: of a table's version, the files that it added, as in `Committed`; None where that isn't known.
     """
 
     position: Position
     counts: Counts
     at: datetime | None = None
+    added: AddedFiles | None = None
 
 
 class StreamLog(Protocol):

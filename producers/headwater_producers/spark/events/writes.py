@@ -14,6 +14,7 @@ from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutpu
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition
 from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, Position
+from headwater_schemas.facets import AddedFiles
 from headwater_schemas.identity import manifest_digest
 
 
@@ -86,6 +87,7 @@ class Write:
         version: of the one table written, where it has versions and which it was is known.
         version_certainty: how sure that is.
         partitions: of files written, those that they are in, where that is known.
+        added: the files that the version added, where that is known.
         commits: whether the table's log has a commit that may be this write's; None where nobody could look.
         possibly_of: whether each input is only possibly a source: of rows that the program handed over.
         ran_jobs: whether Spark ran anything meanwhile, where that alone shows whether it wrote; None elsewhere.
@@ -97,6 +99,7 @@ class Write:
     version: Position | None = None
     version_certainty: Certainty = Certainty.UNKNOWN
     partitions: tuple[Partition, ...] = ()
+    added: AddedFiles | None = None
     commits: bool | None = None
     ran_jobs: bool | None = None
     possibly_of: bool = False
@@ -116,6 +119,7 @@ class Write:
         outputs = self.description.outputs
         counts = self.written if len(outputs) == 1 else Counts()
         version = self.version if len(outputs) == 1 else None
+        added = self.added if version is not None else None
         return tuple(
             DatasetUse(
                 dataset=output.dataset,
@@ -124,7 +128,7 @@ class Write:
                 rows=counts.rows,
                 bytes=counts.bytes,
                 files=counts.files,
-                facets=_lifecycle(output) | self._partitioned(output, counts),
+                facets=_lifecycle(output) | self._partitioned(output, counts) | _files_of(output, added),
                 schema_digest=schema_written(output),
                 possible=self.possibly_of,
             )
@@ -285,6 +289,10 @@ def _both_written(one: DatasetUse, other: DatasetUse) -> tuple[Position | None, 
 
 def _counts(use: DatasetUse) -> Counts:
     return Counts(rows=use.rows, bytes=use.bytes, files=use.files)
+
+
+def _files_of(output: PlanOutput, added: AddedFiles | None) -> dict[str, str]:
+    return {} if added is None else added.of(output.dataset).facets()
 
 
 def _total(counts: list[Counts]) -> Counts:

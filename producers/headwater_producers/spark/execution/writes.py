@@ -91,6 +91,7 @@ def executed_write(
         version=version.position,
         version_certainty=version.certainty,
         partitions=version.partitions,
+        added=version.added.without_values() if version.added is not None and not settings.literals else version.added,
         commits=True if log is not None else None,
     )
 

@@ -66,6 +66,7 @@ class SinkCommits:
             rows=commit.counts.rows if rows is None else rows,
             bytes=commit.counts.bytes,
             files=commit.counts.files,
+            facets=commit.added.of(output.dataset).facets() if commit.added is not None else {},
         )
 
     def written_at(self, batch_id: int) -> datetime | None:

@@ -17,6 +17,7 @@ from support.graph.reference.values import (
     Node,
     Props,
     as_text,
+    facets_of,
     given,
     key_of,
     micros,
@@ -188,12 +189,12 @@ class _Graph(Declared):
                 props.update(position)
                 if (version := self.version_of(tenant, dataset, position)) is not None:
                     relate(owner, {"CONSUMED": "READ", "PRODUCED": "WROTE"}[type_], version, {})
-                facets = {name for _, use in reports for name in use.facets}
+                stated = [(stamp, facets_of(use)) for stamp, use in reports]
+                facets = {name for _, each in stated for name in each}
                 if facets:
                     props["facet_names"] = sorted(facets)
                     props["facets"] = [
-                        max((stamp, use.facets[name]) for stamp, use in reports if name in use.facets)[1]
-                        for name in sorted(facets)
+                        max((stamp, each[name]) for stamp, each in stated if name in each)[1] for name in sorted(facets)
                     ]
                 for name in ("rows", "bytes", "files", "schema_digest"):
                     values = [(stamp, getattr(use, name)) for stamp, use in reports if getattr(use, name) is not None]

@@ -108,6 +108,19 @@ def quality_props(results: Iterable[QualityResult]) -> Props:
     return {name: values for name, values in props.items() if name[8:] in needed or any(values)}
 
 
+def added_files(use: DatasetUse) -> Props:
+    """What a table's version added, which its position has, and not the use's facets."""
+    text = use.facets.get("headwater_addedFiles") or "null"
+    if use.position is None or use.position.table_snapshot is None or (added := json.loads(text)) is None:
+        return {}
+    return {"file_count": added["count"], "paths": sorted(added["paths"]) or None}
+
+
+def facets_of(use: DatasetUse) -> dict[str, str]:
+    """The facets that the graph has of it."""
+    return {name: text for name, text in use.facets.items() if name != "headwater_addedFiles" or not added_files(use)}
+
+
 def position_props(use: DatasetUse) -> Props:
     """A position's properties; empty where there is none, or one of a type that isn't known."""
     props: Props = {}
@@ -124,6 +137,7 @@ def position_props(use: DatasetUse) -> Props:
         props.update(position="table_snapshot", format=snapshot.format, snapshot_id=snapshot.snapshot_id)
         props.update(parent_id=snapshot.parent_id, operation=snapshot.operation)
         props["partition_paths"] = sorted(set(snapshot.partitions)) or None
+        props.update(added_files(use))
     elif (changes := position.table_range) is not None:
         props.update(position="table_range", format=changes.format)
         props.update(from_version=changes.from_, to_version=changes.to)

@@ -22,6 +22,7 @@ from headwater_producers.spark.connectors.delta.log import (
     DeltaFiles,
     DeltaLog,
     delta_actions,
+    delta_added,
     delta_counts,
     delta_files,
     delta_snapshot,
@@ -166,6 +167,7 @@ class DeltaCommits:
             newest.certainty,
             functools.reduce(Counts.plus, counts),
             keeps=there > added if there is not None and added is not None else None,
+            added=delta_added(newest.text),
         )
 
 
@@ -200,9 +202,9 @@ class StreamedCommits:
         found = self._log.streamed(query_id, batch_id)
         if found is None:
             return None
-        number, actions = found
-        info = actions.get("commitInfo", {})
+        info = found.actions.get("commitInfo", {})
         metrics = info.get("operationMetrics")
         counts = delta_counts(metrics) if isinstance(metrics, dict) else Counts()
         at = info.get("timestamp")
-        return SinkCommit(delta_snapshot(number, info), counts, None if at is None else instant(int(at)))
+        when = None if at is None else instant(int(at))
+        return SinkCommit(delta_snapshot(found.version, info), counts, when, found.added)

@@ -12,14 +12,17 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
 
 import msgspec
 
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, partition_path
+from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import Position, TableSnapshot
+from headwater_schemas.facets import AddedFiles
 
 # Commits that one search reads, including those of other writers.
 _MAX_COMMITS: Final = 200
@@ -29,18 +32,26 @@ _REMEMBERED: Final = 1_000
 Actions = dict[str, Any]
 
 
+class StreamedCommit(NamedTuple):
+    """A commit of a micro-batch: its version, the actions `commitInfo` and `txn`, and the files that it added."""
+
+    version: int
+    actions: Actions
+    added: AddedFiles | None
+
+
 class DeltaLog:
     """The log of the table in a folder, read only as far as needed: mostly one commit for each micro-batch."""
 
     def __init__(self, table: TextFolder) -> None:
         self._table = table
-        self._found: OrderedDict[tuple[str, int], tuple[int, Actions]] = OrderedDict()
+        self._found: OrderedDict[tuple[str, int], StreamedCommit] = OrderedDict()
         # Versions from `_low` up to and without `_next` have been read.
         self._low = self._next = -1
         self._earliest: dict[str, int] = {}
 
-    def streamed(self, query_id: str, batch_id: int) -> tuple[int, Actions] | None:
-        """The version that a micro-batch made, with its commit's actions.
+    def streamed(self, query_id: str, batch_id: int) -> StreamedCommit | None:
+        """The commit that a micro-batch made.
 
         None if it made none (Delta commits nothing for a batch that another start has written), if its commit has been
         deleted, or if more than `_MAX_COMMITS` commits lie between it and those read before.
@@ -62,10 +73,11 @@ class DeltaLog:
 
     def _read(self, version: int) -> bool:
         """Reads a commit; False if there is none."""
-        actions = delta_commit(self._table, version)
+        text = delta_text(self._table, version)
+        actions = delta_actions(text)
         if (transaction := actions.get("txn")) is not None:
             app, batch = str(transaction["appId"]), int(transaction["version"])
-            self._found[(app, batch)] = (version, actions)
+            self._found[(app, batch)] = StreamedCommit(version, actions, delta_added(text))
             self._earliest[app] = min(batch, self._earliest.get(app, batch))
             if len(self._found) > _REMEMBERED:
                 self._found.popitem(last=False)
@@ -75,11 +87,6 @@ class DeltaLog:
         """The version to begin at: Delta's last checkpoint, or 0 for a table that has none yet."""
         text = self._table.read("_delta_log/_last_checkpoint")
         return int(json.loads(text)["version"]) if text else 0
-
-
-def delta_commit(table: TextFolder, version: int) -> Actions:
-    """The actions `commitInfo` and `txn` of a Delta commit; empty if the commit has been deleted."""
-    return delta_actions(delta_text(table, version))
 
 
 def delta_text(table: TextFolder, version: int) -> str:
@@ -128,6 +135,7 @@ _MAX_FILES: Final = 10_000
 
 
 class _File(msgspec.Struct):
+    path: str = ""
     partitionValues: dict[str, str | None] = {}  # noqa: N815 - Delta's name
 
 
@@ -185,6 +193,26 @@ def delta_files(text: str) -> DeltaFiles:
     partitions = frozenset(tuple(file.partitionValues.items()) for file in touched if file and file.partitionValues)
     added = sum(action.add is not None for action in actions)
     return DeltaFiles(added, _few(partitions))
+
+
+def delta_added(text: str) -> AddedFiles | None:
+    """The files that a commit added, by their paths within the table; None where it added none.
+
+    A file of a shallow clone is in the other table, and has a whole URI.
+
+    Raises:
+        msgspec.DecodeError: the text isn't a commit's.
+    """
+    lines = [line for line in text.splitlines() if line.startswith(('{"add":', '{"remove":'))]
+    if len(lines) > _MAX_FILES:
+        count = sum(line.startswith('{"add":') for line in lines)
+        return AddedFiles(count) if count else None
+    decoder = msgspec.json.Decoder(_Action)
+    actions = [decoder.decode(line) for line in lines]
+    # One whose deleted rows are marked anew is removed and added in one commit, and was there before.
+    removed = {action.remove.path for action in actions if action.remove is not None}
+    names = sorted(unquote(each.add.path) for each in actions if each.add is not None and each.add.path not in removed)
+    return AddedFiles(len(names), tuple(names[:MAX_PATHS])) if names else None
 
 
 def _few(partitions: frozenset[Partition]) -> frozenset[Partition]:

@@ -18,7 +18,9 @@ from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import statics
 from headwater_producers.spark.plan.column import DataType
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS
+from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import Certainty, Position, TableSnapshot
+from headwater_schemas.facets import AddedFiles
 
 # Snapshots looked at for a batch command, those of others included; a round trip or three each.
 _MAX_COMMITS: Final = 50
@@ -66,7 +68,12 @@ class IcebergCommits:
                 found.append(snapshot)
         if len(found) != 1:
             return None
-        return Committed(iceberg_snapshot(iceberg, found[0]), Certainty.EXACT, iceberg_counts(found[0]))
+        return Committed(
+            iceberg_snapshot(iceberg, found[0]),
+            Certainty.EXACT,
+            iceberg_counts(found[0]),
+            added=iceberg_added(iceberg, found[0]),
+        )
 
 
 class IcebergSnapshots:
@@ -91,7 +98,8 @@ class IcebergSnapshots:
         snapshot = self._iceberg.snapshot(int(found)) if found is not None else None
         if snapshot is None:
             return None
-        return SinkCommit(iceberg_snapshot(self._iceberg, snapshot), iceberg_counts(snapshot))
+        added = iceberg_added(self._iceberg, snapshot)
+        return SinkCommit(iceberg_snapshot(self._iceberg, snapshot), iceberg_counts(snapshot), added=added)
 
     def _look(self, query_id: str) -> None:
         newest: str | None = None
@@ -138,6 +146,19 @@ def iceberg_counts(snapshot: Any) -> Counts:
     number = {key: int(value) if (value := summary.get(key)) is not None else None for key in _ADDED}
     rows, size, files = (number[key] for key in _ADDED)
     return Counts(rows=rows, bytes=size, files=files)
+
+
+def iceberg_added(iceberg: Any, snapshot: Any) -> AddedFiles | None:
+    """The data files that a snapshot added; None where it doesn't count any."""
+    count = iceberg_counts(snapshot).files
+    if not count:
+        return None
+    files = snapshot.addedDataFiles(iceberg.io()).iterator()
+    paths: list[str] = []
+    while len(paths) < MAX_PATHS and files.hasNext():
+        # `location()` is its name since 1.7.
+        paths.append(str(files.next().path()))
+    return AddedFiles(count, tuple(sorted(paths)))
 
 
 def _partitions(iceberg: Any, snapshot: Any) -> tuple[str, ...]:
