@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headwater.doctor.finding import Finding, Severity, duration_text, ok
+from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_schemas.errors import DecodeError
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
+    from headwater_schemas.codec import Decoder
+
 MOST_SKEW_SECONDS = 5.0
 """Answers, `1h` ago say, are off by as much; above this it is worth a warning."""
+NEWEST = 500
+"""Events of each partition whose own time is looked at: a record's timestamp may be the broker's."""
 MOST_AHEAD_SECONDS = 60.0
 """Of a producer: what it reports wins over what others report later, for so long."""
 
@@ -69,14 +76,30 @@ def judge(clock: SeenClock) -> Finding:
     )
 
 
-def judge_events(latest: datetime | None, topic: str, now: datetime) -> Iterator[Finding]:
-    """A finding on producers: the latest time that a record has.
+def latest_event(client: Mapping[str, Any], topic: str, decoder: Decoder) -> datetime | None:
+    """The latest time that one of the newest events of each partition states; None: none of them can be read.
+
+    Raises:
+        KafkaException, BrokerUnavailableError: the brokers don't answer, or refuse.
+        TransientError: schemas can't be looked up.
+    """
+    latest = None
+    for record in records_to_end(client, topic, newest=NEWEST):
+        with contextlib.suppress(DecodeError):
+            time = decoder.decode(record.value).event_time
+            latest = time if latest is None else max(latest, time)
+    return latest
+
+
+def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) -> Iterator[Finding]:
+    """A finding on producers: the latest time that one states.
 
     Args:
-        latest: timestamp of the record with the latest; None: there is none.
+        times: of the newest events, and the latest timestamp of a record; None: there is none.
         topic: where.
         now: ours.
     """
+    latest = max((time for time in times if time is not None), default=None)
     if latest is None:
         return
     ahead = (latest - now).total_seconds()
@@ -90,4 +113,4 @@ def judge_events(latest: datetime | None, topic: str, now: datetime) -> Iterator
             "Run NTP (chrony) where drivers run; `headwater events` shows which job it was.",
         )
     else:
-        yield ok("clocks", topic, "No event is of the future.")
+        yield ok("clocks", topic, f"None of the newest {NEWEST} events of each partition is of the future.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka import KafkaException
 
 from headwater.connection import client_config
+from headwater.decoding import event_decoder
 from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox, topics
 from headwater.doctor.finding import Finding, Severity, unseen
 from headwater.errors import ConfigurationError, HeadwaterError
@@ -90,14 +91,17 @@ def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: st
     yield from _tried(
         "lag", group, lambda: lag.judge(lag.look(client, events, group), topic=events, group=group, now=now)
     )
-    yield from _tried("clocks", events, lambda: _producers(client, events, group, now))
+    yield from _tried("clocks", events, lambda: _producers(settings, client, now))
     expires = topics.expires(seen[events])
     yield from _tried("backup", events, lambda: _backup(client, events, group, archive, expires=expires))
 
 
-def _producers(client: dict[str, str], topic: str, group: str, now: datetime) -> Iterator[Finding]:
-    state = topic_state(client, topic, group)
-    yield from clocks.judge_events(None if state is None else state.last_event, topic, now)
+def _producers(settings: Settings, client: dict[str, str], now: datetime) -> Iterator[Finding]:
+    topic = settings.topic.names().events
+    state = topic_state(client, topic, settings.materializer.group)
+    with event_decoder(settings) as decoder:
+        stated = clocks.latest_event(client, topic, decoder)
+    yield from clocks.judge_events([stated, None if state is None else state.last_event], topic, now)
     yield unseen("clocks", "Kafka", "Brokers don't report their clocks.", "Run NTP or chrony on them.")
 
 

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from msgspec import structs
 
 from headwater.cli import main
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.schema import ensure_schema
+from headwater_schemas.codec import encode
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
+from support.materializer.events import run_start
 from support.materializer.worlds import patiently
 from support.stack import StackUnderTest
 from support.waiting import patience
@@ -83,9 +86,9 @@ def configured(stack: StackUnderTest, topic: str, **config: str) -> None:
     future.result(patience(20))
 
 
-def published(stack: StackUnderTest, topic: str, at: datetime) -> None:
+def published(stack: StackUnderTest, topic: str, at: datetime, value: bytes = b"x") -> None:
     producer = Producer({"bootstrap.servers": stack.bootstrap_servers})
-    producer.produce(topic, value=b"x", timestamp=round(at.timestamp() * 1_000), partition=0)
+    producer.produce(topic, value=value, timestamp=round(at.timestamp() * 1_000), partition=0)
     assert producer.flush(patience(20)) == 0
 
 
@@ -115,7 +118,9 @@ def test_each_fault_of_the_stack_is_found(
 ) -> None:
     topics_made(stack, names)
     ensure_schema(clean_database, "neo4j")
-    published(stack, names.events, datetime.now(UTC) + timedelta(hours=1))
+    # By the broker's clock it is of now.
+    ahead = structs.replace(run_start(0), event_time=datetime.now(UTC) + timedelta(hours=5))
+    published(stack, names.events, datetime.now(UTC), encode(ahead))
     published(stack, names.dead_letters, datetime.now(UTC) - timedelta(days=8))
     configured(stack, names.events, retention_ms="86400000", cleanup_policy="compact,delete", max_message_bytes="65536")
     with clean_database.session() as session:

@@ -219,12 +219,12 @@ def test_a_clock_is_compared_with_the_span_of_the_question(subtests: pytest.Subt
 
 def test_an_event_of_the_future() -> None:
     def at(seconds: float) -> list[Severity]:
-        return of("clocks", clocks.judge_events(NOW + timedelta(seconds=seconds), NAMES.events, NOW))
+        return of("clocks", clocks.judge_events([NOW, None, NOW + timedelta(seconds=seconds)], NAMES.events, NOW))
 
     assert at(61) == [FAIL]
     assert at(60) == [OK]
     assert at(-DAY) == [OK]
-    assert list(clocks.judge_events(None, NAMES.events, NOW)) == []
+    assert list(clocks.judge_events([None], NAMES.events, NOW)) == []
 
 
 # Outbox.
