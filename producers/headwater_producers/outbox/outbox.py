@@ -140,6 +140,12 @@ class Outbox:
             self._backlog.closed = True
         self._relay.stop()
         self._writer.stop()
+        if lost := self._backlog.unwritten_count:
+            logger.error(
+                "lineage capture: %d events are lost: neither Kafka nor the disk took them (%s)",
+                lost,
+                self._backlog.disk_problem,
+            )
         self._publisher.close(timeout_seconds=0)
         self._backlog.close()
         # Nothing is left behind where Kafka has all: not the folder either, if this was the last to use it.
@@ -187,13 +193,23 @@ class OutboxSink:
                 return 0
 
     def _logged(self, waiting: int) -> int:
-        if waiting:
+        figures = self._outbox.figures()
+        unwritten = min(waiting, figures.unwritten) if figures.disk_problem is not None else 0
+        if unwritten:
+            logger.error(
+                "lineage capture: %d events are neither in Kafka nor in the outbox %s: %s. They are lost if that "
+                "doesn't change before this process ends",
+                unwritten,
+                figures.folder,
+                figures.disk_problem,
+            )
+        if kept := waiting - unwritten:
             logger.warning(
                 "lineage capture: %d events are not delivered yet: %s. They are in the outbox %s; the next run that "
                 "sends to the same topic delivers them",
-                waiting,
+                kept,
                 self._outbox.problem or "timed out",
-                self._outbox.figures().folder,
+                figures.folder,
             )
         return waiting
 

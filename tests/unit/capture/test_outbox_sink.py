@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 class Figures:
     relayed: int
     folder: str = "/outbox/broker-1"
+    unwritten: int = 0
+    disk_problem: str | None = None
 
 
 class FakeOutbox:

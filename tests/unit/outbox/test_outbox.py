@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 from confluent_kafka import KafkaError
@@ -18,6 +19,7 @@ from headwater_producers.outbox import (
     OutboxClosedError,
     OutboxFullError,
     OutboxLimits,
+    OutboxSink,
     OutboxUnusableError,
     WhenFull,
     relay,
@@ -251,9 +253,26 @@ def test_a_disk_that_refuses_does_not_keep_events_from_kafka(
     cluster.holding = True
     outbox.put(record("e3"))
     assert outbox.await_durable(0.2) == 1, "neither the disk nor Kafka has it"
+    assert OutboxSink(outbox).flush(0) == 1
+    assert "1 events are neither in Kafka nor in the outbox" in caplog.text
+    assert "are not delivered yet" not in caplog.text
     monkeypatch.setattr(Store, "append", append)
     assert outbox.await_durable(patience(20)) == 0
     assert outbox.figures().disk_problem is None
+
+
+def test_what_neither_the_disk_nor_kafka_took_is_counted_as_lost_at_the_end(
+    make: Make, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster.holding = True
+    outbox = make()
+    outbox.put(record("e1"))
+    assert outbox.await_durable(patience(20)) == 0
+    monkeypatch.setattr(Store, "append", Mock(side_effect=OutboxUnusableError("database or disk is full")))
+    outbox.put(record("e2"))
+    outbox.put(record("e3"))
+    outbox.close()
+    assert "2 events are lost: neither Kafka nor the disk took them (database or disk is full)" in caplog.text
 
 
 def test_a_folder_that_is_removed_while_it_is_in_use_is_made_anew(
