@@ -22,7 +22,7 @@ from headwater_producers.spark.jvm.scala import class_name, items, kept, option,
 
 logger = logging.getLogger(__name__)
 
-TRIED: Final = ("3.5", "4.0", "4.1", "4.2")
+TRIED: Final = ("3.5", "4.0", "4.1", "4.2", "4.3")
 """Minor versions that the tests were run on, oldest first."""
 
 MORE_COMMANDS: Final = frozenset({"file source write"})
