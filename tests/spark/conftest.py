@@ -49,8 +49,8 @@ def pytest_pyfunc_call() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup() -> Generator[None, object, object]:
-    """So is what needs a fixture that can't be made there."""
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    """So is what needs a fixture that can't be made there, and each other test that needs it."""
     with where_spark_agrees():
         return (yield)
 

@@ -16,6 +16,8 @@ from urllib.parse import unquote, urlsplit
 
 from py4j.protocol import Py4JJavaError
 
+from support.spark_versions import needs_jars
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -86,6 +88,7 @@ def rest_catalog(spark: SparkSession, warehouse: str) -> Iterator[str]:
     Yields:
         Its URI.
     """
+    needs_jars("iceberg")
     catalog = _Catalog(spark, warehouse)
 
     class Handler(BaseHTTPRequestHandler):

@@ -29,7 +29,7 @@ FEATURES: tuple[tuple[str, str], ...] = (
     (r"sources\.test_sources_and_sinks.*\[Iceberg|sources\.test_iceberg", "Iceberg"),
     (r"sources\.test_kafka_batch", "Kafka: batch"),
     (r"sources\.test_hive", "Hive tables"),
-    (r"sources\.test_sources_and_sinks.*\[RDDs", "RDDs"),
+    (r"sources\.test_sources_and_sinks.*\[RDDs|sources\.test_rdds", "RDDs"),
     (r"sources\.test_sources_and_sinks.*\[Python", "Python data sources"),
     (r"sources", "Files, tables, JDBC, partitions"),
     (r"streaming\..*(k|K)afka", "Kafka: streams"),

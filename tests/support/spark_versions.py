@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from headwater.stack.spark import installed_pyspark
+from headwater.stack.spark import SparkJars, installed_pyspark, installed_release
 
 _LOCK = Path(__file__).parents[2] / "uv.lock"
 # Of what Spark itself refuses: a statement or a function that this version doesn't have.
 _REFUSED = re.compile(
     r"PARSE_SYNTAX_ERROR|UNRESOLVED_ROUTINE|UNSUPPORTED_FEATURE|UNSUPPORTED_SUBQUERY|AMBIGUOUS_ALIAS_IN_NESTED_CTE|"
-    r"Cannot find catalog plugin class|"  # no jars of Iceberg for it
+    r"Cannot find catalog plugin class|CANNOT_LOAD_CATALOG.PLUGIN_CLASS_NOT_FOUND|"  # no jars of Iceberg for it
+    r"DATA_SOURCE_NOT_FOUND\] Failed to find the data source: delta|"  # no jars of Delta for it
+    r"The table or view `(?:own_delta|delta)`|"  # for the same reason
     r"does not support truncate in batch mode|"  # Delta 3.3 on the last Spark 3.5
     r"doesn't match to the schema for existing state"  # Spark 3.5 starts no join again whose columns became nullable
 )
@@ -30,6 +32,12 @@ def locked_pyspark() -> str:
 
 def is_locked() -> bool:
     return installed_pyspark() == locked_pyspark()
+
+
+def needs_jars(name: SparkJars) -> None:
+    """Skips the test where nothing is to be had for the installed Spark."""
+    if name not in installed_release().modules:
+        pytest.skip(f"there are no jars of {name} for PySpark {installed_pyspark()}")
 
 
 @contextlib.contextmanager

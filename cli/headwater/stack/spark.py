@@ -78,6 +78,15 @@ RELEASES: Final = (
             "avro": "org.apache.spark:spark-avro_2.13:4.2.0",
         },
     ),
+    # Spark's own modules of 4.3 couldn't be had yet; those of 4.2 run on it. Delta 4.4 for Spark 4.2 doesn't.
+    Release(
+        "4.3",
+        "4.3.0",
+        {
+            "spark": "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
+            "avro": "org.apache.spark:spark-avro_2.13:4.2.0",
+        },
+    ),
 )
 
 

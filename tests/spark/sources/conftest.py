@@ -40,8 +40,9 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Spark
     classic.setDefaultSession(shared._jsparkSession)
     classic.setActiveSession(shared._jsparkSession)
     configuration.remove("spark.sql.extensions")
+    if "delta" in installed_release().modules:
+        session.conf.set("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
     for key, value in {
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.ice.type": "hadoop",
         "spark.sql.catalog.ice.warehouse": str(tmp_path_factory.mktemp("ice")),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from headwater.stack.spark import installed_release
 from headwater_producers.spark.explain import explain_lineage
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, LineageEvent
 from spark.sources.cases import sql
@@ -21,7 +22,8 @@ pytestmark = pytest.mark.spark
 
 VIEW = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
 # The connectors' own classes for checkpoints aren't there.
-PLAIN_FILES = "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
+_PACKAGE = "" if installed_release().name in ("3.5", "4.0") else "checkpointing."
+PLAIN_FILES = f"org.apache.spark.sql.execution.streaming.{_PACKAGE}FileSystemBasedCheckpointFileManager"
 BASES = {
     # as a job names it: namespace, and how a name in it begins
     "s3a://lake": ("s3://lake", ""),

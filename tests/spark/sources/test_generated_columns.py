@@ -9,6 +9,7 @@ import pytest
 from headwater_producers.spark.execution import describe
 from spark.plan.goldens import check, edge_lines
 from spark.plan.listener import executions
+from support.spark_versions import needs_jars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,6 +43,7 @@ def make(lake: SparkSession) -> None:
 
 @pytest.mark.parametrize("title", INSERTS)
 def test_what_the_table_generates_is_emitted(lake: SparkSession, title: str) -> None:
+    needs_jars("delta")
     lake.sql("CREATE TABLE IF NOT EXISTS to_generate (id INT, at TIMESTAMP, name STRING) USING parquet")
     make(lake)
     with executions(lake) as found:

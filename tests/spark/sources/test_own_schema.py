@@ -27,8 +27,9 @@ def folder(watched: Watched, tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = spark.sql(ROWS).coalesce(1)
     rows.write.partitionBy("n").parquet(str(folder / "parquet"))
     rows.write.option("header", "true").csv(str(folder / "csv"))
-    rows.write.format("delta").save(str(folder / "delta"))
-    rows.write.format("delta").saveAsTable("own_delta")
+    if "delta" in installed_release().modules:
+        rows.write.format("delta").save(str(folder / "delta"))
+        rows.write.format("delta").saveAsTable("own_delta")
     if "iceberg" in installed_release().modules:
         spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
         rows.writeTo("ice.db.own").tableProperty("write.spark.accept-any-schema", "true").create()

@@ -26,7 +26,12 @@ ENCRYPTED: list[tuple[str, str]] = [
     ("upper(aes_encrypt(ssn, SEK,RIT(, GCM, DEFAULT, , ))", "upper(aes_encrypt(ssn, ?))"),
     ("aes_encrypt(ssn, SEKRIT", "aes_encrypt(ssn, ?)"),
     ("aes_encrypt(" * 5_000 + "SEKRIT", "aes_encrypt(?, ?)"),
+    ("hmac(ssn, SEKRIT, SHA-256)", "hmac(ssn, ?)"),
+    ("to_base32(hmac(ssn, unhex(SEKRIT), SHA-256))", "to_base32(hmac(ssn, ?))"),
+    ("hmac(aes_decrypt(ssn, SEKRIT, GCM, DEFAULT, ), SEKRIT, SHA-512)", "hmac(aes_decrypt(ssn, ?), ?)"),
+    ("hmac(ssn, SEK,RIT, SHA-256)", "hmac(ssn, ?)"),
     ("sum(x)", "sum(x)"),
+    ("hmac_of(x, y)", "hmac_of(x, y)"),
     ("concat(first, -, last)", "concat(first, -, last)"),
 ]
 

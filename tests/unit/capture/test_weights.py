@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -13,11 +14,11 @@ from headwater_producers.spark.driver.listeners import COMMAND_BYTES, SMALL_BYTE
 AT = datetime(2013, 1, 1, tzinfo=UTC)
 
 
-def command(text: str | Exception) -> CommandEnded:
-    def tree_string(*_: object) -> str:
+def command(text: str | Exception | Callable[..., str]) -> CommandEnded:
+    def tree_string(*given: object) -> str:
         if isinstance(text, Exception):
             raise text
-        return text
+        return text if isinstance(text, str) else text(*given)
 
     execution: Any = SimpleNamespace(analyzed=lambda: SimpleNamespace(treeString=tree_string))
     return CommandEnded("save", execution, None, None, None, AT)
@@ -40,6 +41,19 @@ def test_a_plan_weighs_its_operators_times_their_columns() -> None:
 def test_columns_that_are_only_passed_on_weigh_less() -> None:
     computed, passed = (weigh(command(plan(50, 1_000, *column))) for column in ((), ("c{0}#{0}L",)))
     assert 2 < computed / passed < 6, "not nothing: what isn't named may be computed"
+
+
+@pytest.mark.parametrize(("version", "arguments"), [("3.5.7", 4), ("4.0.5", 4), ("4.1.1", 5), ("4.3.0", 5)])
+def test_each_spark_is_asked_for_the_text_by_the_arguments_that_it_takes(
+    version: str, arguments: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tree_string(*given: object) -> str:
+        if len(given) != arguments:
+            raise TypeError(f"no treeString of {len(given)} arguments")
+        return plan(50, 1_000)
+
+    monkeypatch.setattr("pyspark.__version__", version)
+    assert weigh(command(tree_string)) == weigh(command(plan(50, 1_000))) > COMMAND_BYTES
 
 
 def test_what_holds_no_plan_and_what_can_not_be_looked_at_is_small() -> None:

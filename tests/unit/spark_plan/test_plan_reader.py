@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.edges import OutputField, Target, column_lineage
@@ -11,6 +11,9 @@ from headwater_producers.spark.plan.operators import PlanReader
 from headwater_producers.spark.plan.tree import Node, Nodes
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
+
+if TYPE_CHECKING:
+    import pytest
 
 T = DatasetRef("file", "/t")
 VIEW = DatasetRef("hive://m:9083", "default.v")
@@ -42,6 +45,14 @@ def attribute(name: str, number: int) -> dict[str, Any]:
         "dataType": "string",
         "exprId": {"id": number},
     }
+
+
+def expression(name: str, children: int) -> dict[str, Any]:
+    return {"class": EXPRESSIONS + name, "num-children": children}
+
+
+def literal(value: str) -> dict[str, Any]:
+    return {**expression("Literal", 0), "value": value, "dataType": "string"}
 
 
 def alias(name: str, number: int, *expression: dict[str, Any]) -> list[dict[str, Any]]:
@@ -78,15 +89,35 @@ def test_columns_an_unknown_operator_makes_may_come_from_any_below() -> None:
 
 
 def test_an_expression_of_spark_that_no_table_names_is_derived() -> None:
-    expression = {"class": f"{EXPRESSIONS}Soundex2030", "num-children": 1}
-    edges, reader = read([operator("Project", 1, projectList=[alias("s", 9, expression, attribute("a", 1))]), leaf()])
+    sounding = expression("Soundex2030", 1)
+    edges, reader = read([operator("Project", 1, projectList=[alias("s", 9, sounding, attribute("a", 1))]), leaf()])
     assert edges == [("s", "a", Kind.DERIVE)]
     assert not reader.problems
 
 
+def test_nullif_of_spark_4_3_chooses_by_both_and_passes_on_the_first() -> None:
+    equal = [expression("EqualTo", 2), attribute("a", 1), attribute("b", 2)]
+    value = [expression("NullIf", 1), expression("NullIfResult", 2), *equal, attribute("a", 1)]
+    edges, _ = read([operator("Project", 1, projectList=[alias("n", 9, *value)]), leaf()])
+    assert edges == [("n", "a", Kind.DERIVE), ("n", "a", Kind.CONDITIONAL), ("n", "b", Kind.CONDITIONAL)]
+
+
+def test_keys_are_in_no_text_however_they_are_written(subtests: pytest.Subtests) -> None:
+    key = literal("SEKRIT")
+    for name, kind in (("Hmac", Kind.HASH), ("AesEncrypt", Kind.MASK)):
+        for written in ([key], [expression("Unhex", 1), key], [expression("Concat", 2), key, key]):
+            with subtests.test(name, key=written[0]["class"]):
+                value = [expression(name, 3), attribute("a", 1), *written, literal("SHA-256")]
+                reader = PlanReader(OneTable())
+                relation = reader.read([operator("Project", 1, projectList=[alias("h", 9, *value)]), leaf()])
+                (column,) = relation.ordered()
+                assert [(source.kind, source.masking) for source in column.sources] == [(kind, True)]
+                assert column.text.endswith("(a, ?, ?)")
+
+
 def test_anybody_elses_expression_is_a_black_box() -> None:
-    expression = {"class": "com.example.Geohash", "num-children": 1}
-    edges, _ = read([operator("Project", 1, projectList=[alias("g", 9, expression, attribute("a", 1))]), leaf()])
+    hashing = {"class": "com.example.Geohash", "num-children": 1}
+    edges, _ = read([operator("Project", 1, projectList=[alias("g", 9, hashing, attribute("a", 1))]), leaf()])
     assert edges == [("g", "a", Kind.EXTERNAL)]
 
 

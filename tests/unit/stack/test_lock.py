@@ -74,12 +74,15 @@ def test_a_format_without_jars_for_a_spark_is_named_with_the_sparks_that_have_th
     with pytest.raises(ConfigurationError, match=r"no jars of iceberg for Spark 4\.2\.") as refused:
         read_lock("iceberg", release_of("4.2.0"))
     assert refused.value.fix == "Use a PySpark of 3.5, 4.0, 4.1 for it."
+    with pytest.raises(ConfigurationError, match=r"no jars of delta for Spark 4\.3\.") as refused:
+        read_lock("delta", release_of("4.3.0"))
+    assert refused.value.fix == "Use a PySpark of 3.5, 4.0, 4.1, 4.2 for it."
 
 
 def test_a_pyspark_has_the_jars_of_its_minor_version(
     subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cases = [("3.5.1", "3.5"), ("4.0.0", "4.0"), ("4.1.0.dev2", "4.1"), ("4.2.9", "4.2")]
+    cases = [("3.5.1", "3.5"), ("4.0.0", "4.0"), ("4.1.0.dev2", "4.1"), ("4.2.9", "4.2"), ("4.3.0", "4.3")]
     for pyspark, name in cases:
         with subtests.test(pyspark=pyspark):
             assert release_of(pyspark).name == name
@@ -89,7 +92,7 @@ def test_a_pyspark_has_the_jars_of_its_minor_version(
 def test_an_unknown_pyspark_has_those_of_the_nearest_with_a_warning(
     subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for pyspark, name in [("4.3.0", "4.2"), ("5.0.0", "4.2"), ("3.4.1", "3.5")]:
+    for pyspark, name in [("4.4.0", "4.3"), ("5.0.0", "4.3"), ("3.4.1", "3.5")]:
         with subtests.test(pyspark=pyspark):
             assert release_of(pyspark).name == name
             assert f"No jars are known for PySpark {pyspark}" in capsys.readouterr().err

@@ -57,7 +57,7 @@ EXPOSURES: Final = tuple(Exposure)
 
 _ENCRYPTS: Final = frozenset({"aes_encrypt", "try_aes_encrypt", "encrypt", "pgp_sym_encrypt", "pgp_pub_encrypt"})
 _DECRYPTS: Final = frozenset({"aes_decrypt", "try_aes_decrypt", "decrypt", "pgp_sym_decrypt", "pgp_pub_decrypt"})
-_HASHES: Final = frozenset({"sha2", "sha", "sha1", "md5", "xxhash64", "hash", "crc32", "sha256", "sha512"})
+_HASHES: Final = frozenset({"sha2", "sha", "sha1", "md5", "xxhash64", "hash", "crc32", "sha256", "sha512", "hmac"})
 _TOKENIZES: Final = frozenset({"tokenize", "tokenise", "detokenizable", "fpe_encrypt", "pseudonymize", "pseudonymise"})
 _STATISTICS: Final = frozenset(
     {

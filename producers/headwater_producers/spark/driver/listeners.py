@@ -45,7 +45,7 @@ from py4j.java_gateway import JavaObject
 
 from headwater_producers.spark.driver.reported_quality import QualityReported
 from headwater_producers.spark.jvm.references import Reference, own_references
-from headwater_producers.spark.jvm.versions import MORE_COMMANDS
+from headwater_producers.spark.jvm.versions import MORE_COMMANDS, plan_text
 from headwater_schemas.events import RunError
 
 logger = logging.getLogger(__name__)
@@ -190,9 +190,8 @@ PASSED_BYTES: Final = 512
 # Spark names an operator's first columns, and new ones may come after them: so many of the others may be computed.
 _LEAST_COMPUTED: Final = 0.2
 
-# Of TreeNode.treeString: verbose, addSuffix, maxFields, printOperatorId. As many fields as Spark shows, by default:
-# with fewer it would complain of the shortening, once a process.
-_SHOWN: Final = (False, False, 25, False)
+# As many as Spark shows, by default: with fewer it would complain of the shortening, once a process.
+_SHOWN_FIELDS: Final = 25
 _MORE: Final = re.compile(r"\.\.\. (\d+) more fields")
 
 
@@ -212,8 +211,7 @@ def weigh(signal: Signal) -> int:
 
 def weight_of_plan(plan: Any) -> int:
     """Of a JVM `LogicalPlan`, in two round trips."""
-    text = str(plan.treeString(*_SHOWN))
-    return COMMAND_BYTES + sum(map(_weight_of_operator, text.splitlines()))
+    return COMMAND_BYTES + sum(map(_weight_of_operator, plan_text(plan, _SHOWN_FIELDS).splitlines()))
 
 
 def _weight_of_operator(line: str) -> int:

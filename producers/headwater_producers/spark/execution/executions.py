@@ -149,6 +149,13 @@ def executions_of(execution: Any, function: str) -> Iterator[Any]:
         yield _Part(execution, number)
 
 
+def _uncompiled(node: Any) -> Any:
+    """The node itself, of one that is compiled, or beside one: since 4.3 a union may be."""
+    while class_name(node) in ("WholeStageCodegenExec", "InputAdapter"):
+        node = node.child()
+    return node
+
+
 class _Part:
     """A `QueryExecution` that is about one command of several, and in all else the one that ran them."""
 
@@ -162,7 +169,8 @@ class _Part:
 
     def executedPlan(self) -> Any:
         """What wrote."""
-        return opened(self._execution.executedPlan()).children().apply(self._number)
+        union = _uncompiled(opened(self._execution.executedPlan()))
+        return _uncompiled(union.children().apply(self._number))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._execution, name)

@@ -13,6 +13,7 @@ import logging
 import re
 from typing import Any, Final
 
+import pyspark
 from py4j.java_collections import JavaArray
 from py4j.java_gateway import JavaClass
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -21,7 +22,7 @@ from headwater_producers.spark.jvm.scala import class_name, items, kept, option,
 
 logger = logging.getLogger(__name__)
 
-TRIED: Final = ("3.5", "4.0", "4.1", "4.2")
+TRIED: Final = ("3.5", "4.0", "4.1", "4.2", "4.3")
 """Minor versions that the tests were run on, oldest first."""
 
 MORE_COMMANDS: Final = frozenset({"file source write"})
@@ -49,6 +50,16 @@ def _warn(name: str) -> None:
         ", ".join(TRIED),
         name,
     )
+
+
+def plan_text(plan: Any, fields: int) -> str:
+    """A plan as Spark shows it: a line for each operator, with so many of its fields.
+
+    `TreeNode.treeString` has a fifth argument since 4.1, whether columns are listed apart.
+    """
+    since_4_1 = tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 1)
+    verbose = suffix = operator_ids = listed_apart = False
+    return str(plan.treeString(verbose, suffix, fields, operator_ids, *([listed_apart] if since_4_1 else [])))
 
 
 def selected_directories(scan: Any) -> str:

@@ -29,9 +29,9 @@ from headwater_producers.spark.plan.tree import Node, Nodes, is_tree, simple_nam
 
 HIDDEN: Final = "?"
 
-_CIPHER: Final = re.compile(r"(?<!\w)(?:try_)?aes_?(encrypt|decrypt)\(", re.IGNORECASE)
+_CIPHER: Final = re.compile(r"(?<!\w)(?:(?:try_)?aes_?(encrypt|decrypt)|(hmac))\(", re.IGNORECASE)
 # Spark prints the arguments that have defaults, too.
-_CIPHER_ARGUMENTS: Final = {"encrypt": 6, "decrypt": 5}
+_CIPHER_ARGUMENTS: Final = {"encrypt": 6, "decrypt": 5, "hmac": 3}
 _COLUMN: Final = re.compile(r"[A-Za-z_][\w.`]*")
 _DELIMITER: Final = re.compile(r"[(),]")
 # A name of a file's column may be anything.
@@ -156,7 +156,7 @@ def without_keys(name: str) -> str:
         shown = value if _is_of_columns(value) else HIDDEN
         parts.append(f"{name[done : found.end()]}{shown}, {HIDDEN})")
         others = [each.strip() for each in arguments[1:]]
-        if end is None or (others != [HIDDEN] and len(arguments) != _CIPHER_ARGUMENTS[found[1].lower()]):
+        if end is None or (others != [HIDDEN] and len(arguments) != _CIPHER_ARGUMENTS[(found[1] or found[2]).lower()]):
             # A comma or a bracket is part of the key: nobody knows where it ends.
             before = name[: found.start()]
             return "".join(parts) + ")" * max(before.count("(") - before.count(")"), 0)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from enum import Enum
 
-from headwater_producers.spark.plan.column import Column, inline
+from headwater_producers.spark.plan.column import CONSTANT, Column, inline
 from headwater_producers.spark.plan.schema import type_text
 from headwater_producers.spark.plan.tree import Node
 
@@ -81,7 +81,13 @@ _NAMES_FOR_WHAT_IS_INSIDE = frozenset(
     {"Between", "Nvl", "Nvl2", "NullIf", "NullIfZero", "ZeroIfNull", "Decode", "Extract", "TryEval"}
 )
 """Of these Spark hands over what it runs in their place: `coalesce(a, b)` for `nvl(a, b)`."""
-_SECRETIVE = frozenset({"AesEncrypt", "AesDecrypt", "TryAesDecrypt", "StaticInvoke", "Invoke"})
+_FORMS = {
+    "Not": "not {}",
+    "IsNull": "({} is null)",
+    "IsNotNull": "({} is not null)",
+    "NullIfResult": "if({}, null, {})",
+}
+_SECRETIVE = frozenset({"AesEncrypt", "AesDecrypt", "TryAesDecrypt", "Hmac", "StaticInvoke", "Invoke"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"[^\W_]*\d[^\W_]*")
@@ -108,21 +114,17 @@ def expression_text(node: Node, arguments: Sequence[Column]) -> str:
     name = node.name
     texts = [inline(a) for a in arguments]
     if name in _SECRETIVE:
-        # Keys are passed as literals.
-        texts = ["?" if a.constants else text for a, text in zip(arguments, texts, strict=True)]
+        # Keys are passed as literals, or as what is computed of them: `unhex('…')`.
+        texts = ["?" if a.direct == CONSTANT else text for a, text in zip(arguments, texts, strict=True)]
     if name in _NAMES_FOR_WHAT_IS_INSIDE and len(texts) == 1:
         return texts[0]
     if name in INFIX and len(texts) == 2:
         return f"({texts[0]} {INFIX[name]} {texts[1]})"
+    if name in _FORMS:
+        return _FORMS[name].format(*texts)
     match name, texts:
         case ("Cast" | "AnsiCast", [value]):
             return f"cast({value} as {type_text(node.get('dataType'))})"
-        case ("Not", [value]):
-            return f"not {value}"
-        case ("IsNull", [value]):
-            return f"({value} is null)"
-        case ("IsNotNull", [value]):
-            return f"({value} is not null)"
         case ("In", [value, *rest]):
             return f"({value} in ({', '.join(rest)}))"
         case ("CaseWhen", _):

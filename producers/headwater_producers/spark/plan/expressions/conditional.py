@@ -27,6 +27,12 @@ def if_else(call: Call) -> Column:
     return choose(call, [condition], values)
 
 
+def null_if(call: Call) -> Column:
+    """`NULLIF`, as Spark has it since 4.3: whether the two are equal, and the first, which is the value unless so."""
+    equal, value = call.arguments
+    return choose(call, [equal], [value])
+
+
 def coalesce(call: Call) -> Column:
     """`COALESCE`: the first that isn't null. Which that is depends on those before it, sources already."""
     return choose(call, [], call.arguments)
@@ -57,6 +63,7 @@ def choose(call: Call, conditions: Sequence[Column], values: Sequence[Column]) -
 CONDITIONAL: dict[str, Rule] = {
     "CaseWhen": case_when,
     "If": if_else,
+    "NullIfResult": null_if,
     **rules(coalesce, "Coalesce NaNvl"),
     **rules(extreme, "Greatest Least"),
 }

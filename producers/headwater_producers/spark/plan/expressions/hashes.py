@@ -28,7 +28,8 @@ def decrypted(call: Call) -> Column:
 
 HASHES: dict[str, Rule] = {
     **rules(
-        digest, "Md5 Sha1 Sha2 Crc32 XxHash64 Murmur3Hash HiveHash CollationAwareMurmur3Hash CollationAwareXxHash64"
+        digest,
+        "Md5 Sha1 Sha2 Hmac Crc32 XxHash64 Murmur3Hash HiveHash CollationAwareMurmur3Hash CollationAwareXxHash64",
     ),
     **rules(mask, "Mask AesEncrypt TryAesEncrypt"),
     "AesDecrypt": decrypted,

@@ -1,4 +1,4 @@
-"""A part of tests/spark on the oldest Spark that capture works on. All of it: docs/spark-versions.md."""
+"""A part of tests/spark on the oldest and the newest Spark that capture works on. All of it: docs/spark-versions.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from support.other_spark import NotToBeHadError, run_tests
 
 pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 
-VERSION = "3.5.7"
+VERSIONS = ("3.5.7", "4.3.0")
 PART = (
     "tests/spark/plan/test_sql_cases.py",
     "tests/spark/capture/test_foreach_batch_runs.py",
@@ -18,11 +18,12 @@ PART = (
 
 
 @pytest.mark.timeout(900)
-def test_a_part_of_the_suite_passes() -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_part_of_the_suite_passes(version: str) -> None:
     try:
-        ended = run_tests(VERSION, "-q", "-p", "no:cacheprovider", *PART, seconds=600)
+        ended = run_tests(version, "-q", "-p", "no:cacheprovider", *PART, seconds=600)
     except NotToBeHadError as error:
-        pytest.skip(f"PySpark {VERSION} can't be installed: {error}")
+        pytest.skip(f"PySpark {version} can't be installed: {error}")
     assert ended.returncode == 0, ended.stdout[-6000:]
     # Most of it is there; a suite that only skips proves nothing.
     assert int(ended.stdout.rsplit(" passed", 1)[0].rsplit(maxsplit=1)[-1]) > 200
