@@ -49,7 +49,7 @@ def test_an_operation(subtests: pytest.Subtests) -> None:
 ENCRYPTING = ("aes_encrypt", "try_aes_encrypt", "encrypt", "pgp_sym_encrypt", "pgp_pub_encrypt")
 DECRYPTING = ("aes_decrypt", "try_aes_decrypt", "decrypt", "pgp_sym_decrypt", "pgp_pub_decrypt")
 TOKENIZING = ("tokenize", "tokenise", "detokenizable", "fpe_encrypt", "pseudonymize", "pseudonymise")
-HASHING = ("sha2", "sha", "sha1", "md5", "xxhash64", "hash", "crc32", "sha256", "sha512")
+HASHING = ("sha2", "sha", "sha1", "md5", "xxhash64", "hash", "crc32", "sha256", "sha512", "hmac")
 FUNCTIONS = [
     *(("MASK", name, Operation.ENCRYPT, ENCRYPTED, Operation.MASK, MASKED) for name in ENCRYPTING),
     *(("MASK", name, Operation.TOKENIZE, LINKABLE, Operation.MASK, MASKED) for name in TOKENIZING),
