@@ -77,7 +77,7 @@ class KafkaArrivals:
     def _is_of(
         self, client: AdminClient, servers: str, clusters: Collection[str], ids: Collection[str], *, is_given: bool
     ) -> bool:
-        """Whether a cluster holds a topic of these clusters, by their brokers or names, and of these cluster ids."""
+        """Check whether a cluster holds a topic of these clusters, by their brokers, names or ids."""
         found = answer(client.describe_cluster(request_timeout=REQUEST_SECONDS), REQUEST_SECONDS)
         if ids:
             return found.cluster_id in ids
@@ -126,7 +126,7 @@ def _offsets(client: AdminClient, partitions: Sequence[TopicPartition], spec: Of
 
 
 def _is_by_broker(client: AdminClient, topic: str) -> bool:
-    """Whether the broker sets the timestamps of a topic; False also where it may not be asked for that."""
+    """Check whether the broker sets the timestamps of a topic; False also where it may not be asked for that."""
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
     try:
         [future] = client.describe_configs([resource], request_timeout=REQUEST_SECONDS).values()

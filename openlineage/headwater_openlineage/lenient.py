@@ -44,7 +44,7 @@ _OTHER_VERSION: Final = re.compile(r"https?://\S+/[1-9]\d*-\d+-\d+/OpenLineage\.
 
 
 class NoteKind(StrEnum):
-    """What was filled in or left out: the label of a metric."""
+    """Kind of value that was filled in or left out: the label of a metric."""
 
     SCHEMA_URL = "schema_url"
     PRODUCER = "producer"

@@ -162,6 +162,7 @@ def _consume(source: GeneratedSource, database: Database, count: int, wrote: Cal
                 TemplateDecoder(Decoder()), reject_decoded, _folded, timed=metrics.timed, clock=clock
             ),
             limit=BatchLimit(settings.batch_policy()),
+            group="",
             start=graph.prepare,
             finish=graph.close,
             health=Health(metrics, clock),

@@ -152,7 +152,7 @@ def skip(
         require_stopped(topics.client, group)
         where = f"{topic}[{partition}]@{offset}"
         try:
-            done = set_aside(
+            record = set_aside(
                 topics.client,
                 group=group,
                 dead_letters=topics.dead_letters,
@@ -166,7 +166,8 @@ def skip(
                 f"{where} isn't what group {group} consumes next: it {place}.",
                 fix="The log of `headwater consume` names the record that it stands still at.",
             ) from error
-    console.result({"topic": topic, "partition": partition, "offset": offset, "bytes": done.bytes, "group": group})
+    size = None if record.value is None else len(record.value)
+    console.result({"topic": topic, "partition": partition, "offset": offset, "bytes": size, "group": group})
     console.message(f"{where} is a dead letter of {topics.dead_letters} now, and group {group} goes on behind it.")
 
 

@@ -75,7 +75,7 @@ class RefusedDocument:
 
 @dataclass(frozen=True, slots=True)
 class NotedDocument:
-    """What was filled in, or not read, of a document that is taken.
+    """Value that was filled in, or a facet that wasn't read, of a document that is taken.
 
     Attributes:
         file: where it is.

@@ -330,7 +330,7 @@ def _fingerprint(review: Review, each: ReviewedDifference) -> str:
 
 
 def _more(each: ReviewedDifference) -> tuple[str, ...]:
-    """What tells differences of one kind of one column, or of the dataset, apart."""
+    """Parts of a fingerprint by which differences of one kind of one column, or of the dataset, are distinct."""
     difference = each.difference
     if difference.exposed is not None:
         return (difference.exposed.name, difference.exposed.field)

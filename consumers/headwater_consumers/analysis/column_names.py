@@ -1,4 +1,4 @@
-"""Which column a name stood for at a time: columns that were renamed, or dropped and added again. Pure.
+"""Names of columns over time: columns that were renamed, or dropped and added again. Pure.
 
 A RENAME COLUMN changes a table's schema alone: what was written as `nm` is read as `full_name`. A column that is
 dropped, and added again, is another one: none of the values of the first are in it. So a column is not a name, but the
@@ -143,7 +143,7 @@ def _last(each: NamedFor) -> float:
 
 
 def _is_back(path: str, later: Iterable[ColumnChange], current: Collection[str]) -> bool:
-    """Whether a name that was dropped was given to another column since."""
+    """Check whether a name that was dropped was given to another column since."""
     return path in current or any(
         _within(path, change.path) or (change.renamed_to is not None and _within(path, change.renamed_to))
         for change in later

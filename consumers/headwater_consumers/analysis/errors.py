@@ -74,7 +74,7 @@ class TimeLimitError(AnalysisError):
 
 
 class ArrivalsUnknownError(AnalysisError):
-    """Which records arrived in a time isn't known: Kafka can't be asked, or not from here."""
+    """Records that arrived in a time aren't known: Kafka can't be asked, or not from here."""
 
     def __init__(self, topic: str, why: str) -> None:
         super().__init__(

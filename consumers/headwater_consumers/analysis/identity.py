@@ -1,4 +1,4 @@
-"""Which names are one dataset or column: classes of those that share a name, or were renamed, as a question meets them.
+"""Identity of datasets and columns: which names are one, by what they share and how they were renamed.
 
 A dataset's key is a hash of its namespace and name, so a topic that two jobs reach by different brokers is two nodes,
 and so is a table before and after its RENAME. What makes them one is in the graph:
@@ -10,9 +10,8 @@ and so is a table before and after its RENAME. What makes them one is in the gra
   what was seen under it until the RENAME counts for the new name, too.
 
 A column has the names of its dataset, and those that it had itself (`column_names`): it was renamed, or the name was a
-dropped column's before. Those
-that differ by case alone are one, as engines report the same column: Spark as `MyColumn`, Trino and Hive as
-`mycolumn`, Snowflake as `MYCOLUMN`. Where a schema of the dataset has both, case tells them apart.
+dropped column's before. Columns that differ by case alone are one, as engines spell the same column differently: Spark
+`MyColumn`, Trino and Hive `mycolumn`, Snowflake `MYCOLUMN`. If a schema of the dataset has both, they are two.
 
 Nothing of this is stored as a class, so that there is nothing that two consumers could make in different ways. Each
 class shows one dataset: one that is there before one that was dropped, then a cluster's declared name before brokers,
@@ -103,7 +102,7 @@ class _Facts:
 
 @dataclass(slots=True)
 class _ColumnFacts:
-    """What happened to the columns of one dataset, all paths that it had, and those that it has."""
+    """Changes of the columns of one dataset, all paths that it had, and those that it has."""
 
     changes: list[ColumnChange] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
@@ -144,7 +143,7 @@ class Identities:
 
     @property
     def any(self) -> bool:
-        """Whether anything that was learned may be one with anything else."""
+        """True if anything that was learned may be one with anything else."""
         return self._tx.several_names or bool(self._places)
 
     # By key.

@@ -48,7 +48,7 @@ def partition_of(path: str) -> str:
 
 
 def are_apart(ones: Collection[str], others: Collection[str]) -> bool:
-    """Whether no partition of the one has rows in common with one of the other; False where either isn't known.
+    """Check whether no partition of the one has rows in common with one of the other; False where either isn't known.
 
     Two are apart if they have different values of a key: `day=1` and `day=2/hour=3`, not `day=1` and `day=1/hour=3`.
     """
@@ -59,7 +59,7 @@ def are_apart(ones: Collection[str], others: Collection[str]) -> bool:
 
 
 def is_inside(partition: str, others: Collection[str]) -> bool:
-    """Whether a partition is one of others or a part of it: `day=1/hour=2` is inside `day=1`."""
+    """Check whether a partition is one of others or a part of it: `day=1/hour=2` is inside `day=1`."""
     mine = set(_values(partition))
     return any((theirs := set(_values(other))) and theirs <= mine for other in others)
 
@@ -74,6 +74,6 @@ def _differ(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
 
 
 def _member(found: Any, name: str) -> Mapping[str, Any]:
-    """What a facet, or a member of one, has; facets may have any form."""
+    """Members of a facet, or of a member of one; facets may have any form."""
     inner = found.get(name) if isinstance(found, Mapping) else None
     return inner if isinstance(inner, dict) else {}

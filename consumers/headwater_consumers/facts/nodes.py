@@ -364,14 +364,12 @@ def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
             into_job.update(by_job)
             yield Link(RelType.FEEDS, job, use.dataset, job, Evidence.POSSIBLE)
         listed = listed_sources(registers)
-        if listed is not None:
-            evidence = Evidence.EXCLUDED
-            yield from (Link(RelType.FEEDS, key, use.dataset, job) for key in set(listed))
-        else:
-            evidence = Evidence.POSSIBLE if POSSIBLE in registers else Evidence.OBSERVED
+        evidence = Evidence.POSSIBLE if POSSIBLE in registers else Evidence.OBSERVED
+        others = evidence if listed is None else Evidence.EXCLUDED
+        sources = set(listed or ())
+        yield from (Link(RelType.FEEDS, key, use.dataset, job) for key in sources)
         if wide != "ALL":
-            excluded = set(listed or ())
-            yield from (Link(RelType.FEEDS, key, use.dataset, job, evidence) for key in near if key not in excluded)
+            yield from (Link(RelType.FEEDS, key, use.dataset, job, others) for key in near if key not in sources)
     yield from (Link(RelType.GOES_INTO, key, job) for key in into_job)
 
 

@@ -190,11 +190,11 @@ def assemble(
         totals=totals,
         committed=tally.committed,
         watch=lambda: watch(totals),
+        group=settings.group,
     )
     policy = LoopPolicy(
         backoff=BackoffPolicy(cap_seconds=settings.retry_max_seconds),
         drain_seconds=settings.drain_seconds,
-        group=settings.group,
         until_caught_up=until_caught_up,
         reads_topic=reads_topic,
     )

@@ -110,7 +110,7 @@ def checked_fold(fold: Fold, events: Sequence[LineageEvent | Filled]) -> Folded:
 
 
 def _links(event: LineageEvent | Filled) -> int:
-    """How many FEEDS are made of it alone; those of a run are made later, of all that was reported of it."""
+    """Number of FEEDS that are made of it alone; those of a run are made later, of all that was reported of it."""
     if not isinstance(event, LineageEvent):
         return 0
     if (declared := event.job_event or event.declaration_event) is not None:

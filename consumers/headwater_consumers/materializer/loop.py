@@ -44,12 +44,10 @@ class LoopPolicy:
         report_seconds: between two reports of the progress to the graph, which also show whether the database answers.
         silence_seconds: a write that takes longer makes the consumer unready.
         until_caught_up: stop when the group has committed what was on the topic at the start.
-        group: the consumer group, as the graph shows who writes it.
         reads_topic: the source is the events topic, whose progress the graph holds; False: an archive of it.
     """
 
     backoff: BackoffPolicy = field(default_factory=BackoffPolicy)
-    group: str = ""
     drain_seconds: float = 20.0
     close_seconds: float = 2.0
     idle_seconds: float = 0.1
@@ -70,6 +68,7 @@ class LoopParts:
         finish: closes what the lane used; called in the lane, last.
         committed: called with the offsets that were committed, and how long that took.
         watch: called twice a second, to show progress.
+        group: the consumer group, as the graph shows who writes it.
     """
 
     source: RecordSource
@@ -85,6 +84,7 @@ class LoopParts:
     totals: ConsumerTotals
     committed: Callable[[Mapping[Partition, int], float], None]
     watch: Callable[[], None]
+    group: str
 
 
 _CATCH_UP_SECONDS = 0.25
@@ -164,7 +164,7 @@ class Writing:
         self._since = 0.0
         self._next_report = clock() + policy.report_seconds
         self._reported_last = False
-        self._tracker = ProgressTracker(policy.group)
+        self._tracker = ProgressTracker(parts.group)
         self._seconds_per_record = 0.0
         self.backoff = backoff
         self.started = False

@@ -36,7 +36,7 @@ from headwater_consumers.review.compare import Difference, DifferenceKind, Retyp
 from headwater_consumers.review.graph import SharedGraph
 from headwater_consumers.review.question import Question
 from headwater_consumers.review.schema import Schema, Steps, steps_of
-from headwater_consumers.review.starts import OF_DATASET, Starts, impact_of
+from headwater_consumers.review.starts import OF_ALL_COLUMNS, OF_DATASET, Starts, impact_of
 from headwater_consumers.review.stored import stored_schema
 from headwater_consumers.review.wording import OVERWRITES_MORE, constraint_of, privacy_of, suggestion_of, text_of
 
@@ -47,7 +47,6 @@ MOST_UNSEEN = 20
 _MOST_WRITERS = 100
 _MOST_TEXT = 2_000
 _GONE = (DifferenceKind.REMOVED, DifferenceKind.RENAMED)
-_OF_ALL_READERS = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
 _OTHERWISE = (DifferenceKind.UNIT, DifferenceKind.MEANING)
 
 
@@ -246,7 +245,7 @@ class _Reviewing:
 
     @cached_property
     def _unknown(self) -> list[str]:
-        """Who may use the dataset unseen."""
+        """Sentences on who may use the dataset without being seen."""
         asset = self._dataset.asset
         return list(unknown_users(self._tx, asset.key, asset, is_used=False))
 
@@ -320,7 +319,7 @@ def _together(starts: Sequence[ChangeStart]) -> ChangeStart:
 
 def _for_consumer(difference: Difference, *, names_it: bool) -> Severity:
     """How bad a difference is for a declared consumer of the column, or of its dataset as a whole."""
-    if difference.kind in _OF_ALL_READERS:
+    if difference.kind in OF_ALL_COLUMNS:
         return Severity.BREAKING
     if difference.kind in OF_DATASET:
         return Severity.DEGRADED

@@ -30,7 +30,7 @@ _AS = {
 }
 OF_DATASET = (*_WHOLE[1:], DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
 """Kinds of difference that are of the dataset, and so of interest to whoever reads any of it."""
-_OF_ALL_COLUMNS = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
+OF_ALL_COLUMNS = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
 WITHOUT_IMPACT = (
     DifferenceKind.DESCRIPTION,
     DifferenceKind.PRIVACY,
@@ -97,7 +97,7 @@ class Starts:
             whole = ChangeStart((dataset.id,), (), dataset.id, dataset.asset.type)
             changed = dataset.asset if not difference.column else self._asset(difference.column, difference.after)
             return Beginning(whole, dataset.asset, changed, type_)
-        if difference.kind in _OF_ALL_COLUMNS:
+        if difference.kind in OF_ALL_COLUMNS:
             every = ChangeStart((dataset.id, *self._ids.values()), (), dataset.id, dataset.asset.type)
             return Beginning(every, dataset.asset, dataset.asset, type_)
         name = self.named(difference.column)

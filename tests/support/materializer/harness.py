@@ -74,6 +74,7 @@ class Harness:
             totals=self.totals,
             committed=tally.committed,
             watch=lambda: None,
+            group="headwater",
         )
         self.policy = policy or LoopPolicy()
         self.loop = Loop(self.parts, self.policy, clock=self.clock, random=lambda: 0.5)

@@ -105,7 +105,7 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
 
 
 def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, is_used: bool) -> Iterator[str]:
-    """Of a dataset, by key, or a column of it: who may use it unseen, as sentences."""
+    """Sentences on who may use a dataset, by key, or a column of it, without being seen."""
     if tx.freshness.stale is not None:
         yield f"what later events report: {tx.freshness.stale}"
     members = Identities.of(tx).members(dataset)

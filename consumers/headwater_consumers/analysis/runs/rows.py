@@ -191,7 +191,7 @@ def quality(own: Mapping[str, Any]) -> tuple[Quality, ...]:
 
 
 def _member(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """What a facet, or a member of one, has; facets may have any form."""
+    """Members of a facet, or of a member of one; facets may have any form."""
     inner = found.get(name)
     return inner if isinstance(inner, dict) else {}
 

@@ -86,7 +86,7 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
 
 
 def _is_apart(part: Part, use: StoredUse) -> bool:
-    """Whether their partitions show that they have nothing in common.
+    """Check whether their partitions show that they have nothing in common.
 
     A version read has what earlier ones wrote, in partitions that its own commit didn't touch.
     """
@@ -94,7 +94,7 @@ def _is_apart(part: Part, use: StoredUse) -> bool:
 
 
 def _added_others(part: Part, use: StoredUse) -> bool:
-    """Whether a version added other files than those meant: a table that was made anew has versions of the same ids."""
+    """Check whether a version added other files than those meant: a table made anew has versions of the same ids."""
     if part.kind is not PartKind.SNAPSHOT or use.kind is not PartKind.SNAPSHOT or not use.produced or not part.files:
         return False
     lists_all = bool(use.files) and len(use.files) == use.properties.get("file_count")

@@ -35,7 +35,7 @@ from headwater_schemas.ranges import MOST_OFFSET, RangeError, parse_range
 
 LIMIT = 200
 _SECOND = timedelta(seconds=1)
-_EVER = datetime(1970, 1, 1, tzinfo=UTC)
+_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 # Of a dataset of another type, or of none that is known, there may be offsets.
 _WITHOUT_OFFSETS = ("FILE", "TABLE", "VIEW")
 # Formats whose versions have names of their own; a manifest's is its digest.
@@ -253,7 +253,7 @@ def parts_of_start(context: Context, start: Starts) -> list[Part]:
 
 def _partitions_of(context: Context, topic: Asset) -> list[int]:
     """The partitions of a topic that any known run or micro-batch read (backwards: wrote)."""
-    used = (span for part in parts_at(context, topic, None, _EVER, EVER) for span in part.offsets)
+    used = (span for part in parts_at(context, topic, None, _BEGINNING, EVER) for span in part.offsets)
     return sorted({span.partition for span in used})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
@@ -11,7 +10,7 @@ from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_consumers.materializer.group import commit
 from headwater_consumers.materializer.offsets import OffsetReader
-from headwater_consumers.materializer.records import Partition
+from headwater_consumers.materializer.records import Record
 from headwater_consumers.materializer.topic_reader import record_at
 
 _REQUEST_SECONDS = 10.0
@@ -29,23 +28,8 @@ class NotNextError(Exception):
         self.next_offset = next_offset
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """What was set aside.
-
-    Attributes:
-        partition: where it was.
-        offset: where in it.
-        bytes: of its value, in the letter; None: they can't be read.
-    """
-
-    partition: Partition
-    offset: int
-    bytes: int | None
-
-
-def skip(client: Mapping[str, Any], *, group: str, dead_letters: str, topic: str, number: int, offset: int) -> Skipped:
-    """Set aside the record that a group consumes next. The group has no members meanwhile.
+def skip(client: Mapping[str, Any], *, group: str, dead_letters: str, topic: str, number: int, offset: int) -> Record:
+    """Set aside the record that a group consumes next, and return it. The group has no members meanwhile.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
@@ -74,4 +58,4 @@ def skip(client: Mapping[str, Any], *, group: str, dead_letters: str, topic: str
     finally:
         letters.close()
     commit(client, group, {position.partition: offset + 1})
-    return Skipped(position.partition, offset, None if record.value is None else len(record.value))
+    return record

@@ -14,10 +14,14 @@ from headwater_consumers.review.compare import Difference, DifferenceKind, compa
 from headwater_consumers.review.jobs.exposed import fields_exposed
 from headwater_consumers.review.jobs.values import around_difference, shortened, values_by_column, values_that_differ
 from headwater_consumers.review.jobs.version import JobOutput, JobVersion
-from headwater_consumers.review.jobs.written import how_written
 from headwater_consumers.review.schema import Schema, step
 
 _MOST_TEXTS = 5
+_FAILS = "errorifexists"
+# Spark's other names of that mode, which is the one of a writer without any.
+_ALSO_FAILS = (None, "", "error", "default")
+_ALL_ROWS = ("overwrite", "replace", "createorreplace")
+_SOME_ROWS = ("overwrite ", "overwritepartitions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,7 @@ def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
             yield _rows(*around_difference(gone[0], come[0]))
         else:
             yield _rows(_texts(gone), _texts(come))
-    yield from how_written(old, new)
+    yield from _how_written(old, new)
     settings = [name for name in {**old.settings, **new.settings} if old.settings.get(name) != new.settings.get(name)]
     for name in sorted(settings):
         yield _rows(f"{name} = {old.settings.get(name)}", f"{name} = {new.settings.get(name)}")
@@ -175,3 +179,27 @@ def _texts(texts: Sequence[str]) -> str | None:
     shown = [shortened(each) or "" for each in texts[:_MOST_TEXTS]]
     more = [f"and {len(texts) - _MOST_TEXTS} more"] if len(texts) > _MOST_TEXTS else []
     return "; ".join([*shown, *more]) or None
+
+
+def _how_written(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
+    """WRITE_MODE, once for each thing that differs."""
+    before, after = _mode(old), _mode(new)
+    if before != after:
+        more = _overwritten(after) > _overwritten(before)
+        yield Difference(DifferenceKind.WRITE_MODE, "", before=before, after=after, overwrites_more=more)
+    if old.format != new.format:
+        yield Difference(DifferenceKind.WRITE_MODE, "", before=old.format, after=new.format)
+    for name in sorted(old.options.keys() | new.options.keys()):
+        one, other = old.options.get(name), new.options.get(name)
+        if one != other:
+            yield Difference(DifferenceKind.WRITE_MODE, "", before=one, after=other)
+
+
+def _mode(output: JobOutput) -> str:
+    return _FAILS if output.mode in _ALSO_FAILS else output.mode
+
+
+def _overwritten(mode: str) -> int:
+    """Extent of what a mode overwrites: 0 nothing, 1 some rows, 2 all."""
+    word = mode.lower()
+    return 2 if word in _ALL_ROWS else 1 if word.startswith(_SOME_ROWS) else 0

@@ -20,7 +20,7 @@ def values_by_column(output: JobOutput) -> dict[str, str]:
 
 
 def values_that_differ(old: JobOutput, new: JobOutput, names: Iterable[str]) -> Iterator[Difference]:
-    """What differs in columns that are known to differ: members by name, else the column.
+    """Differences in columns that are known to differ: members by name, else the column.
 
     Args:
         old: the output as it is.
@@ -88,7 +88,8 @@ def _renamed(gone: list[str], come: list[str], before: Mapping[str, str], after:
 
 def _topmost(paths: Iterable[str]) -> list[str]:
     every = list(paths)
-    return [path for path in every if not any(path != above and _is_within(path, above) for above in every)]
+    known = set(every)
+    return [path for path in every if not any(path[:end] in known for end, one in enumerate(path) if one == ".")]
 
 
 def _is_within(path: str, above: str) -> bool:

@@ -57,7 +57,7 @@ def leaves(node: Any) -> Iterator[Any]:
 
 
 def reads_at_leaves_alone(executed_plan: Any, at_leaves: Sequence[Any]) -> bool:
-    """Whether all that a plan reads is read by these leaves of it: not by a subquery, from a cache, or as an RDD."""
+    """Check whether a plan reads by these leaves of it alone: not by a subquery, from a cache, or as an RDD."""
     if len(at_leaves) >= _MAX_LEAVES or any(class_name(leaf) not in _READS_ITSELF for leaf in at_leaves):
         return False
     return "subquery" not in str(executed_plan.toString()).lower()

@@ -124,7 +124,7 @@ def _with_replaced(command: JvmCommand, written: Written, options: Any, path: st
 
 
 def _is_checked(command: JvmCommand) -> bool:
-    """Whether Delta refuses rows of which the condition of an overwrite isn't true: it does by default."""
+    """Check whether Delta refuses rows of which the condition of an overwrite isn't true: it does by default."""
     return command.context.conf(_CHECKED) != "false"
 
 
