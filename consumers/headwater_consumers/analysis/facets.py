@@ -32,6 +32,12 @@ def contents(facets: Iterable[Facet]) -> dict[str, Any]:
     return {facet.name: _content(facet.json) for facet in facets if facet.json}
 
 
+def member(found: Any, name: str) -> Mapping[str, Any]:
+    """Members of a facet, or of a member of one; empty where it has another form: facets may have any."""
+    inner = found.get(name) if isinstance(found, Mapping) else None
+    return inner if isinstance(inner, dict) else {}
+
+
 def _content(text: str) -> Any:
     try:
         return json.loads(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from headwater_consumers.analysis.facets import contents, facets_of
+from headwater_consumers.analysis.facets import contents, facets_of, member
 
 _PARTITIONS = "headwater_partitions"
 
@@ -17,9 +17,9 @@ def partitions_used(properties: Mapping[str, Any]) -> tuple[str, ...]:
     """
     if listed := properties.get("partition_paths"):
         return tuple(listed)
-    subset = _member(contents(facets_of(properties)), "subset")
+    subset = member(contents(facets_of(properties)), "subset")
     for condition in ("outputCondition", "inputCondition"):
-        found = _member(subset, condition).get("partitions")
+        found = member(subset, condition).get("partitions")
         if isinstance(found, list):
             named = (each.get("identifier") for each in found if isinstance(each, dict))
             return tuple(name for name in named if isinstance(name, str))
@@ -32,7 +32,7 @@ def overwritten(properties: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
     Capture reports them in the facet `headwater_partitions`: without `overwritten`, no partition was overwritten as a
     whole, and null is some that aren't known.
     """
-    facet = _member(contents(facets_of(properties)), _PARTITIONS)
+    facet = member(contents(facets_of(properties)), _PARTITIONS)
     listed = facet.get("overwritten", [])
     known = isinstance(listed, list)
     return tuple(each for each in listed if isinstance(each, str)) if known else (), known
@@ -71,9 +71,3 @@ def _values(partition: str) -> list[tuple[str, str]]:
 
 def _differ(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     return any(one[key] != other[key] for key in one.keys() & other.keys())
-
-
-def _member(found: Any, name: str) -> Mapping[str, Any]:
-    """Members of a facet, or of a member of one; facets may have any form."""
-    inner = found.get(name) if isinstance(found, Mapping) else None
-    return inner if isinstance(inner, dict) else {}

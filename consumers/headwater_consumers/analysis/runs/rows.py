@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from headwater_consumers.analysis import micro_batches
 from headwater_consumers.analysis.assets import Asset, AssetKind, dataset_asset
-from headwater_consumers.analysis.facets import contents, facets_of
+from headwater_consumers.analysis.facets import contents, facets_of, member
 from headwater_consumers.analysis.interval_fields import stored_values
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.partitions import partitions_used
@@ -71,7 +71,7 @@ def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
     spans = zip(part.get("partitions", ()), part.get("from", ()), part.get("to_exclusive", ()), strict=True)
     words, fields = _IN_WORDS.get(position or "", ("", ()))
     found = contents(facets_of(part))
-    partitioned = _member(found, "headwater_partitions")
+    partitioned = member(found, "headwater_partitions")
     columns, count = partitioned.get("columns"), partitioned.get("count")
     version = part.get("snapshot_id") or part.get("to_version") or part.get("manifest_digest")
     return Use(
@@ -188,12 +188,6 @@ def quality(own: Mapping[str, Any]) -> tuple[Quality, ...]:
         Quality(assertion, passed, *(value or None for value in more))
         for assertion, passed, *more in zip(*lists, strict=True)
     )
-
-
-def _member(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Members of a facet, or of a member of one; facets may have any form."""
-    inner = found.get(name)
-    return inner if isinstance(inner, dict) else {}
 
 
 def _text(found: Any, name: str) -> str | None:
