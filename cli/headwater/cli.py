@@ -267,7 +267,10 @@ def _missing_extra(name: str, error: ModuleNotFoundError) -> ConfigurationError:
 
 
 def _unexpected() -> int:
-    """A bug, or an error nobody foresaw: its traceback, in which nothing acts on the terminal."""
+    """An error nobody foresaw: its traceback, in which nothing acts on the terminal; of a service, in its log."""
+    if console.log is not None:
+        console.log.exception("Ended by an error that nobody foresaw. Please report it.")
+        return ExitCode.UNEXPECTED
     sys.stderr.write(visible_lines(without_user_info(traceback.format_exc())))
     return ExitCode.UNEXPECTED
 

@@ -5,6 +5,9 @@
 
 Text on a terminal and JSON elsewhere, unless `log.format` or `--log-format` name one. Times are UTC, RFC 3339. What
 looks like a credential is left out, and a control character from data is shown, never sent to the terminal.
+
+What nobody foresaw is a line too: an exception that ends the command, a thread or a worker, one that Python can only
+report (`sys.unraisablehook`), and warnings.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import contextlib
 import json
 import logging
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -78,14 +82,31 @@ def _logging_to_stderr(settings: LogSettings) -> Iterator[logging.Handler]:
         logger.setLevel(settings.level.value)
     logging.captureWarnings(capture=True)
     console.log = logging.getLogger("headwater")
+    hooks = threading.excepthook, sys.unraisablehook
+    threading.excepthook, sys.unraisablehook = _thread_ended, _unraisable
     try:
         yield handler
     finally:
+        threading.excepthook, sys.unraisablehook = hooks
         console.log = None
         logging.captureWarnings(capture=False)
         for logger, level in levels:
             logger.setLevel(level)
         root.removeHandler(handler)
+
+
+def _thread_ended(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_value is not None and not isinstance(ended.exc_value, SystemExit):
+        name = "" if ended.thread is None else ended.thread.name
+        logging.getLogger("headwater").error("Thread %s ended with an error.", name, exc_info=ended.exc_value)
+
+
+def _unraisable(found: sys.UnraisableHookArgs) -> None:
+    error = found.exc_value
+    where = getattr(found.object, "__qualname__", None) or type(found.object).__name__
+    logging.getLogger("headwater").error(
+        "%s in %s.", (found.err_msg or "Exception ignored").removesuffix(" in"), where, exc_info=error
+    )
 
 
 def fields(**values: Any) -> Mapping[str, Any]:
@@ -121,7 +142,7 @@ class JsonLines(logging.Formatter):
     """A JSON object a line; JSON's own escapes keep control characters out."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Time, level, logger, message, and the record's `fields`."""
+        """Time, level, logger, message, the record's `fields`, and an exception with type, message and stack."""
         document: dict[str, Any] = {
             "time": _time(record),
             "level": record.levelname,
@@ -130,8 +151,13 @@ class JsonLines(logging.Formatter):
         }
         for name, value in getattr(record, "fields", {}).items():
             document[name] = redact(value) if isinstance(value, str) else value
-        if record.exc_info:
-            document["exception"] = redact(self.formatException(record.exc_info))
+        if record.exc_info and record.exc_info[1] is not None:
+            kind, error, _ = record.exc_info
+            document["exception"] = {
+                "type": f"{kind.__module__}.{kind.__qualname__}",
+                "message": redact(str(error)),
+                "stack": redact(self.formatException(record.exc_info)),
+            }
         return json_escaped(json.dumps(document, default=str, ensure_ascii=False))
 
 

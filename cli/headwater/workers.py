@@ -22,8 +22,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from headwater.console import console
-from headwater.consuming import consume, port_taken, summary
-from headwater.errors import HeadwaterError
+from headwater.consuming import consume, lag_watched, port_taken, summary
+from headwater.errors import ExitCode, HeadwaterError
 from headwater.logs import fields, start_logging
 from headwater.settings import Settings
 from headwater.stopping import stopped_by_signals
@@ -67,7 +67,8 @@ def consume_with_workers(settings: Settings, *, until_caught_up: bool) -> Consum
             extra=fields(workers=count),
         )
         supervisor = _Supervisor(settings, workers, count, until_caught_up=until_caught_up)
-        with stopped_by_signals(supervisor.stop):
+        # Asked once for all workers, and by the process that is well when one of them hangs.
+        with stopped_by_signals(supervisor.stop), lag_watched(settings, registry):
             supervisor.run()
     log.info("%s", summary(supervisor.totals), extra=fields(totals=supervisor.totals.document()))
     return supervisor.totals
@@ -229,9 +230,14 @@ def _work(settings: Settings, number: int, until_caught_up: bool, pipe: Connecti
                 settings.model_copy(update={"materializer": own}),
                 until_caught_up=until_caught_up,
                 started=lambda port: pipe.send(("port", port)),
+                supervised=True,
             )
         except HeadwaterError as error:
             pipe.send(("error", error))
+        except Exception:
+            # Python itself would print its traceback between the lines of the log.
+            log.exception("Worker %d was ended by an error that nobody foresaw. Please report it.", number)
+            raise SystemExit(ExitCode.UNEXPECTED) from None
         else:
             pipe.send(("totals", totals))
 

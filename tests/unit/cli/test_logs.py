@@ -6,6 +6,8 @@ import json
 import logging
 import signal
 import sys
+import threading
+import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -63,11 +65,51 @@ def test_no_control_character_and_no_secret_reaches_the_terminal(
     assert "KeyError" in lines
     if chosen is LogFormat.JSON:
         (line,) = lines.splitlines()
-        assert "KeyError" in json.loads(line)["exception"]
+        exception = json.loads(line)["exception"]
+        assert exception["type"] == "builtins.KeyError"
+        assert exception["message"].startswith("'a name")
+        assert exception["stack"].startswith("Traceback")
     else:
         first, *rest = lines.splitlines()
         assert first.split()[1:3] == ["ERROR", "headwater.consume"]
         assert all(line.startswith("    ") for line in rest)
+
+
+class _Finalized:
+    def __del__(self) -> None:
+        raise ValueError("in a finalizer")
+
+
+@pytest.mark.filterwarnings("default")
+def test_no_line_of_a_json_log_is_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hooks = threading.excepthook, sys.unraisablehook
+
+    def command() -> None:
+        start_logging(LogSettings())
+        thread = threading.Thread(target=[].pop, name="lag")
+        thread.start()
+        thread.join()
+        _Finalized()
+        warnings.warn("of a library\nin two lines", stacklevel=1)
+        raise RuntimeError("nobody\nforesaw it")
+
+    monkeypatch.setattr("headwater.commands.serve.command", command)
+    assert cli.main(["serve"]) == 1
+    found = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    exceptions = [line.get("exception") for line in found]
+    assert [exception and exception["type"] for exception in exceptions] == [
+        "builtins.IndexError",
+        "builtins.ValueError",
+        None,
+        "builtins.RuntimeError",
+    ]
+    assert [line["level"] for line in found] == ["ERROR", "ERROR", "WARNING", "ERROR"]
+    assert found[0]["message"] == "Thread lag ended with an error."
+    assert "of a library" in found[2]["message"]
+    assert found[3]["exception"]["message"] == "nobody\nforesaw it"
+    assert (threading.excepthook, sys.unraisablehook) == hooks
 
 
 def test_on_a_terminal_it_is_text_of_the_chosen_level(
