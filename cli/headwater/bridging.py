@@ -34,6 +34,11 @@ _BUFFERED_EVENTS = 10_000
 _BUFFERED_BYTES = 32 * 1024 * 1024
 
 
+def bridge_group(settings: Settings) -> str:
+    """The consumer group of the bridge."""
+    return f"{settings.materializer.group}-openlineage"
+
+
 class Bridging:
     """A bridge and what it is made of; nothing of it where no topic is configured.
 
@@ -61,7 +66,7 @@ class Bridging:
                 f"{topic} is one of Headwater's own topics, and holds no OpenLineage events.",
                 fix="Check HEADWATER_MATERIALIZER_OPENLINEAGE_TOPIC or --openlineage-topic.",
             )
-        group = f"{settings.materializer.group}-openlineage"
+        group = bridge_group(settings)
         client = quiet(client_config(settings.kafka))
         notices = Notices(_warn, time.monotonic, info=_info)
         with making_clients(str(client["bootstrap.servers"])):

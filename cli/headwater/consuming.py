@@ -6,7 +6,8 @@ import contextlib
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -21,14 +22,21 @@ from headwater.stopping import stopped_by_signals
 from headwater_consumers.materializer.errors import DeadLetterLimitError
 from headwater_consumers.materializer.garbage import rare_collections
 from headwater_schemas.errors import FatalError
+from headwater_schemas.kafka.client import quiet
+from headwater_schemas.kafka.errors import making_clients
 
 with without("numpy", "pandas"):
-    from headwater.bridging import Bridging
+    from headwater.bridging import Bridging, bridge_group
     from headwater_consumers.graph.connection import Neo4jTarget
     from headwater_consumers.materializer.app import Target, assemble
+    from headwater_consumers.materializer.dead_letters.acknowledging import letters_group
+    from headwater_consumers.materializer.lag import LagWatch
     from headwater_consumers.materializer.metrics import Metrics
     from headwater_consumers.materializer.reporting import ConsumerTotals
     from headwater_consumers.materializer.source import RecordSource
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 log = logging.getLogger("headwater.consume")
 
@@ -40,6 +48,7 @@ def consume(
     source: RecordSource | None = None,
     metrics: Metrics | None = None,
     started: Callable[[int], None] = lambda _: None,
+    supervised: bool = False,
 ) -> ConsumerTotals:
     """Run one consumer; what it did.
 
@@ -49,6 +58,7 @@ def consume(
         source: of the records, where it isn't the events topic.
         metrics: of every step, where the caller reads them too.
         started: called with the port of metrics and health, when they are served.
+        supervised: another process shows the group's lag.
 
     Raises:
         ConfigurationError: a person has to change a setting.
@@ -64,8 +74,13 @@ def consume(
         settings.registry,
     )
     metrics = metrics or Metrics()
-    with _progress() as watch:
+    with contextlib.ExitStack() as stack:
         try:
+            if source is None and not supervised:
+                behind = stack.enter_context(lag_watched(settings, metrics.registry))
+            else:
+                behind = partial(_behind, source)
+            watch = stack.enter_context(_progress(behind))
             bridging = Bridging(settings, metrics.registry, until_caught_up=until_caught_up)
             materializer = assemble(
                 target,
@@ -151,16 +166,53 @@ def _fatal(error: FatalError) -> ConfigurationError:
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Callable[[ConsumerTotals], None]]:
-    """A line that is kept up to date, on a terminal."""
+def lag_watched(settings: Settings, registry: CollectorRegistry) -> Iterator[Callable[[], int | None]]:
+    """Show in metrics, while the block runs, how far the consumers of the settings are, and which dead letters wait.
+
+    Yields:
+        How many records of the events topic wait; None: not known.
+
+    Raises:
+        ConfigurationError: no client can be made of the settings.
+    """
+    client, names, group = quiet(client_config(settings.kafka)), settings.topic.names(), settings.materializer.group
+    watched = {"materializer": (group, names.events)}
+    watched["dead_letters"] = (letters_group(group), names.dead_letters)
+    if (topic := settings.materializer.openlineage_topic) is not None:
+        watched["bridge"] = (bridge_group(settings), topic)
+    try:
+        with making_clients(str(client["bootstrap.servers"])):
+            watches = [
+                LagWatch.of(client, group=group, topic=topic, registry=registry, prefix=f"headwater_{prefix}")
+                for prefix, (group, topic) in watched.items()
+            ]
+    except FatalError as error:
+        raise _fatal(error) from error
+    with contextlib.ExitStack() as stack:
+        events, *_ = map(stack.enter_context, watches)
+        yield lambda: events.behind
+
+
+def _behind(source: RecordSource | None) -> int | None:
+    return None if source is None else sum(each.pending for each in source.positions())
+
+
+@contextlib.contextmanager
+def _progress(behind: Callable[[], int | None]) -> Iterator[Callable[[ConsumerTotals], None]]:
+    """A line that is kept up to date, on a terminal.
+
+    Args:
+        behind: how many records wait; None: not known.
+    """
     if console.json_mode or not sys.stderr.isatty():
         yield lambda _: None
         return
     with console.err.spinner("Starting") as status:
 
         def watch(totals: ConsumerTotals) -> None:
-            behind = "" if totals.behind is None else f", {totals.behind:,} behind"
-            status.update(Text(f"{totals.applied:,} applied, {totals.dead_lettered.total():,} dead-lettered{behind}"))
+            waiting = behind()
+            lag = "" if waiting is None else f", {waiting:,} behind"
+            status.update(Text(f"{totals.applied:,} applied, {totals.dead_lettered.total():,} dead-lettered{lag}"))
 
         yield watch
 

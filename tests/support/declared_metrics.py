@@ -10,6 +10,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from headwater_consumers.api.metrics import ServeMetrics
 from headwater_consumers.bridge.metrics import BridgeMetrics
 from headwater_consumers.forward.metrics import ForwardMetrics
+from headwater_consumers.materializer.lag import LagMetrics
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_producers.outbox.metrics import OutboxMetrics
 from headwater_producers.publisher.metrics import PublisherMetrics
@@ -42,7 +43,11 @@ def registries() -> list[CollectorRegistry]:
     BridgeMetrics(bridge)
     serve = ServeMetrics()
     serve.declare(["/livez"])
-    return [Metrics().registry, publisher, capture, bridge, ForwardMetrics().registry, serve.registry]
+    materializer, forward = Metrics().registry, ForwardMetrics().registry
+    watched = ((materializer, "materializer"), (materializer, "dead_letters"), (bridge, "bridge"), (forward, "forward"))
+    for registry, prefix in watched:
+        LagMetrics(registry, f"headwater_{prefix}", "group")
+    return [materializer, publisher, capture, bridge, forward, serve.registry]
 
 
 def declared() -> dict[str, set[str]]:

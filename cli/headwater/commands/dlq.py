@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from headwater.confirming import confirm
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console, shortened
 from headwater.decoding import event_decoder
@@ -20,6 +21,7 @@ from headwater.settings import Settings, connected_settings
 from headwater.show import dlq as show_dlq
 from headwater.stopped import require_stopped
 from headwater.times import time_if_given
+from headwater_consumers.materializer.dead_letters.acknowledging import acknowledge, acknowledged
 from headwater_consumers.materializer.dead_letters.inspection import (
     Census,
     LatestLetters,
@@ -70,8 +72,8 @@ def list_(
 ) -> None:
     """Count dead letters by reason and job, with the oldest and the newest of each."""
     choice = _choice(reason, job, since, until)
-    with _kafka() as (topics, _):
-        found = _meant(topics, choice)
+    with _kafka() as (topics, settings):
+        found = _meant(topics, settings, choice)
     console.result(show_dlq.census_document(found.census), show_dlq.census_view(found.census))
 
 
@@ -101,19 +103,26 @@ def replay(
     job: JobOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
+    all_: Annotated[bool, typer.Option("--all", help="All letters, whatever their reason, job and time.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would be sent, and send nothing.")] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Send dead letters back to their topic, after a release or a schema that makes them good.
 
-    That is the events topic, or the topic that `consume --openlineage-topic` read them from. Of each record the last
-    letter is sent, with the original's key, value and headers. Doing it twice is harmless: the
-    graph comes out the same. Exit status 5: some weren't sent, because the
-    topic refuses them as too large, or because the letter has no bytes.
+    Name them by --reason, --job, --since or --until, or give --all. They go to the events topic, or to the topic that
+    `consume --openlineage-topic` read them from. Of each record the last letter is sent, with the original's key, value
+    and headers. Doing it twice is harmless: the graph comes out the same. What is sent doesn't wait any more, once no
+    letter before it on the topic does. Exit status 5: some weren't sent, because the topic refuses them as too large,
+    or because the letter has no bytes.
     """
     choice = _choice(reason, job, since, until)
-    with _kafka() as (topics, _), console.progress() as progress:
-        found = _meant(topics, choice)
+    if all_ == (choice != LetterFilter()) and not (dry_run and not all_):
+        raise InputError(
+            "--all and a choice of letters exclude each other." if all_ else "Nothing says which letters to send.",
+            fix="Choose by --reason, --job, --since or --until, or give --all.",
+        )
+    with _kafka() as (topics, settings), console.progress() as progress:
+        found = _meant(topics, settings, choice)
         task = progress.add_task("Replaying", total=found.census.letters)
         if dry_run:
             sent, refused = 0, {}
@@ -122,6 +131,7 @@ def replay(
             chosen = (letter for letter in letters(topics.client, topics.dead_letters) if found.includes(letter))
             report = send_back(topics.client, topics.events, chosen, sent=lambda: progress.advance(task))
             sent, refused = report.sent, report.refused
+            _acknowledge_sent(topics, settings, found, refused)
     document = show_dlq.census_document(found.census) | {"dry_run": dry_run, "sent": sent, "refused": refused}
     console.result(document, show_dlq.census_view(found.census))
     if not console.json_mode:
@@ -133,6 +143,36 @@ def replay(
             fix=f"Raise max.message.bytes of {topics.events}, or of the topic that the letter came from. What a letter "
             "without bytes stood for has to be emitted again.",
         )
+
+
+@app.command("acknowledge")
+def acknowledge_all(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Note that all dead letters which are there now have been dealt with: the alert on them ends.
+
+    They stay on their topic, where `dlq list`, `show` and `replay` find them; `graph verify` needs them. Letters that
+    come later wait again.
+    """
+    with _kafka() as (topics, settings):
+        found = _meant(topics, settings, LetterFilter())
+        waiting = found.census.waiting
+        if waiting:
+            console.message(", ".join(f"{name} {count:,}" for name, count in found.census.by_reason.items()))
+            confirm(f"Acknowledge {waiting:,} dead letters of {topics.dead_letters}?", yes=yes)
+        acknowledge(topics.client, group=settings.materializer.group, letters=found.acknowledged.everything())
+    console.result({"topic": topics.dead_letters, "acknowledged": waiting}, f"{waiting:,} acknowledged.")
+
+
+def _acknowledge_sent(topics: _Topics, settings: Settings, found: _Meant, refused: Iterable[str]) -> None:
+    settled = found.settled - frozenset(refused)
+    all_letters = letters(topics.client, topics.dead_letters)
+    acknowledge(
+        topics.client,
+        group=settings.materializer.group,
+        letters=found.acknowledged.through(all_letters, settled),
+    )
 
 
 @app.command()
@@ -172,27 +212,44 @@ def skip(
 
 
 class _Meant:
-    """The letters that a choice takes and that stand, and their census. Their places are kept, not themselves."""
+    """The letters that a choice takes and that stand, and their census. Their places are kept, not themselves.
 
-    def __init__(self, topics: _Topics, choice: LetterFilter) -> None:
+    Attributes:
+        acknowledged: which letters somebody has dealt with.
+    """
+
+    def __init__(self, topics: _Topics, settings: Settings, choice: LetterFilter) -> None:
+        # First, so that no letter is acknowledged that came since, and wasn't read.
+        self.acknowledged = acknowledged(
+            topics.client, group=settings.materializer.group, dead_letters=topics.dead_letters
+        )
         standing = LatestLetters(letters(topics.client, topics.dead_letters))
         self.census = Census()
         self._places: set[str] = set()
-        for letter in filter(choice.takes, letters(topics.client, topics.dead_letters)):
-            if standing.stands(letter):
+        self._overtaken: set[str] = set()
+        for letter in letters(topics.client, topics.dead_letters):
+            taken = choice.takes(letter)
+            if not standing.stands(letter):
+                self._overtaken.add(letter.where)
+                self.census.overtaken += taken
+            elif taken:
                 self.census.add(letter)
+                self.census.acknowledged += self.acknowledged.covers(letter)
                 self._places.add(letter.where)
-            else:
-                self.census.overtaken += 1
 
     def includes(self, letter: StoredDeadLetter) -> bool:
         """Whether it is one of them; not one that came since."""
         return letter.where in self._places
 
+    @property
+    def settled(self) -> frozenset[str]:
+        """Where the letters are that nobody has to look at, once these are sent."""
+        return frozenset(self._places | self._overtaken)
 
-def _meant(topics: _Topics, choice: LetterFilter) -> _Meant:
+
+def _meant(topics: _Topics, settings: Settings, choice: LetterFilter) -> _Meant:
     with console.status(f"Reading {topics.dead_letters}"):
-        return _Meant(topics, choice)
+        return _Meant(topics, settings, choice)
 
 
 def _find(topics: _Topics, place: str) -> StoredDeadLetter:

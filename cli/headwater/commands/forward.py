@@ -46,6 +46,7 @@ with without("numpy", "pandas"):
     from headwater_consumers.materializer.backoff import BackoffPolicy
     from headwater_consumers.materializer.health import HealthServer
     from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
+    from headwater_consumers.materializer.lag import LagWatch
     from headwater_consumers.materializer.reporting import Notices
     from headwater_consumers.materializer.topic_reader import records_to_end
 
@@ -133,6 +134,16 @@ def _forward(settings: Settings, to: str, refused: str, port: int | None, *, unt
         # Signals first: who waits for the line may end it at once.
         host = settings.forward.health_host
         with stopped_by_signals(forwarder.stop), _served(forwarder, metrics, host, port) as where:
+            if port is not None:
+                stack.enter_context(
+                    LagWatch.of(
+                        client,
+                        group=settings.forward.group,
+                        topic=names.events,
+                        registry=metrics.registry,
+                        prefix="headwater_forward",
+                    )
+                )
             log.info("Forwarding %s to %s, as group %s.%s", names.events, _shown(to), settings.forward.group, where)
             if newest := settings.forward.plans_newest_offsets:
                 forwarder.remember(records_to_end(client, names.events, newest=newest))

@@ -84,7 +84,7 @@ def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: st
     yield from _tried("ACLs", names.events, lambda: access.judge(access.look(client, list(seen)), names))
     if names.dead_letters in seen:
         topic = names.dead_letters
-        yield from _tried("dead letters", topic, lambda: letters.judge(letters.look(client, topic), topic, now))
+        yield from _tried("dead letters", topic, lambda: letters.judge(letters.look(client, topic, group), topic, now))
     if names.events not in seen:
         return
     events = names.events

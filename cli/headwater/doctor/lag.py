@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from headwater.doctor.finding import Finding, Severity, duration_text, ok, unseen
 from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
+from headwater_consumers.materializer.topic_reader import PendingTimes
 from headwater_schemas.kafka.client import answer, quiet
 
 _SECONDS = 10.0
@@ -50,33 +50,18 @@ def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLag:
         len(described.members),
         sum(each.pending for each in positions),
         sum(max(0, each.begin - each.committed) for each in positions if each.committed is not None),
-        _oldest(settings, group, waiting) if waiting else None,
+        _oldest(settings, waiting) if waiting else None,
     )
 
 
-def _oldest(client: Mapping[str, Any], group: str, waiting: list[PartitionOffsets]) -> datetime | None:
-    """The lowest timestamp of the first pending records: one read of each partition."""
-    consumer = Consumer({**client, "group.id": group, "enable.auto.commit": False, "enable.auto.offset.store": False})
+def _oldest(client: Mapping[str, Any], waiting: list[PartitionOffsets]) -> datetime | None:
+    """The lowest timestamp of the first pending records."""
+    times = PendingTimes(client)
     try:
-        starts = (max(each.begin, each.committed or 0) for each in waiting)
-        consumer.assign(
-            [
-                TopicPartition(each.partition.topic, each.partition.number, start)
-                for each, start in zip(waiting, starts, strict=True)
-            ]
-        )
-        left, found = {each.partition.number for each in waiting}, []
-        while left:
-            message = consumer.poll(_SECONDS)
-            if message is None or message.error() is not None:
-                break
-            if message.partition() in left:
-                left.discard(message.partition())
-                found.append(message.timestamp()[1])
-                consumer.pause([TopicPartition(str(message.topic()), int(message.partition() or 0))])
+        found = times.read(waiting, timeout_seconds=_SECONDS)
     finally:
-        consumer.close()
-    return datetime.fromtimestamp(min(found) / 1_000, UTC) if found else None
+        times.close()
+    return datetime.fromtimestamp(min(found.values()) / 1_000, UTC) if found else None
 
 
 def judge(seen: SeenLag, *, topic: str, group: str, now: datetime) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from headwater.doctor.finding import Finding, Severity, duration_text, ok
+from headwater_consumers.materializer.dead_letters.acknowledging import acknowledged
 from headwater_consumers.materializer.dead_letters.inspection import Census, LatestLetters
 from headwater_consumers.materializer.dead_letters.topic import letters
 
@@ -16,7 +17,7 @@ _OLD_SECONDS = 7 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class SeenLetters:
-    """Dead letters that stand: each record's last, and not replayed since.
+    """Dead letters that wait: each record's last, and neither replayed nor acknowledged since.
 
     Attributes:
         count: how many.
@@ -27,26 +28,40 @@ class SeenLetters:
     count: int
     oldest: datetime | None
     by_reason: Mapping[str, int]
+    acknowledged: int = 0
+    """Further ones that somebody has dealt with."""
 
 
-def look(client: Mapping[str, Any], topic: str) -> SeenLetters:
+def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLetters:
     """Read all that are on the topic, twice; one is in memory at a time.
+
+    Args:
+        client: librdkafka settings with the bootstrap servers and the credentials.
+        topic: the dead-letter topic.
+        group: the materializer's.
 
     Raises:
         KafkaException, BrokerUnavailableError: the brokers don't answer.
     """
+    done = acknowledged(client, group=group, dead_letters=topic)
     standing, census = LatestLetters(letters(client, topic)), Census()
+    covered = 0
     for letter in letters(client, topic):
-        if standing.stands(letter):
+        if not standing.stands(letter):
+            continue
+        if done.covers(letter):
+            covered += 1
+        else:
             census.add(letter)
     oldest = min((group.oldest for group in census.groups if group.oldest is not None), default=None)
-    return SeenLetters(census.letters, oldest, census.by_reason)
+    return SeenLetters(census.letters, oldest, census.by_reason, covered)
 
 
 def judge(seen: SeenLetters, topic: str, now: datetime) -> Iterator[Finding]:
     """A finding on them."""
     if not seen.count:
-        yield ok("dead letters", topic, "There are none.")
+        known = f"None waits; {seen.acknowledged:,} are acknowledged or replayed."
+        yield ok("dead letters", topic, known if seen.acknowledged else "There are none.")
         return
     age = 0.0 if seen.oldest is None else (now - seen.oldest).total_seconds()
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in seen.by_reason.items())
@@ -55,5 +70,6 @@ def judge(seen: SeenLetters, topic: str, now: datetime) -> Iterator[Finding]:
         Severity.FAIL if age > _OLD_SECONDS else Severity.WARN,
         topic,
         f"{seen.count:,} records aren't in the graph ({reasons}), the oldest for {duration_text(age)}.",
-        "`headwater dlq list` and `dlq show` have the causes; `headwater dlq replay` sends them back when mended.",
+        "`headwater dlq list` and `dlq show` have the causes. `headwater dlq replay` sends them back when mended, "
+        "`headwater dlq acknowledge` leaves them.",
     )

@@ -21,6 +21,8 @@ def census_document(found: Census) -> dict[str, Any]:
     """`dlq list --json`."""
     return {
         "letters": found.letters,
+        "waiting": found.waiting,
+        "acknowledged": found.acknowledged,
         "overtaken": found.overtaken,
         "by_reason": found.by_reason,
         "groups": [
@@ -57,11 +59,10 @@ def census_view(found: Census) -> RenderableType:
             _time(group.newest),
             f"dlq show {group.sample}",
         )
-    if not found.overtaken:
-        return table
-    return Group(
-        table, "", f"{found.overtaken:,} more are earlier letters of records that were sent again or replayed."
-    )
+    notes = [f"{found.waiting:,} of {found.letters:,} wait; {found.acknowledged:,} are acknowledged or replayed."]
+    if found.overtaken:
+        notes.append(f"{found.overtaken:,} more are earlier letters of records that were sent again or replayed.")
+    return Group(table, "", *notes)
 
 
 def letter_document(letter: StoredDeadLetter, content: Content) -> dict[str, Any]:

@@ -29,7 +29,6 @@ from headwater_consumers.materializer.dead_letters.letter import BRIDGE, DeadLet
 from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import DeadLetterReason, RetryCause
 from headwater_consumers.materializer.membership import POLL_SECONDS, Membership
-from headwater_consumers.materializer.offsets import pending
 from headwater_consumers.materializer.records import Record, next_offsets
 from headwater_consumers.materializer.reporting import Notices
 from headwater_consumers.materializer.source import RecordSource
@@ -167,7 +166,6 @@ class Bridge:
         parts = self._parts
         polled = parts.source.poll(max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES, timeout_seconds=POLL_SECONDS)
         parts.metrics.up.set(parts.source.reachable)
-        parts.metrics.lag(pending(parts.source.standing()))
         if parts.source.reachable:
             parts.notices.over(RetryCause.BROKER)
         if polled.records:

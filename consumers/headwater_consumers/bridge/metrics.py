@@ -1,13 +1,10 @@
-"""Every metric of the bridge. Labels come from closed lists and the partition number."""
+"""Every metric of the bridge but for its lag. Labels come from closed lists."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.records import Partition
 
 _PREFIX = "headwater_bridge"
 REASONS = (
@@ -44,16 +41,7 @@ class BridgeMetrics:
             f"{_PREFIX}_retries", "Attempts to publish, dead-letter or commit that failed.", registry=registry
         )
         self.up = Gauge(f"{_PREFIX}_kafka_up", "1 while a broker is connected.", registry=registry)
-        self._lag = Gauge(
-            f"{_PREFIX}_offset_lag", "Offsets of a partition that aren't committed.", ["partition"], registry=registry
-        )
 
     def dead_letter(self, reason: DeadLetterReason) -> None:
         """The dead-letter topic has one more."""
         self._dead.labels(reason.value).inc()
-
-    def lag(self, behind: Mapping[Partition, int]) -> None:
-        """How far behind each of our partitions is."""
-        self._lag.clear()
-        for partition, offsets in behind.items():
-            self._lag.labels(str(partition.number)).set(offsets)

@@ -32,7 +32,6 @@ from headwater_consumers.forward.plans import Plans, holds_plan
 from headwater_consumers.forward.spacing import Spacing
 from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
 from headwater_consumers.materializer.membership import POLL_SECONDS, Membership
-from headwater_consumers.materializer.offsets import pending
 from headwater_consumers.materializer.records import Partition, Record, next_offsets
 from headwater_consumers.materializer.reporting import Notices
 from headwater_consumers.materializer.source import RecordSource
@@ -202,7 +201,6 @@ class Forwarder:
         parts = self._parts
         self._moved = parts.clock()
         polled = parts.source.poll(max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES, timeout_seconds=POLL_SECONDS)
-        parts.metrics.lag(pending(parts.source.standing()))
         if parts.source.reachable:
             parts.notices.over(ForwardCause.BROKER)
         if polled.records:

@@ -1,12 +1,8 @@
-"""Every metric of the forwarder. Labels come from the partition number alone."""
+"""Every metric of the forwarder but for its lag. None has labels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from prometheus_client import CollectorRegistry, Counter, Gauge
-
-from headwater_consumers.materializer.records import Partition
 
 _PREFIX = "headwater_forward"
 
@@ -31,15 +27,3 @@ class ForwardMetrics:
         self.collector_up = Gauge(
             f"{_PREFIX}_collector_up", "1 while the collector took the last document.", registry=self.registry
         )
-        self._lag = Gauge(
-            f"{_PREFIX}_offset_lag",
-            "Offsets of a partition that aren't committed.",
-            ["partition"],
-            registry=self.registry,
-        )
-
-    def lag(self, behind: Mapping[Partition, int]) -> None:
-        """How far behind each of our partitions is."""
-        self._lag.clear()
-        for partition, offsets in behind.items():
-            self._lag.labels(str(partition.number)).set(offsets)

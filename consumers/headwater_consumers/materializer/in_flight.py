@@ -10,7 +10,6 @@ At most three batches are in memory, however long the topic is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import chain
 
 from headwater_consumers.materializer.batch import Ahead, RecordBatch
 from headwater_consumers.materializer.checkpoint import Checkpoint
@@ -84,16 +83,6 @@ class InFlight:
         """Records that were read and aren't through, with those of a lost partition that `current` still writes."""
         prepared = len(self.prepared.records) if self.prepared else 0
         return len(self._fetched) + prepared + (self.current.size if self.current else 0)
-
-    @property
-    def oldest(self) -> dict[Partition, int]:
-        """When the oldest record in flight of each partition was published, in ms of Unix time."""
-        batches = (self.current.batch if self.current else None, self.prepared)
-        found: dict[Partition, int] = {}
-        for record in chain(*(batch.records for batch in batches if batch), self._fetched):
-            if record.timestamp_ms is not None:
-                found[record.partition] = min(record.timestamp_ms, found.get(record.partition, record.timestamp_ms))
-        return found
 
     def add(self, polled: Polled) -> None:
         """Buffer the records of a poll."""

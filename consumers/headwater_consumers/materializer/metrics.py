@@ -1,7 +1,7 @@
 """Every metric of the materializer: name, unit and meaning, once.
 
-Names follow Prometheus's guide: base units, `_total` on counters. Labels come from closed lists (and the partition
-number), and every series is there with 0 from the start, so that a rate or an alert never misses the first event.
+Names follow Prometheus's guide: base units, `_total` on counters. Labels come from closed lists, and every series is
+there with 0 from the start, so that a rate or an alert never misses the first event. The lag is in `lag`.
 """
 
 from __future__ import annotations
@@ -117,12 +117,6 @@ class Metrics:
         self._assigned = self._gauge("partitions_assigned", "Partitions that are this consumer's.")
         self._paused = self._gauge("paused", "1 while no records are fetched, for trouble or a slow database.")
         self._in_flight = self._gauge("records_in_hand", "Records read and not yet committed.")
-        self._lag = self._gauge("offset_lag", "Offsets from the last commit to the end of a partition.", "partition")
-        self._oldest = self._gauge(
-            "oldest_unapplied_timestamp_seconds",
-            "When the oldest record in flight was published, Unix time; none while nothing is in flight.",
-            "partition",
-        )
         self._last = self._gauge("last_applied_timestamp_seconds", "When events were last applied, Unix time.")
         build = self._gauge("build_info", "1; the release is in the label.", "version")
         schema = self._gauge("schema_info", "1; a schema known without asking.", "fingerprint", "schema_version")
@@ -213,28 +207,11 @@ class Metrics:
         self._in_flight.set(records)
         self._paused.set(paused)
 
-    def lag(self, behind: Mapping[Partition, int]) -> None:
-        """Offsets between the last commit and the end of each partition of ours; others have no series."""
-        _replace(self._lag, behind)
-
-    def oldest(self, published_ms: Mapping[Partition, int]) -> None:
-        """When the oldest record in flight was published, in ms of Unix time; other partitions have no series."""
-        _replace(self._oldest, {partition: ms / 1000 for partition, ms in published_ms.items()})
-
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"{_PREFIX}_{name}", meaning, labels, registry=self.registry)
 
     def _gauge(self, name: str, meaning: str, *labels: str) -> Gauge:
         return Gauge(f"{_PREFIX}_{name}", meaning, labels, registry=self.registry)
-
-
-def _replace(gauge: Gauge, values: Mapping[Partition, float]) -> None:
-    """One series for each of these partitions and no other; a scrape in between misses none that stays."""
-    for metric in gauge.collect():
-        for number in {sample.labels["partition"] for sample in metric.samples} - {str(p.number) for p in values}:
-            gauge.remove(number)
-    for partition, value in values.items():
-        gauge.labels(str(partition.number)).set(value)
 
 
 def retry_cause(error: TransientError) -> RetryCause:

@@ -59,11 +59,6 @@ class PartitionOffsets:
         return max(0, self.end - max(self.begin, self.committed or 0))
 
 
-def pending(standing: Iterable[PartitionOffsets]) -> dict[Partition, int]:
-    """Number of offsets of each partition that are not committed."""
-    return {each.partition: each.pending for each in standing}
-
-
 def committed_metadata(topic_id: str) -> str:
     """What is committed beside an offset."""
     return _METADATA + topic_id if topic_id else ""

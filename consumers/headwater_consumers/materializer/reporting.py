@@ -18,7 +18,6 @@ from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.metrics import Dependency, Metrics, Rebalance, retry_cause
-from headwater_consumers.materializer.offsets import pending
 from headwater_consumers.materializer.records import Decoded, Partition
 from headwater_consumers.materializer.source import RecordSource
 from headwater_schemas.errors import LineageError, TransientError
@@ -109,8 +108,6 @@ class ConsumerTotals:
             consumer or this one stopped; no offset of theirs is committed, so they are read again.
         committed: the last offset committed in each partition.
         openlineage: what the bridge of an OpenLineage topic did, by name; empty where there is none.
-        behind: offsets between the last commits and the end offsets, over the partitions of this consumer; None before
-            anything is known of them.
     """
 
     consumed: int = 0
@@ -121,7 +118,6 @@ class ConsumerTotals:
     dead_lettered: Counter[DeadLetterReason] = field(default_factory=Counter)
     committed: dict[Partition, int] = field(default_factory=dict)
     openlineage: Counter[str] = field(default_factory=Counter)
-    behind: int | None = None
     seconds: float = 0.0
 
     def document(self) -> dict[str, Any]:
@@ -175,7 +171,7 @@ class Reporting:
     """Reports what happened. Decides nothing.
 
     Args:
-        source: of the records, for whether a broker is connected and how far behind the consumer is.
+        source: of the records, for whether a broker is connected.
         health, metrics, notices, totals: what is kept up to date.
         watch: called twice a second, to show progress.
         clock: monotonic seconds.
@@ -268,8 +264,4 @@ class Reporting:
         if self._clock() < self._next:
             return
         self._next = self._clock() + _SHOW_SECONDS
-        lag = pending(self._source.standing())
-        self._metrics.lag(lag)
-        self._metrics.oldest(in_flight.oldest)
-        self._totals.behind = sum(lag.values()) if lag else None
         self._watch()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from headwater_consumers.materializer.backoff import Deadline
 from headwater_consumers.materializer.limits import RECORD_MAX_BYTES
-from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
 from headwater_consumers.materializer.records import Partition, Record, Unread, record_of
 from headwater_consumers.materializer.unfetchable import (
     CONSUMER_CONFIG,
@@ -111,6 +113,69 @@ def record_at(client: Mapping[str, Any], partition: Partition, offset: int) -> R
             return Record(partition, offset, None, unread=Unread(offset + 1, "there is no record at this offset"))
     finally:
         consumer.close()
+
+
+class PendingTimes:
+    """Reads since when records wait: the timestamps of the first ones that a group hasn't committed.
+
+    One client, outside of any group. A timestamp is read once for as long as the group stands at its record.
+
+    Args:
+        client: librdkafka settings with the bootstrap servers and the credentials.
+    """
+
+    def __init__(self, client: Mapping[str, Any]) -> None:
+        self._client = client
+        self._consumer: Consumer | None = None
+        self._known: dict[Partition, tuple[int, int | None]] = {}
+        """Offset and timestamp of each partition's record; None: it has none that can be read."""
+
+    def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> dict[Partition, int]:
+        """When the first pending record of each partition was published, in ms of Unix time.
+
+        Partitions are left out whose record can't be read, has no timestamp, or wasn't read in time.
+
+        Args:
+            pending: partitions of which records wait.
+            timeout_seconds: for all of them.
+
+        Raises:
+            KafkaException: the brokers refuse.
+        """
+        starts = {each.partition: max(each.begin, each.committed or 0) for each in pending}
+        self._known = {p: known for p, known in self._known.items() if starts.get(p) == known[0]}
+        if unread := {partition: start for partition, start in starts.items() if partition not in self._known}:
+            self._read(unread, Deadline(timeout_seconds, time.monotonic))
+        return {partition: at for partition, (_, at) in self._known.items() if at is not None}
+
+    def _read(self, unread: dict[Partition, int], deadline: Deadline) -> None:
+        if self._consumer is None:
+            config = {**quiet(self._client), **_CONFIG, "queued.min.messages": 1, "auto.offset.reset": "error"}
+            self._consumer = Consumer(config)
+        consumer, partitions = self._consumer, {(each.topic, each.number): each for each in unread}
+        consumer.assign([TopicPartition(each.topic, each.number, start) for each, start in unread.items()])
+        try:
+            while partitions and not deadline.passed:
+                message = consumer.poll(deadline.remaining_seconds)
+                if message is None:
+                    return
+                error = message.error()
+                if error is not None and not at_end(error) and error.code() not in UNFETCHABLE:
+                    raise KafkaException(error)
+                partition = partitions.pop((message.topic() or "", message.partition() or 0), None)
+                if partition is None:
+                    continue
+                consumer.pause([TopicPartition(partition.topic, partition.number)])
+                at = -1 if error is not None else message.timestamp()[1]
+                self._known[partition] = (unread[partition], at if at >= 0 else None)
+        finally:
+            consumer.unassign()
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._consumer is not None:
+            self._consumer.close()
+            self._consumer = None
 
 
 def _polled(consumer: Consumer, topic: str, unfetchable: Unfetchable) -> Message:

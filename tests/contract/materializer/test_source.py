@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from headwater_consumers.materializer.offsets import pending
 from headwater_consumers.materializer.records import Partition, next_offsets
+from headwater_consumers.materializer.source import RecordSource
 from support.materializer.worlds import Listener, World, gather, patiently, until
 from support.waiting import eventually
+
+
+def pending(source: RecordSource, partition: Partition) -> int:
+    """Offsets of a partition that aren't committed, as far as the last fetch shows."""
+    return next(each.pending for each in source.standing() if each.partition == partition)
 
 
 def test_records_arrive_untouched_and_in_order(world: World) -> None:
@@ -186,10 +191,10 @@ def test_the_lag_is_from_what_is_committed_to_the_end_from_the_first_record_on(w
     source, listener = world.source(), Listener()
     source.subscribe(listener)
     records = gather(source, 4)
-    assert pending(source.standing())[records[0].partition] == 4
+    assert pending(source, records[0].partition) == 4
     source.commit(next_offsets(records[:3]))
     until(lambda: bool(listener.answers), source)
-    assert pending(source.standing())[records[0].partition] == 1
+    assert pending(source, records[0].partition) == 1
 
 
 def test_what_lies_behind_the_last_record_is_reached_and_no_record(world: World) -> None:

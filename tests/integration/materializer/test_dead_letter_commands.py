@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,14 @@ from headwater_consumers.materializer.accounting import account
 from headwater_schemas.avro_schema import AvroSchema, current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC
 from support.materializer import events
-from support.materializer.process import run_until_caught_up
+from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.worlds import RealWorld
 from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
+
+    from headwater_benchmarks.soak.consumer import ConsumerProcess
 
     Command = Callable[..., Any]
 
@@ -40,6 +43,13 @@ def dlq(
         return json.loads(capsys.readouterr().out)
 
     return run
+
+
+def waiting_letters(consumer: ConsumerProcess) -> float | None:
+    """As the consumer's metrics show it; None: not yet."""
+    _, text = consumer.get("/metrics")
+    found = re.findall(r"^headwater_dead_letters_offset_lag\{.*\} (\S+)$", text, re.MULTILINE)
+    return sum(map(float, found)) if found else None
 
 
 def newer_schema() -> AvroSchema:
@@ -76,13 +86,23 @@ def test_what_a_schema_made_good_is_replayed_and_what_is_still_bad_comes_back(
     before = account(world.client, world.topics, world.group).acknowledged
     assert dlq("replay", "--dry-run") == dlq("list") | {"dry_run": True, "sent": 0, "refused": {}}
     assert account(world.client, world.topics, world.group).acknowledged == before
-    assert dlq("replay")["sent"] == 2
+    assert dlq("replay", status=2)["error"]["message"] == "Nothing says which letters to send."
+    assert dlq("replay", "--all", "--job", "broken", status=2)["error"]["fix"]
+    assert (dlq("list")["waiting"], dlq("list")["acknowledged"]) == (2, 0)
+    assert dlq("replay", "--all")["sent"] == 2
+    assert (dlq("list")["waiting"], dlq("list")["acknowledged"]) == (0, 2)
     assert run_until_caught_up(settings)["applied"] == 1
     graph = list(dump(neo4j_driver))
 
     # The one that is still bad overtook its first letter; the other stays, and is harmless again.
     listed = dlq("list")
-    assert (listed["letters"], listed["overtaken"]) == (2, 1)
+    assert (listed["letters"], listed["overtaken"], listed["waiting"]) == (2, 1, 1)
+    with consuming(settings) as consumer:
+        consumer.until(lambda: waiting_letters(consumer) == 1, "the letter that came back")
+        assert dlq("acknowledge", "--yes")["acknowledged"] == 1
+        consumer.until(lambda: waiting_letters(consumer) == 0, "that it is acknowledged")
+    assert (dlq("list")["letters"], dlq("list")["waiting"]) == (2, 0)
+    assert dlq("acknowledge", "--yes")["acknowledged"] == 0
     again = dlq("show", "2")
     assert (again["reason"], again["attempt"]) == ("INVALID_EVENT", 2)
     assert dlq("replay", "--reason", "unknown_schema")["sent"] == 1
@@ -98,7 +118,7 @@ def test_a_replay_of_a_record_as_large_as_the_topic_takes(
 ) -> None:
     world.put(b"\x7f" * 1_000_000, key=b"large")
     assert run_until_caught_up(settings)["dead_lettered"] == 1
-    assert dlq("replay")["sent"] == 1
+    assert dlq("replay", "--all")["sent"] == 1
     assert run_until_caught_up(settings)["dead_lettered"] == 1
     assert dlq("show", "1")["attempt"] == 2
 

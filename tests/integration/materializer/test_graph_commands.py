@@ -305,6 +305,6 @@ def test_what_can_not_be_fetched_is_a_dead_letter_by_its_coordinates_and_the_par
     assert [text.partition(": ")[0] for text in verified["accounting"]["left_out"]] == [f"{place}@1 to 3", f"{place}@5"]
     assert "Decompression" in verified["accounting"]["left_out"][0]
     capsys.readouterr()
-    assert cli.main(["dlq", "replay", "--json"]) == 5
+    assert cli.main(["dlq", "replay", "--all", "--json"]) == 5
     refused = json.loads(capsys.readouterr().out)
     assert (refused["sent"], len(refused["refused"])) == (0, 2)

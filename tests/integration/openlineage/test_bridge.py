@@ -77,7 +77,7 @@ def test_bad_documents_are_dead_letters_and_good_ones_around_them_reach_the_grap
     assert "/run/runId" in without_run["message"]
     assert without_run["value"]["fields"]["job"]["name"] == "totals_50"
     # Back to where they came from, from where they become letters again, which overtake these.
-    assert dlq(settings, "replay")["sent"] == len(bad)
+    assert dlq(settings, "replay", "--all")["sent"] == len(bad)
     again = run_until_caught_up(settings, "--openlineage-topic", topic)
     assert again["openlineage"] == {"consumed": len(bad), "events": 0, "dead_lettered": len(bad)}
     assert again["dead_lettered"] == 0, "none went to the events topic"

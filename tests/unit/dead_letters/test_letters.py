@@ -10,10 +10,12 @@ import pytest
 
 from headwater.commands.dlq import letter_named
 from headwater.errors import InputError
+from headwater_consumers.materializer.dead_letters.acknowledging import Acknowledged
 from headwater_consumers.materializer.dead_letters.inspection import Census, LatestLetters, LetterFilter, content
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage, StoredDeadLetter, letter_of
 from headwater_consumers.materializer.dead_letters.replay import replay_headers
 from headwater_consumers.materializer.errors import DeadLetterReason
+from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Headers, Partition, Record
 from headwater_schemas.codec import Decoder
 from support.materializer import events
@@ -178,3 +180,18 @@ def test_several_events_with_ids_that_begin_so() -> None:
     with pytest.raises(InputError, match="begin with '00000000'") as raised:
         letter_named("00000000", [replace(letter(n, n), event_id=each) for n, each in enumerate(IDS)])
     assert raised.value.nearest == IDS[:2]
+
+
+def test_letters_are_acknowledged_up_to_the_first_that_is_left() -> None:
+    found = Acknowledged(
+        [PartitionOffsets(LETTERS, 0, 5, 1), PartitionOffsets(Partition("lineage.events.dlq", 1, ""), 0, 0)]
+    )
+    of_topic = [letter(10 + at, at) for at in range(6)]
+    assert [found.covers(each) for each in of_topic] == [True, False, False, False, False, False]
+
+    some = found.through(of_topic, frozenset({"0@1", "0@2", "0@4", "0@5"}))
+    assert [each.committed for each in some.offsets()] == [3, 0]
+    every = found.through(of_topic, frozenset(f"0@{at}" for at in range(6)))
+    assert [each.committed for each in every.offsets()] == [5, 0], "one that came since isn't acknowledged"
+    assert [each.committed for each in found.everything().offsets()] == [5, 0]
+    assert not found.everything().covers(of_topic[5])

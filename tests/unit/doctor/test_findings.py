@@ -318,6 +318,9 @@ def test_dead_letters_that_age() -> None:
     one = letters.SeenLetters(1, None, {"NOT_AN_EVENT": 1})
     assert of("dead letters", letters.judge(one, NAMES.dead_letters, NOW)) == [WARN]
     assert of("dead letters", letters.judge(letters.SeenLetters(0, None, {}), NAMES.dead_letters, NOW)) == [OK]
+    done = letters.SeenLetters(0, None, {}, acknowledged=4)
+    (finding,) = letters.judge(done, NAMES.dead_letters, NOW)
+    assert (finding.severity, "4 are acknowledged" in finding.message) == (OK, True)
 
 
 LAGS: list[tuple[lag.SeenLag, list[Severity]]] = [

@@ -7,8 +7,6 @@ import time
 from headwater_consumers.materializer.dead_letters.letter import REPLAYED_FROM
 from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError, RetryCause
 from headwater_consumers.materializer.limits import BatchPolicy
-from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.records import Partition
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.errors import BrokerUnavailableError
 from support.materializer.events import good
@@ -48,19 +46,6 @@ def test_the_lag_of_an_event_is_from_its_own_time() -> None:
     harness.settle()
     assert harness.metric("event_lag_seconds_count") == 1
     assert 0 <= harness.metric("event_lag_seconds_sum") < time.time()
-
-
-def test_the_oldest_record_in_hand_is_reported_by_partition_until_it_is_applied() -> None:
-    harness = Harness()
-    harness.broker.append(good(1), partition=1, timestamp_ms=1_700_000_000_000)
-    harness.broker.append(good(2), partition=1, timestamp_ms=1_700_000_005_000)
-    harness.graph.errors.extend([GraphUnavailableError("away")] * 3)
-    harness.rounds(4, seconds=0.6)
-    assert harness.metric("oldest_unapplied_timestamp_seconds", partition="1") == 1_700_000_000
-    harness.settle(seconds=1)
-    harness.rounds(2, seconds=1)
-    series = harness.metrics.registry.get_sample_value
-    assert series("headwater_materializer_oldest_unapplied_timestamp_seconds", {"partition": "1"}) is None
 
 
 def test_the_schema_that_is_known_is_reported() -> None:
@@ -120,31 +105,15 @@ def test_what_is_written_is_counted_as_the_database_counts_it() -> None:
     assert (harness.metric("nodes_created_total"), harness.metric("relationships_created_total")) == (3, 7)
 
 
-def test_the_lag_is_reported_by_partition_while_it_is_ours() -> None:
+def test_a_consumer_that_waits_for_the_database_is_paused() -> None:
     harness = Harness()
     harness.broker.extend(good(number) for number in range(4))
     harness.graph.errors.extend([GraphUnavailableError("away")] * 3)
     harness.rounds(4, seconds=0.6)
-    behind = [harness.metric("offset_lag", partition=str(number)) for number in (0, 1)]
-    assert sum(behind) == 4
     assert harness.metric("paused") == 1
     harness.settle(seconds=1)
     harness.rounds(2, seconds=1)
-    assert [harness.metric("offset_lag", partition=str(number)) for number in (0, 1)] == [0, 0]
     assert harness.metric("paused") == 0
-
-
-def test_a_partition_that_is_gone_has_no_lag_and_one_that_stays_keeps_its_series() -> None:
-    metrics = Metrics()
-    stays, goes = Partition("t", 0), Partition("t", 1)
-
-    metrics.lag({stays: 3, goes: 4})
-    held = metrics._lag.labels("0")
-    metrics.lag({stays: 5})
-
-    assert metrics._lag.labels("0") is held
-    samples = [sample for family in metrics._lag.collect() for sample in family.samples]
-    assert [(sample.labels, sample.value) for sample in samples] == [({"partition": "0"}, 5)]
 
 
 def test_halved_batches_are_counted() -> None:

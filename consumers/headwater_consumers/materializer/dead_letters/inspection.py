@@ -116,10 +116,11 @@ class Census:
 
     Attributes:
         overtaken: letters besides that were sent twice, or whose record was replayed and has a later letter.
+        acknowledged: letters of the groups that somebody has dealt with.
     """
 
     def __init__(self) -> None:
-        self.overtaken = 0
+        self.overtaken = self.acknowledged = 0
         self._groups: dict[tuple[str, str | None], LetterGroup] = {}
 
     def add(self, letter: StoredDeadLetter) -> None:
@@ -136,6 +137,11 @@ class Census:
     def letters(self) -> int:
         """How many, of all groups."""
         return sum(group.letters for group in self._groups.values())
+
+    @property
+    def waiting(self) -> int:
+        """How many of them nobody has dealt with yet."""
+        return self.letters - self.acknowledged
 
     @property
     def by_reason(self) -> dict[str, int]:

@@ -1,0 +1,102 @@
+"""Acknowledging: which letters of the dead-letter topic somebody has dealt with.
+
+Kafka keeps it, as the offsets that a group of its own has committed on the topic; the group never has a member. Letters
+from there on wait. The letters themselves stay: accounting and `graph verify` need them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
+from headwater_consumers.materializer.group import commit
+from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
+from headwater_schemas.kafka.client import quiet
+
+_REQUEST_SECONDS = 10.0
+
+
+def letters_group(group: str) -> str:
+    """The group whose offsets show which letters are acknowledged.
+
+    Args:
+        group: the materializer's.
+    """
+    return f"{group}-dead-letters"
+
+
+class Acknowledged:
+    """How far letters are acknowledged, as the brokers had it when this was made.
+
+    Args:
+        positions: of the topic's partitions, with what `letters_group` has committed.
+    """
+
+    def __init__(self, positions: Iterable[PartitionOffsets]) -> None:
+        self._positions = {each.partition.number: each for each in positions}
+
+    def covers(self, letter: StoredDeadLetter) -> bool:
+        """Whether the letter is acknowledged."""
+        known = self._positions.get(letter.record.partition.number)
+        return known is not None and letter.record.offset < (known.committed or 0)
+
+    def everything(self) -> Acknowledged:
+        """With all letters that were on the topic then."""
+        return Acknowledged(replace(each, committed=each.end) for each in self._positions.values())
+
+    def through(self, letters: Iterable[StoredDeadLetter], settled: frozenset[str]) -> Acknowledged:
+        """With each further letter, up to the first one of its partition that isn't settled.
+
+        Args:
+            letters: of the topic, each partition's in order.
+            settled: where those are that nobody has to look at any more.
+        """
+        reached = {number: each.committed or 0 for number, each in self._positions.items()}
+        stopped: set[int] = set()
+        for letter in letters:
+            number = letter.record.partition.number
+            known = self._positions.get(number)
+            if known is None or number in stopped or not reached[number] <= letter.record.offset < known.end:
+                continue
+            if letter.where in settled:
+                reached[number] = letter.record.offset + 1
+            else:
+                stopped.add(number)
+        return Acknowledged(replace(each, committed=reached[number]) for number, each in self._positions.items())
+
+    def offsets(self) -> list[PartitionOffsets]:
+        """Of each partition."""
+        return list(self._positions.values())
+
+
+def acknowledged(client: Mapping[str, Any], *, group: str, dead_letters: str) -> Acknowledged:
+    """How far letters are acknowledged.
+
+    Args:
+        client: librdkafka settings with the bootstrap servers and the credentials.
+        group: the materializer's.
+        dead_letters: the topic.
+
+    Raises:
+        KafkaException: the brokers don't answer in time or refuse.
+    """
+    reader = OffsetReader(quiet(client), group=letters_group(group))
+    return Acknowledged(reader.positions(dead_letters, timeout_seconds=_REQUEST_SECONDS))
+
+
+def acknowledge(client: Mapping[str, Any], *, group: str, letters: Acknowledged) -> None:
+    """Have the brokers keep that so many letters are acknowledged.
+
+    Args:
+        client: librdkafka settings with the bootstrap servers and the credentials.
+        group: the materializer's.
+        letters: how far.
+
+    Raises:
+        KafkaException: the brokers don't answer in time or refuse.
+    """
+    offsets = {each.partition: each.committed for each in letters.offsets() if each.committed is not None}
+    if offsets:
+        commit(client, letters_group(group), offsets)
