@@ -185,9 +185,7 @@ class ServeMetrics:
             registry=self.registry,
         )
         self._under_way = Gauge(f"{_PREFIX}_requests_under_way", "Requests not yet answered.", registry=self.registry)
-        self._graph = Gauge(
-            f"{_PREFIX}_graph_up", "1 while Neo4j answered when last looked at.", registry=self.registry
-        )
+        self._graph = Gauge(f"{_PREFIX}_graph_up", "1 if Neo4j answered at this scrape.", registry=self.registry)
         self.intake = IntakeMetrics(self.registry)
         self.checks = CheckMetrics(self.registry)
         build = Gauge(f"{_PREFIX}_build_info", "1; the release is in the label.", ["version"], registry=self.registry)

@@ -131,6 +131,7 @@ def test_a_server_without_its_graph_is_alive_and_not_ready() -> None:
         )
         assert "headwater_serve_graph_up 0.0" in client.get("/metrics").text
     with client_of(fake_graph()) as client:
+        assert "headwater_serve_graph_up 1.0" in client.get("/metrics").text, "nobody has asked /readyz"
         assert client.get("/readyz").json() == {"ready": True, "graph_reachable": True, "kafka_reachable": None}
 
 

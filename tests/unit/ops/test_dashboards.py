@@ -76,6 +76,14 @@ def test_every_metric_of_openlineage_events_is_shown() -> None:
     assert families - {re.sub(r"_bucket$", "", name) for name in SHOWN} == set()
 
 
+def test_every_metric_of_the_server_of_questions_is_shown() -> None:
+    shown = {re.sub(r"_bucket$", "", name) for name in SHOWN}
+    of_server = ("headwater_serve_", "headwater_check_")
+    assert {
+        re.sub(r"_(bucket|sum|count)$", "", name) for name in declared() if name.startswith(of_server)
+    } - shown == set()
+
+
 def test_every_metric_of_a_query_is_shown() -> None:
     # Which micro-batch is the last is for people who look at /metrics.
     families = {name for name in declared() if name.startswith("headwater_query_")} - {"headwater_query_batch"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter, move_on_after, to_thread
 from fastapi import APIRouter, Request
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.responses import JSONResponse, Response
@@ -15,6 +15,8 @@ from headwater_consumers.api.metrics import ServeMetrics
 
 router = APIRouter(tags=["service"])
 _PROBE_SECONDS = 2.0
+# Less than Prometheus waits for a scrape, with a Neo4j that hangs.
+_SCRAPE_SECONDS = 3.0
 _NOT_KEPT = {"Cache-Control": "no-store"}
 
 
@@ -62,12 +64,8 @@ async def readyz(request: Request) -> Response:
     Kafka's state is in the document alone: while it is away questions are answered, and a request with events gets 503
     by itself.
     """
-    # Threads of its own: questions that keep all others busy don't make the server unready.
-    probing: CapacityLimiter = request.app.state.probing
     graph: Graph = request.app.state.graph
-    reachable = await to_thread.run_sync(_reachable, graph, limiter=probing)
-    metrics: ServeMetrics = request.app.state.metrics
-    metrics.graph_up(up=reachable)
+    reachable = await _probed(request)
     return JSONResponse(
         {"ready": reachable, "graph_reachable": reachable, "kafka_reachable": _kafka_reachable(graph)},
         status_code=200 if reachable else 503,
@@ -77,11 +75,21 @@ async def readyz(request: Request) -> Response:
 
 @router.get("/metrics", include_in_schema=False)
 async def metrics(request: Request) -> Response:
-    """In Prometheus's text format."""
+    """In Prometheus's text format, after a look at Neo4j: an alert is to need no probe of /readyz."""
     exposed: ServeMetrics = request.app.state.metrics
     graph: Graph = request.app.state.graph
+    reachable = False
+    with move_on_after(_SCRAPE_SECONDS):
+        reachable = await _probed(request)
+    exposed.graph_up(up=reachable)
     exposed.intake.kafka_up(up=bool(_kafka_reachable(graph)))
     return Response(generate_latest(exposed.registry), media_type=CONTENT_TYPE_LATEST, headers=_NOT_KEPT)
+
+
+async def _probed(request: Request) -> bool:
+    # Threads of its own: questions that keep all others busy don't make the server unready.
+    probing: CapacityLimiter = request.app.state.probing
+    return await to_thread.run_sync(_reachable, request.app.state.graph, limiter=probing, abandon_on_cancel=True)
 
 
 def _kafka_reachable(graph: Graph) -> bool | None:
