@@ -1,9 +1,10 @@
-"""docker-compose.yml: valid by the Compose schema, pinned, closed to the network, without a password."""
+"""docker-compose.yml: valid by the Compose schema, pinned, bounded, closed to the network, without a password."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import yaml
 
-from headwater.settings import environment_name, setting_names
+from headwater.settings import environment_name, load_settings, setting_names
 
 if TYPE_CHECKING:
     import pytest
@@ -23,7 +24,7 @@ SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 ENV_EXAMPLE = (ROOT / ".env.example").read_text(encoding="utf-8")
 
 PINNED = re.compile(r"^[\w./-]+:v?\d+\.\d+\.\d+(-[\w.]+)?$")
-REQUIRED = re.compile(r"\$\{(\w+):\?[^}]+\}")
+ALERT = re.compile(r"- alert: (\w+)")
 VARIABLE = re.compile(r"\$\{(\w+)")
 
 
@@ -35,7 +36,7 @@ def test_it_is_valid_by_the_compose_specification() -> None:
 
 def test_the_services_are_the_documented_ones() -> None:
     always = {name for name, settings in SERVICES.items() if "profiles" not in settings}
-    assert always == {"kafka", "neo4j", "materializer", "serve", "prometheus", "grafana"}
+    assert always == {"kafka", "neo4j", "materializer", "serve", "prometheus", "alertmanager", "grafana"}
     assert {name: SERVICES[name]["profiles"] for name in set(SERVICES) - always} == {"schema-registry": ["registry"]}
 
 
@@ -46,6 +47,17 @@ def test_a_service_is_pinned_healthy_and_comes_back(subtests: pytest.Subtests) -
             assert settings["healthcheck"]["test"][0] == "CMD"
             assert settings["restart"] == "unless-stopped"
             assert settings["logging"]["options"]["max-size"]
+            assert re.fullmatch(r"\d+[gm]", settings["mem_limit"])
+
+
+def test_neo4j_fits_into_its_limit() -> None:
+    environment = SERVICES["neo4j"]["environment"]
+    taken = [environment[f"NEO4J_server_memory_{name}"] for name in ("heap_max__size", "pagecache_size")]
+    assert sum(map(mebibytes, taken)) + 512 <= mebibytes(SERVICES["neo4j"]["mem_limit"])
+
+
+def mebibytes(size: str) -> int:
+    return int(size[:-1]) * {"g": 1_024, "m": 1}[size[-1]]
 
 
 def test_a_port_is_bound_to_loopback(subtests: pytest.Subtests) -> None:
@@ -54,17 +66,38 @@ def test_a_port_is_bound_to_loopback(subtests: pytest.Subtests) -> None:
             assert [port for port in settings.get("ports", []) if not port.startswith("127.0.0.1:")] == []
 
 
-def test_no_password_has_a_value_here() -> None:
-    secrets = {
-        f"{service}: {name}": str(value)
-        for service, settings in SERVICES.items()
+def test_passwords_are_files_and_none_has_a_value_here() -> None:
+    given = {
+        name: value
+        for settings in SERVICES.values()
         for name, value in settings.get("environment", {}).items()
-        if re.search(r"PASSWORD|AUTH|SECRET|TOKEN", name)
+        if re.search(r"PASSWORD|AUTH|SECRET|TOKEN|CONFIG", name)
     }
-    assert len(secrets) == 4
-    assert {name: value for name, value in secrets.items() if not REQUIRED.search(value)} == {}
-    for variable in set(REQUIRED.findall(TEXT)):
-        assert re.search(rf"^{variable}=$", ENV_EXAMPLE, re.MULTILINE), f"{variable} has a value in .env.example"
+    assert given == {
+        "NEO4J_AUTH_FILE": "/run/secrets/neo4j_auth",
+        "HEADWATER_CONFIG": "/run/secrets/headwater.toml",
+        "GF_SECURITY_ADMIN_PASSWORD__FILE": "/run/secrets/grafana_password",
+    }
+    for settings in SERVICES.values():
+        files_given = {value for value in settings.get("environment", {}).values() if value.startswith("/run/secrets/")}
+        assert files_given == {f"/run/secrets/{name}" for name in settings.get("secrets", [])}
+    assert {secret["file"] for secret in COMPOSE["secrets"].values()} == {
+        f"./secrets/{name}" for name in COMPOSE["secrets"]
+    }
+    for name in COMPOSE["secrets"]:
+        assert f"> secrets/{name}\n" in TEXT, "the file's head shows how it is made"
+
+
+def test_the_file_of_secrets_is_one_of_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Made as the head of the compose file shows it."""
+    shown = "\n".join(line.removeprefix("#     ") for line in TEXT.splitlines() if line.startswith("#     "))
+    script = shown.partition("docker compose")[0].replace("openssl rand -hex 16", "echo 0123456789abcdef")
+    subprocess.run(["sh", "-euc", f"umask 077; {script}"], cwd=tmp_path, check=True)
+    assert (tmp_path / "secrets").stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "secrets").iterdir()} == {0o644}
+    assert (tmp_path / "secrets" / "neo4j_auth").read_text() == "neo4j/0123456789abcdef"
+    monkeypatch.setenv("HEADWATER_CONFIG", str(tmp_path / "secrets" / "headwater.toml"))
+    assert load_settings().neo4j.password.get_secret_value() == "0123456789abcdef"
 
 
 def test_env_example_names_every_variable_and_its_default() -> None:
@@ -75,7 +108,7 @@ def test_env_example_names_every_variable_and_its_default() -> None:
 
 
 def test_the_password_file_is_not_committed() -> None:
-    assert ".env" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert {".env", "/secrets/"} <= set((ROOT / ".gitignore").read_text(encoding="utf-8").splitlines())
 
 
 def test_volumes_are_declared_and_mounted_files_exist() -> None:
@@ -85,11 +118,40 @@ def test_volumes_are_declared_and_mounted_files_exist() -> None:
     assert [mount for mount in mounts if mount.startswith(".") and not (ROOT / mount).exists()] == []
 
 
+def test_every_folder_that_prometheus_reads_is_mounted() -> None:
+    config = yaml.safe_load((ROOT / "ops" / "prometheus" / "prometheus.yml").read_text(encoding="utf-8"))
+    patterns = list(config["rule_files"])
+    for job in config["scrape_configs"]:
+        for each in job.get("file_sd_configs", []):
+            patterns += each["files"]
+    mounted = {mount.split(":")[1] for mount in SERVICES["prometheus"]["volumes"]}
+    assert {f"/etc/prometheus/{pattern.rpartition('/')[0]}" for pattern in patterns} - mounted == set()
+
+
+def test_prometheus_and_its_alertmanager_find_each_other() -> None:
+    config = yaml.safe_load((ROOT / "ops" / "prometheus" / "prometheus.yml").read_text(encoding="utf-8"))
+    [manager] = config["alerting"]["alertmanagers"]
+    assert manager["static_configs"] == [{"targets": ["alertmanager:9093"]}]
+    routing = yaml.safe_load((ROOT / "ops" / "alertmanager" / "alertmanager.yml").read_text(encoding="utf-8"))
+    receivers = {each["name"] for each in routing["receivers"]}
+    route = routing["route"]
+    assert {route["receiver"], *(each["receiver"] for each in route["routes"])} <= receivers
+    alerts = {
+        rule
+        for path in (ROOT / "ops" / "prometheus" / "rules").glob("*.yml")
+        for rule in ALERT.findall(path.read_text())
+    }
+    for inhibited in routing["inhibit_rules"]:
+        named = re.findall(r"Headwater\w+", " ".join(inhibited["source_matchers"] + inhibited["target_matchers"]))
+        assert named
+        assert set(named) <= alerts
+
+
 def test_our_services_are_given_settings_that_exist(subtests: pytest.Subtests) -> None:
     """They refuse to start on an unknown one."""
     for service in ["materializer", "serve"]:
         with subtests.test(service=service):
-            known = {environment_name(setting) for setting in setting_names()}
+            known = {environment_name(setting) for setting in setting_names()} | {"HEADWATER_CONFIG"}
             given = {name for name in SERVICES[service]["environment"] if name.startswith("HEADWATER_")}
             assert given
             assert given - known == set()
