@@ -38,6 +38,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_abandon)
 
 
+def make_private(folder: Path) -> None:
+    """Makes a folder and those above it that are missing, each for its owner alone.
+
+    Raises:
+        OSError: it can't be made.
+    """
+    # `mkdir(parents=True)` gives its mode to the last one only.
+    for each in (*reversed(folder.parents), folder):
+        if each == folder or not each.exists():
+            each.mkdir(mode=0o700, exist_ok=True)
+
+
 def create_locked(path: Path) -> sqlite3.Connection | None:
     """Makes an empty file, readable by its owner alone, and opens it.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from headwater_producers.outbox.errors import OutboxUnusableError
-from headwater_producers.outbox.locked_file import create_locked, open_locked, remove_locked, sync_folder
+from headwater_producers.outbox.locked_file import create_locked, make_private, open_locked, remove_locked, sync_folder
 from headwater_schemas.record import Record
 
 SUFFIX: Final = ".outbox"
@@ -87,7 +87,7 @@ class Store:
         """
         while True:
             try:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private(folder)
             except OSError as error:
                 if isinstance(error, FileExistsError) and not os.path.lexists(folder):
                     continue  # it was there, and an outbox that ended has removed it before it was looked at

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,13 @@ def test_the_next_process_reads_what_was_noted(tmp_path: Path) -> None:
     notes.write(QUERY, NOTE)
     assert LastEmittedStore(folder).read(QUERY) == NOTE
     assert [path.name for path in folder.iterdir()] == [f"{QUERY}.json"]
+
+
+def test_a_note_is_its_owners_alone_as_everything_in_the_outbox(tmp_path: Path) -> None:
+    folder = tmp_path / "outbox" / "destination" / "queries"
+    LastEmittedStore(folder).write(QUERY, NOTE)
+    made = [folder.parent.parent, folder.parent, folder, *folder.iterdir()]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in made] == [0o700, 0o700, 0o700, 0o600]
 
 
 def test_without_a_folder_nothing_is_noted_or_known() -> None:

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from headwater_producers.outbox.locked_file import create_locked, open_locked, remove_locked
+from headwater_producers.outbox.locked_file import create_locked, make_private, open_locked, remove_locked
 from headwater_producers.spark.backfill.left_tables import KeptWrite
 from headwater_producers.spark.events.left_writes import left_write
 from headwater_schemas.codec import Decoder, encode
@@ -148,12 +148,12 @@ class OpenWrites:
             self._path = self._connection = None
 
     def _made(self, path: Path) -> sqlite3.Connection | None:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         try:
             connection = create_locked(path)
         except FileNotFoundError:
             # Another process has removed the folder just now, as the last one to use it.
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(path.parent)
             connection = create_locked(path)
         if connection is not None:
             connection.execute(_TABLE)

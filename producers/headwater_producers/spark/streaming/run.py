@@ -34,6 +34,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from headwater_producers.outbox.locked_file import make_private
 from headwater_producers.spark.connectors.answer import StreamLog
 from headwater_producers.spark.events.datasets import schema_read, schema_written
 from headwater_producers.spark.events.writes import Write, made_from
@@ -223,7 +224,7 @@ class LastEmittedStore:
             try:
                 _write(part, text)
             except FileNotFoundError:
-                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private(path.parent)
                 _write(part, text)
             os.replace(part, path)  # noqa: PTH105 - for each micro-batch, where a Path takes as long as the disk
         except OSError as error:
@@ -254,7 +255,7 @@ class LastEmittedStore:
 
 
 def _write(path: str, content: bytes) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         if os.write(file, content) < len(content):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
