@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from headwater_consumers.analysis.errors import GraphUnreachableError
+from headwater_consumers.analysis.errors import GraphUnreachableError, TimeLimitError
 from headwater_consumers.api.app import create_app
 from headwater_consumers.api.asking import Graph
 from headwater_consumers.api.connections import RESERVED, Connections, connection_class
@@ -77,7 +77,7 @@ class Server:
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def check(self) -> bool:
-        """Whether Neo4j answers now; that it doesn't is no reason not to serve.
+        """Whether Neo4j answers now; that it doesn't, or takes its time, is no reason not to serve.
 
         Raises:
             GraphRefusedError: it refuses user, password or database, or its graph is of another version; and goes on
@@ -85,7 +85,7 @@ class Server:
         """
         try:
             self._graph.reader().read(lambda tx: tx.rows("service/ping"), timeout_seconds=_CHECK_SECONDS)
-        except GraphUnreachableError:
+        except (GraphUnreachableError, TimeLimitError):
             return False
         return True
 

@@ -1,4 +1,4 @@
-"""How the server ends."""
+"""How the server begins and ends."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from headwater_consumers.analysis.errors import AnalysisError, GraphUnreachableError, TimeLimitError
 from headwater_consumers.analysis.reader import Reader
 from headwater_consumers.api.routes import lineage as routes
 from headwater_consumers.api.server import Server
@@ -22,6 +23,12 @@ def listens(url: str) -> bool:
     except httpx.TransportError:
         return False
     return True
+
+
+@pytest.mark.parametrize("error", [GraphUnreachableError("away"), TimeLimitError(5.0)])
+def test_it_serves_while_neo4j_is_away_or_takes_its_time_after_a_start(error: AnalysisError) -> None:
+    with contextlib.closing(Server(fake_graph(raises=error))) as server:
+        assert not server.check()
 
 
 def test_what_takes_too_long_to_finish_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
