@@ -135,6 +135,19 @@ def writing_groups(driver: Driver, database: str | None) -> list[str]:
         return [str(record["name"]) for record in session.run(statement("whole", "groups"))]
 
 
+def graph_offsets(driver: Driver, database: str | None, topic: str) -> dict[tuple[int, str], int]:
+    """How far into a topic the graph goes: by partition number and topic id, the first offset that it may lack.
+
+    Raises:
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database, default_access_mode="READ") as session:
+        return {
+            (int(row["number"]), str(row["topic_id"])): int(row["next_offset"])
+            for row in session.run(statement("whole", "progress"), topic=topic)
+        }
+
+
 def wipe(driver: Driver, database: str | None) -> int:
     """Delete every node, constraint and index that Headwater made; what others keep in the database stays.
 

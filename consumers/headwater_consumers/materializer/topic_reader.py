@@ -153,7 +153,9 @@ class PendingTimes:
             config = {**quiet(self._client), **_CONFIG, "queued.min.messages": 1, "auto.offset.reset": "error"}
             self._consumer = Consumer(config)
         consumer, partitions = self._consumer, {(each.topic, each.number): each for each in unread}
-        consumer.assign([TopicPartition(each.topic, each.number, start) for each, start in unread.items()])
+        starts = [TopicPartition(each.topic, each.number, start) for each, start in unread.items()]
+        consumer.assign(starts)
+        consumer.resume(starts)  # librdkafka keeps a partition paused that was when it went
         try:
             while partitions and not deadline.passed:
                 message = consumer.poll(deadline.remaining_seconds)

@@ -59,6 +59,30 @@ def filled(world: RealWorld, settings: dict[str, str]) -> None:
     assert run_until_caught_up(settings)["applied"] == 30
 
 
+def test_a_group_goes_on_where_a_restored_graph_ends(
+    filled: None, world: RealWorld, settings: dict[str, str], graph: Command, neo4j_driver: Driver
+) -> None:
+    backup = neo4j_driver.execute_query("MATCH (p:HwProgress) RETURN properties(p) AS p ORDER BY p.key").records
+    assert graph("restored", "--yes")["records"] == 0, "it is as far as the group"
+    world.put_many([events.good(number) for number in range(20, 25)])
+    assert run_until_caught_up(settings)["applied"] == 5
+    expected = list(dump(neo4j_driver))
+    later = [run.run_id for number in range(20, 25) if (run := events.run_start(number).run) is not None]
+    # As a restore leaves it: without the last events, and with the progress of then.
+    neo4j_driver.execute_query("MATCH (n) WHERE n.run_id IN $ids DETACH DELETE n", ids=later)
+    for record in backup:
+        neo4j_driver.execute_query("MATCH (p:HwProgress {key: $p.key}) SET p = $p", p=record["p"])
+    assert list(dump(neo4j_driver)) != expected
+    assert graph("restored", status=2)["error"]["fix"] == "--yes does it without asking."
+
+    found = graph("restored", "--yes")
+    assert (found["records"], found["expired"]) == (5, 0)
+    assert found["partitions"] == {f"{world.topics.events}[0]": 21}
+    assert run_until_caught_up(settings)["applied"] == 5
+    assert list(dump(neo4j_driver)) == expected
+    assert graph("verify")["holds"]
+
+
 def test_a_graph_is_what_its_events_say_until_somebody_changes_it(
     filled: None, world: RealWorld, graph: Command, neo4j_driver: Driver
 ) -> None:

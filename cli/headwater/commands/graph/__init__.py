@@ -6,9 +6,11 @@ import typer
 
 from headwater.commands.graph.dump import dump
 from headwater.commands.graph.rebuild import rebuild
+from headwater.commands.graph.restored import restored
 from headwater.commands.graph.verify import verify
 
 app = typer.Typer(help="The graph as a whole.", no_args_is_help=True)
 app.command()(dump)
 app.command()(verify)
 app.command()(rebuild)
+app.command()(restored)
