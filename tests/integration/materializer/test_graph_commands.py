@@ -11,6 +11,7 @@ import pytest
 from headwater import cli
 from headwater_consumers.facts.model import Label
 from headwater_consumers.graph.dump import dump
+from headwater_consumers.graph.schema import GRAPH_VERSION
 from headwater_consumers.graph.segments.segment import Place, Stored
 from headwater_consumers.graph.segments.slots import Names
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
@@ -255,6 +256,18 @@ def test_a_rebuild_doesnt_begin_under_a_running_consumer_or_without_a_yes(
         assert "Stop" in graph("rebuild", "--yes", status=2)["error"]["fix"]
         # Another group's name, by mistake, is no way around it: the consumer has reported its own to the graph.
         assert "Stop" in graph("rebuild", "--yes", "--group", "typo", status=2)["error"]["fix"]
+    assert list(dump(neo4j_driver)) == before
+
+
+def test_a_graph_of_another_version_is_made_anew_by_a_migration_and_one_of_this_is_left(
+    filled: None, graph: Command, neo4j_driver: Driver
+) -> None:
+    assert graph("migrate", "--yes") == {"version": GRAPH_VERSION, "migrated_from": None}
+    before = list(dump(neo4j_driver))
+    neo4j_driver.execute_query("MATCH (v:HeadwaterGraph) SET v.version = 5")
+    assert graph("migrate", status=2)["error"]["fix"] == "--yes does it without asking."
+    migrated = graph("migrate", "--yes")
+    assert (migrated["migrated_from"], migrated["applied"]) == (5, 30)
     assert list(dump(neo4j_driver)) == before
 
 

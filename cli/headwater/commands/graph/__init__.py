@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from headwater.commands.graph.dump import dump
-from headwater.commands.graph.rebuild import rebuild
+from headwater.commands.graph.rebuild import migrate, rebuild
 from headwater.commands.graph.restored import restored
 from headwater.commands.graph.verify import verify
 
@@ -14,3 +14,4 @@ app.command()(dump)
 app.command()(verify)
 app.command()(rebuild)
 app.command()(restored)
+app.command()(migrate)

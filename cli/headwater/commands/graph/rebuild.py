@@ -1,8 +1,8 @@
-"""`headwater graph rebuild`: the graph anew, from the topic or from an archive of it."""
+"""`headwater graph rebuild` and `migrate`: the graph anew, from the topic or from an archive of it."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,24 +18,31 @@ from headwater.logs import LogFormat
 from headwater.settings import Settings, connected_settings
 from headwater.stopped import require_stopped
 from headwater_consumers.archive import Archive, ArchiveSource
-from headwater_consumers.graph.schema import wipe, writing_groups
+from headwater_consumers.graph.schema import (
+    GRAPH_VERSION,
+    GraphVersionMismatch,
+    require_version,
+    wipe,
+    writing_groups,
+)
 from headwater_consumers.materializer.group import commit, forget
 from headwater_consumers.materializer.reporting import ConsumerTotals
 from headwater_consumers.materializer.truth import committed_offsets
 from headwater_schemas.redaction import without_user_info
 
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
+GroupOption = Annotated[str | None, typer.Option(help="The consumer group that writes the graph.")]
+ArchiveOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Begin with what spark_jobs/lineage/archive.py kept here: a folder, or a URI such as s3://….",
+        show_default=False,
+    ),
+]
+
 
 def rebuild(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
-    group: Annotated[str | None, typer.Option(help="The consumer group that writes the graph.")] = None,
-    archive: Annotated[
-        str | None,
-        typer.Option(
-            help="Begin with what spark_jobs/lineage/archive.py kept here: a folder, or a URI such as s3://….",
-            show_default=False,
-        ),
-    ] = None,
-    json_output: JsonOption = False,
+    yes: YesOption = False, group: GroupOption = None, archive: ArchiveOption = None, json_output: JsonOption = False
 ) -> None:
     """Delete the graph and make it again from the events topic: the same graph, byte for byte.
 
@@ -43,11 +50,42 @@ def rebuild(
     and the topic is consumed from its beginning, or from where the archive ends. Interrupted, it is done again by
     running it again. Needed after an upgrade that changes the graph's model.
     """
-    settings = connected_settings(
+    document, totals = _rebuilt(_settings(group), archive, yes=yes)
+    console.result(document, totals_table(totals))
+
+
+def migrate(
+    yes: YesOption = False, group: GroupOption = None, archive: ArchiveOption = None, json_output: JsonOption = False
+) -> None:
+    """After an upgrade or downgrade, bring the graph to the version that this release reads and writes.
+
+    Nothing is done where it is of that version, or empty. Else it is made anew, as `rebuild` does: there is no
+    conversion in place. Stop the group's consumers before. Interrupted, it is continued by `rebuild`.
+    """
+    settings = _settings(group)
+    with graph_driver(settings.neo4j) as driver:
+        try:
+            require_version(driver, settings.neo4j.database)
+        except GraphVersionMismatch as mismatch:
+            found = mismatch.found
+        else:
+            text = f"The graph is of version {GRAPH_VERSION}, as this release has it, or empty."
+            console.result({"version": GRAPH_VERSION, "migrated_from": None}, text)
+            return
+    console.message(f"The graph is of version {found}; this release has version {GRAPH_VERSION}.")
+    document, totals = _rebuilt(settings, archive, yes=yes)
+    console.result({"version": GRAPH_VERSION, "migrated_from": found} | document, totals_table(totals))
+
+
+def _settings(group: str | None) -> Settings:
+    return connected_settings(
         {"materializer.group": group, "materializer.http_port": 0, "log.format": LogFormat.TEXT},
         kafka=True,
         neo4j=True,
     )
+
+
+def _rebuilt(settings: Settings, archive: str | None, *, yes: bool) -> tuple[dict[str, Any], ConsumerTotals]:
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
     source = _opened(archive) if archive is not None else None
     with asking_kafka(require_servers(settings.kafka), doing=f"looking at group {group}"):
@@ -72,10 +110,7 @@ def rebuild(
     archived = None if source is None else _from_archive(settings, source)
     console.message(f"{deleted:,} nodes deleted; reading {topic} from where it isn't read yet")
     totals = consume(settings, until_caught_up=True)
-    console.result(
-        totals.document() | {"nodes_deleted": deleted, "from_archive": archived and archived.document()},
-        totals_table(totals),
-    )
+    return totals.document() | {"nodes_deleted": deleted, "from_archive": archived and archived.document()}, totals
 
 
 def _opened(location: str) -> ArchiveSource:
