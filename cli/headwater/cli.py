@@ -16,6 +16,7 @@ import contextlib
 import importlib
 import inspect
 import os
+import select
 import signal
 import sys
 import traceback
@@ -23,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from types import FrameType, ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.markup import escape
@@ -125,10 +126,18 @@ def _broken_pipes_reported() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
-        for stream in (sys.stdout, sys.stderr):
-            # What couldn't be written is still to be written, and fails again.
-            stream.flush()
+        if any(map(_has_no_reader, (sys.stdout, sys.stderr))):
+            raise
         raise ConnectionAbortedError("a connection is broken") from error
+
+
+def _has_no_reader(stream: TextIO) -> bool:
+    """Check whether a stream is a pipe that nobody reads from any more."""
+    with contextlib.suppress(OSError, ValueError):
+        polling = select.poll()
+        polling.register(stream.fileno(), 0)
+        return any(event & select.POLLERR for _, event in polling.poll(0))
+    return False
 
 
 class Program(TyperGroup):

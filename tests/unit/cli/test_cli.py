@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -86,24 +88,26 @@ def test_a_broken_connection_is_no_end_without_a_word(
     assert "a connection is broken" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("buffering", [-1, 0], ids=["buffered", "unbuffered"])
 def test_a_reader_that_has_seen_enough_is_one(
+    buffering: int,
     as_command: Callable[[Callable[..., None]], None],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    class Left(io.StringIO):
-        def flush(self) -> None:
-            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
-
     def probe() -> None:
+        sys.stdout.write("more than is read\n")
         sys.stdout.flush()
 
     as_command(probe)
     for stream in ("stdout", "stderr"):
         # Typer puts others in their place.
         monkeypatch.setattr(sys, stream, getattr(sys, stream))
-    monkeypatch.setattr(sys, "stdout", Left())
-    assert cli.main(["probe"]) == 1
+    read, write = os.pipe()
+    os.close(read)
+    with contextlib.suppress(BrokenPipeError), io.TextIOWrapper(os.fdopen(write, "wb", buffering)) as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        assert cli.main(["probe"]) == 1
     monkeypatch.undo()
     assert capsys.readouterr().err == ""
 
