@@ -151,7 +151,14 @@ def assemble(
     registry = RegistryClient(target.registry) if target.registry.url else None
     decoder = TemplateDecoder(Decoder(schemas, registry))
     folded = partial(_folded, sessions=settings.write_sessions)
-    preparation = Preparation(decoder, reject_decoded, folded, timed=metrics.timed, clock=clock)
+    preparation = Preparation(
+        decoder,
+        reject_decoded,
+        folded,
+        timed=metrics.timed,
+        clock=clock,
+        future_max_seconds=settings.future_max_seconds,
+    )
     driver = writing_driver(target.neo4j, sessions=settings.write_sessions)
     writers = [
         GraphWriter(driver, target.neo4j.database, timeout_seconds=settings.write_timeout_seconds)

@@ -137,6 +137,12 @@ class Filled:
         return from_micros(self.numbers[self.template.event_time])
 
     @property
+    def seen_at(self) -> datetime | None:
+        """When its micro-batch was processed; None: not known."""
+        place = self.template.time
+        return None if place is None else from_micros(self.numbers[place])
+
+    @property
     def stamp(self) -> str:
         """Of its registers."""
         return stamp(self.event_time, self.event_id, self.template.rank)
