@@ -18,7 +18,6 @@ from typing import Protocol
 from headwater_consumers.materializer.attempts import SET_ASIDE_AFTER
 from headwater_consumers.materializer.dead_letters.letter import MATERIALIZER, DeadLetter, Stage
 from headwater_consumers.materializer.errors import DeadLetterReason, PermanentError
-from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.fold.rejection import Rejection
 from headwater_consumers.materializer.future import as_counted
 from headwater_consumers.materializer.graph import Fold, Folded, checked_fold
@@ -30,9 +29,9 @@ from headwater_schemas.events import LineageEvent
 
 
 class EventDecoder(Protocol):
-    """The part of `fold.TemplateDecoder` that is called here."""
+    """The part of `headwater_schemas.codec.Decoder` that is called here."""
 
-    def decode(self, value: bytes | None) -> LineageEvent | Filled:
+    def decode(self, value: bytes | None) -> LineageEvent:
         """The event in a record's value.
 
         Raises:
@@ -64,8 +63,7 @@ def decode_one(record: Record, how: Preparation) -> Decoded | DeadLetter:
         event = how.decoder.decode(record.value)
     except DecodeError as error:
         return _undecodable(record, error)
-    # What isn't good has no template.
-    if not isinstance(event, Filled) and (letter := _rejected(record, event, how.reject)) is not None:
+    if (letter := _rejected(record, event, how.reject)) is not None:
         return letter
     counted = as_counted(event, record.timestamp_ms, how.future_max_seconds)
     return Decoded(record, counted, of_future=counted is not event)

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 
 import msgspec
 
-from headwater_consumers.materializer.fold.filled import Filled
 from headwater_schemas.events import IntervalEvent, LineageEvent
 from headwater_schemas.identity import event_id
 
@@ -27,10 +25,7 @@ CORRECTION_FACET = "headwater_correction"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-_E = TypeVar("_E", LineageEvent, LineageEvent | Filled)
-
-
-def as_counted(event: _E, timestamp_ms: int | None, most_seconds: float) -> _E:
+def as_counted(event: LineageEvent, timestamp_ms: int | None, most_seconds: float) -> LineageEvent:
     """The event itself, or where it states a time too far ahead, the event as it counts.
 
     Args:
@@ -46,15 +41,13 @@ def as_counted(event: _E, timestamp_ms: int | None, most_seconds: float) -> _E:
         return event
     if not _is_later(event, latest):
         return event
-    return _no_later(event.event if isinstance(event, Filled) else event, latest)
+    return _no_later(event, latest)
 
 
-def _is_later(event: LineageEvent | Filled, latest: datetime) -> bool:
+def _is_later(event: LineageEvent, latest: datetime) -> bool:
     """Whether a time that ranks an event, or says when something was seen, is later."""
     if event.event_time > latest:
         return True
-    if isinstance(event, Filled):
-        return event.seen_at is not None and event.seen_at > latest
     if (body := event.interval_event) is not None:
         return any(entry.processing_time is not None and entry.processing_time > latest for entry in body.entries)
     return (retention := event.retention_event) is not None and retention.before > latest

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE
 
-from headwater_consumers.materializer.fold.filled import Filled
 from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class Decoded:
     """
 
     record: Record
-    event: LineageEvent | Filled
+    event: LineageEvent
     of_future: bool = False
 
 

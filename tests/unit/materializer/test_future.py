@@ -13,7 +13,6 @@ import pytest
 from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.properties import flatten
 from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
-from headwater_consumers.materializer.fold.decoder import TemplateDecoder
 from headwater_consumers.materializer.fold.fold import fold
 from headwater_consumers.materializer.fold.rejection import reject_decoded
 from headwater_consumers.materializer.future import correction
@@ -57,7 +56,7 @@ def ms(time: datetime) -> int:
 def made(events: Sequence[tuple[LineageEvent, datetime | None]], **more: Any) -> tuple[GraphDelta, list[bool]]:
     """What records make, and which of them counted as of an earlier time."""
     how = Preparation(
-        TemplateDecoder(Decoder()),
+        Decoder(),
         reject_decoded,
         lambda _: None,
         lambda *_: None,
@@ -101,7 +100,7 @@ def test_times_within_the_bound_are_as_they_were_stated() -> None:
 def test_last_seen_of_a_run_and_of_micro_batches_is_bounded() -> None:
     run = lineage_event(RunEvent(type=RunEventType.START), job=JOB, run=RunRef("r"), producer=PRODUCER, event_time=FAR)
     batches = []
-    for number in range(6):  # enough for a template
+    for number in range(2):
         event = interval(number)
         assert event.interval_event is not None
         (entry,) = event.interval_event.entries
