@@ -101,18 +101,8 @@ AREAS: Final[dict[str, Area]] = {
         # How long a text takes is no matter of a changed word, and most of the tests' time.
         (_REDACTED, f"--deselect={_REDACTED}::test_no_text_takes_long"),
     ),
-    "fold": Area(
-        (_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold/test_templates.py", _REFERENCE, "tests/property/fold")
-    ),
+    "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", _REFERENCE, "tests/property/fold")),
     # Parts of the fold, which are judged by tests of their own in seconds.
-    "templates": Area(
-        (f"{_FOLD}/templates.py", f"{_FOLD}/filled.py", f"{_FACTS}/alike.py"),
-        (
-            "tests/unit/fold/test_template_decoder.py",
-            "tests/property/fold/test_templates.py",
-            "tests/property/test_following.py",
-        ),
-    ),
     "parts": Area(
         (f"{_FOLD}/disjoint.py", "consumers/headwater_consumers/materializer/write/parts.py"),
         ("tests/unit/fold/test_disjoint.py", "tests/unit/materializer/test_parts.py"),

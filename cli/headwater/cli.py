@@ -1,9 +1,9 @@
-"""The `headwater` program: which commands there are, and how a run of one ends.
+"""The `headwater` program: how a run of a command begins and ends.
 
 Adding a command
     1. Write `headwater/commands/<name>.py` with either a function `command` (its parameters are the options, its
        docstring the help) or, for a group such as `graph dump`, a `typer.Typer` named `app`.
-    2. Add one line to `COMMANDS`, with the panel of `--help` that it belongs to.
+    2. Add it to `headwater.command_list.COMMANDS`, with the panel of `--help` that it belongs to.
 
 Only the module of the command being run is imported, so `headwater run` in a Spark driver never sees neo4j. Inside a
 command: raise the errors of `headwater.errors`, print with `headwater.console.console`, clean up in `finally` or with a
@@ -14,93 +14,30 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import inspect
 import os
+import select
 import signal
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from types import FrameType, ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.markup import escape
 from typer.core import TyperGroup
 
+from headwater.command_list import BROUGHT, CHECKOUT_ONLY, COMMANDS, Command
 from headwater.completion import words_typed
 from headwater.console import console
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
 from headwater.invocation import install_command, program
-from headwater.settings import reject_unknown_variables
 from headwater.times import TIMES
 from headwater_schemas.redaction import without_user_info
 from headwater_schemas.visible import visible_lines
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """Where a command lives, the panel of `--help` that lists it, and the extra that brings what it imports.
-
-    Attributes:
-        own_answer: it looks at unknown variables of the environment itself, when it runs.
-    """
-
-    module: str
-    panel: str
-    extra: str = ""
-    own_answer: bool = False
-
-
-_STACK = "Start: Kafka, Neo4j and a demo on this machine"
-_CAPTURE = "Bring lineage in"
-_ASK = "Ask the graph"
-_DECIDE = "Decide: changes, privacy, deletion, rules"
-_EXCHANGE = "Hand lineage to other programs"
-_OPERATE = "Operate Headwater"
-_MEASURE = "Measure Headwater (in a checkout)"
-
-COMMANDS: dict[str, Command] = {
-    # name on the command line: module, panel of `--help`, extra; panels appear in the order of their first commands
-    "up": Command("headwater.commands.up", _STACK, extra="stack"),
-    "down": Command("headwater.commands.down", _STACK, extra="stack"),
-    "status": Command("headwater.commands.status", _STACK, extra="stack"),
-    "demo": Command("headwater.commands.demo", _STACK, extra="demo"),
-    "topic": Command("headwater.commands.topic", _STACK),
-    "run": Command("headwater.commands.run", _CAPTURE, extra="spark", own_answer=True),
-    "consume": Command("headwater.commands.consume", _CAPTURE, extra="materializer"),
-    "declare": Command("headwater.commands.declare", _CAPTURE, extra="materializer"),
-    "emit": Command("headwater.commands.emit", _CAPTURE),
-    "reconcile": Command("headwater.commands.reconcile", _CAPTURE, extra="materializer,spark"),
-    "show": Command("headwater.commands.show", _ASK, extra="materializer"),
-    "search": Command("headwater.commands.search", _ASK, extra="materializer"),
-    "upstream": Command("headwater.commands.upstream", _ASK, extra="materializer"),
-    "downstream": Command("headwater.commands.downstream", _ASK, extra="materializer"),
-    "runs": Command("headwater.commands.runs", _ASK, extra="materializer"),
-    "diff": Command("headwater.commands.diff", _ASK, extra="materializer"),
-    "trace": Command("headwater.commands.trace", _ASK, extra="materializer"),
-    "blast": Command("headwater.commands.blast", _ASK, extra="materializer"),
-    "serve": Command("headwater.commands.serve", _ASK, extra="api"),
-    "impact": Command("headwater.commands.impact", _DECIDE, extra="materializer"),
-    "review": Command("headwater.commands.review", _DECIDE, extra="materializer"),
-    "privacy": Command("headwater.commands.privacy", _DECIDE, extra="materializer"),
-    "may-delete": Command("headwater.commands.may_delete", _DECIDE, extra="materializer"),
-    "check": Command("headwater.commands.check", _DECIDE, extra="materializer"),
-    "export": Command("headwater.commands.export", _EXCHANGE, extra="materializer"),
-    "forward": Command("headwater.commands.forward", _EXCHANGE, extra="materializer"),
-    "doctor": Command("headwater.commands.doctor", _OPERATE, extra="materializer,spark"),
-    "events": Command("headwater.commands.events", _OPERATE, extra="materializer"),
-    "dlq": Command("headwater.commands.dlq", _OPERATE, extra="materializer"),
-    "outbox": Command("headwater.commands.outbox", _OPERATE, extra="spark"),
-    "graph": Command("headwater.commands.graph", _OPERATE, extra="materializer"),
-    "retention": Command("headwater.commands.retention", _OPERATE, extra="materializer"),
-    "bench": Command("headwater_benchmarks.commands.bench", _MEASURE, extra="demo"),
-    "soak": Command("headwater_benchmarks.commands.soak", _MEASURE, extra="demo"),
-}
-
-CHECKOUT_ONLY = "headwater_benchmarks"
-"""The package of benchmarks, which the wheel leaves out."""
 
 _COMPLETION = ("--install-completion", "--show-completion")
 
@@ -125,10 +62,18 @@ def _broken_pipes_reported() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
-        for stream in (sys.stdout, sys.stderr):
-            # What couldn't be written is still to be written, and fails again.
-            stream.flush()
+        if any(map(_has_no_reader, (sys.stdout, sys.stderr))):
+            raise
         raise ConnectionAbortedError("a connection is broken") from error
+
+
+def _has_no_reader(stream: TextIO) -> bool:
+    """Check whether a stream is a pipe that nobody reads from any more."""
+    with contextlib.suppress(OSError, ValueError):
+        polling = select.poll()
+        polling.register(stream.fileno(), 0)
+        return any(event & select.POLLERR for _, event in polling.poll(0))
+    return False
 
 
 class Program(TyperGroup):
@@ -187,6 +132,9 @@ def build(arguments: Sequence[str]) -> typer.Typer:
     elif named in COMMANDS:
         module = _load(named)
         if not COMMANDS[named].own_answer:
+            # Here, as it takes half of the time that --help has.
+            from headwater.settings import reject_unknown_variables
+
             reject_unknown_variables(os.environ)
         _register(app, named, module)
     else:
@@ -251,12 +199,22 @@ def _register_for_completion(app: typer.Typer, named: str) -> None:
 
 
 def _list(app: typer.Typer, name: str) -> None:
-    """For `--help`, where a command whose extra isn't installed must not hide the others."""
-    try:
-        _register(app, name, _load(name))
-    except ConfigurationError as missing:
-        about = escape(f"Not installed. {missing.fix}")
-        app.command(name=name, help=about, rich_help_panel=COMMANDS[name].panel)(lambda: None)
+    """For `--help`: its line, without what it imports."""
+    command = COMMANDS[name]
+    if _is_installed(command):
+        about = command.about
+    elif command.module.startswith(CHECKOUT_ONLY):
+        about = f"Not installed. In a checkout of Headwater: ./bin/headwater {name}"
+    else:
+        about = f"Not installed. Install it: {install_command(command.extra)}"
+    app.command(name=name, help=escape(about), rich_help_panel=command.panel)(lambda: None)
+
+
+def _is_installed(command: Command) -> bool:
+    """Whether what it imports is there, as far as is seen without importing it."""
+    needed = [BROUGHT[extra] for extra in command.extra.split(",") if extra]
+    needed += [CHECKOUT_ONLY] if command.module.startswith(CHECKOUT_ONLY) else []
+    return all(importlib.util.find_spec(module) is not None for module in needed)
 
 
 def _missing_extra(name: str, error: ModuleNotFoundError) -> ConfigurationError:

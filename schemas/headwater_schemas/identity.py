@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -156,47 +156,6 @@ def _uuid(digest: _Hash) -> str:
     # As `uuid.uuid5` makes it (RFC 9562, 5.5), without an object for it: a document has eight events.
     text = digest.hexdigest()
     return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:32]}"
-
-
-class NumberedIntervalId:
-    """The event ids of reports of one micro-batch each that differ in their numbers alone: `event_id`, in less time.
-
-    Args:
-        tenant, query_id: of the reports.
-        batch_id: place of the batch id among a report's numbers.
-        inputs: each dataset once, with the partitions of its Kafka offsets in ascending order and the place of the
-            end of each; None for one without a position.
-    """
-
-    def __init__(
-        self,
-        tenant: str,
-        query_id: str,
-        batch_id: int,
-        inputs: Iterable[tuple[DatasetRef, Iterable[tuple[int, int]] | None]],
-    ) -> None:
-        self._head = _text((tenant, "INTERVAL", query_id))
-        self._batch_id = batch_id
-        self._places: list[int] = []
-        ends = []
-        # Of two datasets the names decide which comes first, whatever the numbers are.
-        for name, of in sorted((_text(_name(dataset)), of) for dataset, of in inputs):
-            ends.append((name + _text(("kafka",) if of is not None else (None,))).replace("%", "%%"))
-            for partition, place in of or ():
-                ends.append(f"{_integer(partition)}%s")
-                self._places.append(place)
-        self._ends = "".join(ends)
-
-    def of(self, numbers: Sequence[int]) -> str:
-        """The id of the report with these numbers."""
-        ends = self._ends % tuple([_integer(numbers[place]) for place in self._places])
-        digest = hashlib.blake2b(ends.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-        identity = f"{self._head}{_integer(numbers[self._batch_id])}s{len(digest)}:{digest}"
-        return _id_of(identity.encode("utf-8", "surrogatepass"))
-
-
-def _text(parts: Iterable[Part]) -> str:
-    return canonical(parts).decode("utf-8", "surrogatepass")
 
 
 def _identity(event: LineageEvent) -> tuple[Part, ...]:

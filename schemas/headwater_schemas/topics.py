@@ -144,7 +144,11 @@ def topic_specs(
     dead_letter_bytes = max_message_bytes + DEAD_LETTER_HEADROOM_BYTES
     return (
         TopicSpec(
-            names.events, partitions, forever | {"max.message.bytes": str(max_message_bytes)}, replication_factor
+            names.events,
+            partitions,
+            # What an event's time may be goes by when the broker took it, not by what its producer says.
+            forever | {"max.message.bytes": str(max_message_bytes), "message.timestamp.type": "LogAppendTime"},
+            replication_factor,
         ),
         TopicSpec(names.dead_letters, 1, forever | {"max.message.bytes": str(dead_letter_bytes)}, replication_factor),
         TopicSpec(names.schemas, 1, {"cleanup.policy": "compact"}, replication_factor),

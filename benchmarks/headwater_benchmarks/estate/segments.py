@@ -145,9 +145,7 @@ class Template:
         by_text = {text: name for name, text in marks.texts.items()}
         self._changing = {at: by_text[text] for at, text in enumerate(slot.texts) if text in by_text}
         self._near = _near(slot)
-        self._summary, _ = summarize(
-            self._place.tenant, {batch_id: one.facts() for batch_id, one in incoming.intervals.items()}, None
-        )
+        self._summary, _ = summarize(self._place.tenant, incoming.intervals, None)
 
     def segments(self, columns: Callable[[int, int], Columns], batches: int) -> Iterator[Made]:
         """The query's segments.

@@ -149,8 +149,10 @@ class Databases:
 
 
 def empty(database: Database) -> None:
-    """Delete what Headwater and the floor wrote."""
+    """Delete all nodes, and Headwater's constraints and indexes. The database is the benchmark's own."""
     wipe(database.driver, database.target.database)
+    with database.driver.session(database=database.target.database) as session:
+        session.run(load(_PACKAGE, "empty")).consume()
 
 
 @contextlib.contextmanager

@@ -21,7 +21,6 @@ from headwater_benchmarks.ingest.consumer import end_with_parent
 from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_consumers.materializer.records import Decoded
-from headwater_schemas.events import LineageEvent
 
 APPLIED_FILE: Final = "BENCH_APPLIED_FILE"
 """The variable that has the path of the file."""
@@ -48,7 +47,7 @@ class CommitTimes(Metrics):
         """A transaction with these events was committed."""
         now = time.time() * 1_000
         for each in events:
-            if isinstance(each.event, LineageEvent) and each.event.run_event is not None:
+            if each.event.run_event is not None:
                 self.committed_ms.setdefault(each.event.event_id, now)
         super().wrote(events, seconds, summary)
         self._count += len(events)

@@ -33,7 +33,7 @@ from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
-from headwater_consumers.materializer.fold import Filled, TemplateDecoder, fold, reject_decoded
+from headwater_consumers.materializer.fold import fold, reject_decoded
 from headwater_consumers.materializer.garbage import rare_collections
 from headwater_consumers.materializer.graph import Neo4jGraph, WriteSummary, writing_driver
 from headwater_consumers.materializer.health import Health
@@ -158,9 +158,7 @@ def _consume(source: GeneratedSource, database: Database, count: int, wrote: Cal
                 observer=tally,
                 clock=clock,
             ),
-            preparation=Preparation(
-                TemplateDecoder(Decoder()), reject_decoded, _folded, timed=metrics.timed, clock=clock
-            ),
+            preparation=Preparation(Decoder(), reject_decoded, _folded, timed=metrics.timed, clock=clock),
             limit=BatchLimit(settings.batch_policy()),
             group="",
             start=graph.prepare,
@@ -185,7 +183,7 @@ def _consume(source: GeneratedSource, database: Database, count: int, wrote: Cal
     return metrics.moments
 
 
-def _folded(events: Sequence[LineageEvent | Filled]) -> PreparedDelta:
+def _folded(events: Sequence[LineageEvent]) -> PreparedDelta:
     return prepare_delta(fold(events))
 
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import IO, Annotated, Any, BinaryIO, Final
@@ -29,6 +30,7 @@ from headwater.settings import Settings, connected_settings
 from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
 from headwater_consumers.intake.sink import EventSink, Settled, SinkFullError, Undeliverable
 from headwater_consumers.intake.splitting import Document, Layout, NotAnArrayError, documents, layout
+from headwater_consumers.materializer.future import correction
 from headwater_openlineage.lenient import Note
 from headwater_producers.publisher import Publisher
 from headwater_schemas.errors import EncodeError
@@ -172,6 +174,13 @@ def openlineage(
         bool,
         typer.Option("--strict", help="Refuse events that aren't to the letter, instead of noting what was made up."),
     ] = False,
+    correct: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REASON",
+            help="Of datasets and jobs: have the events hold over what stands, whatever time that was reported with.",
+        ),
+    ] = None,
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
@@ -187,9 +196,9 @@ def openlineage(
     settings = connected_settings({"analysis.tenant": tenant, "openlineage.strict": strict or None}, kafka=not dry_run)
     done = Emitted()
     if dry_run:
-        _read_all(files, _Nowhere(), settings, done)
+        _read_all(files, _Nowhere(), settings, done, correct)
     else:
-        _publish(files, settings, done)
+        _publish(files, settings, done, correct)
     _report(done, dry_run=dry_run)
     if done.failed:
         raise UnreachableError(
@@ -213,14 +222,14 @@ class _Nowhere:
         """There is none."""
 
 
-def _publish(files: list[str], settings: Settings, done: Emitted) -> None:
+def _publish(files: list[str], settings: Settings, done: Emitted, correct: str | None) -> None:
     servers, names = require_servers(settings.kafka), settings.topic.names()
     with asking_kafka(servers, doing=f"publishing to {names.events}"):
         # Nothing is created by it. It ends at once, and with the right status, where there is no broker.
         ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)
         publisher = Publisher(publisher_settings(settings), names)
         try:
-            _read_all(files, PublisherSink(publisher), settings, done)
+            _read_all(files, PublisherSink(publisher), settings, done, correct)
             publisher.flush(_FLUSH_SECONDS)
         except (KeyboardInterrupt, SystemExit):
             publisher.await_settled(_INTERRUPTED_SECONDS)
@@ -233,7 +242,7 @@ def _publish(files: list[str], settings: Settings, done: Emitted) -> None:
         done.failure = publisher.problem or f"{servers} took too long"
 
 
-def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitted) -> None:
+def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitted, correct: str | None) -> None:
     total = None if STDIN in files else sum(Path(name).stat().st_size for name in files)
     with console.progress(DownloadColumn()) as progress:
         task = progress.add_task("Sending", total=total)
@@ -241,7 +250,7 @@ def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitt
             try:
                 for document in _documents(name):
                     done.read += 1
-                    _send(document, name, sink, settings, done)
+                    _send(document, name, sink, settings, done, correct)
                     progress.update(
                         task,
                         advance=len(document.data),
@@ -251,7 +260,9 @@ def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitt
                 done.refuse(name, 1, Refusal(RefusalReason.NOT_JSON, "", f"no JSON array: {error}"))
 
 
-def _send(document: Document, file: str, sink: EventSink, settings: Settings, done: Emitted) -> None:
+def _send(
+    document: Document, file: str, sink: EventSink, settings: Settings, done: Emitted, correct: str | None
+) -> None:
     longest = settings.openlineage.document_max_bytes
     received = receive(
         document.data, tenant=settings.analysis.tenant, max_bytes=longest, strict=settings.openlineage.strict
@@ -259,7 +270,15 @@ def _send(document: Document, file: str, sink: EventSink, settings: Settings, do
     if isinstance(received, Refusal):
         done.refuse(file, document.line, received)
         return
-    events = received.events
+    events: Sequence[LineageEvent] = received.events
+    if correct is not None:
+        ahead = settings.materializer.future_max_seconds
+        corrections = [correction(event, correct, datetime.now(UTC), ahead) for event in events]
+        events = [event for event in corrections if event is not None]
+        if len(events) < len(corrections):
+            message = "a correction is a DatasetEvent or a JobEvent: what a run reported has happened"
+            done.refuse(file, document.line, Refusal(RefusalReason.NOT_AN_EVENT, "/run", message))
+            return
     try:
         _send_when_there_is_room(events, sink, partial(done.settled, file, document.line, len(events)), done)
     except EncodeError as error:

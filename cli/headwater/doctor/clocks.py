@@ -109,7 +109,7 @@ def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) ->
             Severity.FAIL,
             topic,
             f"An event is of {latest:%Y-%m-%d %H:%M:%S}Z, {duration_text(ahead)} ahead: what its producer reports wins "
-            "over what others report until then.",
+            "over what others report until then, for a day at most.",
             "Run NTP (chrony) where drivers run; `headwater events` shows which job it was.",
         )
     else:

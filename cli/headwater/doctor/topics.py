@@ -10,6 +10,7 @@ from confluent_kafka import TopicCollection
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 from headwater.doctor.finding import Finding, Severity, duration_text, ok
+from headwater_consumers.materializer.limits import FUTURE_MAX_SECONDS
 from headwater_schemas.kafka.client import answer, quiet
 from headwater_schemas.topics import TopicSpec
 
@@ -98,6 +99,23 @@ def judge(
         yield _replication(topic, brokers)
         if (largest := spec.config.get("max.message.bytes")) is not None:
             yield _size(topic, int(largest), record_max_bytes)
+        if "message.timestamp.type" in spec.config:
+            yield _timestamps(topic)
+
+
+def _timestamps(topic: SeenTopic) -> Finding:
+    check, most = "timestamps", float(topic.config.get("message.timestamp.after.max.ms", "inf")) / 1_000
+    if topic.config.get("message.timestamp.type") == "LogAppendTime":
+        return ok(check, topic.name, "Records have the brokers' time.")
+    if most <= FUTURE_MAX_SECONDS:
+        return ok(check, topic.name, f"Records have their producers' time, at most {duration_text(most)} ahead.")
+    return Finding(
+        check,
+        Severity.WARN,
+        topic.name,
+        "Records have their producers' time, however far ahead: an event of the future wins over others until then.",
+        "Set message.timestamp.type=LogAppendTime.",
+    )
 
 
 def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iterator[Finding]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import TypeVar
 
-from headwater_consumers.facts.alike import Alike, Numbers
 from headwater_consumers.facts.declarations import DeclarationFacts, SetFacts
 from headwater_consumers.facts.nodes import (
     DatasetFacts,
@@ -24,32 +23,6 @@ from headwater_consumers.facts.nodes import (
 _N = TypeVar("_N", bound=NodeFacts)
 
 
-class MicroBatch(Protocol):
-    """A micro-batch whose facts are there, or are made when they are asked for."""
-
-    @property
-    def query(self) -> str:
-        """Key of its query."""
-
-    @property
-    def batch_id(self) -> int:
-        """Its batch id."""
-
-    @property
-    def alike(self) -> Alike | None:
-        """What it has in common with others, which differ in `numbers` alone; None where that isn't known."""
-
-    @property
-    def numbers(self) -> Numbers:
-        """What it has of its own, where it is alike to others."""
-
-    def facts(self) -> IntervalFacts:
-        """What is reported of it."""
-
-    def outline(self) -> IntervalFacts:
-        """Of its facts at least what a segment's summary is made of; neither identity nor stamps count."""
-
-
 @dataclass(frozen=True, slots=True)
 class GraphDelta:
     """Base facts by key, never derived ones. A delta isn't changed once `fold` has returned it.
@@ -60,7 +33,6 @@ class GraphDelta:
         jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions, consumers: by key of the node.
         schemas, declarations, declaration_sets: by key of the node. Those of one key have one content.
         links: relationships that only have a span.
-        filled: further micro-batches, by query's key and batch id; none of them is among the intervals.
         events: how many events were folded.
         duplicates: how many of them had come before in the same fold, as they were.
         stale: how many of them were superseded in the same fold by another report with the same event id.
@@ -80,7 +52,6 @@ class GraphDelta:
     declarations: dict[str, DeclarationFacts] = field(default_factory=dict)
     declaration_sets: dict[str, SetFacts] = field(default_factory=dict)
     links: dict[Link, TimeSpan] = field(default_factory=dict)
-    filled: dict[tuple[str, int], MicroBatch] = field(default_factory=dict)
     events: int = field(default=0, compare=False)
     duplicates: int = field(default=0, compare=False)
     stale: int = field(default=0, compare=False)
@@ -93,16 +64,11 @@ class GraphDelta:
             stale=self.stale + other.stale,
         )
         for delta in (self, other):
-            joined.add(delta.whole())
+            joined.add(delta)
         return joined
 
-    def whole(self) -> GraphDelta:
-        """The same with the facts of all micro-batches made."""
-        made = [one.facts() for one in self.filled.values()]
-        return replace(self, intervals=self.intervals | {str(one.identity["key"]): one for one in made}, filled={})
-
     def add(self, delta: GraphDelta) -> None:
-        """Join another, of which all facts are made, in place. That isn't changed."""
+        """Join another in place. That isn't changed."""
         _add(self.jobs, delta.jobs, lambda node: NodeFacts(node.identity))
         _add(self.datasets, delta.datasets, lambda node: DatasetFacts(node.identity))
         _add(self.aliases, delta.aliases, lambda node: NodeFacts(node.identity))

@@ -12,7 +12,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from headwater_consumers.facts.alike import Alike, Numbers
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.registers import Cell, Props, Registers, join
 from headwater_consumers.facts.reports import keep_reports, reports, same_report
@@ -268,24 +267,6 @@ class IntervalFacts:
                 self.variants[digest] = theirs.copy()
             else:
                 mine.join(theirs)
-
-    @property
-    def alike(self) -> Alike | None:
-        """Nothing is known of that."""
-        return None
-
-    @property
-    def numbers(self) -> Numbers:
-        """None."""
-        return ()
-
-    def facts(self) -> IntervalFacts:
-        """Itself, as of a micro-batch whose facts aren't made yet (`delta.MicroBatch`)."""
-        return self
-
-    def outline(self) -> IntervalFacts:
-        """Itself, as of such a micro-batch."""
-        return self
 
     @property
     def winner(self) -> str:

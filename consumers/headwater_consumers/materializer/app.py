@@ -14,7 +14,7 @@ from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
-from headwater_consumers.materializer.fold import Filled, TemplateDecoder, disjoint, fold, reject_decoded
+from headwater_consumers.materializer.fold import disjoint, fold, reject_decoded
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.health import Beside, Health, HealthServer
 from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
@@ -149,9 +149,16 @@ def assemble(
         )
     schemas = SchemaStore(kafka, target.topics.schemas)
     registry = RegistryClient(target.registry) if target.registry.url else None
-    decoder = TemplateDecoder(Decoder(schemas, registry))
+    decoder = Decoder(schemas, registry)
     folded = partial(_folded, sessions=settings.write_sessions)
-    preparation = Preparation(decoder, reject_decoded, folded, timed=metrics.timed, clock=clock)
+    preparation = Preparation(
+        decoder,
+        reject_decoded,
+        folded,
+        timed=metrics.timed,
+        clock=clock,
+        future_max_seconds=settings.future_max_seconds,
+    )
     driver = writing_driver(target.neo4j, sessions=settings.write_sessions)
     writers = [
         GraphWriter(driver, target.neo4j.database, timeout_seconds=settings.write_timeout_seconds)
@@ -203,7 +210,7 @@ def assemble(
     return Materializer(loop, server, totals, schemas.close)
 
 
-def _folded(events: Sequence[LineageEvent | Filled], *, sessions: int) -> list[PreparedDelta]:
+def _folded(events: Sequence[LineageEvent], *, sessions: int) -> list[PreparedDelta]:
     return [prepare_delta(fold(part)) for part in disjoint(events, sessions)]
 
 

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
+from headwater_consumers.materializer.attempts import SET_ASIDE_AFTER
 from headwater_consumers.materializer.dead_letters.letter import MATERIALIZER, DeadLetter, Stage
 from headwater_consumers.materializer.errors import DeadLetterReason, PermanentError
-from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.fold.rejection import Rejection
+from headwater_consumers.materializer.future import as_counted
 from headwater_consumers.materializer.graph import Fold, Folded, checked_fold
+from headwater_consumers.materializer.limits import FUTURE_MAX_SECONDS
 from headwater_consumers.materializer.metrics import PipelineStep
 from headwater_consumers.materializer.records import Decoded, Partition, Record, Unread, next_offsets
 from headwater_schemas.errors import DecodeError, LineageError
@@ -27,9 +29,9 @@ from headwater_schemas.events import LineageEvent
 
 
 class EventDecoder(Protocol):
-    """The part of `fold.TemplateDecoder` that is called here."""
+    """The part of `headwater_schemas.codec.Decoder` that is called here."""
 
-    def decode(self, value: bytes | None) -> LineageEvent | Filled:
+    def decode(self, value: bytes | None) -> LineageEvent:
         """The event in a record's value.
 
         Raises:
@@ -41,13 +43,12 @@ class EventDecoder(Protocol):
 Reject = Callable[[LineageEvent], Rejection | None]
 
 
-def decode_one(record: Record, decoder: EventDecoder, reject: Reject) -> Decoded | DeadLetter:
+def decode_one(record: Record, how: Preparation) -> Decoded | DeadLetter:
     """Decode one record.
 
     Args:
         record: any.
-        decoder: of its value. It looks a new fingerprint up before it calls it unknown.
-        reject: finds what of a decoded event the graph can't hold.
+        how: what decoding takes.
 
     Raises:
         SchemasUnavailableError: a schema can't be looked up now; call again with the same record.
@@ -55,13 +56,17 @@ def decode_one(record: Record, decoder: EventDecoder, reject: Reject) -> Decoded
     """
     if record.unread is not None:
         return unread_letter(record, record.unread)
+    if record.ends_consumers:
+        message = f"Consumers ended {SET_ASIDE_AFTER} times in a row when they came to it."
+        return DeadLetter(record, DeadLetterReason.SKIPPED, Stage.DECODE, "", message)
     try:
-        event = decoder.decode(record.value)
+        event = how.decoder.decode(record.value)
     except DecodeError as error:
         return _undecodable(record, error)
-    if isinstance(event, Filled):
-        return Decoded(record, event)  # what isn't good has no template
-    return _rejected(record, event, reject) or Decoded(record, event)
+    if (letter := _rejected(record, event, how.reject)) is not None:
+        return letter
+    counted = as_counted(event, record.timestamp_ms, how.future_max_seconds)
+    return Decoded(record, counted, of_future=counted is not event)
 
 
 def unread_letter(record: Record, unread: Unread, by: str = MATERIALIZER) -> DeadLetter:
@@ -130,7 +135,7 @@ class Ahead:
         began = self._how.clock()
         try:
             for record in islice(fetched, known, min(known + _AT_ONCE, _AT_MOST)):
-                self.outcomes.append(decode_one(record, self._how.decoder, self._how.reject))
+                self.outcomes.append(decode_one(record, self._how))
         except LineageError:
             self._in_trouble = True
         self.seconds += self._how.clock() - began
@@ -180,11 +185,12 @@ class Preparation:
     """What making a batch takes.
 
     Attributes:
-        decoder: of records' values.
+        decoder: of records' values. It looks a new fingerprint up before it calls it unknown.
         reject: finds what of an event the graph can't hold.
         fold: joins events.
         timed: called with the seconds that decoding and folding took.
         clock: monotonic seconds.
+        future_max_seconds: how far ahead of its record an event's times may be (`future`).
     """
 
     decoder: EventDecoder
@@ -192,6 +198,7 @@ class Preparation:
     fold: Fold
     timed: Callable[[PipelineStep, float], None]
     clock: Callable[[], float]
+    future_max_seconds: float = FUTURE_MAX_SECONDS
 
 
 def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: Ahead, how: Preparation) -> RecordBatch:
@@ -209,7 +216,7 @@ def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: 
     """
     started = how.clock()
     outcomes, seconds = ahead.take(len(records))
-    outcomes += [decode_one(record, how.decoder, how.reject) for record in records[len(outcomes) :]]
+    outcomes += [decode_one(record, how) for record in records[len(outcomes) :]]
     events = tuple(one for one in outcomes if isinstance(one, Decoded))
     letters = tuple(one for one in outcomes if isinstance(one, DeadLetter))
     decoded_at = how.clock()

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from headwater_consumers.graph.connection import Neo4jTarget, connect
 from headwater_consumers.graph.schema import GraphVersionMismatch, SchemaConflict
 from headwater_consumers.materializer.errors import MOST_LINKS, FoldFailedError, GraphUnusableError, TooManyLinksError
-from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.neo4j_errors import classify
 from headwater_consumers.materializer.progress import Progress
 from headwater_consumers.materializer.write import GraphWriter, PartsWriter
@@ -32,7 +31,7 @@ T = TypeVar("T")
 Folded = Any
 """What folding makes of events, and `GraphStore.apply` takes. The loop only passes it on."""
 
-Fold = Callable[[Sequence[LineageEvent | Filled]], Folded]
+Fold = Callable[[Sequence[LineageEvent]], Folded]
 
 
 class WriteSummary(Protocol):
@@ -93,7 +92,7 @@ class GraphStore(Protocol):
         """Close the connections. Never raises: nothing depends on it."""
 
 
-def checked_fold(fold: Fold, events: Sequence[LineageEvent | Filled]) -> Folded:
+def checked_fold(fold: Fold, events: Sequence[LineageEvent]) -> Folded:
     """`fold(events)`.
 
     Raises:
@@ -109,10 +108,8 @@ def checked_fold(fold: Fold, events: Sequence[LineageEvent | Filled]) -> Folded:
         raise FoldFailedError(f"Folding failed with {name}.", code=name) from error
 
 
-def _links(event: LineageEvent | Filled) -> int:
+def _links(event: LineageEvent) -> int:
     """Number of FEEDS that are made of it alone; those of a run are made later, of all that was reported of it."""
-    if not isinstance(event, LineageEvent):
-        return 0
     if (declared := event.job_event or event.declaration_event) is not None:
         return len(declared.inputs or ()) * len(declared.outputs or ())
     entries = () if event.interval_event is None else event.interval_event.entries

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from headwater_consumers.materializer.attempts import SET_ASIDE_AFTER, Attempts
 from headwater_consumers.materializer.errors import RetryCause
 from headwater_consumers.materializer.limits import RECORD_MAX_BYTES
 from headwater_consumers.materializer.offsets import (
@@ -288,8 +289,9 @@ class KafkaSource:
         self._ownership = Ownership()
         self._committing: dict[Partition, int] = {}
         self._listener: SourceListener | None = None
-        self._paused = False
+        self._paused = self._holding = False
         self._rebalanced = False
+        self._attempts = Attempts()
         self._unfetchable = Unfetchable()
         # Constructed last: callbacks need all of the above.
         self._offsets = OffsetReader(config.client, group=config.group)
@@ -323,6 +325,7 @@ class KafkaSource:
             FatalError: credentials refused.
         """
         self._rebalanced = False
+        self._set_pause(paused=self._paused, holding=self._attempts.at_once == 0)
         messages: list[Message] = []
         first = self._consumer.poll(timeout_seconds)
         if first is None:
@@ -330,6 +333,9 @@ class KafkaSource:
         else:
             messages.append(first)
             size = len(first)
+            # Asked only now: partitions may have been assigned meanwhile.
+            if (at_once := self._attempts.at_once) is not None:
+                max_records = min(max_records, at_once)
             while (room := max_records - len(messages)) > 0 and size < max_bytes:
                 fitting = (max_bytes - size) * len(messages) // max(1, size)
                 chunk = self._consumer.consume(min(room, _CHUNK_RECORDS, max(1, fitting)), 0)
@@ -351,7 +357,7 @@ class KafkaSource:
             return
         self._committing = ours
         try:
-            self._consumer.commit(offsets=committable(ours), asynchronous=True)
+            self._consumer.commit(offsets=committable(ours, self._attempts.number), asynchronous=True)
         except KafkaException as error:
             self._answer(error.args[0])
 
@@ -366,25 +372,27 @@ class KafkaSource:
         if not ours:
             return
         try:
-            committed = self._consumer.commit(offsets=committable(ours), asynchronous=False)
+            committed = self._consumer.commit(offsets=committable(ours, self._attempts.number), asynchronous=False)
         except KafkaException as error:
             raise self._callbacks.classified(error, "committing offsets") from error
         for partition in committed or ():
             if partition.error is not None:
                 raise self._callbacks.classified(partition.error, "committing offsets")
-        self._ownership.confirm(ours)
+        self._confirm(ours)
 
     def pause(self) -> None:
         """Let polls bring no records, until `resume`."""
-        if not self._paused:
-            self._paused = True
-            self._consumer.pause(self._consumer.assignment())
+        self._set_pause(paused=True, holding=self._holding)
 
     def resume(self) -> None:
         """End a pause."""
-        if self._paused:
-            self._paused = False
-            self._consumer.resume(self._consumer.assignment())
+        self._set_pause(paused=False, holding=self._holding)
+
+    def _set_pause(self, *, paused: bool, holding: bool) -> None:
+        before, after = self._paused or self._holding, paused or holding
+        self._paused, self._holding = paused, holding
+        if after != before:
+            (self._consumer.pause if after else self._consumer.resume)(self._consumer.assignment())
 
     def positions(self) -> list[PartitionOffsets]:
         """Where every partition of the topic and the group's offsets in it stand, whoever owns it.
@@ -437,7 +445,30 @@ class KafkaSource:
                     reached[partition] = offset
         if self._rebalanced:
             records = after_rewind(records)
-        return Polled(tuple(records), reached)
+        return Polled(tuple(self._handed(records, reached)), reached)
+
+    def _handed(self, records: list[Record], reached: Mapping[Partition, int]) -> list[Record]:
+        """The records, once it is recorded that they are begun."""
+        if first := self._attempts.begins(records):
+            self._record(first, lambda partition: self._attempts.before(partition) + 1)
+        handed = self._attempts.handing(records)
+        for record in handed:
+            if record.ends_consumers:
+                log.warning(
+                    "Consumers ended %d times in a row when they came to %s: it is set aside as a dead letter.",
+                    SET_ASIDE_AFTER,
+                    record,
+                )
+        if ended := {partition: at for partition, at in reached.items() if self._attempts.at_end(partition)}:
+            self._record(ended, lambda _: 0)
+        return handed
+
+    def _record(self, offsets: Mapping[Partition, int], attempts: Callable[[Partition], int]) -> None:
+        """Commit offsets that are committed already, with another number of attempts."""
+        try:
+            self._consumer.commit(offsets=committable(offsets, attempts), asynchronous=False)
+        except KafkaException as error:
+            self._callbacks.notice(error, "recording how often records were begun")
 
     def _passed(self, partition: Partition, offset: int) -> list[Record]:
         unread = self._unfetchable.passed(partition, offset)
@@ -469,14 +500,23 @@ class KafkaSource:
         consumer.incremental_assign(starts)
         # Either way: librdkafka keeps a partition paused that went during a pause, also once it comes back.
         if starts:
-            (consumer.pause if self._paused else consumer.resume)(starts)
-        self._require_listener().assigned(self._ownership.take(partitions, topic_id, committed))
+            (consumer.pause if self._paused or self._holding else consumer.resume)(starts)
+        taken = self._ownership.take(partitions, topic_id, committed)
+        for partition in taken:
+            known = committed.get((partition.topic, partition.number))
+            self._attempts.assigned(partition, known.attempts if known and known.topic_id == topic_id else 0)
+        self._require_listener().assigned(taken)
 
     def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         if consumer is not self._consumer:
             return
         self._rebalanced = True
-        self._require_listener().revoked(self._ownership.those(partitions))
+        those = self._ownership.those(partitions)
+        self._require_listener().revoked(those)
+        # Not in vain: whoever stops by itself hasn't been ended by a record.
+        left = {p: self._ownership.committed(p) for p in those if self._attempts.has_number(p)}
+        if stands := {partition: offset for partition, offset in left.items() if offset is not None}:
+            self._record(stands, lambda _: 0)
         self._give(partitions)
         consumer.incremental_unassign(partitions)
 
@@ -492,6 +532,7 @@ class KafkaSource:
     def _give(self, partitions: list[TopicPartition]) -> None:
         for partition in self._ownership.those(partitions):
             self._unfetchable.forget(partition)
+            self._attempts.forget(partition)
         self._ownership.give(partitions)
 
     def _on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
@@ -501,9 +542,13 @@ class KafkaSource:
         meant = None if error is None else self._callbacks.recorded(error, "committing offsets")
         if meant is None:
             self._callbacks.reachable = True  # statistics come only every two seconds
-            self._ownership.confirm(self._committing)
+            self._confirm(self._committing)
         if not isinstance(meant, FatalError):
             self._require_listener().committed(meant)
+
+    def _confirm(self, offsets: Mapping[Partition, int]) -> None:
+        self._ownership.confirm(offsets)
+        self._attempts.committed(offsets)
 
     def _require_listener(self) -> SourceListener:
         """The subscribed listener.

@@ -10,6 +10,9 @@ from headwater_consumers.materializer.errors import TooManyDeadLettersError
 RECORD_MAX_BYTES = 16_777_216
 """The longest record that is decoded, by default."""
 
+FUTURE_MAX_SECONDS = 86_400.0
+"""How far ahead of its record's timestamp an event's times may be, by default: a day."""
+
 
 @dataclass(frozen=True, slots=True)
 class BatchPolicy:

@@ -82,6 +82,9 @@ class Metrics:
 
         self._consumed = self._counter("records_consumed", "Records read from the events topic.")
         self._applied = self._counter("events_applied", "Events whose effect was committed to the graph.")
+        self._of_future = self._counter(
+            "events_of_future", "Applied events whose times were too far ahead, and count as of an earlier time."
+        )
         self._replayed = self._counter("events_replayed", "Applied events that a replay of dead letters brought back.")
         self._folded = self._counter(
             "events_folded_away", "Applied events that another of the same transaction made needless.", "why"
@@ -145,6 +148,7 @@ class Metrics:
         """A transaction with these events was committed."""
         now = time.time()
         self._applied.inc(len(events))
+        self._of_future.inc(sum(item.of_future for item in events))
         self._replayed.inc(sum(is_replay(item.record.headers) for item in events))
         self._folded.labels(FoldedAway.DUPLICATE.value).inc(summary.duplicates)
         self._folded.labels(FoldedAway.STALE.value).inc(summary.stale)

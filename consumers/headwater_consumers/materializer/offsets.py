@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,16 +28,24 @@ _COORDINATOR_MOVES = frozenset(
 )
 _PAUSE_SECONDS = 0.1
 _METADATA = "headwater topic-id "
+_ATTEMPTS = " attempts "
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A committed offset and the incarnation of the topic that it is of; empty where the committer recorded none."""
+    """A committed offset.
+
+    Attributes:
+        offset: of the record to consume next.
+        topic_id: incarnation of the topic that it is of; empty where the committer recorded none.
+        attempts: how often that record was begun since, in vain (`attempts`).
+    """
 
     offset: int
     topic_id: str = ""
+    attempts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +67,29 @@ class PartitionOffsets:
         return max(0, self.end - max(self.begin, self.committed or 0))
 
 
-def committed_metadata(topic_id: str) -> str:
+def committed_metadata(topic_id: str, attempts: int = 0) -> str:
     """What is committed beside an offset."""
-    return _METADATA + topic_id if topic_id else ""
+    if not topic_id:
+        return ""
+    return f"{_METADATA}{topic_id}{_ATTEMPTS}{attempts}" if attempts else _METADATA + topic_id
 
 
-def committable(offsets: Mapping[Partition, int]) -> list[TopicPartition]:
-    """Offsets as they are committed: with the topic's incarnation beside them."""
-    return [TopicPartition(p.topic, p.number, o, committed_metadata(p.topic_id)) for p, o in offsets.items()]
+def read_metadata(metadata: str | None) -> tuple[str, int]:
+    """The topic's incarnation and the attempts beside an offset; empty and 0 where another program committed it."""
+    if metadata is None or not metadata.startswith(_METADATA):
+        return "", 0
+    topic_id, _, attempts = metadata.removeprefix(_METADATA).partition(_ATTEMPTS)
+    return topic_id, int(attempts) if attempts.isdecimal() else 0
+
+
+def committable(
+    offsets: Mapping[Partition, int], attempts: Callable[[Partition], int] = lambda _: 0
+) -> list[TopicPartition]:
+    """Offsets as they are committed: with the topic's incarnation, and the attempts of each partition beside them."""
+    return [
+        TopicPartition(p.topic, p.number, offset, committed_metadata(p.topic_id, attempts(p)))
+        for p, offset in offsets.items()
+    ]
 
 
 def start_offset(committed: Committed | None, topic_id: str) -> int:
@@ -113,8 +136,9 @@ class OffsetReader:
             if partition.error is not None:
                 raise KafkaException(partition.error)
             if partition.offset >= 0:
-                topic_id = (partition.metadata or "").removeprefix(_METADATA) if _ours(partition) else ""
-                found[partition.topic, partition.partition] = Committed(partition.offset, topic_id)
+                found[partition.topic, partition.partition] = Committed(
+                    partition.offset, *read_metadata(partition.metadata)
+                )
         return found
 
     def _committed(self, asker: Consumer, asked: list[TopicPartition], deadline: Deadline) -> list[TopicPartition]:
@@ -170,7 +194,3 @@ class OffsetReader:
             request_timeout=timeout_seconds,
         )
         return {partition.partition: answer(future, timeout_seconds).offset for partition, future in futures.items()}
-
-
-def _ours(partition: TopicPartition) -> bool:
-    return (partition.metadata or "").startswith(_METADATA)

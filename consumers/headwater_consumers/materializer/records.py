@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE
 
-from headwater_consumers.materializer.fold.filled import Filled
 from headwater_schemas.events import LineageEvent
 
 if TYPE_CHECKING:
@@ -64,6 +63,7 @@ class Record:
     Attributes:
         timestamp_ms: since the epoch; None where the record has none.
         unread: why there are no bytes; None for a record.
+        ends_consumers: whether processes ended again and again when they came to it (`attempts`).
     """
 
     partition: Partition
@@ -73,6 +73,7 @@ class Record:
     headers: Headers = ()
     timestamp_ms: int | None = None
     unread: Unread | None = None
+    ends_consumers: bool = False
 
     @property
     def end(self) -> int:
@@ -96,10 +97,17 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """An event and the record it came from."""
+    """An event and the record it came from.
+
+    Attributes:
+        record: as it was read.
+        event: as it counts.
+        of_future: whether it stated a later time than it counts with (`future`).
+    """
 
     record: Record
-    event: LineageEvent | Filled
+    event: LineageEvent
+    of_future: bool = False
 
 
 def next_offsets(records: Iterable[Record], reached: Mapping[Partition, int] | None = None) -> dict[Partition, int]:

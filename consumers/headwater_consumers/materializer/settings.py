@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from headwater_consumers.materializer.limits import RECORD_MAX_BYTES, BatchPolicy, DeadLetterPolicy
+from headwater_consumers.materializer.limits import FUTURE_MAX_SECONDS, RECORD_MAX_BYTES, BatchPolicy, DeadLetterPolicy
 from headwater_schemas.topics import is_legal_name
 
 
@@ -55,6 +55,10 @@ class MaterializerSettings(BaseModel):
     record_max_bytes: Annotated[int, Field(ge=2_097_152, le=1_000_000_000)] = RECORD_MAX_BYTES
     """The longest record that is decoded. Of a longer one the dead letter has the coordinates alone. A zstd batch may
     decompress to twice as much; one that is larger can't be read, and becomes such a dead letter, too."""
+
+    future_max_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = FUTURE_MAX_SECONDS
+    """How far ahead of its record's timestamp the times of an event may be. Later ones count as of then, so that a
+    wrong clock doesn't outrank later events for ever. All consumers of one graph need the same."""
 
     write_sessions: Annotated[int, Field(ge=1, le=8)] = 2
     """How many sessions with Neo4j write a batch at once: each the part of it that has no job or dataset in common with

@@ -13,6 +13,8 @@ from headwater_consumers.materializer.dead_letters.topic import letters as store
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.fold import fold_event
 from headwater_consumers.materializer.fold.rejection import reject_decoded
+from headwater_consumers.materializer.future import as_counted
+from headwater_consumers.materializer.limits import FUTURE_MAX_SECONDS
 from headwater_consumers.materializer.offsets import OffsetReader
 from headwater_consumers.materializer.records import Partition, Record
 from headwater_consumers.materializer.topic_reader import records_to_end
@@ -61,7 +63,13 @@ def committed_offsets(client: Mapping[str, Any], topic: str, group: str) -> dict
 
 
 def truth(
-    client: Mapping[str, Any], topics: TopicNames, group: str, decoder: Decoder, *, read: Callable[[], None]
+    client: Mapping[str, Any],
+    topics: TopicNames,
+    group: str,
+    decoder: Decoder,
+    *,
+    read: Callable[[], None],
+    future_max_seconds: float = FUTURE_MAX_SECONDS,
 ) -> Truth:
     """Fold the events topic. What is in memory is the graph's base facts, not the events.
 
@@ -71,6 +79,7 @@ def truth(
         group: whose committed offsets bound it.
         decoder: of records' values.
         read: called once a record.
+        future_max_seconds: as the consumers have it.
 
     Raises:
         KafkaException, BrokerUnavailableError: the brokers don't answer or refuse.
@@ -111,7 +120,7 @@ def truth(
         elif event is None:
             found.unaccounted.append(str(record))
         else:
-            fold_event(into, event)
+            fold_event(into, as_counted(event, record.timestamp_ms, future_max_seconds))
             found.events += 1
     found.good_letters = [text for name, text in good.items() if name not in replayed]
     return found

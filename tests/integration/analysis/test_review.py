@@ -305,7 +305,7 @@ def test_five_thousand_columns_take_no_more_questions_than_five(
     few, _ = wide(5)
     many, found = wide(5_000)
     assert many == few
-    assert Counter(each.severity for each in found.differences) == {Severity.BREAKING: 5_000, Severity.COSMETIC: 1}
+    assert Counter(each.severity for each in found.differences) == {Severity.BREAKING: 1_000}, "the worst of 5,001"
 
 
 def test_the_command(

@@ -11,9 +11,8 @@ import pytest
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
 from headwater_consumers.graph.dump import dump
 from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import Filled, TemplateDecoder, disjoint, fold
+from headwater_consumers.materializer.fold import disjoint, fold
 from headwater_consumers.materializer.write import GraphWriter, PartsWriter, prepare_delta
-from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import LineageEvent
 from support.gate import first_in_gate, named_in_gate
 from support.graph.cases import EACH_KIND, Case, load_cases
@@ -91,19 +90,16 @@ def test_one_writer_any_order(graph: Driver, writer: GraphWriter, seed: int) -> 
     assert list(dump(graph, internal=True)) == expected
 
 
-def test_reports_that_have_templates(graph: Driver, writer: GraphWriter) -> None:
-    """As the consumer decodes them; late, repeated, and cut into batches of any size."""
+def test_late_and_repeated_micro_batches(graph: Driver, writer: GraphWriter) -> None:
+    """Cut into batches of any size."""
     dice = random.Random(7)
     proportions = Proportions(queries=3, jobs=2, tables=4, intervals=0.9, runs=0.08, late_by=20)
-    values = [encode(event) for event in Mixture(7, proportions).take(400)]
-    plain, templates = Decoder(), TemplateDecoder(Decoder())
-    events = [templates.decode(value) for value in values]
-    assert sum(isinstance(event, Filled) for event in events) > 300
+    events = list(Mixture(7, proportions).take(400))
+    expected = oracle(fold(events), internal=True)
     while events:
         size = dice.choice([1, 2, 5, 20, 60])
         writer.apply(fold(events[:size]))
         events = events[size:]
-    expected = oracle(fold([plain.decode(value) for value in values]), internal=True)
     assert list(dump(graph, internal=True)) == list(expected)
 
 

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.progress import Progress
 from headwater_schemas.events import LineageEvent
 
@@ -26,10 +25,10 @@ class Ids(frozenset[str]):
     stale: int = 0
 
 
-def fold_ids(events: Sequence[LineageEvent | Filled]) -> Ids:
+def fold_ids(events: Sequence[LineageEvent]) -> Ids:
     """A fold whose delta is the set of event ids."""
     folded = Ids(event.event_id for event in events)
-    first: dict[str, LineageEvent | Filled] = {}
+    first: dict[str, LineageEvent] = {}
     again = [event for event in events if first.setdefault(event.event_id, event) is not event]
     folded.duplicates = sum(event == first[event.event_id] for event in again)
     folded.stale = len(again) - folded.duplicates

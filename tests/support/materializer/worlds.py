@@ -6,7 +6,7 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -215,7 +215,12 @@ class RealWorld:
         self._producer = Producer(self.client | {"message.max.bytes": 10_000_000, "linger.ms": 0})
 
     def _create(self) -> None:
-        ensure_topics(self.client, topic_specs(self.topics, partitions=PARTITIONS))
+        # Records may have the times that a test gives them.
+        own = {"message.timestamp.type": "CreateTime"}
+        specs = [
+            replace(spec, config={**spec.config, **own}) for spec in topic_specs(self.topics, partitions=PARTITIONS)
+        ]
+        ensure_topics(self.client, specs)
 
     def put(
         self,

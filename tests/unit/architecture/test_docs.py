@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from headwater.cli import COMMANDS
+from headwater.command_list import COMMANDS
 from headwater.settings import OTHER_VARIABLES, environment_name, setting_names
 from headwater_producers.spark.common.settings import environment_names
 from support.waiting import patience

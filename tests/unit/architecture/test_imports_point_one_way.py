@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cli import COMMANDS
+from headwater.command_list import COMMANDS
 from support import import_graph
 from support.waiting import patience
 

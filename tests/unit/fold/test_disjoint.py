@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
-from headwater_consumers.materializer.fold import Filled, TemplateDecoder, disjoint
+from headwater_consumers.materializer.fold import disjoint
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import (
     ColumnLineage,
@@ -32,7 +32,6 @@ from headwater_schemas.events import (
 )
 from support.events import PRODUCER, RUN, TIME
 from support.graph.colliding import Pools, colliding_events
-from support.template_records import run_of
 
 
 def named(value: Any) -> Iterator[tuple[str, str, str]]:
@@ -50,19 +49,17 @@ def named(value: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def names(events: Any) -> set[tuple[str, ...]]:
-    found = (event.event if isinstance(event, Filled) else event for event in events)
-    return {(event.tenant, *name) for event in found for name in named(event)}
+    return {(event.tenant, *name) for event in events for name in named(event)}
 
 
-def mixture(count: int, seed: int = 1) -> list[LineageEvent | Filled]:
-    templates = TemplateDecoder(Decoder())
-    return [templates.decode(encode(event)) for event in Mixture(seed, Proportions(queries=6)).take(count)]
+def mixture(count: int, seed: int = 1) -> list[LineageEvent]:
+    decoder = Decoder()  # so that what is sent twice is two events
+    return [decoder.decode(encode(event)) for event in Mixture(seed, Proportions(queries=6)).take(count)]
 
 
 @pytest.mark.parametrize("most", [2, 3, 4])
 def test_parts_have_nothing_in_common_and_are_all_of_it(most: int) -> None:
     events = mixture(900)
-    assert any(isinstance(event, Filled) for event in events)
     parts = disjoint(events, most)
     assert len(parts) == most
     for one, other in combinations(parts, 2):
@@ -144,27 +141,11 @@ def test_however_a_name_is_in_common(subtests: pytest.Subtests) -> None:
             assert disjoint(events, 2, least=1) == [events[:2], events[2:]]
 
 
-@pytest.mark.parametrize("common", ["job", "topic"])
-def test_reports_read_by_templates_have_a_name_in_common(common: str) -> None:
-    names: list[dict[str, Any]] = [{"job": f"j{number}", "topic": f"t{number}"} for number in range(3)]
-    names[1][common] = names[0][common]
-    templates = TemplateDecoder(Decoder())
-    last = [[templates.decode(value) for value in run_of(number, 3, **names[number])][-1] for number in range(3)]
-    assert all(isinstance(report, Filled) for report in last)
-    assert disjoint(last, 2, least=1) == [last[:2], last[2:]]
-
-
 def test_other_events_cost_as_much_as_three_micro_batches() -> None:
     events = [event(JobEvent(), JobRef("n", "described"))]
     events += [event(micro_batch(), JobRef("n", f"streaming{number}")) for number in range(4)]
     assert disjoint(events, 2, least=3) == [[events[0], events[4]], events[1:4]]
     assert disjoint(events, 2, least=4) == [events]
-    templates = TemplateDecoder(Decoder())
-    filled = [
-        [templates.decode(value) for value in run_of(number, 3, job=f"j{number}", topic=f"t{number}")][-1]
-        for number in range(4)
-    ]
-    assert disjoint([events[0], *filled], 2, least=3) == [[events[0], filled[3]], filled[:3]]
 
 
 def test_a_transaction_is_worth_a_hundred_micro_batches() -> None:

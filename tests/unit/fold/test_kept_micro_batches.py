@@ -229,13 +229,6 @@ def test_a_later_report_of_what_is_known_moves_the_stamp_of_all() -> None:
         assert one_by_one == first
 
 
-def test_a_micro_batch_whose_facts_are_made_is_its_own_outline() -> None:
-    found = interval(variant())
-    assert found.facts() is found
-    assert found.outline() is found
-    assert found.alike is None
-
-
 def test_a_summary_has_every_report_of_its_run_and_day() -> None:
     found = [
         interval(two_reports(), variant(run="r2"), batch_id=4),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from headwater_consumers.materializer.batch import decode_one
+from headwater_consumers.materializer.batch import Preparation, decode_one
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage, coordinate, letter_of
 from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_consumers.materializer.records import Partition, Record, Unread, next_offsets
 from headwater_consumers.materializer.unfetchable import Unfetchable
 from headwater_schemas.codec import Decoder
+from support.materializer.graph import fold_ids
 
 P0, P1 = Partition("t", 0, "now"), Partition("t", 1, "now")
 
@@ -55,7 +56,8 @@ def test_an_end_that_is_reached_ends_the_range_and_gaps_are_passed() -> None:
 def test_what_has_no_bytes_is_a_dead_letter_by_its_coordinates() -> None:
     broken = Record(P0, 5, None, unread=Unread(8, "a wrong checksum"))
     long = Record(P0, 9, b"x" * 50, b"key", (("mine", b"1"),), 17).without_bytes("a record of 50 bytes is over 10")
-    letters = [decode_one(record, Decoder(), lambda _: None) for record in (broken, long)]
+    how = Preparation(Decoder(), lambda _: None, fold_ids, lambda *_: None, lambda: 0.0)
+    letters = [decode_one(record, how) for record in (broken, long)]
     assert next_offsets([broken]) == {P0: 8}
     assert str(broken) == "t[0]@5 to 7"
     found = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import random
 import uuid
 from datetime import UTC, datetime
@@ -19,16 +18,12 @@ from headwater_schemas.events import (
     DatasetUse,
     DeclarationEvent,
     EventKind,
-    IntervalEntry,
-    IntervalEvent,
     JobRef,
     KafkaRanges,
     OffsetRange,
     Position,
-    Provenance,
-    build,
 )
-from support.events import FULL_EVENTS, JOB, LINEAGE, PRODUCER, TIME
+from support.events import FULL_EVENTS, LINEAGE, TIME
 
 IDS = {
     "run": "7b6103c3-e35b-5ee6-a6c1-9497c14467d7",
@@ -164,41 +159,6 @@ def test_digest_of_a_column_that_comes_from_nowhere() -> None:
         datasets=(DatasetRef("n", "out"),), edges=(ColumnEdge(output=0, output_field="c"),), complete=True
     )
     assert identity.plan_digest(lineage) == "52a042b01d5ec3780e705582fb5c9928"
-
-
-BATCH, ZERO, ONE, TWO = range(4)  # places of numbers
-INPUTS = (
-    (DatasetRef("kafka://b", "100 %s"), ((0, ZERO), (7, ONE))),
-    (DatasetRef("kafka://a", "größe"), ((3, TWO),)),
-    (DatasetRef("file", "\ud800"), None),
-    (DatasetRef("kafka://b", "none"), ()),
-)
-
-
-def test_the_id_of_numbers_is_that_of_the_report_that_has_them(subtests: pytest.Subtests) -> None:
-    def use(dataset: DatasetRef, places: tuple[tuple[int, int], ...] | None, *, numbers: tuple[int, ...]) -> DatasetUse:
-        if places is None:
-            return DatasetUse(dataset=dataset)
-        ranges = tuple(OffsetRange(partition, 0, numbers[place]) for partition, place in places)
-        return DatasetUse(dataset=dataset, position=Position(kafka=KafkaRanges("t", ranges)))
-
-    for tenant, query_id, inputs, numbers in itertools.product(
-        ["default", "größe", "\ud800"],
-        ["q", "größe", "\ud800"],
-        [INPUTS, INPUTS[::-1], INPUTS[:1], INPUTS[2:3], ()],
-        [(7, 5, 600, 9), (10, 0, -1, 1 << 62)],
-    ):
-        with subtests.test(tenant=tenant, query_id=query_id, inputs=inputs, numbers=numbers):
-            body = IntervalEvent(
-                query_id=query_id,
-                entries=(
-                    IntervalEntry(batch_id=numbers[BATCH], inputs=tuple(use(*of, numbers=numbers) for of in inputs)),
-                ),
-                provenance=Provenance.OBSERVED,
-            )
-            event = build.lineage_event(body, job=JOB, producer=PRODUCER, event_time=TIME, tenant=tenant)
-            ids = identity.NumberedIntervalId(tenant, query_id, BATCH, inputs)
-            assert ids.of(numbers) == identity.event_id(event) == event.event_id
 
 
 def test_an_id_is_a_uuid_5_whatever_its_digest_is() -> None:

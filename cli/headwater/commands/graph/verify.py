@@ -82,7 +82,14 @@ def _compared(settings: Settings, driver: Driver) -> tuple[Comparison, Truth]:
     client, names, group = client_config(settings.kafka), settings.topic.names(), settings.materializer.group
     with event_decoder(settings) as decoder, console.progress() as progress:
         task = progress.add_task("Reading events", total=None)
-        expected = truth(client, names, group, decoder, read=lambda: progress.advance(task))
+        expected = truth(
+            client,
+            names,
+            group,
+            decoder,
+            read=lambda: progress.advance(task),
+            future_max_seconds=settings.materializer.future_max_seconds,
+        )
         progress.update(task, description="Comparing", total=None)
         comparison = compare(
             oracle(expected.delta, internal=True), dump(driver, settings.neo4j.database, internal=True)

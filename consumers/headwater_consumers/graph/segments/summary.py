@@ -234,6 +234,12 @@ class Summary:
             lists=Columns.of(stored),
         )
 
+    def add_all(self, tenant: str, intervals: Iterable[IntervalFacts], before: Neighbour | None) -> Neighbour | None:
+        """Add micro-batches by ascending batch id, behind all others; returns the last as the next one's neighbour."""
+        for interval in intervals:
+            before = self.add(tenant, interval, before)
+        return before
+
     def add(self, tenant: str, interval: IntervalFacts, before: Neighbour | None) -> Neighbour:
         """Add a micro-batch that comes after all others; returns it as the neighbour of the next.
 
@@ -416,6 +422,4 @@ def summarize(
 ) -> tuple[Summary, Neighbour | None]:
     """The summary of micro-batches by ascending batch id, and the last one as the neighbour of the next."""
     summary = Summary()
-    for interval in intervals.values():
-        before = summary.add(tenant, interval, before)
-    return summary, before
+    return summary, summary.add_all(tenant, intervals.values(), before)

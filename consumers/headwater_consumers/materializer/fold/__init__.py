@@ -5,10 +5,8 @@ result is the same. What follows from base facts (NEXT, FEEDS of a run, READS of
 """
 
 from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.materializer.fold.decoder import TemplateDecoder
 from headwater_consumers.materializer.fold.disjoint import disjoint
-from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.fold.fold import fold
 from headwater_consumers.materializer.fold.rejection import Rejection, reject, reject_decoded
 
-__all__ = ["Filled", "GraphDelta", "Rejection", "TemplateDecoder", "disjoint", "fold", "reject", "reject_decoded"]
+__all__ = ["GraphDelta", "Rejection", "disjoint", "fold", "reject", "reject_decoded"]

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from headwater_consumers.graph.keys import dataset_key, job_key
-from headwater_consumers.materializer.fold.filled import Filled, Template
 from headwater_schemas.events import DatasetRef, DatasetUse, LineageEvent, QualityResult
 
 _WORTH_IT = 100
@@ -18,10 +17,8 @@ _WORTH_IT = 100
 
 _OTHERS = 3
 
-Event = LineageEvent | Filled
 
-
-def disjoint(events: Sequence[Event], most: int, *, least: int = _WORTH_IT) -> list[Sequence[Event]]:
+def disjoint(events: Sequence[LineageEvent], most: int, *, least: int = _WORTH_IT) -> list[Sequence[LineageEvent]]:
     """At most so many parts, of much the same size; events stay in their order.
 
     Events that name a job or dataset in common, directly or by way of others, are in one part.
@@ -46,9 +43,9 @@ def disjoint(events: Sequence[Event], most: int, *, least: int = _WORTH_IT) -> l
     return [[events[at] for at in sorted(part.places)] for part in parts]
 
 
-def _cost(event: Event) -> int:
+def _cost(event: LineageEvent) -> int:
     """What the database takes for it, about, in micro-batches."""
-    return 1 if isinstance(event, Filled) or event.interval_event is not None else _OTHERS
+    return 1 if event.interval_event is not None else _OTHERS
 
 
 @dataclass(slots=True)
@@ -67,7 +64,6 @@ class _Names:
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
         self._above: list[int] = []
-        self._of_template: dict[Template, int] = {}
 
     def first(self, place: int) -> int:
         """The one that stands for all that go together with it."""
@@ -76,18 +72,9 @@ class _Names:
             above[place] = place = above[above[place]]
         return place
 
-    def of_event(self, event: Event) -> int:
+    def of_event(self, event: LineageEvent) -> int:
         """The place of its names, which go together from now on."""
-        if not isinstance(event, Filled):
-            return self._together(_named(event))
-        template = event.template
-        place = self._of_template.get(template)
-        if place is None:
-            shared = template.shared
-            place = self._of_template[template] = self._together(iter((*shared.jobs, *shared.datasets)))
-        return place
-
-    def _together(self, names: Iterator[str]) -> int:
+        names = _named(event)
         one = self._place(next(names, ""))
         for name in names:
             other = self._place(name)

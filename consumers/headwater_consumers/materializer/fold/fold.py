@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from headwater_consumers.facts.delta import GraphDelta
@@ -10,7 +10,6 @@ from headwater_consumers.facts.registers import OBSERVED, PROVENANCE_RANKS, stam
 from headwater_consumers.materializer.fold.builder import Builder
 from headwater_consumers.materializer.fold.dataset import fold_dataset
 from headwater_consumers.materializer.fold.declaration import fold_declaration, fold_declaration_set
-from headwater_consumers.materializer.fold.filled import Filled, Template
 from headwater_consumers.materializer.fold.interval import fold_interval
 from headwater_consumers.materializer.fold.job import fold_job
 from headwater_consumers.materializer.fold.plan import fold_plan
@@ -20,7 +19,7 @@ from headwater_consumers.materializer.fold.run import fold_run
 from headwater_schemas.events import DatasetEvent, JobRef, LineageEvent, PlanEvent, Provenance
 
 
-def fold(events: Sequence[LineageEvent | Filled]) -> GraphDelta:
+def fold(events: Sequence[LineageEvent]) -> GraphDelta:
     """The base facts of `events`, joined. Pure; the order and number of times that an event is there change nothing.
 
     Args:
@@ -30,51 +29,21 @@ def fold(events: Sequence[LineageEvent | Filled]) -> GraphDelta:
         ValueError: an event that `reject` would have rejected.
     """
     into = Builder()
-    seen: dict[str, LineageEvent | Filled] = {}
-    plain: dict[Template, list[Filled]] = {}
+    seen: dict[str, LineageEvent] = {}
     repeated: dict[tuple[int, str, JobRef | None], Repeated] = {}
     duplicates = stale = 0
     for event in events:
         before = seen.setdefault(event.event_id, event)
         if before is not event:
             # Nearly always the same event delivered twice. Equal ones are left out; others are joined like any.
-            if _equal(before, event):
+            if before == event:
                 duplicates += 1
                 continue
             stale += 1
-        if isinstance(event, Filled):
-            plain.setdefault(event.template, []).append(event)
-        else:
-            _fold_later(into, repeated, event)
+        _fold_later(into, repeated, event)
     for each in repeated.values():
         _fold_repeated(into, each)
-    _fold_filled(into, plain)
     return replace(into.delta, events=len(events), duplicates=duplicates, stale=stale)
-
-
-def _equal(one: LineageEvent | Filled, other: LineageEvent | Filled) -> bool:
-    if isinstance(one, Filled):
-        return one.is_same(other)
-    return other.is_same(one) if isinstance(other, Filled) else one == other
-
-
-def _fold_filled(into: Builder, plain: Mapping[Template, list[Filled]]) -> None:
-    """Fold reports that have templates. The facts of a micro-batch are made where another report is of the same."""
-    delta = into.delta
-    others = {(interval.query, interval.batch_id) for interval in delta.intervals.values()} if plain else set()
-    for template, reports in plain.items():
-        delta.add(template.shared_facts(reports))
-        for report in reports:
-            micro_batch = report.query, report.batch_id
-            known = delta.filled.pop(micro_batch, None)
-            if known is None and micro_batch not in others:
-                delta.filled[micro_batch] = report
-                continue
-            others.add(micro_batch)
-            for one in (report, known):
-                if one is not None:
-                    facts = one.facts()
-                    delta.add(GraphDelta(intervals={str(facts.identity["key"]): facts}))
 
 
 def _fold_later(into: Builder, repeated: dict[tuple[int, str, JobRef | None], Repeated], event: LineageEvent) -> None:

@@ -13,19 +13,17 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from headwater_consumers.facts.delta import GraphDelta, MicroBatch
+from headwater_consumers.facts.delta import GraphDelta
 from headwater_consumers.facts.model import RelType, UseKey
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.facts.summaries import reports_of
 from headwater_consumers.graph.derive import Neighbour, neighbour_of
 from headwater_consumers.graph.keys import use_key
 from headwater_consumers.graph.segments import segment
-from headwater_consumers.graph.segments.following import add_all
 from headwater_consumers.graph.segments.lists import OFFSETS
 from headwater_consumers.graph.segments.segment import Place, Stored, at
 from headwater_consumers.graph.segments.slots import Names, Slot, take_apart
 from headwater_consumers.graph.segments.summary import NOTHING, Range, StoredSummary, Summary, summarize
-from headwater_consumers.materializer.fold.filled import Filled
 from headwater_consumers.materializer.write.bolt import bolt_time, from_bolt, to_bolt
 from headwater_consumers.materializer.write.transaction import IndexedRows, WriteTransaction
 
@@ -35,12 +33,8 @@ class Incoming:
     """What a delta has for one segment, by ascending batch id; the slots are those that would be appended."""
 
     place: Place
-    intervals: Mapping[int, MicroBatch]
+    intervals: Mapping[int, IntervalFacts]
     slots: dict[int, Slot]
-
-    def facts(self, batch_id: int) -> IntervalFacts:
-        """What is reported of a micro-batch."""
-        return self.intervals[batch_id].facts()
 
 
 @dataclass(slots=True)
@@ -55,12 +49,10 @@ class SegmentRows:
     segments: dict[str, Incoming] = field(default_factory=dict)
     names: dict[str, Names] = field(default_factory=dict)
 
-    def add(self, place: Place, intervals: Mapping[int, MicroBatch]) -> None:
+    def add(self, place: Place, intervals: Mapping[int, IntervalFacts]) -> None:
         """Micro-batches of one segment, by ascending batch id; the names of what they used are here already."""
         slots = {
-            batch_id: interval.slot
-            if isinstance(interval, Filled)
-            else take_apart(place.owner, batch_id, interval.facts().variants, self.names)
+            batch_id: take_apart(place.owner, batch_id, interval.variants, self.names)
             for batch_id, interval in intervals.items()
         }
         self.segments[place.key] = Incoming(place, intervals, slots)
@@ -69,14 +61,13 @@ class SegmentRows:
 def segment_rows(delta: GraphDelta) -> SegmentRows:
     """The micro-batches of a delta by segment."""
     rows = SegmentRows()
-    micro_batches: list[MicroBatch] = [*delta.intervals.values(), *delta.filled.values()]
-    if not micro_batches:
+    if not delta.intervals:
         return rows
     for key, dataset in delta.datasets.items():
         rows.names[key] = Names(str(dataset.identity["namespace"]), str(dataset.identity["name"]))
     places: dict[tuple[str, int], Place] = {}
-    grouped: dict[tuple[str, int], dict[int, MicroBatch]] = defaultdict(dict)
-    for interval in sorted(micro_batches, key=lambda interval: interval.batch_id):
+    grouped: dict[tuple[str, int], dict[int, IntervalFacts]] = defaultdict(dict)
+    for interval in sorted(delta.intervals.values(), key=lambda interval: interval.batch_id):
         group = interval.query, interval.batch_id // segment.SIZE
         if group not in places:
             query = delta.queries[interval.query].identity
@@ -170,16 +161,15 @@ def _after(place: Place) -> dict[str, Any]:
 
 
 def _made(incoming: Incoming) -> _Segment:
-    after = Summary()
-    last = add_all(after, incoming.place.tenant, incoming.intervals.values(), None)
-    first = neighbour_of(next(iter(incoming.intervals.values())).outline())
+    after, last = summarize(incoming.place.tenant, incoming.intervals, None)
+    first = neighbour_of(next(iter(incoming.intervals.values())))
     properties = Stored().appended(incoming.slots)
     return _Segment(incoming.place, NOTHING, after, properties, first, last, whole=True)
 
 
 def _appended(incoming: Incoming, blocks: Stored, before: StoredSummary) -> _Segment:
     place, after = incoming.place, Summary.of(before)
-    last = add_all(after, place.tenant, incoming.intervals.values(), blocks.last(place))
+    last = after.add_all(place.tenant, incoming.intervals.values(), blocks.last(place))
     return _Segment(place, before, after, blocks.appended(incoming.slots), None, last)
 
 
@@ -192,7 +182,7 @@ def _adds(incoming: Incoming, blocks: Stored) -> bool:
             return True
         joined = place.interval(batch_id)
         joined.join(known[batch_id])
-        joined.join(incoming.facts(batch_id))
+        joined.join(incoming.intervals[batch_id])
         if joined != known[batch_id]:
             return True
     return False
@@ -227,13 +217,12 @@ def put_in(incoming: Incoming, blocks: Stored, before: StoredSummary, names: Map
         after.take_back(stored)
     behind = {batch_id: one for batch_id, one in incoming.intervals.items() if batch_id > last_batch}
     for batch_id in incoming.intervals.keys() - behind.keys():
-        facts_now = _joined_late(stored.get(batch_id), incoming.facts(batch_id))
+        facts_now = _joined_late(stored.get(batch_id), incoming.intervals[batch_id])
         if facts_now is None or _alike(facts_now) != like:
             return None
         stored[batch_id], slots[batch_id] = facts_now, take_apart(place.owner, batch_id, facts_now.variants, known)
-    for _, interval in sorted(stored.items()):
-        last = after.add(place.tenant, interval, last)
-    last = add_all(after, place.tenant, behind.values(), last)
+    last = after.add_all(place.tenant, (interval for _, interval in sorted(stored.items())), last)
+    last = after.add_all(place.tenant, behind.values(), last)
     slots |= {batch_id: incoming.slots[batch_id] for batch_id in behind}
     return _Segment(place, before, after, blocks.reopened(dict(sorted(slots.items()))), None, last)
 
@@ -269,7 +258,7 @@ def _joined(rows: SegmentRows, key: str, blocks: Stored, before: StoredSummary) 
     place, names = incoming.place, dict(rows.names)
     intervals = blocks.read(place, names)
     for batch_id in incoming.intervals:
-        intervals.setdefault(batch_id, place.interval(batch_id)).join(incoming.facts(batch_id))
+        intervals.setdefault(batch_id, place.interval(batch_id)).join(incoming.intervals[batch_id])
     intervals = dict(sorted(intervals.items()))
     touched = {at(batch_id).block for batch_id in incoming.intervals}
     rewritten = {batch_id: facts for batch_id, facts in intervals.items() if at(batch_id).block in touched}

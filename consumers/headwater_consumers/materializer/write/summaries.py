@@ -43,7 +43,7 @@ def without_retired(rows: SegmentRows, retired: Mapping[str, Ranges]) -> tuple[S
     kept, late = SegmentRows(names=rows.names), []
     for key, incoming in rows.segments.items():
         ranges = retired.get(incoming.place.query, [])
-        found = [interval.facts() for batch_id, interval in incoming.intervals.items() if has(ranges, batch_id)]
+        found = [interval for batch_id, interval in incoming.intervals.items() if has(ranges, batch_id)]
         if not found:
             kept.segments[key] = incoming
             continue

@@ -1,4 +1,4 @@
-"""Micro-batches that follow on the one before are added to a summary as numbers, and come to what facts come to."""
+"""A summary that is stored and added to comes to what a summary of all micro-batches comes to."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater_consumers.facts.delta import MicroBatch
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.graph.derive import Neighbour
-from headwater_consumers.graph.segments.following import add_all
 from headwater_consumers.graph.segments.summary import StoredSummary, Summary, summarize
-from headwater_consumers.materializer.fold import TemplateDecoder, fold
-from headwater_schemas.codec import Decoder, encode
+from headwater_consumers.materializer.fold import fold
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,
@@ -117,53 +114,34 @@ def stored(summary: Summary) -> Summary:
     return again
 
 
-def added(parts: Sequence[Sequence[MicroBatch]]) -> tuple[Summary, Neighbour | None]:
+def added(parts: Sequence[Sequence[IntervalFacts]]) -> tuple[Summary, Neighbour | None]:
     """Each part in a transaction of its own."""
     summary, before = Summary(), None
     for part in parts:
-        before = add_all(summary, "t", part, before)
+        before = summary.add_all("t", part, before)
         summary = stored(summary) if summary.batches else summary
     return summary, before
 
 
-def check(seed: int, odd: float, count: int) -> list[MicroBatch]:
-    dice = random.Random(seed)
-    stream, decoder = Stream(dice, odd), TemplateDecoder(Decoder())
-    values = [encode(stream.report()) for _ in range(count)]
-    fold([decoder.decode(value) for value in values])  # so that templates are there
-    delta = fold([decoder.decode(value) for value in values])
-    coming = sorted([*delta.intervals.values(), *delta.filled.values()], key=lambda one: one.batch_id)
-    cuts = sorted(dice.randint(0, len(coming)) for _ in range(dice.randrange(4)))
+def check(coming: list[IntervalFacts], cuts: Sequence[int]) -> None:
     parts = [coming[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(coming)], strict=True)]
-    expected = summarize("t", {one.batch_id: one.facts() for one in coming}, None)
+    expected = summarize("t", {one.batch_id: one for one in coming}, None)
     found = added(parts)
     assert found[0].properties("q") == stored(expected[0]).properties("q")
     assert found == (stored(expected[0]), expected[1])
-    return coming
+
+
+def by_batch_id(events: Sequence[LineageEvent]) -> list[IntervalFacts]:
+    return sorted(fold(events).intervals.values(), key=lambda one: one.batch_id)
 
 
 @settings(max_examples=examples(300))
 @given(st.integers(0, 1 << 32), st.sampled_from([0.0, 0.01, 0.03, 0.1]), st.integers(1, 60))
 def test_the_summary_is_the_same(seed: int, odd: float, count: int) -> None:
-    check(seed, odd, count)
-
-
-def test_most_of_a_plain_chain_is_added_as_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-    add = Summary.add
-
-    def counted(summary: Summary, tenant: str, interval: IntervalFacts, before: Neighbour | None) -> Neighbour:
-        calls.append(interval.batch_id)
-        return add(summary, tenant, interval, before)
-
-    monkeypatch.setattr(Summary, "add", counted)
-    chains = 0
-    for seed in range(40):
-        before = len(calls)
-        coming = check(seed, 0.0, 48)
-        # `check` also adds each as facts, to compare; the chains are those that are added without.
-        chains += len(calls) - before - len(coming) < len(coming) / 3
-    assert chains > 15
+    dice = random.Random(seed)
+    stream = Stream(dice, odd)
+    coming = by_batch_id([stream.report() for _ in range(count)])
+    check(coming, sorted(dice.randint(0, len(coming)) for _ in range(dice.randrange(4))))
 
 
 def one_use(*ranges: tuple[int, int, int]) -> tuple[OffsetRange, ...]:
@@ -194,19 +172,14 @@ def test_partitions_that_come_and_go(chain: list[tuple[OffsetRange, ...]]) -> No
 
 
 def check_chain(chain: list[tuple[OffsetRange, ...]], topic_ids: Sequence[str | None]) -> None:
-    """Each with its template, all in one transaction."""
-    values, decoder = [], TemplateDecoder(Decoder())
+    """Each micro-batch in a transaction of its own."""
+    events = []
     for number, (ranges, topic_id) in enumerate(zip(chain, topic_ids, strict=True)):
         at = START + timedelta(seconds=number)
         position = Position(kafka=KafkaRanges(topic="t", ranges=ranges, topic_id=topic_id))
         use = DatasetUse(dataset=DatasetRef("kafka://b", "t"), position=position, certainty=Certainty.EXACT)
         body = IntervalEvent(query_id="q", entries=(IntervalEntry(batch_id=number, inputs=(use,)),))
-        event = lineage_event(body, job=JobRef("n", "j"), run=RunRef("r"), producer="p", event_time=at, tenant="t")
-        values.append(encode(event))
-    for _ in range(4):  # of the second record that none fits a template is made, then of the fourth
-        fold([decoder.decode(value) for value in values])
-    delta = fold([decoder.decode(value) for value in values])
-    assert len(delta.filled) == len(values)
-    coming = sorted(delta.filled.values(), key=lambda one: one.batch_id)
-    expected = summarize("t", {one.batch_id: one.facts() for one in coming}, None)
-    assert added([coming]) == (stored(expected[0]), expected[1])
+        events.append(
+            lineage_event(body, job=JobRef("n", "j"), run=RunRef("r"), producer="p", event_time=at, tenant="t")
+        )
+    check(by_batch_id(events), range(1, len(chain)))

