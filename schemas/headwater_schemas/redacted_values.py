@@ -120,13 +120,13 @@ def redacted(value: T) -> T:
 def _struct_value(value: Any) -> Any:
     kind = type(value)
     if kind is str:
-        text = redact(value)
+        text = _text(value)
         return value if text == value else text
     if kind is tuple:
         items = tuple(map(_struct_value, value))
         return value if all(map(_is, items, value)) else items
     if kind is dict:
-        members = {redact(name): _facet(member) for name, member in value.items()}
+        members = {redact(name): _struct_value(member) for name, member in value.items()}
         return value if members == value else members
     if isinstance(value, msgspec.Struct):
         return _struct(value)
@@ -166,15 +166,13 @@ def _may_hold_text(hint: Any) -> bool:
     return not inner or any(map(_may_hold_text, inner))
 
 
-def _facet(member: Any) -> Any:
-    """A facet's JSON as text, or another value."""
-    if type(member) is not str or not member.startswith(("{", "[")):
-        return _struct_value(member)
-    if "\\" not in member and redact(member) == member:
-        return member
+def _text(text: str) -> str:
+    """A text, which may be a facet's JSON."""
+    if not text.startswith(("{", "[")) or ("\\" not in text and redact(text) == text):
+        return redact(text)
     try:
-        before = json.loads(member)
+        before = json.loads(text)
     except ValueError:
-        return redact(member)
+        return redact(text)
     after, changed = redacted_json(before)
-    return json.dumps(after, sort_keys=True) if changed else member
+    return json.dumps(after, sort_keys=True) if changed else text

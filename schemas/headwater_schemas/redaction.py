@@ -35,7 +35,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from headwater_schemas.secret_shapes import without_shapes
-from headwater_schemas.sql_text import arguments, with_literals
+from headwater_schemas.sql_text import NESTED_QUOTES, arguments, with_literals
 
 MASK: Final = "[redacted]"
 _MASKED: Final = re.escape(MASK)
@@ -85,8 +85,6 @@ _YAML_BLOCK: Final = re.compile(r"[|>][+\-]?[ \t]*+(?:\r?\n[ \t]++[^\r\n]*+)++")
 _LINE: Final = re.compile(r"[^\r\n]*+")
 _MAX_BRACKETED_CHARS: Final = 4_096
 
-# A literal within a literal has its quotes doubled, or escaped.
-_NESTED_QUOTES: Final = re.compile(r"""(?:''|""|\\)""")
 _PERCENT_ENCODED: Final = re.compile(r"(?<![^\s\"'<>])[^\s\"'<>%]*+(?:%[^\s\"'<>%]*+)++")
 _CALL: Final = re.compile(
     r"(?<!\w)(?:(?P<key>(?:try_)?aes_(?:en|de)crypt|pgp_sym_(?:en|de)crypt\w{0,6}|des_(?:en|de)crypt|(?:en|de)crypt)"
@@ -276,7 +274,7 @@ def _remembered(text: str) -> str:
 
 
 def _redacted(text: str) -> str:
-    if _NESTED_QUOTES.search(text):
+    if NESTED_QUOTES.search(text):
         text = with_literals(text, _redacted)
     text = _by_rules(text)
     return _PERCENT_ENCODED.sub(_without_encoded, text) if "%" in text else text

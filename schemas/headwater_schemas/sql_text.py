@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 # An apostrophe behind a letter is one of prose; a letter before a quote is Spark's r'…', or another language's b'…'.
+NESTED_QUOTES: Final = re.compile(r"""''|""|\\""")
+"""A literal within a literal has its quotes doubled, or escaped."""
 _LITERAL: Final = re.compile(
     r"""--[ \t][^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|`(?:[^`]|``)*+(?:`|\Z)"""
     r"""|(?<!\w)(?P<raw>[rR])?(?:[bBnNuUfF]?(?P<quote>'|")(?P<body>(?:(?!(?P=quote))[^\\]|\\.|(?P=quote){2})*+)"""
@@ -28,7 +30,7 @@ _ARGUMENT_PART: Final = re.compile(
 
 
 def with_literals(text: str, change: Callable[[str], str]) -> str:
-    """`text` with another value in each literal that has quotes or escapes in it, written as the literal was.
+    """`text` with another value in each literal that has doubled quotes or escapes in it, written as the literal was.
 
     A literal whose value stays the same stays byte for byte.
 
@@ -39,7 +41,7 @@ def with_literals(text: str, change: Callable[[str], str]) -> str:
 
     def replaced(found: re.Match[str]) -> str:
         quote, body = found["quote"], found["body"]
-        if quote is None or found["raw"] is not None or not ("\\" in body or quote * 2 in body):
+        if quote is None or found["raw"] is not None or not NESTED_QUOTES.search(body):
             return found[0]
         value = _ESCAPED.sub(lambda escaped: _character(escaped, quote), body)
         changed = change(value)
