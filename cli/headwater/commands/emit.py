@@ -254,7 +254,11 @@ def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitt
 def _send(document: Document, file: str, sink: EventSink, settings: Settings, done: Emitted) -> None:
     longest = settings.openlineage.document_max_bytes
     received = receive(
-        document.data, tenant=settings.analysis.tenant, max_bytes=longest, strict=settings.openlineage.strict
+        document.data,
+        tenant=settings.analysis.tenant,
+        max_bytes=longest,
+        strict=settings.openlineage.strict,
+        redacting=settings.openlineage.redact,
     )
     if isinstance(received, Refusal):
         done.refuse(file, document.line, received)
