@@ -29,6 +29,8 @@ T = TypeVar("T")
 _PAIRS: Final = (("name", "value"), ("key", "value"), ("Name", "Value"), ("Key", "Value"))
 _BY_COLUMN: Final = frozenset({"fields", "columns", "columnMetrics"})
 """Members whose own members are named by columns: a column `password` has facts, and no secret."""
+_PLAIN_NAME: Final = re.compile(r"[\w.\-]*")
+_HEADER: Final = re.compile(r"(?:^|[\-_.])(?:authorization|cookie2?)$", re.IGNORECASE)
 _NO_SECRET: Final = re.compile(r"(?:null|none|true|false|)", re.IGNORECASE)
 _PASSWORD: Final = re.compile(r"passw(?:or)?d|passphrase|passcode|pwd", re.IGNORECASE)
 
@@ -87,14 +89,14 @@ class _Walk:
         of_pair = {
             of_value
             for of_name, of_value in _PAIRS
-            if isinstance(name := value.get(of_name), str) and of_value in value and is_secret_name(name)
+            if isinstance(name := value.get(of_name), str) and of_value in value and _is_secret(name)
         }
         found: dict[str, Any] = {}
         for name, member in value.items():
             if name.startswith("_") or (holder in _BY_COLUMN and isinstance(member, dict)):
                 hidden = False
             else:
-                hidden = secret or name in of_pair or is_secret_name(name)
+                hidden = secret or name in of_pair or _is_secret(name) or _is_pair(name, member)
             number = isinstance(member, int | float) and not isinstance(member, bool)
             if hidden and number and _PASSWORD.search(name):
                 found[self._text(name, secret=False)] = self._text(str(member), secret=True)
@@ -109,6 +111,17 @@ class _Walk:
             found.append(self.value(item, secret=secret or flag))
             flag = isinstance(item, str) and item.startswith("-") and "=" not in item and is_secret_name(item)
         return found
+
+
+def _is_secret(name: str) -> bool:
+    return is_secret_name(name) or _HEADER.search(name) is not None
+
+
+def _is_pair(name: str, member: Any) -> bool:
+    """Whether a name and its value are a secret together: a path with `Cookie: a=b` has a partition `Cookie: a`."""
+    if _PLAIN_NAME.fullmatch(name) or not isinstance(member, str) or redact(member) != member:
+        return False
+    return member not in redact(f"{name}={member}")
 
 
 def redacted(value: T) -> T:

@@ -9,9 +9,9 @@
     'user=''a'' password=''b c'' x=y'        ⇒ 'user=''a'' password=[redacted] x=y'
     jdbc%3Apostgres%3A%2F%2Fbob%3Ax%40db     ⇒ jdbc:postgres://[redacted]@db
 
-A quoted literal with quotes or escapes in it is judged by its value, as Spark reads it, and a percent-encoded word by
-what it decodes to, once. What has no name before it is known by its look (`secret_shapes`). Documents and events, whose
-members have names, are walked by `redacted_values`.
+A quoted literal with quotes or escapes in it is judged by its value, as Spark reads it, and a percent-encoded text by
+what it decodes to, twice at most. What has no name before it is known by its look (`secret_shapes`). Documents and
+events, whose members have names, are walked by `redacted_values`.
 
 `without_source` leaves file, line and function of a Python traceback, and takes out the lines of code below them; of
 Spark's messages the SQL text and the plan that they quote.
@@ -42,12 +42,14 @@ _MASKED: Final = re.escape(MASK)
 
 # What a setting that holds a secret has in its name, once `.`, `_` and `-` are left out: `fs.s3a.secret.key`, `ApiKey`.
 _SECRET_PART: Final = re.compile(
-    r"passw(?:or)?d|passphrase|passcode|passkey|passwrd|pwd|secret|token(?!i[sz])|credential|connectionstring|jsessionid|phpsessid"
+    r"passw(?:or)?d|jaasconfig|passphrase|passcode|passkey|passwrd|pwd|secret|token(?!i[sz])|credential|connectionstring|jsessionid|phpsessid"
     r"|(?:api|access|account|private|sas|shared|signing|encryption|master|storage|subscription|auth|license|functions?)key"
     r"|(?:xgoog|xamz|access)signature"
 )
 # What it has as a word of its own: `db_pass`, `dbPass`, `pw`; not `passengers`.
 _SECRET_WORDS: Final = frozenset({"pass", "pw", "jwt", "otp", "sas", "creds"})
+# Of an address's query: `out?sig`, the name of a partition to Spark.
+_IN_QUERY: Final = re.compile(r"[?&](?:sig|signature|auth|key|code)$", re.IGNORECASE)
 _WORD: Final = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++")
 # `dbpass`, `userpass`; not `bypass`.
 _ENDS_IN_PASS: Final = re.compile(
@@ -65,11 +67,12 @@ _IN_XML: Final = re.compile(r"(?:</name>\s*+<value)?+(?:\s[^<>]{0,200})?>")
 _IN_XML_ATTRIBUTE: Final = re.compile(r"""\\*+["']\s++value\s*+=\s*+(?=\\*+["'])""", re.IGNORECASE)
 _IN_XML_ENTRY: Final = re.compile(r"""\\*+["'](?:\s[^<>]{0,200})?>""")
 _NAME_ATTRIBUTE: Final = re.compile(r"""\s(?:name|key|id)\s*+=\s*+\\*+["']$""", re.IGNORECASE)
-_IN_OPTIONS: Final = re.compile(r"""["'`]?\s++(?=["'])""")
-_OPENS_OPTION: Final = re.compile(r"""[(,]\s*+["'`]?$""")
-_IN_TUPLE: Final = re.compile(r"""["']\s*+,\s*+(?=["'])""")
+_IN_OPTIONS: Final = re.compile(r"""\\*+["'`]?\s++(?=\\*+["'])""")
+_OPENS_OPTION: Final = re.compile(r"""[(,]\s*+(?:\\*+["'`])?$""")
+_OPENS_TUPLE: Final = re.compile(r"""[(\[]\\*+["']$""")
+_IN_TUPLE: Final = re.compile(r"""\\*+["']\s*+,\s*+(?=\\*+["'])""")
 _AFTER_FLAG: Final = re.compile(r"""(?:["']\s*+,\s*+|\s++)(?!--)""")
-_AFTER_KEYWORD: Final = re.compile(r"""(?:\s++\(?|\()\s*+(?=["'])""")
+_AFTER_KEYWORD: Final = re.compile(r"""(?:\s++\(?|\()\s*+(?=\\*+["'])""")
 _PASSWORD: Final = re.compile(r"passw(?:or)?d|pass(?:phrase|code)", re.IGNORECASE)
 _NO_SECRET: Final = re.compile(r"(?:null|none|true|false)(?![^\s,;&)}\]\"'<])", re.IGNORECASE)
 
@@ -85,7 +88,8 @@ _YAML_BLOCK: Final = re.compile(r"[|>][+\-]?[ \t]*+(?:\r?\n[ \t]++[^\r\n]*+)++")
 _LINE: Final = re.compile(r"[^\r\n]*+")
 _MAX_BRACKETED_CHARS: Final = 4_096
 
-_PERCENT_ENCODED: Final = re.compile(r"(?<![^\s\"'<>])[^\s\"'<>%]*+(?:%[^\s\"'<>%]*+)++")
+_MOST_DECODED: Final = 2
+_PERCENT_ENCODED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _CALL: Final = re.compile(
     r"(?<!\w)(?:(?P<key>(?:try_)?aes_(?:en|de)crypt|pgp_sym_(?:en|de)crypt\w{0,6}|des_(?:en|de)crypt|(?:en|de)crypt)"
     r"|(?P<first>(?:en|de)cryptbypassphrase)|(?P<map>map|create_map|named_struct|object_construct))\s{0,8}+\(",
@@ -106,7 +110,7 @@ _HINTS: Final = (
     *("pass", "pw", "secret", "token", "cred", "key", "connection", "sess", "jwt", "otp", "sas", "signature"),
 )
 
-_SCHEME: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}+://")
+_SCHEME: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}+:/{1,2}+")
 _RUN: Final = re.compile(r"[^\s\"'<>`]*+")
 _MAX_USER_INFO_CHARS: Final = 1_280
 _USER: Final = re.compile(r"[^\s/@:\"'<>]{0,256}+")
@@ -116,6 +120,8 @@ _SCHEMELESS: Final = re.compile(
 )
 # What stands before the @ is a container there.
 _CONTAINERS: Final = frozenset({"abfs", "abfss", "wasb", "wasbs"})
+# Hadoop makes one slash of two in `/data/https://token@host`. These are written with one, and have a path behind it.
+_ONE_SLASH: Final = frozenset({"file", "hdfs", "dbfs", "viewfs", "local"})
 
 _QUOTED_OR_WORD: Final = r"""(?:'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.)*+"|[^\s"',;)\]}]++)"""
 _LIST: Final = r"""(?:\s++|["']\s*+,\s*+["'])?+"""
@@ -274,10 +280,12 @@ def _remembered(text: str) -> str:
 
 
 def _redacted(text: str) -> str:
-    if NESTED_QUOTES.search(text):
-        text = with_literals(text, _redacted)
-    text = _by_rules(text)
-    return _PERCENT_ENCODED.sub(_without_encoded, text) if "%" in text else text
+    text = _read_once(text)
+    return _without_encoded(text) if _PERCENT_ENCODED.search(text) else text
+
+
+def _read_once(text: str) -> str:
+    return _by_rules(with_literals(text, _read_once) if NESTED_QUOTES.search(text) else text)
 
 
 def _by_rules(text: str) -> str:
@@ -296,11 +304,19 @@ def _by_rules(text: str) -> str:
     return without_shapes(text, lowered, MASK)
 
 
-def _without_encoded(found: re.Match[str]) -> str:
-    """A percent-encoded word by what it decodes to, where that has a secret."""
-    decoded = unquote(found[0])
-    redacted = _by_rules(decoded) if decoded != found[0] else decoded
-    return found[0] if redacted == decoded else redacted
+def _without_encoded(text: str) -> str:
+    """A text with percent-encoded characters by what it decodes to, where that has a secret.
+
+    Decoded twice: Spark escapes the value of a partition in its path, whatever that is.
+    """
+    decoded = text
+    for _ in range(_MOST_DECODED):
+        decoded = unquote(before := decoded)
+        if decoded == before:
+            break
+        if (redacted := _read_once(decoded)) != decoded:
+            return redacted
+    return text
 
 
 def _without_arguments(text: str) -> str:
@@ -320,8 +336,8 @@ def _secret_arguments(text: str, call: re.Match[str]) -> Iterator[tuple[int, int
     places = list(arguments(text, call.end()))
     if call["map"] is not None:
         for (start, end), (first, last) in zip(places[::2], places[1::2], strict=False):
-            key = text[start:end]
-            if key[:1] in {"'", '"'} and is_secret_name(key[1:-1]) and text[first:last] != MASK:
+            key = text[start:end].lstrip("\\")
+            if key[:1] in {"'", '"'} and is_secret_name(key.strip("\\'\"")) and text[first:last] != MASK:
                 yield first, last
         return
     # The value itself may be in clear; a key that is a column is none.
@@ -356,7 +372,8 @@ def without_user_info(text: str) -> str:
     for found in _SCHEME.finditer(text):
         start = found.end()
         user = _USER.match(text, start)
-        if found.start() < done or user is None:
+        scheme, _, slashes = found[0].lower().partition(":")
+        if found.start() < done or user is None or (slashes == "/" and scheme in _ONE_SLASH):
             continue
         if start > end_of_run and (run := _RUN.match(text, start)):
             end_of_run = run.end()
@@ -364,7 +381,7 @@ def without_user_info(text: str) -> str:
         # Behind a container's @, or a port, an @ is one of the path.
         if after == ":" and not _PORT.match(text, user.end()):
             end = text.rfind("@", user.end(), min(end_of_run, start + _MAX_USER_INFO_CHARS))
-        elif after == "@" and found[0][:-3].lower() not in _CONTAINERS:
+        elif after == "@" and scheme not in _CONTAINERS:
             end = user.end()
         else:
             continue
@@ -398,7 +415,7 @@ def _without_values(text: str) -> str:
 def is_secret_name(name: str) -> bool:
     """Whether a setting of this name holds a secret: `fs.s3a.secret.key`, `dbPass`."""
     plain = name.replace(".", "").replace("_", "").replace("-", "").lower()
-    if _SECRET_PART.search(plain) or _ENDS_IN_PASS.search(plain):
+    if _SECRET_PART.search(plain) or _ENDS_IN_PASS.search(plain) or _IN_QUERY.search(name):
         return True
     return any(word.lower() in _SECRET_WORDS for word in _WORD.findall(name))
 
@@ -414,7 +431,7 @@ def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | N
         return between.end(), _end_of_value(text, between.end())
     if _OPENS_OPTION.search(before) and (between := _IN_OPTIONS.match(text, end)):
         return between.end(), _end_of_value(text, between.end())
-    if before.endswith(("('", '("', "['", '["')) and (between := _IN_TUPLE.match(text, end)):
+    if _OPENS_TUPLE.search(before) and (between := _IN_TUPLE.match(text, end)):
         return between.end(), _end_of_value(text, between.end())
     if name.startswith("-") and (between := _AFTER_FLAG.match(text, end)):
         return between.end(), _end_of_value(text, between.end())

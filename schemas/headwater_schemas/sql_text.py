@@ -9,15 +9,22 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-# An apostrophe behind a letter is one of prose; a letter before a quote is Spark's r'…', or another language's b'…'.
 NESTED_QUOTES: Final = re.compile(r"""''|""|\\""")
 """A literal within a literal has its quotes doubled, or escaped."""
-_LITERAL: Final = re.compile(
-    r"""--[ \t][^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|`(?:[^`]|``)*+(?:`|\Z)"""
-    r"""|(?<!\w)(?P<raw>[rR])?(?:[bBnNuUfF]?(?P<quote>'|")(?P<body>(?:(?!(?P=quote))[^\\]|\\.|(?P=quote){2})*+)"""
-    r"""(?P<end>(?P=quote)|\\?\Z))""",
-    re.DOTALL,
+# An apostrophe behind a letter is one of prose; a letter before a quote is Spark's r'…', or another language's b'…'.
+_OPENING: Final = re.compile(
+    r"""--[ \t][^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|(?<!\w)(?:(?P<raw>[rR])|[bBnNuUfF])?(?P<quote>['"`])"""
 )
+# To Spark a backslash escapes; to other databases, and within backticks, it doesn't.
+_BODY: Final = {
+    (quote, escapes): re.compile(
+        rf"(?:[^{quote}\\]|\\.|{quote}{quote})*+" if escapes else rf"(?:[^{quote}]|{quote}{quote})*+", re.DOTALL
+    )
+    for quote in "'\"`"
+    for escapes in (True, False)
+}
+_BEHIND: Final = re.compile(r"""[\s,;)\]}:|+\-*/=<>!&^%]|\Z""")
+"""What follows a literal; anything else shows that it was read in the wrong way."""
 _ESCAPED: Final = re.compile(
     r"""\\u(?P<short>[0-9a-fA-F]{4})|\\U(?P<long>[0-9a-fA-F]{8})|\\(?P<octal>[0-3][0-7]{2})|\\(?P<one>.)|(?P<twice>''|"")""",
     re.DOTALL,
@@ -38,21 +45,53 @@ def with_literals(text: str, change: Callable[[str], str]) -> str:
         text: SQL, or anything with quotes.
         change: gives a literal's value without what isn't to be there.
     """
+    parts: list[str] = []
+    done = place = 0
+    while found := _OPENING.search(text, place):
+        place = found.end()
+        if found["quote"] is None:
+            continue
+        quote = found["quote"]
+        end, escapes = _end_of_body(text, place, quote)
+        body = text[place:end]
+        if found["raw"] is None and NESTED_QUOTES.search(body):
+            value = _value(body, quote, escapes=escapes)
+            if (changed := change(value)) != value:
+                parts += (text[done:place], _written(changed, quote, body))
+                done = end
+        place = end + 1
+    return "".join((*parts, text[done:])) if parts else text
 
-    def replaced(found: re.Match[str]) -> str:
-        quote, body = found["quote"], found["body"]
-        if quote is None or found["raw"] is not None or not NESTED_QUOTES.search(body):
-            return found[0]
-        value = _ESCAPED.sub(lambda escaped: _character(escaped, quote), body)
-        changed = change(value)
-        if changed == value:
-            return found[0]
-        escape = quote if quote * 2 in body else "\\"
-        written = changed.replace(quote, f"{escape}{quote}") if escape == quote else _escaped(changed, quote, body)
-        before = found[0][: found.start("body") - found.start()]
-        return f"{before}{written}{found['end']}"
 
-    return _LITERAL.sub(replaced, text)
+def _end_of_body(text: str, start: int, quote: str) -> tuple[int, bool]:
+    """Where a literal's text ends, and whether backslashes escape in it."""
+    if quote == "`":
+        return _matched_end(text, start, len(text), quote, escapes=False), False
+    end = _matched_end(text, start, len(text), quote, escapes=True)
+    # A backslash before a doubled quote is no escape, where all fits then: Spark prints a literal's value so.
+    if "\\" in text[start:end]:
+        other = _matched_end(text, start, min(len(text), end + _MAX_CALL_CHARS), quote, escapes=False)
+        if _BEHIND.match(text, other + 1) and (
+            not _BEHIND.match(text, end + 1) or (f"\\{quote}{quote}" in text[start:other] and other > end)
+        ):
+            return other, False
+    return end, True
+
+
+def _matched_end(text: str, start: int, limit: int, quote: str, *, escapes: bool) -> int:
+    found = _BODY[quote, escapes].match(text, start, limit)
+    return found.end() if found else start
+
+
+def _value(body: str, quote: str, *, escapes: bool) -> str:
+    if not escapes:
+        return body.replace(quote * 2, quote)
+    return _ESCAPED.sub(lambda escaped: _character(escaped, quote), body)
+
+
+def _written(value: str, quote: str, body: str) -> str:
+    """A value as the literal was written."""
+    return value.replace(quote, quote * 2) if quote * 2 in body or quote == "`" else _escaped(value, quote, body)
 
 
 def _escaped(value: str, quote: str, before: str) -> str:

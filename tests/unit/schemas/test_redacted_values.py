@@ -37,6 +37,12 @@ def test_a_member_goes_by_its_name_and_a_text_by_what_it_holds(subtests: pytest.
         (["--password", SECRET, "--x", "y"], ["--password", MASK, "--x", "y"]),
         ({"tokens": [SECRET, "b"]}, {"tokens": [MASK, MASK]}),
         ({"credentials": {"user": SECRET, "n": 1}}, {"credentials": {"user": MASK, "n": 1}}),
+        ({"http.Authorization": SECRET, "Cookie": SECRET}, {"http.Authorization": MASK, "Cookie": MASK}),
+        ({"kafka.sasl.jaas.config": f"x required {SECRET};"}, {"kafka.sasl.jaas.config": MASK}),
+        (
+            {"dimensions": {"out?sig": SECRET, "Cookie: a": SECRET}},
+            {"dimensions": {"out?sig": MASK, "Cookie: [redacted]": MASK}},
+        ),
         ({"password": 12345}, {"password": MASK}),
         ({f"password={SECRET}": {"x": 1}}, {f"password={MASK}": {"x": 1}}),
         ({"a": [{"sql": f"SELECT 'password=''{SECRET}'''"}]}, {"a": [{"sql": f"SELECT 'password={MASK}'"}]}),

@@ -117,6 +117,13 @@ def test_a_quoted_secret_in_a_literal_goes(subtests: pytest.Subtests) -> None:
         (f"SELECT 'sig=''{SECRET}0123456''&se=1'", f"SELECT 'sig=''{MASK}''&se=1'"),
         (rf"SELECT 'user=\'a\' password=\'{SECRET} b\' x'", rf"SELECT 'user=\'a\' password={MASK} x'"),
         (rf"SELECT 'p\u0061ssword={SECRET} x'", f"SELECT 'password={MASK} x'"),
+        # As Spark prints a literal whose value has escapes, and as it escapes a partition's path.
+        (rf"'SELECT ''password=S(\''{SECRET} x\'') z'' AS a'", f"'SELECT ''password={MASK}) z'' AS a'"),
+        (
+            f"`2 SELECT 'OPTIONS (''my.password'' ''{SECRET} x'') z'`",
+            f"`2 SELECT 'OPTIONS (''my.password'' {MASK}) z'`",
+        ),
+        (f"day=SELECT %27WITH PASSWORD %5C%27{SECRET} x%5C%27 z%27", rf"day=SELECT 'WITH PASSWORD {MASK} z'"),
         (f'SELECT "user=""a"" password=""{SECRET} b"" x"', f'SELECT "user=""a"" password={MASK} x"'),
         (f"SELECT 'a ''b ''''password=''''{SECRET} c'''' '' '", f"SELECT 'a ''b ''''password={MASK} '' '"),
     ]
@@ -135,6 +142,7 @@ def test_a_secret_goes_by_its_place_in_sql_xml_and_addresses(subtests: pytest.Su
         (f"EncryptByPassphrase('{SECRET}', x)", f"EncryptByPassphrase({MASK}, x)"),
         ("aes_encrypt(name, key_column)", "aes_encrypt(name, key_column)"),
         (f"map('user', 'a', 'password', '{SECRET}')", f"map('user', 'a', 'password', {MASK})"),
+        (rf"map(\\'a\\', 1, \\'password\\', \\'{SECRET} x\\')", rf"map(\\'a\\', 1, \\'password\\', {MASK})"),
         (f"OPTIONS ('my.password' '{SECRET} x')", f"OPTIONS ('my.password' {MASK})"),
         (f"OPTIONS (url 'a', token '{SECRET} x', dbtable 't')", f"OPTIONS (url 'a', token {MASK}, dbtable 't')"),
         (f'<property name="password" value="{SECRET} x"/>', f'<property name="password" value={MASK}/>'),
@@ -143,6 +151,8 @@ def test_a_secret_goes_by_its_place_in_sql_xml_and_addresses(subtests: pytest.Su
         (f'"sig": "{SECRET}0123456789"', f'"sig": "{MASK}"'),
         (f"/t/note=password%3D{SECRET} x", f"/t/note=password={MASK} x"),
         (f"jdbc%3Apostgresql%3A%2F%2Fbob%3A{SECRET}%40h%2Fdb", f"jdbc:postgresql://{MASK}@h/db"),
+        (f"note=jdbc%253Ax%253A%252F%252Fbob%253A{SECRET}%2540h", f"note=jdbc:x://{MASK}@h"),
+        (f"/data/https:/{SECRET}@git.example/x.git", f"/data/https:/{MASK}@git.example/x.git"),
         (f"file://user:{SECRET}@host/x", f"file://{MASK}@host/x"),
     ]
     for text, left in cases:
