@@ -97,9 +97,9 @@ AREAS: Final[dict[str, Area]] = {
         ),
     ),
     "redaction": Area(
-        (f"{_SCHEMAS}/redaction.py",),
+        tuple(f"{_SCHEMAS}/{name}.py" for name in ("redaction", "redacted_values", "secret_shapes", "sql_text")),
         # How long a text takes is no matter of a changed word, and most of the tests' time.
-        (_REDACTED, f"--deselect={_REDACTED}::test_no_text_takes_long"),
+        (_REDACTED, "tests/unit/schemas/test_redacted_values.py", f"--deselect={_REDACTED}::test_no_text_takes_long"),
     ),
     "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", _REFERENCE, "tests/property/fold")),
     # Parts of the fold, which are judged by tests of their own in seconds.

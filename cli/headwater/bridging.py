@@ -100,6 +100,7 @@ class Bridging:
             tenant=settings.analysis.tenant,
             document_max_bytes=settings.openlineage.document_max_bytes,
             strict=settings.openlineage.strict,
+            redacting=settings.openlineage.redact,
             drain_seconds=settings.materializer.drain_seconds,
             clock=time.monotonic,
         )

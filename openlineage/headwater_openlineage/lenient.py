@@ -44,13 +44,14 @@ _OTHER_VERSION: Final = re.compile(r"https?://\S+/[1-9]\d*-\d+-\d+/OpenLineage\.
 
 
 class NoteKind(StrEnum):
-    """Kind of value that was filled in or left out: the label of a metric."""
+    """Kind of value that was filled in, left out or redacted: the label of a metric."""
 
     SCHEMA_URL = "schema_url"
     PRODUCER = "producer"
     RUN_ID = "run_id"
     TIME = "time"
     FACET = "facet"
+    REDACTED = "redacted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,21 +25,23 @@ MAX_BYTES: Final = 8 << 20
 class Shared(dict[str, Any]):
     """A facet, all facets of a dataset or job, or a job: all documents share it that have it word for word.
 
-    It is never changed.
+    Its members are never changed.
 
     Attributes:
         text: it as JSON with sorted keys.
         colons: how many there are in its text.
         token: no other part of this process ever has it.
+        clean: whether it is known to have no credentials.
     """
 
-    __slots__ = ("colons", "text", "token")
+    __slots__ = ("clean", "colons", "text", "token")
 
     def __init__(self, value: dict[str, Any], text: bytes, colons: int) -> None:
         super().__init__(value)
         self.text = text
         self.colons = colons
         self.token = next(_TOKENS)
+        self.clean = False
 
 
 _TOKENS: Final = itertools.count()

@@ -117,6 +117,7 @@ class _Context:
             job=job,
             run=run,
             document=document,
+            redacting=False,
         )
 
 

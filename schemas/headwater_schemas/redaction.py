@@ -6,6 +6,12 @@
     db_pass=hunter2, user=bob                ⇒ db_pass=[redacted], user=bob
     Authorization: Bearer eyJhbGciOi…        ⇒ Authorization: [redacted]
     IDENTIFIED BY 'hunter2'                  ⇒ IDENTIFIED BY [redacted]
+    'user=''a'' password=''b c'' x=y'        ⇒ 'user=''a'' password=[redacted] x=y'
+    jdbc%3Apostgres%3A%2F%2Fbob%3Ax%40db     ⇒ jdbc:postgres://[redacted]@db
+
+A quoted literal with quotes or escapes in it is judged by its value, as Spark reads it, and a percent-encoded text by
+what it decodes to, twice at most. What has no name before it is known by its look (`secret_shapes`). Documents and
+events, whose members have names, are walked by `redacted_values`.
 
 `without_source` leaves file, line and function of a Python traceback, and takes out the lines of code below them; of
 Spark's messages the SQL text and the plan that they quote.
@@ -14,7 +20,8 @@ Over-redaction is accepted, a leak is not: a value that isn't quoted ends at whi
 at a comma, semicolon or ampersand behind which another name or a quote begins.
 
 Both take time linear in the text: every repetition is possessive, bounded, or behind a lookbehind that lets it begin
-only once in a run of characters; and the scanners of pairs and URIs go on behind what they have looked at.
+only once in a run of characters; and the scanners of pairs and URIs go on behind what they have looked at. A rule is
+only tried where the text has one of its keywords.
 """
 
 from __future__ import annotations
@@ -22,19 +29,27 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
+from urllib.parse import unquote
+
+from headwater_schemas.secret_shapes import without_shapes
+from headwater_schemas.sql_text import NESTED_QUOTES, arguments, with_literals
 
 MASK: Final = "[redacted]"
 _MASKED: Final = re.escape(MASK)
 
 # What a setting that holds a secret has in its name, once `.`, `_` and `-` are left out: `fs.s3a.secret.key`, `ApiKey`.
 _SECRET_PART: Final = re.compile(
-    r"passw(?:or)?d|passphrase|passcode|passwrd|pwd|secret|token(?!i[sz])|credential|connectionstring|jsessionid|phpsessid"
-    r"|(?:api|access|account|private|sas|shared|signing|encryption|master|storage|subscription|auth|license)key"
+    r"passw(?:or)?d|jaasconfig|passphrase|passcode|passkey|passwrd|pwd|secret|token(?!i[sz])|credential|connectionstring|jsessionid|phpsessid"
+    r"|(?:api|access|account|private|sas|shared|signing|encryption|master|storage|subscription|auth|license|functions?)key"
     r"|(?:xgoog|xamz|access)signature"
 )
 # What it has as a word of its own: `db_pass`, `dbPass`, `pw`; not `passengers`.
-_SECRET_WORDS: Final = frozenset({"pass", "pw", "jwt", "otp", "sas"})
+_SECRET_WORDS: Final = frozenset({"pass", "pw", "jwt", "otp", "sas", "creds"})
+# Of an address's query: `out?sig`, the name of a partition to Spark.
+_IN_QUERY: Final = re.compile(r"[?&](?:sig|signature|auth|key|code)$", re.IGNORECASE)
 _WORD: Final = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++")
 # `dbpass`, `userpass`; not `bypass`.
 _ENDS_IN_PASS: Final = re.compile(
@@ -49,9 +64,15 @@ _BETWEEN: Final = re.compile(
     r"""|\\*+["']\s*+,\s*+\\*+["']value\\*+["']\s*+:\s*+"""  # {"name": …, "value": …}
 )
 _IN_XML: Final = re.compile(r"(?:</name>\s*+<value)?+(?:\s[^<>]{0,200})?>")
-_IN_TUPLE: Final = re.compile(r"""["']\s*+,\s*+(?=["'])""")
+_IN_XML_ATTRIBUTE: Final = re.compile(r"""\\*+["']\s++value\s*+=\s*+(?=\\*+["'])""", re.IGNORECASE)
+_IN_XML_ENTRY: Final = re.compile(r"""\\*+["'](?:\s[^<>]{0,200})?>""")
+_NAME_ATTRIBUTE: Final = re.compile(r"""\s(?:name|key|id)\s*+=\s*+\\*+["']$""", re.IGNORECASE)
+_IN_OPTIONS: Final = re.compile(r"""\\*+["'`]?\s++(?=\\*+["'])""")
+_OPENS_OPTION: Final = re.compile(r"""[(,]\s*+(?:\\*+["'`])?$""")
+_OPENS_TUPLE: Final = re.compile(r"""[(\[]\\*+["']$""")
+_IN_TUPLE: Final = re.compile(r"""\\*+["']\s*+,\s*+(?=\\*+["'])""")
 _AFTER_FLAG: Final = re.compile(r"""(?:["']\s*+,\s*+|\s++)(?!--)""")
-_AFTER_KEYWORD: Final = re.compile(r"""(?:\s++\(?|\()\s*+(?=["'])""")
+_AFTER_KEYWORD: Final = re.compile(r"""(?:\s++\(?|\()\s*+(?=\\*+["'])""")
 _PASSWORD: Final = re.compile(r"passw(?:or)?d|pass(?:phrase|code)", re.IGNORECASE)
 _NO_SECRET: Final = re.compile(r"(?:null|none|true|false)(?![^\s,;&)}\]\"'<])", re.IGNORECASE)
 
@@ -67,7 +88,29 @@ _YAML_BLOCK: Final = re.compile(r"[|>][+\-]?[ \t]*+(?:\r?\n[ \t]++[^\r\n]*+)++")
 _LINE: Final = re.compile(r"[^\r\n]*+")
 _MAX_BRACKETED_CHARS: Final = 4_096
 
-_SCHEME: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}+://")
+_MOST_DECODED: Final = 2
+_PERCENT_ENCODED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_CALL: Final = re.compile(
+    r"(?<!\w)(?:(?P<key>(?:try_)?aes_(?:en|de)crypt|pgp_sym_(?:en|de)crypt\w{0,6}|des_(?:en|de)crypt|(?:en|de)crypt)"
+    r"|(?P<first>(?:en|de)cryptbypassphrase)|(?P<map>map|create_map|named_struct|object_construct))\s{0,8}+\(",
+    re.IGNORECASE,
+)
+_KEY_ARGUMENT: Final = re.compile(r"""['"]|(?<!\w)0[xX][0-9A-Fa-f]""")
+_MODE: Final = re.compile(
+    r"""(?:\w{1,10}\s*+=>\s*+)?['"](?:ECB|CBC|GCM|DEFAULT|NONE|PKCS|aes[\w\-]{0,16})['"]""", re.IGNORECASE
+)
+
+# No secret is as short, and has none of the signs that join one with its name.
+_HARMLESS: Final = re.compile(r"[\w./]{0,15}")
+_USUAL_CHARS: Final = 1_000
+_LONG_CHARS: Final = 32_768
+"""A SQL statement is in several events."""
+# Every name of a secret has one of them, in lower case.
+_HINTS: Final = (
+    *("pass", "pw", "secret", "token", "cred", "key", "connection", "sess", "jwt", "otp", "sas", "signature"),
+)
+
+_SCHEME: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}+:/{1,2}+")
 _RUN: Final = re.compile(r"[^\s\"'<>`]*+")
 _MAX_USER_INFO_CHARS: Final = 1_280
 _USER: Final = re.compile(r"[^\s/@:\"'<>]{0,256}+")
@@ -77,13 +120,17 @@ _SCHEMELESS: Final = re.compile(
 )
 # What stands before the @ is a container there.
 _CONTAINERS: Final = frozenset({"abfs", "abfss", "wasb", "wasbs"})
+# Hadoop makes one slash of two in `/data/https://token@host`. These are written with one, and have a path behind it.
+_ONE_SLASH: Final = frozenset({"file", "hdfs", "dbfs", "viewfs", "local"})
 
 _QUOTED_OR_WORD: Final = r"""(?:'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.)*+"|[^\s"',;)\]}]++)"""
 _LIST: Final = r"""(?:\s++|["']\s*+,\s*+["'])?+"""
 
-_RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+# Each with what texts have that it may hold for, in lower case.
+_RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
     # Of PEM and PGP; a block that was cut off ends with the text.
     (
+        ("-----begin",),
         re.compile(
             r"-----BEGIN ([A-Z0-9 ]{0,40}+(?:(?<=PRIVATE KEY)|(?<=PRIVATE KEY BLOCK)))-----"
             r".*?(?:-----END \1-----|\Z)",
@@ -93,10 +140,12 @@ _RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     ),
     # A JAAS configuration is a secret as a whole. It ends with `;`, or with the line.
     (
+        ("sasl",),
         re.compile(rf"(sasl\.jaas\.config\\*[\"']?\s*+(?:[=:]|->)\s*+)(?:{_MASKED}|[^;\r\n]*+;?)", re.IGNORECASE),
         rf"\1{MASK}",
     ),
     (
+        ("loginmodule",),
         re.compile(
             rf"((?<!\w)\w{{1,80}}LoginModule\s++(?:required|requisite|sufficient|optional))\b(?:\s{_MASKED}|[^;\r\n]*+;?)"
         ),
@@ -104,6 +153,7 @@ _RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     ),
     # A header's value is its whole line, or what it is quoted with.
     (
+        ("authorization",),
         re.compile(
             r"((?<![\w\-])(?:proxy-)?authorization\\*[\"']?\s*+[=:]\s*+)"
             rf"(?:{_MASKED}|(?:digest|oauth|hawk|mac|aws4-[\w\-]{{1,40}})\s[^\r\n]*+|[^\r\n,}}\])]++)",
@@ -112,6 +162,7 @@ _RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
         rf"\1{MASK}",
     ),
     (
+        ("cookie",),
         re.compile(
             r"((?<![\w\-])(?:set-)?cookie2?(?:\\*[\"']\s*+:\s*+(?=\\*[\"'])|\s*+:\s*+))"
             rf"(?:{_MASKED}|\\*\"[^\"\r\n]*+\"?|\\*'[^'\r\n]*+'?|[^\r\n]++)",
@@ -120,17 +171,20 @@ _RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
         rf"\1{MASK}",
     ),
     (
+        ("cookie",),
         re.compile(rf"((?<![\w\-])(?:set-)?cookie2?\s*+(?:=|->)\s*+)(?:{_MASKED}|[^\s,}}\])]++)", re.IGNORECASE),
         rf"\1{MASK}",
     ),
     # Oracle's `jdbc:oracle:thin:user/password@host`, and `sqlplus user/password@host`.
     (
+        ("jdbc:oracle",),
         re.compile(
             r"(jdbc:oracle:\w{1,20}+:)[^\s/@\"']{1,256}+/(?:\"[^\"\r\n]{0,256}+\"|[^\s@\"']{1,1024}+)@", re.IGNORECASE
         ),
         rf"\1{MASK}@",
     ),
     (
+        ("sqlplus", "sqlldr", "expdp", "impdp"),
         re.compile(
             r"(\b(?:sqlplus|sqlldr|expdp|impdp)\s++(?:-\w++\s++){0,5})[^\s/@\"']{1,256}+/[^\s@\"']{1,1024}+",
             re.IGNORECASE,
@@ -139,6 +193,7 @@ _RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     ),
     # SQL: `CREATE USER bob IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin AS 'hash'`.
     (
+        ("identified",),
         re.compile(
             r"(\bidentified\s++(?:(?:with|via)\s++\S{1,100}+\s++)?(?:by|as|using)\s++(?:(?:values|password|random)\s++)?)"
             rf"(?:{_MASKED}|{_QUOTED_OR_WORD})",
@@ -148,6 +203,7 @@ _RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     ),
     # Commands whose flags have no name: `mysql -u bob -phunter2`, `curl -u bob:hunter2`.
     (
+        ("mysql", "mariadb", "sshpass", "beeline", "mongo", "docker login", "az login"),
         re.compile(
             r"((?<![\w\-])(?:mysql|mariadb|sshpass|beeline|mongo|docker login|az login)[\w\-]{0,20}+"
             rf"[^\r\n]{{0,300}}?[\s\"']-p{_LIST})(?!-)(?:{_MASKED}|{_QUOTED_OR_WORD})"
@@ -155,6 +211,7 @@ _RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
         rf"\1{MASK}",
     ),
     (
+        ("curl", "wget"),
         re.compile(
             r"((?<![\w\-])(?:curl|wget)\b[^\r\n]{0,300}?[\s\"'](?:-u|--user|--proxy-user)(?:=|\s++|[\"']\s*+,\s*+[\"'])?"
             rf"[\"']?[^\s:\"']{{1,256}}+:)(?:{_MASKED}|[^\s\"',\]]++)"
@@ -162,6 +219,7 @@ _RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
         rf"\1{MASK}",
     ),
     (
+        ("redis-cli", "sqlcmd", "bcp", "ldap"),
         re.compile(
             r"((?<![\w\-])(?:redis-cli|sqlcmd|bcp|ldap\w{1,20})\b[^\r\n]{0,300}?[\s\"']-[aPw]"
             rf"{_LIST})(?:{_MASKED}|{_QUOTED_OR_WORD})"
@@ -170,41 +228,23 @@ _RULES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     ),
     # Of a URL's query: Azure's `sig=` and `code=`, Google's `key=`, S3's `X-Amz-Signature=`.
     (
+        ("sig", "auth", "key="),
         re.compile(
             rf"([?&](?:sig|signature|auth|key|x-amz-signature|x-goog-signature)=)(?:{_MASKED}|[^&#\s\"'<>]++)",
             re.IGNORECASE,
         ),
         rf"\1{MASK}",
     ),
-    (re.compile(r"([?&]code=)[^&#\s\"'<>]{20,}+", re.IGNORECASE), rf"\1{MASK}"),
-    # Tokens that are known by their look alone: of AWS, GitHub, Slack, OpenAI, Anthropic, GitLab, Google, Stripe,
-    # Hugging Face, npm, PyPI, Docker, SendGrid, Shopify, DigitalOcean, HashiCorp, Atlassian, Grafana and others.
-    (re.compile(r"\b(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA|AGPA|LTAI)[A-Z0-9]{16,20}\b"), MASK),
+    # The same signature by itself, quoted or not; `sig = 0.05` is none.
     (
+        ("sig",),
         re.compile(
-            r"(?<![A-Za-z0-9])(?:"
-            r"gh[pousr]_[A-Za-z0-9]{20,}+|github_pat_\w{20,}+|xox[a-z]-[\w\-]{10,}+|xapp-[\w\-]{10,}+"
-            r"|sk-(?=[\w\-]{0,60}\d)[\w\-]{20,}+|(?:sk|rk|pk)_(?:live|test|prod)_\w{8,}+|whsec_[\w+/=]{16,}+"
-            r"|gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct|oas)-[\w\-.]{16,}+|GR1348941[\w\-]{16,}+"
-            r"|AIza[\w\-]{20,}+|ya29\.[\w\-.]{16,}+|GOCSPX-[\w\-]{16,}+"
-            r"|hf_[A-Za-z0-9]{16,}+|npm_[A-Za-z0-9]{16,}+|pypi-AgE[\w\-]{16,}+|dckr_(?:pat|oat)_[\w\-]{16,}+"
-            r"|SG\.[\w\-]{16,}+\.[\w\-]{16,}+|shp(?:at|ss|ca|pa)_[A-Fa-f0-9]{16,}+|do[ort]_v1_[a-f0-9]{32,}+"
-            r"|hv[sbr]\.[\w\-]{20,}+|AT(?:ATT|CTT)3[\w\-=.]{20,}+|gl(?:sa|c)_[\w+/=]{20,}+|eyJrIjoi[\w+/=]{20,}+"
-            r"|(?:rubygems_|gsk_|xai-|r8_|sbp_|nfp_|lin_api_|figd_|pscale_tkn_|pscale_pw_|sntry[su]_|pplx-|nvapi-)"
-            r"[A-Za-z0-9]{24,}+"
-            r"|NRAK-[A-Z0-9]{20,}+|PMAK-[\w\-]{20,}+|tskey-[\w\-]{16,}+|dp\.(?:pt|st|ct|sa)\.[\w.]{16,}+|pul-[a-f0-9]{32,}+"
-            r"|AGE-SECRET-KEY-1[A-Z0-9]{20,}+|sq0(?:atp|csp)-[\w\-]{16,}+|EAA[A-Za-z0-9]{60,}+|key-[a-f0-9]{32}+"
-            r"|(?:SK|AC)[a-f0-9]{32}+|\d{8,10}:AA[\w\-]{30,}+)"
+            rf"((?<![\w\-])sig(?:nature)?\\*[\"']?\s*+(?:[=:]|->)\s*+\\*[\"']?)(?:{_MASKED}|[\w%+/=\-]{{20,}}+)",
+            re.IGNORECASE,
         ),
-        MASK,
+        rf"\1{MASK}",
     ),
-    (re.compile(r"(hooks\.slack\.com/(?:services|workflows)/)[\w/]{8,}+"), rf"\1{MASK}"),
-    (re.compile(r"\b(?:dapi|dkea|dose)[0-9a-f]{32}(?:-\d{1,3})?\b"), MASK),
-    # An Azure client secret, and a storage account's key.
-    (re.compile(r"(?<![\w~.\-])[\w~.\-]{3}\dQ~[\w~.\-]{31,34}+"), MASK),
-    (re.compile(r"(?<![\w+/=])[A-Za-z0-9+/]{86}=="), MASK),
-    # A JSON Web Token.
-    (re.compile(r"(?<![\w\-])eyJ[\w\-]{8,}+\.[\w\-]{8,}+(?:\.[\w\-]*+)*+"), MASK),
+    (("code=",), re.compile(r"([?&]code=)[^&#\s\"'<>]{20,}+", re.IGNORECASE), rf"\1{MASK}"),
 )
 
 _SCHEMED: Final = re.compile(r"(?<![\w\-])(bearer|basic)(\s++)([A-Za-z0-9+/_.~\-]{4,}+=*+)", re.IGNORECASE)
@@ -213,18 +253,98 @@ _SCHEMED: Final = re.compile(r"(?<![\w\-])(bearer|basic)(\s++)([A-Za-z0-9+/_.~\-
 def redact(text: str, *, max_chars: int | None = None) -> str:
     """`text` without what looks like a credential. Idempotent.
 
+    Texts of usual length are remembered, some megabytes at most: events repeat the names of columns and datasets.
+
     Args:
         text: anything.
         max_chars: cut the result here, after redacting: a cut never exposes half a secret.
     """
-    for pattern, replacement in _RULES:
-        text = pattern.sub(replacement, text)
-    text = _SCHEMED.sub(_without_bearer, text)
-    text = without_user_info(text)
-    text = _without_values(text)
+    if not _HARMLESS.fullmatch(text):
+        if len(text) <= _USUAL_CHARS:
+            text = _remembered(text)
+        else:
+            text = _remembered_long(text) if len(text) <= _LONG_CHARS else _redacted(text)
     if max_chars is not None and len(text) > max_chars:
         return text[: max_chars - 1] + "…"
     return text
+
+
+@lru_cache(maxsize=32)
+def _remembered_long(text: str) -> str:
+    return _redacted(text)
+
+
+@lru_cache(maxsize=8_192)
+def _remembered(text: str) -> str:
+    return _redacted(text)
+
+
+def _redacted(text: str) -> str:
+    text = _read_once(text)
+    return _without_encoded(text) if _PERCENT_ENCODED.search(text) else text
+
+
+def _read_once(text: str) -> str:
+    return _by_rules(with_literals(text, _read_once) if NESTED_QUOTES.search(text) else text)
+
+
+def _by_rules(text: str) -> str:
+    lowered = text.lower()
+    for keywords, pattern, replacement in _RULES:
+        if any(keyword in lowered for keyword in keywords):
+            text = pattern.sub(replacement, text)
+    if "bearer" in lowered or "basic" in lowered:
+        text = _SCHEMED.sub(_without_bearer, text)
+    if "@" in text:
+        text = without_user_info(text)
+    if "(" in text:
+        text = _without_arguments(text)
+    if any(hint in lowered for hint in _HINTS):
+        text = _without_values(text)
+    return without_shapes(text, lowered, MASK)
+
+
+def _without_encoded(text: str) -> str:
+    """A text with percent-encoded characters by what it decodes to, where that has a secret.
+
+    Decoded twice: Spark escapes the value of a partition in its path, whatever that is.
+    """
+    decoded = text
+    for _ in range(_MOST_DECODED):
+        decoded = unquote(before := decoded)
+        if decoded == before:
+            break
+        if (redacted := _read_once(decoded)) != decoded:
+            return redacted
+    return text
+
+
+def _without_arguments(text: str) -> str:
+    """Keys of functions that encrypt, and values of a map by their keys."""
+    parts: list[str] = []
+    done = 0
+    for found in _CALL.finditer(text):
+        if found.start() < done:
+            continue
+        for start, end in _secret_arguments(text, found):
+            parts += (text[done:start], MASK)
+            done = end
+    return "".join((*parts, text[done:])) if parts else text
+
+
+def _secret_arguments(text: str, call: re.Match[str]) -> Iterator[tuple[int, int]]:
+    places = list(arguments(text, call.end()))
+    if call["map"] is not None:
+        for (start, end), (first, last) in zip(places[::2], places[1::2], strict=False):
+            key = text[start:end].lstrip("\\")
+            if key[:1] in {"'", '"'} and is_secret_name(key.strip("\\'\"")) and text[first:last] != MASK:
+                yield first, last
+        return
+    # The value itself may be in clear; a key that is a column is none.
+    for start, end in places if call["first"] is not None else places[1:]:
+        argument = text[start:end]
+        if _KEY_ARGUMENT.search(argument) and not _MODE.fullmatch(argument):
+            yield start, end
 
 
 def _without_bearer(found: re.Match[str]) -> str:
@@ -252,7 +372,8 @@ def without_user_info(text: str) -> str:
     for found in _SCHEME.finditer(text):
         start = found.end()
         user = _USER.match(text, start)
-        if found.start() < done or user is None:
+        scheme, _, slashes = found[0].lower().partition(":")
+        if found.start() < done or user is None or (slashes == "/" and scheme in _ONE_SLASH):
             continue
         if start > end_of_run and (run := _RUN.match(text, start)):
             end_of_run = run.end()
@@ -260,7 +381,7 @@ def without_user_info(text: str) -> str:
         # Behind a container's @, or a port, an @ is one of the path.
         if after == ":" and not _PORT.match(text, user.end()):
             end = text.rfind("@", user.end(), min(end_of_run, start + _MAX_USER_INFO_CHARS))
-        elif after == "@" and found[0][:-3].lower() not in _CONTAINERS:
+        elif after == "@" and scheme not in _CONTAINERS:
             end = user.end()
         else:
             continue
@@ -290,30 +411,45 @@ def _without_values(text: str) -> str:
     return "".join((*parts, text[done:]))
 
 
+@lru_cache(maxsize=8_192)
 def is_secret_name(name: str) -> bool:
     """Whether a setting of this name holds a secret: `fs.s3a.secret.key`, `dbPass`."""
     plain = name.replace(".", "").replace("_", "").replace("-", "").lower()
-    if _SECRET_PART.search(plain) or _ENDS_IN_PASS.search(plain):
+    if _SECRET_PART.search(plain) or _ENDS_IN_PASS.search(plain) or _IN_QUERY.search(name):
         return True
     return any(word.lower() in _SECRET_WORDS for word in _WORD.findall(name))
 
 
 def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | None:
     """Where the value is of the name at this place: its first character, and behind its last."""
-    before = text[max(0, start - 6) : start]
+    before = text[max(0, start - 12) : start]
+    if (in_xml := _in_xml(text, end, before)) is not None:
+        return in_xml
     if between := _BETWEEN.match(text, end):
         if ":" in between[0] and _NO_SETTING.search(name):
             return None
         return between.end(), _end_of_value(text, between.end())
-    if (before.endswith("<") or before == "<name>") and (between := _IN_XML.match(text, end)):
-        closing = text.find("<", between.end())
-        return (between.end(), closing) if text.startswith("</", closing) else None  # not of `List<Token>`
-    if before.endswith(("('", '("')) and (between := _IN_TUPLE.match(text, end)):
+    if _OPENS_OPTION.search(before) and (between := _IN_OPTIONS.match(text, end)):
+        return between.end(), _end_of_value(text, between.end())
+    if _OPENS_TUPLE.search(before) and (between := _IN_TUPLE.match(text, end)):
         return between.end(), _end_of_value(text, between.end())
     if name.startswith("-") and (between := _AFTER_FLAG.match(text, end)):
         return between.end(), _end_of_value(text, between.end())
     if _PASSWORD.search(name) and (between := _AFTER_KEYWORD.match(text, end)):
         return between.end(), _end_of_value(text, between.end())
+    return None
+
+
+def _in_xml(text: str, end: int, before: str) -> tuple[int, int] | None:
+    """Of `<password>…</password>`, and of `name="password" value="…"` and `key="password">…<`."""
+    if before.endswith(("<", "<name>")) and (between := _IN_XML.match(text, end)):
+        closing = text.find("<", between.end())
+        return (between.end(), closing) if text.startswith("</", closing) else None  # not of `List<Token>`
+    if _NAME_ATTRIBUTE.search(before):
+        if between := _IN_XML_ATTRIBUTE.match(text, end):
+            return between.end(), _end_of_value(text, between.end())
+        if (between := _IN_XML_ENTRY.match(text, end)) and (closing := text.find("<", between.end())) >= 0:
+            return between.end(), closing
     return None
 
 

@@ -265,7 +265,11 @@ def _send(
 ) -> None:
     longest = settings.openlineage.document_max_bytes
     received = receive(
-        document.data, tenant=settings.analysis.tenant, max_bytes=longest, strict=settings.openlineage.strict
+        document.data,
+        tenant=settings.analysis.tenant,
+        max_bytes=longest,
+        strict=settings.openlineage.strict,
+        redacting=settings.openlineage.redact,
     )
     if isinstance(received, Refusal):
         done.refuse(file, document.line, received)

@@ -5,7 +5,8 @@ For each batch of records, in this order:
 1. Each record's document becomes events, which go to the sink; what is no OpenLineage event becomes a dead letter.
 2. Wait until Kafka has acknowledged every event. What it doesn't take for a passing reason is sent again; an event that
    is too large for its topic makes its record a dead letter.
-3. Send the dead letters, each the original record byte for byte, and wait until all are acknowledged.
+3. Send the dead letters, each the original record byte for byte but for credentials, and wait until all are
+   acknowledged.
 4. Commit the offsets.
 
 A crash anywhere before step 4 has the batch read again. That changes nothing in the graph: an event has the same id
@@ -17,12 +18,12 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from headwater_consumers.bridge.metrics import BridgeMetrics
-from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
+from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive, redacted_bytes
 from headwater_consumers.intake.sink import EventSink, SinkFullError, Undeliverable
 from headwater_consumers.materializer.batch import unread_letter
 from headwater_consumers.materializer.dead_letters.letter import BRIDGE, DeadLetter, Stage
@@ -82,6 +83,7 @@ class BridgeParts:
         drain_seconds: how long a batch under way may take to finish at a stop.
         clock: monotonic seconds.
         strict: whether events that aren't to the letter become dead letters.
+        redacting: whether what looks like a credential is left out, of events and of dead letters.
     """
 
     source: RecordSource
@@ -94,6 +96,7 @@ class BridgeParts:
     drain_seconds: float
     clock: Callable[[], float]
     strict: bool = False
+    redacting: bool = True
 
 
 @dataclass(slots=True)
@@ -142,6 +145,13 @@ class Bridge:
     def document(self) -> dict[str, Any]:
         """For `/livez` and `/readyz`."""
         return {"partitions_assigned": len(self._member.partitions), "kafka_reachable": self.ready}
+
+    def _refused(self, record: Record, refusal: Refusal) -> DeadLetter:
+        if self._parts.redacting and record.value is not None:
+            value = redacted_bytes(record.value, max_bytes=self._parts.document_max_bytes)
+            key = None if record.key is None else redacted_bytes(record.key)
+            record = replace(record, value=value, key=key)
+        return _letter(record, _REASONS[refusal.reason], refusal.pointer, refusal.message)
 
     # The loop
 
@@ -198,9 +208,15 @@ class Bridge:
             batch.letters[record] = _letter(record, DeadLetterReason.EMPTY, "", "the value is empty")
             return []
         parts = self._parts
-        received = receive(record.value, tenant=parts.tenant, max_bytes=parts.document_max_bytes, strict=parts.strict)
+        received = receive(
+            record.value,
+            tenant=parts.tenant,
+            max_bytes=parts.document_max_bytes,
+            strict=parts.strict,
+            redacting=parts.redacting,
+        )
         if isinstance(received, Refusal):
-            batch.letters[record] = _refused(record, received)
+            batch.letters[record] = self._refused(record, received)
             return []
         return received.events
 
@@ -212,7 +228,7 @@ class Bridge:
                 self._parts.sink.send(events, partial(self._on_settled, batch, events, record))
             except EncodeError as error:
                 self._unsent(batch)
-                batch.letters[record] = _refused(record, Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error)))
+                batch.letters[record] = self._refused(record, Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error)))
             except SinkFullError as error:
                 self._unsent(batch)
                 if not self._waited(error):
@@ -231,7 +247,7 @@ class Bridge:
             self.totals.events += published
             for failure in failures:
                 if failure.for_good:
-                    batch.letters[record] = _refused(record, Refusal(RefusalReason.TOO_LARGE, "", failure.reason))
+                    batch.letters[record] = self._refused(record, Refusal(RefusalReason.TOO_LARGE, "", failure.reason))
             if again:
                 batch.again.append(([event for event in events if event.event_id in again], record))
             batch.outstanding -= 1
@@ -303,10 +319,6 @@ class Bridge:
                     return False
             if self._parts.clock() >= until:
                 return True
-
-
-def _refused(record: Record, refusal: Refusal) -> DeadLetter:
-    return _letter(record, _REASONS[refusal.reason], refusal.pointer, refusal.message)
 
 
 def _letter(record: Record, reason: DeadLetterReason, pointer: str, message: str) -> DeadLetter:

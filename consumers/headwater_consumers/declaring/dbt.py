@@ -29,7 +29,7 @@ from headwater_consumers.declaring.json_lines import line_in_json
 from headwater_consumers.declaring.marks import Marked
 from headwater_consumers.declaring.problems import DeclarationError, Problem
 from headwater_consumers.declaring.reading import Form, require_form
-from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_consumers.declaring.sets import DeclaredSet, by_digest
 from headwater_schemas import naming
 from headwater_schemas.events import (
     ConsumerType,
@@ -41,7 +41,6 @@ from headwater_schemas.events import (
     Owner,
     Tag,
 )
-from headwater_schemas.identity import declaration_digest
 
 FORMAT: Final = "dbt"
 CATALOG: Final = "catalog.json"
@@ -207,7 +206,7 @@ class _Manifest:
             if node.get("resource_type") == "test":
                 self._test(node)
         bodies = [*self._datasets(), *self._jobs(), *self._consumers()]
-        return DeclaredSet(self._set, {declaration_digest(body): body for body in bodies}, format=FORMAT)
+        return DeclaredSet(self._set, by_digest(bodies), format=FORMAT)
 
     def _test(self, node: Mapping[str, Any]) -> None:
         name = _of(node, "test_metadata").get("name") or node.get("name") or "test"

@@ -33,7 +33,7 @@ from headwater_consumers.declaring.marks import Marked, marked
 from headwater_consumers.declaring.names import Names, UnresolvedNameError
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 from headwater_consumers.declaring.reading import Form, column_lineage, require_form
-from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_consumers.declaring.sets import DeclaredSet, by_digest
 from headwater_schemas import naming
 from headwater_schemas.events import (
     DatasetRef,
@@ -45,7 +45,6 @@ from headwater_schemas.events import (
     Tag,
     TransformationKind,
 )
-from headwater_schemas.identity import declaration_digest
 
 FORMAT: Final = "odcs"
 _MOST_SECONDS: Final = 1e15
@@ -158,7 +157,7 @@ class _Contract:
             raise DeclarationError(self._problems)
         return DeclaredSet(
             self._set,
-            {declaration_digest(body): body for body in bodies},
+            by_digest(bodies),
             format=FORMAT,
             source=f"{self._value['id']} {self._value['version']}",
             document=self._text,

@@ -32,6 +32,7 @@ from headwater_schemas.events import (
     TransformationType,
 )
 from headwater_schemas.identity import canonical_lineage, declaration_digest
+from headwater_schemas.redacted_values import redacted
 
 _MOST_PROBLEMS: Final = 100
 _OF_A_ROW: Final = 2
@@ -91,7 +92,7 @@ class _Made:
         for place, make in (("datasets", self._dataset), ("jobs", self._job), ("consumers", self._consumer)):
             for index, one in enumerate(getattr(self._found, place)):
                 path: Path = (place, index)
-                body = make(one, path)
+                body = redacted(make(one, path))
                 line = self._document.line(path)
                 subject = (body.dataset, body.job, body.consumer)
                 if subject in subjects:

@@ -11,6 +11,7 @@ from headwater_consumers.graph import keys
 from headwater_schemas.events import DeclarationEvent, DeclarationSetEvent, LineageEvent
 from headwater_schemas.events.build import lineage_event
 from headwater_schemas.identity import declaration_digest
+from headwater_schemas.redacted_values import redacted
 
 PRODUCER: Final = "https://headwater/declare"
 MOST_DECLARATIONS: Final = 25_000
@@ -77,5 +78,5 @@ class DeclaredSet:
 
 
 def by_digest(declarations: list[DeclarationEvent]) -> dict[str, DeclarationEvent]:
-    """Declarations by their digest."""
-    return {declaration_digest(body): body for body in declarations}
+    """Declarations by their digest, which is that of what their events have: no credentials."""
+    return {declaration_digest(body): body for body in map(redacted, declarations)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -9,7 +10,10 @@ from headwater_openlineage.decoding import DEFAULT_MAX_BYTES, decode
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.incoming import events_of
 from headwater_openlineage.lenient import Note, lenient_events
+from headwater_openlineage.reading import Json
+from headwater_openlineage.redacting import without_secrets
 from headwater_schemas.events import LineageEvent
+from headwater_schemas.redaction import redact
 
 
 class RefusalReason(StrEnum):
@@ -49,7 +53,7 @@ class Received:
 
     Attributes:
         events: first the one that it is about.
-        notes: on what Headwater filled in or didn't read; empty for a document that is to the letter.
+        notes: on what Headwater redacted, filled in or didn't read; empty for a document that is to the letter.
     """
 
     events: list[LineageEvent]
@@ -57,7 +61,7 @@ class Received:
 
 
 def receive(
-    data: bytes, *, tenant: str, max_bytes: int = DEFAULT_MAX_BYTES, strict: bool = False
+    data: bytes, *, tenant: str, max_bytes: int = DEFAULT_MAX_BYTES, strict: bool = False, redacting: bool = True
 ) -> Received | Refusal:
     """The events of an OpenLineage document, or why it is refused.
 
@@ -66,20 +70,48 @@ def receive(
         tenant: whose lineage it is.
         max_bytes: the longest document that is taken.
         strict: refuse what otherwise is filled in and noted.
+        redacting: whether what looks like a credential is left out, and noted.
     """
     try:
-        document = decode(data, max_bytes=max_bytes)
+        document, redacted = _decoded(data, max_bytes, redacting=redacting)
     except Refused as refused:
         return Refusal(RefusalReason.NOT_JSON, refused.pointer, refused.reason)
     try:
-        return Received(events_of(document, tenant=tenant))
+        return Received(events_of(document, tenant=tenant), redacted)
     except Refused:
         pass
     try:
         # Parts that other documents have, too, may have pointers into those.
-        document = decode(data, max_bytes=max_bytes, shared=False)
+        document, redacted = _decoded(data, max_bytes, redacting=redacting, shared=False)
         if strict:
-            return Received(events_of(document, tenant=tenant))
-        return Received(*lenient_events(document, tenant=tenant))
+            return Received(events_of(document, tenant=tenant), redacted)
+        events, notes = lenient_events(document, tenant=tenant)
+        return Received(events, redacted + notes)
     except Refused as refused:
         return Refusal(RefusalReason.NOT_AN_EVENT, refused.pointer, refused.reason)
+
+
+def _decoded(data: bytes, max_bytes: int, *, redacting: bool, shared: bool = True) -> tuple[Json, tuple[Note, ...]]:
+    document = decode(data, max_bytes=max_bytes, shared=shared)
+    return without_secrets(document) if redacting else (document, ())
+
+
+def redacted_bytes(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
+    """A document that isn't taken, without credentials; byte for byte where there are none. It need not be JSON."""
+    try:
+        document = decode(data, max_bytes=max_bytes, shared=False)
+    except Refused:
+        encoding = "utf-8" if _is_utf8(data) else "latin-1"
+        text = data.decode(encoding)
+        found = redact(text)
+        return data if found == text else found.encode(encoding, "replace")
+    found_document, notes = without_secrets(document)
+    return json.dumps(found_document, ensure_ascii=False).encode("utf-8", "replace") if notes else data
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

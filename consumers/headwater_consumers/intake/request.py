@@ -46,17 +46,26 @@ class Request:
         tenant: whose lineage it is.
         max_bytes: the longest document that is taken.
         strict: refuse what otherwise is filled in and noted.
+        redacting: leave out what looks like a credential, and note it.
         done: called once, from any thread, after `send` and when the last event is settled.
     """
 
     def __init__(
-        self, sink: EventSink, *, tenant: str, max_bytes: int, done: Callable[[], None], strict: bool = False
+        self,
+        sink: EventSink,
+        *,
+        tenant: str,
+        max_bytes: int,
+        done: Callable[[], None],
+        strict: bool = False,
+        redacting: bool = True,
     ) -> None:
         self.outcome = Outcome()
         self._sink = sink
         self._tenant = tenant
         self._max_bytes = max_bytes
         self._strict = strict
+        self._redacting = redacting
         self._done = done
         self._lock = threading.Lock()
         self._left = 1  # `send` itself
@@ -66,7 +75,13 @@ class Request:
         outcome = self.outcome
         for index, document in enumerate(documents):
             outcome.documents += 1
-            received = receive(document, tenant=self._tenant, max_bytes=self._max_bytes, strict=self._strict)
+            received = receive(
+                document,
+                tenant=self._tenant,
+                max_bytes=self._max_bytes,
+                strict=self._strict,
+                redacting=self._redacting,
+            )
             if isinstance(received, Refusal):
                 outcome.refused[index] = received
                 continue

@@ -26,6 +26,7 @@ from headwater_schemas.events.job import JobEvent
 from headwater_schemas.events.plan import ColumnLineage, PlanEvent
 from headwater_schemas.events.retention import RetentionEvent
 from headwater_schemas.events.run import RunEvent
+from headwater_schemas.redacted_values import redacted
 
 DEFAULT_TENANT = "default"
 
@@ -58,8 +59,9 @@ def lineage_event(
     run: RunRef | None = None,
     tenant: str = DEFAULT_TENANT,
     document: str | None = None,
+    redacting: bool = True,
 ) -> LineageEvent:
-    """The event of a body, with its id.
+    """The event of a body, with its id, and without credentials.
 
     Args:
         body: a run's change of state; micro-batches of a streaming query; facts of a dataset; what is declared of a
@@ -72,7 +74,10 @@ def lineage_event(
             plan and a dataset the run that they were observed in, if there was one.
         tenant: whose graph.
         document: the OpenLineage document that it came from (`LineageEvent.document`).
+        redacting: False where all of it comes from a document, whose door has decided that.
     """
+    if redacting:
+        body, job, producer = redacted(body), redacted(job), redacted(producer)
     body_struct: Any = plan_event(body) if isinstance(body, ColumnLineage) else body
     kind, field = _KIND_AND_FIELD[type(body_struct)]
     event = LineageEvent(

@@ -64,7 +64,7 @@ class Server:
 
     def ref(self, scheme: str, authority: str, name: str) -> DatasetRef:
         """With hosts in lower case, sorted, and with their ports. Anything else than hosts stays as it is."""
-        hosts = [host.strip().lower() for host in authority.split(",")]
+        hosts = [host.strip().rpartition("@")[2].lower() for host in authority.split(",")]
         if not all(_HOST.fullmatch(host) for host in hosts):
             return DatasetRef(f"{scheme}://{authority}", name)
         named = {host if ":" in host.rpartition("]")[2] else f"{host}:{self.port}" for host in hosts}

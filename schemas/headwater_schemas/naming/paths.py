@@ -59,7 +59,7 @@ class LocalFiles:
     @property
     def ref(self) -> DatasetRef:
         """E.g. `file`, `/data/flights`."""
-        host = self.authority.lower()
+        host = _without_user(self.authority).lower()
         return DatasetRef("file" if host in {"", "localhost"} else f"file://{host}", self.path or "/")
 
 

@@ -106,6 +106,102 @@ def test_a_secret_goes(subtests: pytest.Subtests) -> None:
             assert MASK in redacted
 
 
+def test_a_quoted_secret_in_a_literal_goes(subtests: pytest.Subtests) -> None:
+    cases = [
+        (f"concat('user=''a'' password=''{SECRET}'' host=', h)", f"concat('user=''a'' password={MASK} host=', h)"),
+        (f"SELECT 'token=''{SECRET} x''', 1", f"SELECT 'token={MASK}', 1"),
+        (f"SELECT 'PASSWORD(''{SECRET}'')'", f"SELECT 'PASSWORD({MASK})'"),
+        (f"SELECT '(''password'',''{SECRET}'')'", f"SELECT '(''password'',{MASK})'"),
+        (f"SELECT '{{''password'': ''{SECRET}''}}'", f"SELECT '{{''password'': {MASK}}}'"),
+        (f"SELECT '<user password=''{SECRET}'' id=''1''/>'", f"SELECT '<user password={MASK} id=''1''/>'"),
+        (f"SELECT 'sig=''{SECRET}0123456''&se=1'", f"SELECT 'sig=''{MASK}''&se=1'"),
+        (rf"SELECT 'user=\'a\' password=\'{SECRET} b\' x'", rf"SELECT 'user=\'a\' password={MASK} x'"),
+        (rf"SELECT 'p\u0061ssword={SECRET} x'", f"SELECT 'password={MASK} x'"),
+        # As Spark prints a literal whose value has escapes, and as it escapes a partition's path.
+        (rf"'SELECT ''password=S(\''{SECRET} x\'') z'' AS a'", f"'SELECT ''password={MASK}) z'' AS a'"),
+        (
+            f"`2 SELECT 'OPTIONS (''my.password'' ''{SECRET} x'') z'`",
+            f"`2 SELECT 'OPTIONS (''my.password'' {MASK}) z'`",
+        ),
+        (f"day=SELECT %27WITH PASSWORD %5C%27{SECRET} x%5C%27 z%27", rf"day=SELECT 'WITH PASSWORD {MASK} z'"),
+        (f'SELECT "user=""a"" password=""{SECRET} b"" x"', f'SELECT "user=""a"" password={MASK} x"'),
+        (f"SELECT 'a ''b ''''password=''''{SECRET} c'''' '' '", f"SELECT 'a ''b ''''password={MASK} '' '"),
+    ]
+    for text, left in cases:
+        with subtests.test(text=text):
+            assert redact(text) == left
+            assert redact(left) == left
+
+
+def test_a_secret_goes_by_its_place_in_sql_xml_and_addresses(subtests: pytest.Subtests) -> None:
+    cases = [
+        (f"aes_encrypt(name, '{SECRET}')", f"aes_encrypt(name, {MASK})"),
+        (f"AES_DECRYPT(unbase64(x), '{SECRET}', 'GCM')", f"AES_DECRYPT(unbase64(x), {MASK}, 'GCM')"),
+        (f"try_aes_decrypt(a, key => '{SECRET}')", f"try_aes_decrypt(a, {MASK})"),
+        (f"aes_encrypt(concat(a, ')'), unhex('{SECRET}'))", f"aes_encrypt(concat(a, ')'), {MASK})"),
+        (f"EncryptByPassphrase('{SECRET}', x)", f"EncryptByPassphrase({MASK}, x)"),
+        ("aes_encrypt(name, key_column)", "aes_encrypt(name, key_column)"),
+        (f"map('user', 'a', 'password', '{SECRET}')", f"map('user', 'a', 'password', {MASK})"),
+        (rf"map(\\'a\\', 1, \\'password\\', \\'{SECRET} x\\')", rf"map(\\'a\\', 1, \\'password\\', {MASK})"),
+        (f"OPTIONS ('my.password' '{SECRET} x')", f"OPTIONS ('my.password' {MASK})"),
+        (f"OPTIONS (url 'a', token '{SECRET} x', dbtable 't')", f"OPTIONS (url 'a', token {MASK}, dbtable 't')"),
+        (f'<property name="password" value="{SECRET} x"/>', f'<property name="password" value={MASK}/>'),
+        (f'<entry key="password">{SECRET} x</entry>', f'<entry key="password">{MASK}</entry>'),
+        (f"/data/*.csv?sig={SECRET}&se=1", f"/data/*.csv?sig={MASK}&se=1"),
+        (f'"sig": "{SECRET}0123456789"', f'"sig": "{MASK}"'),
+        (f"/t/note=password%3D{SECRET} x", f"/t/note=password={MASK} x"),
+        (f"jdbc%3Apostgresql%3A%2F%2Fbob%3A{SECRET}%40h%2Fdb", f"jdbc:postgresql://{MASK}@h/db"),
+        (f"note=jdbc%253Ax%253A%252F%252Fbob%253A{SECRET}%2540h", f"note=jdbc:x://{MASK}@h"),
+        (f"/data/https:/{SECRET}@git.example/x.git", f"/data/https:/{MASK}@git.example/x.git"),
+        (f"file://user:{SECRET}@host/x", f"file://{MASK}@host/x"),
+    ]
+    for text, left in cases:
+        with subtests.test(text=text):
+            assert redact(text) == left
+            assert redact(left) == left
+
+
+def test_a_key_without_a_name_goes_by_its_shape_and_entropy(subtests: pytest.Subtests) -> None:
+    keys = [
+        *("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY"),
+        *("q7XzR2vNpL9kTf4WbYd8HmJc3sGu6EaQx1Zo5Vi0", "Rk9vQmFyQmF6UXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo="),
+        # Of rules that come from gitleaks alone.
+        *("A3-ABC123-DEF456GHI78-JKL90-MNO12-PQR34", "dt0c01.ABCDEFGHIJKLMNOPQRSTUVWX." + "A1B2C3D4" * 8),
+        *("p8e-" + "0123456789abcdef" * 2, "rdme_" + "0a1b2c3d4e" * 7, "sm_pat_0123456789abcdef"),
+    ]
+    for key in keys:
+        with subtests.test(key=key):
+            assert redact(f"SELECT '{key}' AS x") == f"SELECT '{MASK}' AS x"
+            assert redact(key) == MASK
+
+
+def test_innocent_texts_stay_byte_for_byte(subtests: pytest.Subtests) -> None:
+    uuid, sha = "3f2b8c1e-9d4a-4b6f-8e2d-7c5a1f0b9e8d", "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+    cases = [
+        *(uuid, uuid.upper(), uuid.replace("-", ""), sha, f"sha256:{sha}{sha[:24]}", f"git checkout {sha}"),
+        *(f"part-00000-{uuid}-c000.snappy.parquet", f"part-00000-{uuid}.c000", f"_delta_log/{20:020}.json"),
+        *(f"00012-{uuid}.metadata.json", f"snap-8744736658442914487-1-{uuid}.avro", f"{uuid}-m0.avro"),
+        *("local-1719835210123", "app-20240701120000-0001", "application_1719835210123_0042", "lineage.events-3@120"),
+        *("MkU3OEVBNTcwNTJENDM2Qg", "manual__2024-01-01T00:00:00+00:00", "batch id 17, 2,048 rows"),
+        f"SELECT * FROM t WHERE md5(name) = '5d41402abc4b2a76b9719d911017c592' AND sha1(x) = '{sha}'",
+        "SELECT passenger_count, tokenized_text, primary_key, keys, compass, sign FROM trips WHERE sig = 0.05",
+        "SELECT CustomerLifetimeValueByRegionQuarter2024 FROM s.totalNumberOfPassengersX1",
+        "INSERT INTO t PARTITION (key='a', code='b') SELECT '', 'it''s', \"a\"\"b\", r'\\d+' FROM `x``y`",
+        r"SELECT 'it''s \'x\' \u0041 \101', '\\|', split(x, '\\|') -- don't",
+        "SELECT regexp_replace(y, '[^a-z]', ''), from_json(z, 'a INT, b STRING') FROM t /* 'password */",
+        "SELECT map('a', 'b', 'c', 'd'), named_struct('x', 1), aes_encrypt(a, b) FROM t -- don't",
+        *("file:/data/lake/100%25/dt=2024-01-01/part%20one", "/lake/Flights/Year2024/QuarterlyReport/ABCDEF/Q1"),
+        *("s3://lake/key=5/*.parquet", "abfss://container@account.dfs.core.windows.net/path", "UTF-8"),
+        "https://docs.example/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit",
+        *("org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog2", "arn:aws:iam::123456789012:role/etl"),
+        '{"type":"struct","fields":[{"name":"password","type":"string","nullable":true,"metadata":{}}]}',
+        *("Parsed: 'Project [passengers#12 AS p#13]", "struct<key:string,value:array<int>>", "(a + b) % c"),
+    ]
+    for text in cases:
+        with subtests.test(text=text):
+            assert redact(text) == text
+
+
 PASSWORDS = "password passwd passphrase passcode passwrd pwd pass pw secret token credential jwt otp sas"
 KEYS = "api access account private sas shared signing encryption master storage subscription auth license"
 
@@ -315,6 +411,8 @@ PIECES = [
     *("a://", "a://b:", "a://b@", "a:b@", "jdbc:oracle:thin:a/", "bearer ", "basic ", "?key=", "key=", "token={"),
     *("-eyJaaaaaaaa", "eyJaaaaaaaa.", "sk-sk-", "a.b-", "--token ", "('token', ", "mysql -", "curl ", "Cookie:", "=\\"),
     *("-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "identified by ", "tokenLoginModule required ", "AAAA/", "0Q~"),
+    *("''", "'a''", '""', "'\\\\'", "/*", "`", "--  ", "%3D", "%", "aes_encrypt(x, '", "map('token', ", "sig="),
+    *("ey", "A3-", "aB3", "aB3/", "(token ", "('token' ", '<a name="token">'),
     *("== SQL ==\n", ";\n+- ", "+- \n", "\\\\n", "password: |\n ", "token=[[", "<token "),
     *('  File "x", line 1, in f\n    ', '\\n  File "x", line 1'),
 ]

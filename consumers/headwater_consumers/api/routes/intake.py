@@ -237,7 +237,12 @@ async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) ->
     began = time.monotonic()
     longest = graph.intake.document_max_bytes
     sending = Request(
-        graph.sink, tenant=graph.analysis.tenant, max_bytes=longest, strict=graph.intake.strict, done=done
+        graph.sink,
+        tenant=graph.analysis.tenant,
+        max_bytes=longest,
+        strict=graph.intake.strict,
+        redacting=graph.intake.redact,
+        done=done,
     )
 
     def send() -> None:

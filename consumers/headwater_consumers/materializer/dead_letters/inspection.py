@@ -11,10 +11,11 @@ from typing import Any
 from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
 from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates, StoredDeadLetter
 from headwater_openlineage.decoding import decode
+from headwater_openlineage.redacting import without_secrets
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events.build import DEFAULT_TENANT
-from headwater_schemas.redaction import redact
+from headwater_schemas.redacted_values import redacted_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,7 @@ def content(value: bytes | None, decoder: Decoder) -> Content:
     except DecodeError:
         datum = None
     if isinstance(datum, dict):
-        fields = _without_secrets(datum)
+        fields, _ = redacted_json(_printable(datum))
     return Content(len(value or b""), (value or b"")[:_SHOWN_BYTES].hex(" "), problem, fields)
 
 
@@ -205,18 +206,16 @@ def document_content(value: bytes | None, *, max_bytes: int) -> Content:
     if isinstance(received, Refusal):
         problem = f"{received.pointer}: {received.message}" if received.pointer else received.message
     if not isinstance(received, Refusal) or received.reason is not RefusalReason.NOT_JSON:
-        fields = _without_secrets(decode(value or b"", max_bytes=max_bytes))
+        fields, _ = without_secrets(decode(value or b"", max_bytes=max_bytes))
     return Content(len(value or b""), (value or b"")[:_SHOWN_BYTES].hex(" "), problem, fields)
 
 
-def _without_secrets(value: Any) -> Any:
+def _printable(value: Any) -> Any:
     match value:
         case dict():
-            return {name: _without_secrets(inner) for name, inner in value.items()}
+            return {name: _printable(inner) for name, inner in value.items()}
         case list():
-            return [_without_secrets(inner) for inner in value]
-        case str():
-            return redact(value)
+            return [_printable(inner) for inner in value]
         case bytes():
             return value.hex()
     return value

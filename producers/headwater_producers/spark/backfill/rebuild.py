@@ -40,7 +40,6 @@ from headwater_schemas.events import (
     Provenance,
     build,
 )
-from headwater_schemas.redaction import redact
 
 # A progress has a time. The entry has the checkpoint's, or none.
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
@@ -208,8 +207,8 @@ def _event(query: QueryIdentity, entries: Sequence[IntervalEntry], now: datetime
         IntervalEvent(
             query_id=query.query_id,
             entries=tuple(entries),
-            query_name=redact(query.query_name) if query.query_name is not None else None,
-            checkpoint_location=redact(query.checkpoint_location) if query.checkpoint_location is not None else None,
+            query_name=query.query_name,
+            checkpoint_location=query.checkpoint_location,
             reason=query.reason,
             provenance=Provenance.RECONCILED,
         ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -108,11 +107,8 @@ class EventContext:
                 nominal_start=self.period.start,
                 nominal_end=self.period.end,
             )
-        body = msgspec.structs.replace(
-            body,
-            error=in_detail(body.error, self.errors) if body.error is not None else None,
-            checkpoint_location=_location(body.checkpoint_location),
-        )
+        if body.error is not None:
+            body = msgspec.structs.replace(body, error=in_detail(body.error, self.errors))
         return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
@@ -126,11 +122,6 @@ class EventContext:
 
     def interval(self, body: IntervalEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
         """Micro-batches of a streaming run."""
-        body = msgspec.structs.replace(
-            body,
-            query_name=_location(body.query_name),
-            checkpoint_location=_location(body.checkpoint_location),
-        )
         return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
@@ -138,7 +129,7 @@ class EventContext:
     def plan(self, lineage: ColumnLineage, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
         """A job's column lineage."""
         return build.lineage_event(
-            without_secrets(lineage),
+            lineage,
             job=job,
             run=RunRef(run_id),
             producer=self.producer,
@@ -161,12 +152,6 @@ MAX_STATEMENT_CHARS: Final = 20_000
 """A longer SQL statement is cut."""
 
 
-@lru_cache(maxsize=1_000)
-def _location(text: str | None) -> str | None:
-    """A checkpoint's location, or a query's name, which may be made of one: without credentials, as paths are."""
-    return redact(text) if text is not None else None
-
-
 # A quarter of the topic's default limit: 50 micro-batches of 64 partitions, or 10 of 100 files.
 MAX_BYTES: Final = 256 * 1024
 
@@ -187,30 +172,3 @@ def fitting(
     middle = len(entries) // 2
     yield from fitting(entries[:middle], event_of, max_bytes)
     yield from fitting(entries[middle:], event_of, max_bytes)
-
-
-def without_secrets(lineage: ColumnLineage) -> ColumnLineage:
-    """The same lineage, with what looks like a credential taken out of its expressions' texts. Their ids stay."""
-    return msgspec.structs.replace(
-        lineage,
-        expressions=tuple(
-            msgspec.structs.replace(expression, text=_text(expression.text)) for expression in lineage.expressions
-        ),
-    )
-
-
-_REMEMBERED_CHARS: Final = 1_000
-
-
-def _text(text: str) -> str:
-    """An expression's text, redacted.
-
-    Texts of usual length are remembered, some megabytes at most: a plan that was kept while its write ran, or that is
-    written with again, has the same ones, and looking through them takes most of the time of making its event.
-    """
-    return _usual_text(text) if len(text) <= _REMEMBERED_CHARS else redact(text)
-
-
-@lru_cache(maxsize=4_096)
-def _usual_text(text: str) -> str:
-    return redact(text)

@@ -11,7 +11,7 @@ from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanI
 from headwater_schemas.events import DatasetEvent, LifecycleChange, SchemaDefinition
 from headwater_schemas.facets import COLUMNS_FACET
 from headwater_schemas.identity import schema_digest
-from headwater_schemas.redaction import redact
+from headwater_schemas.redacted_values import redacted
 
 # Sources whose own schema Spark reads. A topic has none: what a reader parses its payload to is the reader's view, and
 # must not replace what the topic's writer published.
@@ -43,7 +43,7 @@ def schema_written(output: PlanOutput) -> str | None:
 
 
 def _digest(schema: SchemaDefinition | None) -> str | None:
-    return None if schema is None else schema_digest(schema)
+    return None if schema is None else schema_digest(redacted(schema))
 
 
 def change_body(change: DatasetChange) -> DatasetEvent:
@@ -52,7 +52,7 @@ def change_body(change: DatasetChange) -> DatasetEvent:
         dataset=change.dataset,
         type=change.type,
         schema=change.schema if change.schema is not None and change.schema.fields else None,
-        description=redact(change.description) if change.description is not None else None,
+        description=change.description,
         storage=change.storage,
         symlinks=change.symlinks or None,
         lifecycle=change.lifecycle,

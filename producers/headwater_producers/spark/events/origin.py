@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-import msgspec
-
 from headwater_producers.spark.common.account import service_account
 from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.common.versions import Code, container_image
 from headwater_producers.spark.events.data_interval import DataInterval, data_interval
 from headwater_schemas.events import RunContext
-from headwater_schemas.redaction import redact, without_user_info
+from headwater_schemas.redaction import without_user_info
 
 
 def run_context(
@@ -33,7 +31,7 @@ def run_context(
         user: Spark's.
     """
     repository = settings.job_repository or code.repository
-    found = RunContext(
+    return RunContext(
         script=settings.job_script or code.script,
         repository=without_user_info(repository) if repository is not None else None,
         branch=settings.job_branch or code.branch,
@@ -43,8 +41,6 @@ def run_context(
         service=settings.job_service or service_account(properties, environment),
         campaign=settings.job_campaign or data_interval(environment).campaign,
     )
-    fields = msgspec.structs.asdict(found).items()
-    return RunContext(**{name: redact(value) for name, value in fields if value is not None})
 
 
 def period(settings: CaptureSettings, environment: Mapping[str, str]) -> DataInterval:

@@ -10,7 +10,6 @@ import msgspec
 from headwater_producers.spark.plan.column import ELEMENT, VALUE, DataType, Path
 from headwater_producers.spark.plan.names import shown_name
 from headwater_schemas.events import SchemaDefinition, SchemaField
-from headwater_schemas.redaction import redact
 
 _TYPE_NAMES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
 
@@ -79,7 +78,7 @@ def _comments(above: tuple[str, ...], data_type: DataType) -> Iterator[tuple[str
     for field in fields:
         comment = (field.get("metadata") or {}).get("comment")
         if isinstance(comment, str) and comment:
-            yield path_text((*above, field["name"])), redact(comment)
+            yield path_text((*above, field["name"])), comment
     for step, inner, _ in type_parts(data_type):
         yield from _comments((*above, step), inner)
 

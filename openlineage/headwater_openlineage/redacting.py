@@ -1,0 +1,55 @@
+"""A document without credentials, and a note of how many were in it.
+
+It is looked through once, right after it is parsed, so that nothing behind that ever has one: no event, no dead letter,
+no answer. Parts that documents share are looked through once, too (`Shared`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from headwater_openlineage.lenient import Note, NoteKind
+from headwater_openlineage.reading import Json, step
+from headwater_openlineage.repeated import Shared
+from headwater_schemas.redacted_values import redacted_json
+
+REDACTED_FACET: Final = "headwater_redacted"
+"""Facet of what the document is about: how many of its texts are without what looked like a credential."""
+_INTAKE: Final = "urn:headwater:intake"
+_SCHEMA: Final = "https://headwater/openlineage/1-0-0/RedactedFacet.json"
+
+
+def without_secrets(document: Json) -> tuple[Json, tuple[Note, ...]]:
+    """The document without credentials, with the facet; and a note. The same object where there are none.
+
+    Args:
+        document: as `decode` gives it; it isn't changed.
+    """
+    found, values = redacted_json(document, is_clean=_is_clean, clean=_clean)
+    if not values:
+        return document, ()
+    return _marked(found, values)
+
+
+def _is_clean(value: Any) -> bool:
+    return type(value) is Shared and value.clean
+
+
+def _clean(value: Any) -> None:
+    if type(value) is Shared:
+        value.clean = True
+
+
+def _marked(document: Json, values: int) -> tuple[Json, tuple[Note, ...]]:
+    pointer = ""
+    for owner in ("run", "job", "dataset"):
+        holder = document.get(owner)
+        facets = holder.get("facets") if isinstance(holder, dict) else None
+        if isinstance(holder, dict) and (facets is None or isinstance(facets, dict)):
+            facet = {"_producer": _INTAKE, "_schemaURL": _SCHEMA, "values": values}
+            document = {**document, owner: {**holder, "facets": {**(facets or {}), REDACTED_FACET: facet}}}
+            pointer = step(f"/{owner}/facets", REDACTED_FACET)
+            break
+    texts = "1 text of it" if values == 1 else f"{values:,} texts of it"
+    message = f"{texts} had what looks like a credential, which is [redacted] in the stored event"
+    return document, (Note(NoteKind.REDACTED, pointer, message),)

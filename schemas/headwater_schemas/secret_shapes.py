@@ -1,0 +1,133 @@
+"""Secrets that are known by their look alone, without a name before them.
+
+Two kinds. Tokens with a prefix, by the rules of gitleaks (`secret_shapes.json`, written by `scripts/secret_shapes.py`):
+each has keywords, without which its expression isn't tried, and a least entropy. Keys without a prefix, such as an AWS
+secret access key, by their length, alphabet and entropy: the least entropy is that of detect-secrets for Base64.
+
+A hash in hexadecimal, a UUID and a name made of words are none: what they lack is the entropy, or the mix of cases and
+digits that random text has.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import Counter
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Final
+
+import msgspec
+
+# Looser than the rules of gitleaks, which want the exact length: an event may have half a token.
+_TOKENS: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"gh[pousr]_[A-Za-z0-9]{20,}+|github_pat_\w{20,}+|xox[a-z]-[\w\-]{10,}+|xapp-[\w\-]{10,}+"
+    r"|sk-(?=[\w\-]{0,60}\d)[\w\-]{20,}+|(?:sk|rk|pk)_(?:live|test|prod)_\w{8,}+|whsec_[\w+/=]{16,}+"
+    r"|gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct|oas)-[\w\-.]{16,}+|GR1348941[\w\-]{16,}+"
+    r"|AIza[\w\-]{20,}+|ya29\.[\w\-.]{16,}+|GOCSPX-[\w\-]{16,}+"
+    r"|hf_[A-Za-z0-9]{16,}+|npm_[A-Za-z0-9]{16,}+|pypi-AgE[\w\-]{16,}+|dckr_(?:pat|oat)_[\w\-]{16,}+"
+    r"|SG\.[\w\-]{16,}+\.[\w\-]{16,}+|shp(?:at|ss|ca|pa)_[A-Fa-f0-9]{16,}+|do[ort]_v1_[a-f0-9]{32,}+"
+    r"|hv[sbr]\.[\w\-]{20,}+|AT(?:ATT|CTT)3[\w\-=.]{20,}+|gl(?:sa|c)_[\w+/=]{20,}+|eyJrIjoi[\w+/=]{20,}+"
+    r"|(?:rubygems_|gsk_|xai-|r8_|sbp_|nfp_|lin_api_|figd_|pscale_tkn_|pscale_pw_|sntry[su]_|pplx-|nvapi-)"
+    r"[A-Za-z0-9]{24,}+"
+    r"|NRAK-[A-Z0-9]{20,}+|PMAK-[\w\-]{20,}+|tskey-[\w\-]{16,}+|dp\.(?:pt|st|ct|sa)\.[\w.]{16,}+|pul-[a-f0-9]{32,}+"
+    r"|AGE-SECRET-KEY-1[A-Z0-9]{20,}+|sq0(?:atp|csp)-[\w\-]{16,}+|EAA[A-Za-z0-9]{60,}+|key-[a-f0-9]{32}+"
+    r"|(?:SK|AC)[a-f0-9]{32}+|\d{8,10}:AA[\w\-]{30,}+"
+    r"|(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA|AGPA|LTAI)[A-Z0-9]{16,20}\b|(?:dapi|dkea|dose)[0-9a-f]{32}(?:-\d{1,3})?\b)"
+    r"|(?<=hooks\.slack\.com/services/)[\w/]{8,}+|(?<=hooks\.slack\.com/workflows/)[\w/]{8,}+"
+    # An Azure client secret, and a storage account's key.
+    r"|(?<![\w~.\-])[\w~.\-]{3}\dQ~[\w~.\-]{31,34}+|(?<![\w+/=])[A-Za-z0-9+/]{86}=="
+    # A JSON Web Token.
+    r"|(?<![\w\-])eyJ[\w\-]{8,}+\.[\w\-]{8,}+(?:\.[\w\-]*+)*+"
+)
+_KEY: Final = re.compile(r"(?<![\w+/.\-~%@#])[A-Za-z0-9+/_\-]{32,128}={0,2}(?![\w+/=\-]|\.\w)")
+_LEAST_CHARS: Final = 16
+_AWS_CHARS: Final = 40
+_LEAST_ENTROPY: Final = 4.5
+_LEAST_OF_AWS: Final = 4.3
+"""Of 40 random characters, one in 2,000 has less."""
+_LEAST_CHANGES: Final = 0.42
+"""Share of neighbours in random text that are of two kinds: lower case, upper case, digits. Of names it is less."""
+_LEAST_WITH_SIGNS: Final = 0.33
+
+
+class _Shape(msgspec.Struct, frozen=True):
+    id: str
+    keywords: tuple[str, ...]
+    pattern: str
+    entropy: float
+
+
+class _Document(msgspec.Struct, frozen=True):
+    shapes: tuple[_Shape, ...]
+
+
+@cache
+def _shapes() -> tuple[tuple[str, tuple[_Shape, ...]], ...]:
+    """By keyword."""
+    text = resources.files(__package__).joinpath("secret_shapes.json").read_bytes()
+    by_keyword: dict[str, list[_Shape]] = {}
+    for shape in msgspec.json.decode(text, type=_Document).shapes:
+        for keyword in shape.keywords:
+            by_keyword.setdefault(keyword, []).append(shape)
+    return tuple((keyword, tuple(shapes)) for keyword, shapes in by_keyword.items())
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def without_shapes(text: str, lowered: str, mask: str) -> str:
+    """`text` with a mask in the place of each token and key.
+
+    Args:
+        text: anything.
+        lowered: it in lower case.
+        mask: of any length.
+    """
+    if len(text) < _LEAST_CHARS:
+        return text
+    text = _TOKENS.sub(mask, text)
+    for keyword, shapes in _shapes():
+        if keyword in lowered:
+            for shape in shapes:
+                text = _without_tokens(text, shape, mask)
+    return _KEY.sub(lambda found: mask if _is_key(found[0]) else found[0], text)
+
+
+def _without_tokens(text: str, shape: _Shape, mask: str) -> str:
+    parts: list[str] = []
+    done = 0
+    for found in _compiled(shape.pattern).finditer(text):
+        start, end = found.span(1) if found.re.groups and found[1] and found[0].endswith(found[1]) else found.span()
+        if _entropy(text[start:end]) >= shape.entropy:
+            parts += (text[done:start], mask)
+            done = end
+    return "".join((*parts, text[done:])) if parts else text
+
+
+def _is_key(text: str) -> bool:
+    bare = text.rstrip("=")
+    if not (any(map(str.islower, bare)) and any(map(str.isupper, bare)) and any(map(str.isdigit, bare))):
+        return False
+    signs = "/" in bare or "+" in bare
+    if len(text) == _AWS_CHARS and text == bare:
+        least, changes = _LEAST_OF_AWS, _LEAST_WITH_SIGNS if signs else _LEAST_CHANGES
+    elif signs and text == bare and "+" not in bare:
+        return False  # a path
+    else:
+        least, changes = _LEAST_ENTROPY, _LEAST_CHANGES
+    return _entropy(bare) >= least and _changes(bare) >= changes
+
+
+def _entropy(text: str) -> float:
+    """Shannon's, in bits for each character."""
+    return -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())
+
+
+def _changes(text: str) -> float:
+    kinds = ["digit" if c.isdigit() else c.isupper() for c in text if c.isalnum()]
+    return sum(a != b for a, b in itertools.pairwise(kinds)) / max(1, len(kinds) - 1)
