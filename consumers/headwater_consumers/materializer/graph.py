@@ -9,7 +9,7 @@ Kafka meanwhile and reports what is going on.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -20,7 +20,7 @@ from headwater_consumers.materializer.neo4j_errors import classify
 from headwater_consumers.materializer.progress import Progress
 from headwater_consumers.materializer.write import GraphWriter, PartsWriter
 from headwater_schemas.errors import LineageError
-from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import DatasetRef, LineageEvent
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -99,7 +99,9 @@ def checked_fold(fold: Fold, events: Sequence[LineageEvent]) -> Folded:
         FoldFailedError: it raised; with the name of the exception, and none of its text, which may quote a payload.
         TooManyLinksError: so many would come of micro-batches and declared jobs among them that it isn't tried.
     """
-    if sum(map(_links, events)) > MOST_LINKS:
+    pairs = [pair for event in events for pair in _related(event)]
+    # Micro-batches of one query name the same datasets again and again.
+    if _count(pairs) > MOST_LINKS and _count({(frozenset(one), frozenset(other)) for one, other in pairs}) > MOST_LINKS:
         raise TooManyLinksError
     try:
         return fold(events)
@@ -108,12 +110,20 @@ def checked_fold(fold: Fold, events: Sequence[LineageEvent]) -> Folded:
         raise FoldFailedError(f"Folding failed with {name}.", code=name) from error
 
 
-def _links(event: LineageEvent) -> int:
-    """Number of FEEDS that are made of it alone; those of a run are made later, of all that was reported of it."""
+_Datasets = Collection[DatasetRef]
+
+
+def _related(event: LineageEvent) -> Iterator[tuple[_Datasets, _Datasets]]:
+    """Inputs and outputs that FEEDS are made of; those of a run are made later, of all that was reported of it."""
     if (declared := event.job_event or event.declaration_event) is not None:
-        return len(declared.inputs or ()) * len(declared.outputs or ())
-    entries = () if event.interval_event is None else event.interval_event.entries
-    return sum(len(entry.inputs) * len(entry.outputs) for entry in entries)
+        yield declared.inputs or (), declared.outputs or ()
+    elif event.interval_event is not None:
+        for entry in event.interval_event.entries:
+            yield [use.dataset for use in entry.inputs], [use.dataset for use in entry.outputs]
+
+
+def _count(pairs: Iterable[tuple[_Datasets, _Datasets]]) -> int:
+    return sum(len(inputs) * len(outputs) for inputs, outputs in pairs)
 
 
 def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:

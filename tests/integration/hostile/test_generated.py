@@ -115,19 +115,20 @@ def test_bodies(world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
 def test_files(stack: StackUnderTest, settings: dict[str, str], subtests: pytest.Subtests) -> None:
     commands = [
         (["emit", "openlineage", "--dry-run"], hostile_inputs.DOCUMENTS),
-        (["declare", "--dry-run"], hostile_inputs.DECLARATIONS),
+        (["declare", "--check"], hostile_inputs.DECLARATIONS),
     ]
     for command, kinds in commands:
         for number, (kind, content) in enumerate(hostile_inputs.inputs(kinds, SEED)):
             with subtests.test(kind=kind, number=number), tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / "input.yaml"
                 file.write_bytes(content)
-                ended = subprocess.Popen(
-                    [sys.executable, *PROGRAM, *command, str(file)],
-                    env={**os.environ, **settings, "HEADWATER_DATA_DIR": folder},
-                    stdout=subprocess.DEVNULL,
-                    stderr=(errors := Path(folder) / "errors").open("wb"),
-                )
+                with (errors := Path(folder) / "errors").open("wb") as stderr:
+                    ended = subprocess.Popen(
+                        [sys.executable, *PROGRAM, *command, str(file)],
+                        env={**os.environ, **settings, "HEADWATER_DATA_DIR": folder},
+                        stdout=subprocess.DEVNULL,
+                        stderr=stderr,
+                    )
                 _, status, used = os.wait4(ended.pid, 0)
                 ended.returncode = os.waitstatus_to_exitcode(status)
                 text = errors.read_text(encoding="utf-8")

@@ -341,7 +341,7 @@ def test_of_a_file_of_mistakes_a_hundred_are_reported() -> None:
 def test_a_job_has_no_more_pairs_than_the_materializer_takes() -> None:
     many = ", ".join(f"d{number}" for number in range(1_000))
     (problem,) = problems(f"set: x\nnamespace: n\njobs: [{{name: j, inputs: [{many}], outputs: [{many}]}}]")
-    assert "every input feeds every output, and 1,000,000 pairs are over 200,000: split it" in problem
+    assert "every input feeds every output, and 1,000,000 pairs are over 50,000: split it" in problem
 
 
 def test_a_set_may_not_be_larger_than_an_event() -> None:
