@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,7 +14,7 @@ from headwater_schemas.events import LineageEvent
 from support.materializer.events import wide_interval
 
 
-def folded(*events: LineageEvent) -> list[str]:
+def folded(*events: LineageEvent) -> Any:
     def fold(given: Sequence[LineageEvent]) -> list[str]:
         return [event.kind for event in given]
 
