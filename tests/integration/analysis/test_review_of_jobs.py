@@ -84,6 +84,7 @@ def has_running_processes(folder: Path) -> bool:
     return False
 
 
+@pytest.mark.nightly
 def test_a_script_with_arguments_a_main_guard_and_modules_of_its_own(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,6 +141,7 @@ def test_what_is_behind_an_empty_table(folder: Path, capsys: pytest.CaptureFixtu
     eventually(lambda: not has_running_processes(folder), 10, expecting="no process of the scripts is left")
 
 
+@pytest.mark.nightly
 def test_a_script_that_cant_be_parsed_is_unknown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, answer = reviewed(folder, "spark.table('shop.orders').write.parquet('/o')", "def (:\n", capsys=capsys)
     assert code == 5

@@ -67,6 +67,7 @@ def test_a_setting_of_no_sense_is_named(stack: StackUnderTest) -> None:
         assert "HEADWATER_SERVE_THREADS" in server.stderr
 
 
+@pytest.mark.nightly
 def test_impacts_are_judged_by_the_policy_it_was_given(
     stack: StackUnderTest, demo_graph: Driver, tmp_path: Path
 ) -> None:

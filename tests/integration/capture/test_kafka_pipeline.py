@@ -113,6 +113,7 @@ def ranges(entry: IntervalEntry) -> dict[int, tuple[int, int]]:
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.nightly
 def test_every_offset_is_in_exactly_one_interval(stack: StackUnderTest, topic_prefix: str, tmp_path: Path) -> None:
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     source = f"{topic_prefix}-in"

@@ -1,4 +1,4 @@
-"""The whole way on one day of flights, with the consumer killed in the middle of it."""
+"""The whole way on one day of flights; in the nightly run with the consumer killed in the middle of it."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ def empty(info: StackInfo) -> None:
 @pytest.mark.stack
 @pytest.mark.spark
 @pytest.mark.timeout(900)
-def test_a_demo_whose_consumer_is_killed_ends_in_the_same_graph_as_an_undisturbed_one(
-    tmp_path: Path, demos: list[DemoUnderTest]
-) -> None:
+@pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.nightly)])
+def test_the_pipeline_and_its_graph(tmp_path: Path, demos: list[DemoUnderTest], killed: bool) -> None:
     # The default folder of macOS has a space in it.
     data = tmp_path / "Application Support"
     demo = DemoUnderTest.start(data, "--days", "1", "--keep", "--json")
     demos.append(demo)
 
-    # In the middle: some micro-batches are behind, most are to come, and the consumer is at work.
-    demo.until(lambda: demo.committed("enrich") >= 3, "three micro-batches of enrich", seconds=400)
-    consumer = demo.child("headwater", "consume")
-    assert consumer is not None
-    consumer.kill()
+    if killed:
+        # In the middle: some micro-batches are behind, most are to come, and the consumer is at work.
+        demo.until(lambda: demo.committed("enrich") >= 3, "three micro-batches of enrich", seconds=400)
+        consumer = demo.child("headwater", "consume")
+        assert consumer is not None
+        consumer.kill()
 
     output, errors = demo.process.communicate(timeout=patience(600))
     assert demo.process.returncode == 0, f"{output}\n{errors}"
-    assert (data / "demo" / "logs" / "consumer-1.log").is_file(), "the consumer was not started again"
+    assert (data / "demo" / "logs" / "consumer-1.log").is_file() == killed, "the consumer was not started again"
     document = json.loads(output)
     check_document(document)
 
@@ -71,14 +71,20 @@ def test_a_demo_whose_consumer_is_killed_ends_in_the_same_graph_as_an_undisturbe
     batches = sum(line.get("labels") == ["Interval"] for line in lines)
     assert batches == sum(chain["count"] for chain in document["intervals"].values())
     assert sum(line.get("type") == "NEXT" for line in lines) == batches - 3
+    if killed:
+        compare_with_undisturbed(data, info, disturbed)
+
+    run(data, ["down"])
+    assert find_running_stack(data / "demo") is None
+
+
+def compare_with_undisturbed(data: Path, info: StackInfo, disturbed: str) -> None:
+    """The topic, consumed again without a disturbance, makes the same graph."""
     empty(info)
     replay = json.loads(run(data, ["consume", "--until-caught-up", "--group", "replay", "--port", "0", "--json"]))
     assert replay["dead_lettered"] == 3
     undisturbed = run(data, ["graph", "dump"])
     assert undisturbed.splitlines() == disturbed.splitlines()
-
-    run(data, ["down"])
-    assert find_running_stack(data / "demo") is None
 
 
 def check_data(home: Path, info: StackInfo) -> None:

@@ -48,6 +48,7 @@ def dlq(settings: dict[str, str], *arguments: str) -> Any:
     return json.loads(ran.stdout)
 
 
+@pytest.mark.nightly
 def test_bad_documents_are_dead_letters_and_good_ones_around_them_reach_the_graph(
     world: RealWorld, settings: dict[str, str], topic: str, neo4j_driver: Driver
 ) -> None:
