@@ -101,13 +101,13 @@ COMMANDS: dict[str, Command] = {
     "upstream": Command(
         "headwater.commands.upstream",
         _ASK,
-        "Show what a dataset, or one of its columns, comes from, and which jobs make it so.",
+        "List what a dataset or column is derived from, and by which jobs.",
         extra="materializer",
     ),
     "downstream": Command(
         "headwater.commands.downstream",
         _ASK,
-        "Show what comes of a dataset, or of one of its columns, and which jobs make it so.",
+        "List what is derived from a dataset or column, and by which jobs.",
         extra="materializer",
     ),
     "runs": Command(
@@ -125,13 +125,13 @@ COMMANDS: dict[str, Command] = {
     "trace": Command(
         "headwater.commands.trace",
         _ASK,
-        "Show which micro-batch or run read a record, what it wrote of it, and so on; or back, where it came from.",
+        "Show where a record came from and where it went: which micro-batches and runs read and wrote it.",
         extra="materializer",
     ),
     "blast": Command(
         "headwater.commands.blast",
         _ASK,
-        "Show everything that bad data came into: datasets with partitions and offsets, files, versions.",
+        "List everything that bad data reached: datasets with partitions and offsets, files, versions.",
         extra="materializer",
     ),
     "serve": Command(

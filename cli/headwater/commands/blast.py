@@ -53,7 +53,7 @@ def command(
     depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops.")] = "all",
     horizon: HorizonOption = None,
 ) -> Shown:
-    """Show everything that bad data came into: datasets with partitions and offsets, files, versions.
+    """List everything that bad data reached: datasets with partitions and offsets, files, versions.
 
     What a later run replaced is listed as gone.
 

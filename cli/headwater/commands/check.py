@@ -51,7 +51,7 @@ def command(
     """Check the graph by rules that hold where lineage can be trusted. Exit status 5: one is broken.
 
     Findings of one kind are one line with their number, of the first 1,000 of each rule. --json and --junit have each
-    by itself: --limit is of each rule; the next page of one is asked for with --rule and --cursor. What is accepted is
+    by itself: --limit counts for each rule; --rule and --cursor show the next page of one. What is accepted is
     in a file of exemptions: rule, subject, reason, owner, until.
     """
     try:

@@ -7,7 +7,7 @@ from headwater_consumers.analysis.lineage import LineageDirection
 
 command = lineage_command(
     LineageDirection.DOWNSTREAM,
-    """Show what comes of a dataset, or of one of its columns, and which jobs make it so.
+    """List what is derived from a dataset or column, and by which jobs.
 
     Namespace, type and tag choose what is listed; what they leave out is passed through all the same.
     """,

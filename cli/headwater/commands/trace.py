@@ -69,7 +69,7 @@ def command(
         TraceFormat, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
     ] = TraceFormat.TREE,
 ) -> Shown:
-    """Show which micro-batch or run read a record, what it wrote of it, and so on; or back, where it came from.
+    """Show where a record came from and where it went: which micro-batches and runs read and wrote it.
 
     headwater trace flights.departed 0 12345
 

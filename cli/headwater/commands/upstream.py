@@ -7,7 +7,7 @@ from headwater_consumers.analysis.lineage import LineageDirection
 
 command = lineage_command(
     LineageDirection.UPSTREAM,
-    """Show what a dataset, or one of its columns, comes from, and which jobs make it so.
+    """List what a dataset or column is derived from, and by which jobs.
 
     Namespace, type and tag choose what is listed; what they leave out is passed through all the same.
     """,
