@@ -21,14 +21,6 @@ from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import record_key
 from support.events import FULL_EVENTS
 
-SINCE = {
-    "retention": 4,
-    "declaration": 4,
-    "declaration_of_a_job": 4,
-    "declaration_of_a_consumer": 4,
-    "declaration_set": 4,
-}
-"""The version that a kind came with, where that wasn't the first."""
 FOLDER = Path(__file__).parents[1] / "contract" / "schemas" / "golden"
 
 
@@ -53,7 +45,7 @@ def value_of(content: dict[str, Any]) -> bytes:
 
 def files(version: int) -> dict[str, Path]:
     """Kind ⇒ its golden file of a version."""
-    return {name: FOLDER / str(version) / f"{name}.json" for name in FULL_EVENTS if SINCE.get(name, 1) <= version}
+    return {name: FOLDER / str(version) / f"{name}.json" for name in FULL_EVENTS}
 
 
 def add() -> list[Path]:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction
 
 
-GRAPH_VERSION = 6
-"""Rises whenever the same events would be stored in another way. A graph of another version has to be rebuilt. Labels
-have their prefix since 6."""
+GRAPH_VERSION = 1
+"""Rises, from release 0.1.0 on, whenever the same events would be stored in another way. A graph of another version has
+to be rebuilt."""
 
 _AWAIT_SECONDS = 300
 _OF = re.compile(r"FOR .*:(\w+)[)\]]")
