@@ -7,7 +7,6 @@ memory      peak resident memory
 estate/     a made-up company's lineage, of any size, as a Neo4j store
 query/      `bench query`
 capture/    `bench capture`
-codec/      `bench codec`
 ingest/     `bench ingest`
 intake/     `bench intake`
 intervals/  `bench intervals`

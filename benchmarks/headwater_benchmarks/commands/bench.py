@@ -14,15 +14,8 @@ from headwater.stack.paths import cache_dir
 from headwater_benchmarks.capture.run import Options as CaptureOptions
 from headwater_benchmarks.capture.run import run as run_capture
 from headwater_benchmarks.capture.show import view as view_capture
-from headwater_benchmarks.checks.run import Options as ChecksOptions
-from headwater_benchmarks.checks.run import run as run_checks
-from headwater_benchmarks.checks.show import view as view_checks
-from headwater_benchmarks.codec.run import Options as CodecOptions
-from headwater_benchmarks.codec.run import run as run_codec
-from headwater_benchmarks.codec.show import view as view_codec
-from headwater_benchmarks.estate.sizes import FULL, FULL_CHECKS, QUICK, Sizes
+from headwater_benchmarks.estate.sizes import FULL, QUICK, Sizes
 from headwater_benchmarks.figures import ROUNDS
-from headwater_benchmarks.ingest.options import CURVE
 from headwater_benchmarks.ingest.options import FULL as INGEST_FULL
 from headwater_benchmarks.ingest.options import QUICK as INGEST_QUICK
 from headwater_benchmarks.ingest.run import run as run_ingest
@@ -38,9 +31,6 @@ from headwater_benchmarks.intervals.show import view as view_intervals
 from headwater_benchmarks.query.run import Options, run
 from headwater_benchmarks.query.show import view
 from headwater_benchmarks.report import save
-from headwater_benchmarks.rivals.run import Options as RivalsOptions
-from headwater_benchmarks.rivals.run import run as run_rivals
-from headwater_benchmarks.rivals.show import view as view_rivals
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -87,37 +77,6 @@ def query(  # noqa: PLR0917  Typer's options are parameters
     sizes = Sizes(**{**(FULL if full else QUICK), **chosen}, seed=seed)
     document = run(Options(sizes, rounds, questions, timeout, heap_mb, page_cache_mb, cache_dir() / "bench"))
     _finish(document, output, view(document))
-
-
-@app.command()
-def checks(  # noqa: PLR0917  Typer's options are parameters
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full",
-            help="100,000 datasets, 400,000 columns, 200,000 micro-batches. Takes 1 GB of disk, kept in the cache.",
-        ),
-    ] = False,
-    datasets: Annotated[int | None, typer.Option(min=1_000, help="Default: 5,000.", show_default=False)] = None,
-    columns: Annotated[int | None, typer.Option(min=2_000, help="Default: 50,000.", show_default=False)] = None,
-    intervals: Annotated[
-        int | None, typer.Option(min=1_000, help="Micro-batches. Default: 20,000.", show_default=False)
-    ] = None,
-    rounds: RoundsOption = ROUNDS,
-    seed: SeedOption = 1,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one rule.")] = 120.0,
-    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = 1_024,
-    page_cache_mb: Annotated[int, typer.Option(min=64, help="Page cache of Neo4j.")] = 1_024,
-    output: OutputOption = None,
-    json_output: JsonOption = False,
-) -> None:
-    """How long each rule of `headwater check` takes on a made-up company's graph, of which a tenth is declared."""
-    wanted = {"datasets": datasets, "columns": columns, "intervals": intervals}
-    chosen = {name: value for name, value in wanted.items() if value is not None}
-    sizes = Sizes(**{**(FULL_CHECKS if full else QUICK), **chosen}, seed=seed)
-    options = ChecksOptions(sizes, rounds, timeout, heap_mb, page_cache_mb, cache_dir() / "bench" / "checks")
-    document = run_checks(options)
-    _finish(document, output, view_checks(document))
 
 
 @app.command()
@@ -184,10 +143,6 @@ def ingest(  # noqa: PLR0917  Typer's options are parameters
     latency_seconds: Annotated[
         float | None, typer.Option(min=0, help="How long events come at half the rate; 0: not. Default: 10.")
     ] = None,
-    curve: Annotated[
-        bool, typer.Option("--curve", help="Also the rate while the graph grows to --relationships.")
-    ] = False,
-    relationships: Annotated[int, typer.Option(min=1_000, help="Where the curve ends.")] = CURVE,
     baselines: Annotated[bool, typer.Option(help="Measure floor, naive and sink as well.")] = True,
     seed: SeedOption = 1,
     heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = 1_024,
@@ -209,7 +164,6 @@ def ingest(  # noqa: PLR0917  Typer's options are parameters
         replace(
             INGEST_FULL if full else INGEST_QUICK,
             rounds=rounds,
-            curve=relationships if curve else 0,
             baselines=baselines,
             by_hand=by_hand,
             seed=seed,
@@ -303,54 +257,6 @@ def intervals(  # noqa: PLR0917  Typer's options are parameters
         )
     )
     _finish(document, output, view_intervals(document))
-
-
-@app.command()
-def codec(
-    full: Annotated[bool, typer.Option("--full", help="20,000 events instead of 2,000.")] = False,
-    events: Annotated[int | None, typer.Option(min=100, help="Of all kinds. Default: 2,000.")] = None,
-    rounds: RoundsOption = ROUNDS,
-    seed: SeedOption = 1,
-    output: OutputOption = None,
-    json_output: JsonOption = False,
-) -> None:
-    """Events per second and bytes per event, encoded and decoded, beside fastavro alone and OpenLineage's JSON."""
-    document = run_codec(CodecOptions(events=events or (20_000 if full else 2_000), rounds=rounds, seed=seed))
-    _finish(document, output, view_codec(document))
-
-
-@app.command()
-def rivals(  # noqa: PLR0917  Typer's options are parameters
-    consumers: Annotated[int, typer.Option(min=1, max=16, help="Processes of one group.")] = 2,
-    events: Annotated[int, typer.Option(min=1_000, help="On the topic before they begin.")] = 20_000,
-    minutes: Annotated[float, typer.Option(min=0, help="How long events come after that.")] = 1.0,
-    rate: Annotated[float, typer.Option(min=0, help="Events/s of these; 0: as many as the consumers take.")] = 0.0,
-    pin: Annotated[
-        bool, typer.Option("--pin", help="Neo4j on the first core, the consumers on the others, as on two machines.")
-    ] = False,
-    seed: SeedOption = 1,
-    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = 1_024,
-    page_cache_mb: Annotated[int, typer.Option(min=64, help="Page cache of Neo4j.")] = 1_024,
-    output: OutputOption = None,
-    json_output: JsonOption = False,
-) -> None:
-    """Several consumers that write the same jobs, queries and tables: their rate together, and how many deadlocks.
-
-    Nothing keeps a job's events in one partition, so every consumer writes all of the few hot nodes there are.
-    """
-    document = run_rivals(
-        RivalsOptions(
-            consumers=consumers,
-            events=events,
-            minutes=minutes,
-            rate=rate,
-            pin=pin,
-            seed=seed,
-            heap_mb=heap_mb,
-            page_cache_mb=page_cache_mb,
-        )
-    )
-    _finish(document, output, view_rivals(document))
 
 
 def _finish(document: dict[str, Any], output: Path | None, view: RenderableType) -> None:

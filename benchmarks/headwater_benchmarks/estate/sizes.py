@@ -43,8 +43,5 @@ class Sizes:
 FULL = {"datasets": 100_000, "columns": 1_000_000, "intervals": 3_200_000}
 """The sizes that the goals are for."""
 
-FULL_CHECKS = {"datasets": 100_000, "columns": 400_000, "intervals": 200_000}
-"""Those of `bench checks`: rules look at datasets, columns, jobs and runs, and at few micro-batches."""
-
 QUICK = {"datasets": 5_000, "columns": 50_000, "intervals": 20_000}
 """The default, for a quick look: generated in half a minute."""

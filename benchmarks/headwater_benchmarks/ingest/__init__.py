@@ -9,7 +9,6 @@ floor/        the same driver writing the same graph from memory, in the fastest
 hand_written  one statement that merges raw events: one a transaction (naive), 1,000 (sink)
 turn          what one turn takes
 rounds        everybody in turn, round after round
-curve         the rate while the graph grows
 figures       the report's measurements and goals
 run           wiring
 show          the report as tables

@@ -16,7 +16,7 @@ from headwater_benchmarks.report import Goal
 CONSUMER, FLOOR, SEGMENTS, NAIVE, SINK = "headwater", "floor", "floor of segments", "naive", "sink"
 LATENCIES = ("latency", "latency at 100 events/s")
 FLOOR_GOAL, NAIVE_GOAL, SINK_GOAL = 0.90, 20.0, 2.0
-LATENCY_GOALS_MS, MEMORY_GOAL_MB, PROCESSOR_GOAL_US, GROWTH_GOAL = (300.0, 150.0), 250.0, 140.0, 1.0
+LATENCY_GOALS_MS, MEMORY_GOAL_MB, PROCESSOR_GOAL_US = (300.0, 150.0), 250.0, 140.0
 _WINDOWS = 5
 _UNCOUNTED_SHARE = 0.2
 
@@ -155,15 +155,12 @@ def latency(rate: float, measured: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def goals(
-    measured: Sequence[Mapping[str, Any]], latencies: Sequence[Mapping[str, Any]], curve: Mapping[str, Any] | None
-) -> list[Goal]:
+def goals(measured: Sequence[Mapping[str, Any]], latencies: Sequence[Mapping[str, Any]]) -> list[Goal]:
     """What is wished for, of what was measured.
 
     Args:
         measured: `measurements`.
         latencies: `latency` at half the rate and at the slow one, if they were measured.
-        curve: with `growth`, the rate at its end over that at its beginning, if it was measured.
     """
     by_name = {each["name"]: each for each in measured}
     wished = [
@@ -175,11 +172,8 @@ def goals(
         wished.append(Goal(f"event to graph at {name}, p99 ms", each["all_p99_ms"], goal))
     client = by_name[CONSUMER]["processor_us_per_event"]["client"]["median"]
     wished.append(Goal("processor time of the consumer for an event, µs", client, PROCESSOR_GOAL_US))
-    others = [*latencies, *([curve] if curve is not None else [])]
-    peaks = [by_name[CONSUMER]["peak_rss_mb"]["maximum"], *(each["peak_rss_mb"] for each in others)]
+    peaks = [by_name[CONSUMER]["peak_rss_mb"]["maximum"], *(each["peak_rss_mb"] for each in latencies)]
     wished.append(Goal("peak RSS of the consumer, MB", max(peaks), MEMORY_GOAL_MB))
-    if curve is not None:
-        wished.append(Goal("rate at the curve's end / at its beginning", curve["growth"], GROWTH_GOAL, "at_least"))
     return wished
 
 

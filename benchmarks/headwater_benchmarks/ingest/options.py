@@ -20,7 +20,6 @@ class Options:
         by_hand: records that naive and sink get; 0 for all. With fewer, their ratios to Headwater compare unlike work.
         warm_up: records that a contestant writes into a fresh database first, and that are then deleted.
         latency_seconds: how long events arrive at half the rate; 0 leaves latency out.
-        curve: relationships that the graph grows to for the curve; 0 leaves the curve out.
         batch_rows: batch sizes that each of the floor's shapes is tried with, as rows in a transaction.
         tries: how often each shape and batch size is tried; the median counts.
         baselines: whether floor, naive and sink take part.
@@ -36,7 +35,6 @@ class Options:
     warm_up: int
     latency_seconds: float
     by_hand: int = 0
-    curve: int = 0
     batch_rows: tuple[int, ...] = (500, 2_000, 8_000)
     tries: int = 3
     baselines: bool = True
@@ -57,5 +55,3 @@ class Options:
 
 QUICK = Options(events=10_000, rounds=ROUNDS, sample=500, warm_up=500, latency_seconds=10.0, tries=1)
 FULL = Options(events=200_000, rounds=ROUNDS, sample=5_000, warm_up=3_000, latency_seconds=60.0)
-CURVE = 5_000_000
-"""Relationships that the goal is for."""

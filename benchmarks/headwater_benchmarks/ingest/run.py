@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -11,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 from headwater.console import console
 from headwater.stack import java_runtime
 from headwater.stack.embedded import locked_version
-from headwater_benchmarks.ingest import curve
 from headwater_benchmarks.ingest.figures import LATENCIES, goals, latency, measurements
 from headwater_benchmarks.ingest.floor.graph import FinalGraph, final_graph, segment_graph
 from headwater_benchmarks.ingest.floor.shapes import Phase
 from headwater_benchmarks.ingest.floor.write import Trial, trial_count, trials
-from headwater_benchmarks.ingest.headwater import Place, drain, warm_up
 from headwater_benchmarks.ingest.options import Options
 from headwater_benchmarks.ingest.rounds import Floor, Found, Rounds
-from headwater_benchmarks.ingest.servers import Databases, EmbeddedServers, Servers, empty
+from headwater_benchmarks.ingest.servers import Databases, EmbeddedServers, Servers
 from headwater_benchmarks.ingest.topic import TopicContents, Topics, in_memory
 from headwater_benchmarks.report import report
 from headwater_benchmarks.workload.mixture import Mixture
@@ -45,7 +42,6 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
         load = os.getloadavg()[0]
         contents = bench.fill(options.prefix, options.events, folded=True)
         found, tried = bench.rounds(contents)
-        line = bench.curve(contents, found) if options.curve else None
     measured = measurements(found, contents, contents.values_distinct, tried)
     late = [latency(*each) for each in found.latency]
     return report(
@@ -66,13 +62,12 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
         measurements=[
             *measured,
             *[{"name": name, **each} for name, each in zip(LATENCIES, late, strict=False)],
-            *([line] if line else []),
             *[
                 {"name": f"graph of {name}", "same": beside.same, **_counts(beside)}
                 for name, beside in found.same.items()
             ],
         ],
-        goals=goals(measured, late, line),
+        goals=goals(measured, late),
     )
 
 
@@ -127,32 +122,6 @@ class _Bench:
                 say=lambda what: self._progress.update(task, description=what),
             )
             return rounds.run(), tried
-
-    def curve(self, contents: TopicContents, found: Found) -> dict[str, Any]:
-        """One long run. The number of events is estimated from the relationships that the rounds made."""
-        made = found.consumer[-1]["relationships_created"]
-        events = math.ceil(contents.records * self._options.curve / made)
-        prefix = f"{self._options.prefix}.curve"
-        many = self.fill(prefix, events, folded=False)
-        task = self._task(f"curve to {self._options.curve:,} relationships")
-        with self._servers.neo4j() as graph:
-            warm_up(graph, many.sample)
-            empty(graph)
-            clock = curve.ServerClock(graph)
-            with clock.running():
-                ran = drain(Place(self._broker, prefix, prefix, graph))
-        self._progress.remove_task(task)
-        begun = float(ran["begun"])
-        share = many.distinct / many.records
-        points = curve.points(ran["progress"], share=share, server=lambda seconds: clock.at(begun + seconds))
-        return {
-            "name": "curve",
-            "records": ran["applied"],
-            "seconds": round(ran["seconds"], 1),
-            "peak_rss_mb": round(ran["peak_rss_mb"], 1),
-            "growth": curve.growth(points),
-            "points": points,
-        }
 
     def _trials(self, contents: TopicContents, databases: Databases) -> list[Trial]:
         wanted = self._options.batch_rows, self._options.tries

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def view(document: Mapping[str, Any]) -> Group:
-    """For people: contestants, stages, latency, the curve, goals; medians with the least and the greatest."""
+    """For people: contestants, stages, latency, goals; medians with the least and the greatest."""
     by_name = {each["name"]: each for each in document["measurements"]}
     parts: list[RenderableType] = [_contestants(by_name), "", _stages(by_name["headwater"])]
     for late in (by_name[name] for name in LATENCIES if name in by_name):
@@ -26,8 +26,6 @@ def view(document: Mapping[str, Any]) -> Group:
                 f"p99 {late['all_p99_ms']:,.0f} ms, of {late['events']:,} events."
             )
         ]
-    if line := by_name.get("curve"):
-        parts += ["", _curve(line)]
     parts += [f"\n{name}: {_same(each)}" for name, each in by_name.items() if name.startswith("graph of")]
     return Group(*parts, "", _goals(document))
 
@@ -61,15 +59,6 @@ def _stages(consumer: Mapping[str, Any]) -> Table:
         hidden = f"{each['hidden']['median']:.0%}" if each["hidden"] else ""
         share = f"{each['share']['median']:.0%}"
         table.add_row(stage, f"{each['times']:,}", f"{each['seconds']['median']:,.2f}", share, hidden)
-    return table
-
-
-def _curve(line: Mapping[str, Any]) -> Table:
-    table = _table("relationships", "events/s", "relationships/s", "CPU µs/event", "in Neo4j")
-    names = ("events_per_second", "relationships_per_second", "consumer_us_per_event", "neo4j_us_per_event")
-    for point in line["points"]:
-        figures = ("" if point[name] is None else f"{point[name]:,.0f}" for name in names)
-        table.add_row(f"{point['relationships']:,}", *figures)
     return table
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from headwater_benchmarks.codec.openlineage import openlineage
+from headwater_benchmarks.intake.as_openlineage import openlineage
 from headwater_benchmarks.workload.company import EPOCH, Job, described_table
 from headwater_consumers.intake.receiving import Refusal, receive
 from headwater_schemas.events import DatasetRef, LineageEvent, RunRef

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.nightly
 
 
-TINY = Options(events=300, rounds=1, sample=60, warm_up=30, latency_seconds=2, curve=3_000, batch_rows=(500,), tries=1)
+TINY = Options(events=300, rounds=1, sample=60, warm_up=30, latency_seconds=2, batch_rows=(500,), tries=1)
 
 
 @pytest.fixture
@@ -46,8 +46,7 @@ def test_everybody_takes_part_and_floor_and_consumer_make_one_graph(
         assert by_name[f"graph of {name}"]["equal"] > ours["nodes"] + ours["relationships"], "micro-batches, unpacked"
     for name in ("latency", "latency at 100 events/s"):
         assert by_name[name]["all_p99_ms"] >= by_name[name]["all_p50_ms"] > 0
-    assert by_name["curve"]["points"][-1]["relationships"] > TINY.curve / 2
-    assert len(document["goals"]) == 8
+    assert len(document["goals"]) == 7
     json.dumps(document)
     out = console.out
     with out.capture() as captured:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from headwater.console import console
-from headwater_benchmarks.ingest.curve import growth, points
 from headwater_benchmarks.ingest.figures import goals, latency, measurements
 from headwater_benchmarks.ingest.floor.shapes import SHAPES
 from headwater_benchmarks.ingest.floor.write import Trial
@@ -84,7 +83,7 @@ def test_stages_are_shares_of_the_time() -> None:
 def test_without_baselines_there_is_the_consumer_alone() -> None:
     alone = measurements(Found(consumer=[consumed(2)]), CONTENTS, 100, [])
     assert [each["name"] for each in alone] == ["headwater"]
-    assert [goal.name for goal in goals(alone, [], None)] == [
+    assert [goal.name for goal in goals(alone, [])] == [
         "processor time of the consumer for an event, µs",
         "peak RSS of the consumer, MB",
     ]
@@ -98,26 +97,6 @@ def test_latency_leaves_the_beginning_out() -> None:
     assert late["events"] == 81
     assert (late["all_p50_ms"], late["all_p99_ms"]) == (5.0, 80.0)
     assert late["p99_ms"] == {"median": 5.0, "minimum": 5.0, "maximum": 80.0}
-
-
-def test_a_curve_has_points_at_equal_steps_of_the_graph() -> None:
-    """Half the rate in the second half."""
-    progress = [(second, second * 100, second * 1_000, second * 0.5) for second in range(1, 11)]
-    progress += [
-        (10 + second * 2, 1_000 + second * 100, 10_000 + second * 1_000, 5 + second * 0.5) for second in range(1, 11)
-    ]
-    line = points(progress, share=0.5, count=4, server=lambda seconds: seconds * 0.1)
-    assert [point["relationships"] for point in line] == [5_000, 10_000, 15_000, 20_000]
-    assert [point["events_per_second"] for point in line] == [50, 50, 25, 25]
-    assert [point["consumer_us_per_event"] for point in line] == [10_000] * 4
-    assert [point["neo4j_us_per_event"] for point in line] == [2_000, 2_000, 4_000, 4_000]
-    assert growth(line) == 0.5
-
-
-def test_growth_leaves_the_first_stretch_out() -> None:
-    line = [{"events_per_second": rate} for rate in (10.0, *[100.0] * 18, 50.0)]
-    assert growth(line) == 0.5, "from 100, not from 10"
-    assert growth([{"events_per_second": 7.0}]) == 1.0, "the only one there is"
 
 
 def test_what_was_measured_is_there_as_it_was() -> None:
@@ -135,7 +114,7 @@ def test_what_was_measured_is_there_as_it_was() -> None:
 def test_the_goals_are_those_of_the_issue() -> None:
     measured = measurements(found(), CONTENTS, 100, TRIALS)
     late = latency(10.0, {"latencies": [(0, 9.0), (1_000, 9.0)], "transactions": 1, "peak_rss_mb": 80.0})
-    wished = goals(measured, [late, late], {"growth": 0.97, "peak_rss_mb": 130.0})
+    wished = goals(measured, [late, late])
     assert [(goal.value, goal.goal, goal.direction, goal.met) for goal in wished] == [
         (0.725, 0.9, "at_least", False),
         (20.0, 20.0, "at_least", True),
@@ -143,25 +122,21 @@ def test_the_goals_are_those_of_the_issue() -> None:
         (9.0, 300.0, "at_most", True),
         (9.0, 150.0, "at_most", True),
         (1_000.0, 140.0, "at_most", False),
-        (130.0, 250.0, "at_most", True),
-        (0.97, 1.0, "at_least", False),
+        (120.0, 250.0, "at_most", True),
     ]
 
 
 def test_the_report_is_json_and_shown_as_tables() -> None:
     measured = measurements(found(), CONTENTS, 100, TRIALS)
-    points_ = points([(1.0, 5.0, 50.0, 0.1)], share=1.0, count=1)
-    line = {"name": "curve", "points": points_, "growth": 1.0, "peak_rss_mb": 100.0}
     document = report(
         "ingest",
         options={},
         environment={},
         measurements=[
             *measured,
-            line,
             {"name": "graph of floor", "same": False, "equal": 9, "missing": 1, "extra": 0, "changed": 2},
         ],
-        goals=goals(measured, [], line),
+        goals=goals(measured, []),
     )
     json.dumps(document)
     out = console.out

@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from headwater_benchmarks.intake.as_openlineage import openlineage
 from headwater_benchmarks.intake.documents import material, uuid7
 from headwater_benchmarks.intake.figures import BATCHES, KAFKA, ONE, OWN, RENTGEN, compared, goals, measured
 from headwater_benchmarks.intake.ways import Turn
 from headwater_benchmarks.workload.company import EPOCH
+from headwater_benchmarks.workload.mixture import Mixture
 from headwater_consumers.intake.receiving import Refusal, receive
 
 pytestmark = pytest.mark.nightly
@@ -82,3 +84,16 @@ def test_goals_are_of_the_server_and_of_the_peer(absent: bool) -> None:
     peer = {"absent": "not installed"} if absent else {"times_headwater": compared(own, turns(6.0, 12.0))}
     values = [goal.value for goal in goals([*found, {"name": RENTGEN, **peer}])]
     assert values == [10.0, 10.0, None if absent else 6.0]
+
+
+def test_openlineage_says_what_the_event_says() -> None:
+    of_kind = {event.kind: event for event in reversed(list(Mixture(1).take(300)))}
+    interval = openlineage(of_kind["INTERVAL"])
+    assert [part["partition"] for part in interval["inputs"][0]["inputFacets"]["offsets"]["ranges"]] == list(range(8))
+    assert interval["run"]["facets"]["microBatch"]["batches"][0]["batchId"] == 0
+    run_event = openlineage(of_kind["RUN"])
+    assert (len(run_event["inputs"]), len(run_event["outputs"])) == (3, 2)
+    plan = openlineage(of_kind["PLAN"])
+    assert all(len(output["facets"]["columnLineage"]["fields"]) == 20 for output in plan["outputs"])
+    assert len(openlineage(of_kind["DATASET"])["dataset"]["facets"]["schema"]["fields"]) == 20
+    assert openlineage(of_kind["JOB"])["job"]["facets"]["ownership"]["owners"]

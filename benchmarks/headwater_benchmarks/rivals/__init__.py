@@ -1,1 +1,0 @@
-"""`headwater bench rivals`: several consumers that write the same hot jobs, queries and tables."""
