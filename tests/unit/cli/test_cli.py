@@ -391,4 +391,4 @@ def test_benchmarks_print_such_lines() -> None:
         for path in Path(headwater_benchmarks.__file__).parent.glob("*/run.py")
         if "console.progress(" in (text := path.read_text(encoding="utf-8")) and "console.progress(lines=True)" in text
     ]
-    assert sorted(found) == ["capture", "checks", "codec", "ingest", "intake", "intervals", "query", "rivals"]
+    assert sorted(found) == ["capture", "ingest", "intake", "intervals", "query"]
