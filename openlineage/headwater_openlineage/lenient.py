@@ -4,7 +4,8 @@ A document that isn't to the letter is repaired at the pointer of its fault, one
 
     no schemaURL, or one that isn't OpenLineage's    ⇒ by its members a RunEvent, JobEvent or DatasetEvent
     no producer                                      ⇒ `UNKNOWN_PRODUCER`
-    a run id that is no UUID                         ⇒ `identity.run_id_of` the text
+    a run id that is no UUID, or a number            ⇒ `identity.run_id_of` the text
+    an event type in lower or mixed case             ⇒ the same in upper case
     a time without an offset                         ⇒ the same in UTC
     a facet of another shape                         ⇒ kept word for word, but not read
 
@@ -23,7 +24,7 @@ from headwater_openlineage.errors import Refused
 from headwater_openlineage.native import native_facet, restored
 from headwater_openlineage.reading import Json
 from headwater_openlineage.standard import standard_events
-from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import LineageEvent, RunEventType
 from headwater_schemas.identity import run_id_of
 
 UNKNOWN_PRODUCER: Final = "urn:headwater:unknown-producer"
@@ -49,6 +50,7 @@ class NoteKind(StrEnum):
     SCHEMA_URL = "schema_url"
     PRODUCER = "producer"
     RUN_ID = "run_id"
+    EVENT_TYPE = "event_type"
     TIME = "time"
     FACET = "facet"
     REDACTED = "redacted"
@@ -134,9 +136,12 @@ def _repair(document: Json, refused: Refused) -> _Repair | None:
         return _Repair(
             Note(NoteKind.PRODUCER, at, f"is missing: {UNKNOWN_PRODUCER} is put there"), at, UNKNOWN_PRODUCER
         )
-    if at == "/run/runId" and isinstance(value, str) and value:
+    if at == "/run/runId" and isinstance(value, str | int) and not isinstance(value, bool) and value != "":
         message = "is no UUID: the run's id is the UUID v5 of the text, which also finds the run"
-        return _Repair(Note(NoteKind.RUN_ID, at, message), at, run_id_of(value))
+        return _Repair(Note(NoteKind.RUN_ID, at, message), at, run_id_of(str(value)))
+    if at == "/eventType" and isinstance(value, str) and value.upper() in RunEventType.__members__:
+        message = "isn't in upper case: read as if it were"
+        return _Repair(Note(NoteKind.EVENT_TYPE, at, message), at, value.upper())
     if at in _TIMES and isinstance(value, str) and _NAIVE_TIME.fullmatch(value):
         return _Repair(Note(NoteKind.TIME, at, "has no offset: taken as UTC"), at, f"{value}Z")
     if (facet := _FACET.match(at)) is not None:

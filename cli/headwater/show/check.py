@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 600
 _MOST_NAMES = 3
+_RUN_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
 def view(found: Checks) -> Fitted:
@@ -48,7 +50,7 @@ def _findings(rule: CheckedRule) -> Table:
         out.add_column(overflow="fold")
     kinds: dict[str, list[Finding]] = {}
     for each in rule.findings:
-        kinds.setdefault(without_names(each.message), []).append(each)
+        kinds.setdefault(without_names(_RUN_ID.sub("…", each.message)), []).append(each)
     for kind, found in kinds.items():
         out.add_row(" ", *_row(kind, found))
     if len(rule.findings) < rule.total:

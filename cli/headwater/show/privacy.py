@@ -101,6 +101,11 @@ def _counted(found: Privacy) -> str:
         more = f" and {len(jobs) - _MOST_JOBS:,} more" if len(jobs) > _MOST_JOBS else ""
         of = f"what {', '.join(jobs[:_MOST_JOBS])}{more} makes of it: its column lineage is missing or incomplete."
         text = f"{text} UNKNOWN is {of}" if held else f"UNKNOWN: {of} {text}"
+    if ending := list(dict.fromkeys(shortened(job.name) for each in found.exits for job in each.jobs)):
+        more = f" and {len(ending) - _MOST_JOBS:,} more" if len(ending) > _MOST_JOBS else ""
+        verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
+        of = f"what {', '.join(ending[:_MOST_JOBS])}{more} {verb}: no output of that is known."
+        text = f"{text} UNKNOWN is {of}" if held or found.unknown else f"UNKNOWN: {of} {text}"
     if found.indirect:
         text += f" {found.indirect:,} depend on it without having it."
     if found.ended:
@@ -185,7 +190,7 @@ def _exit(dataset: Asset, jobs: tuple[Asset, ...], columns: int) -> str:
     held = f"{columns:,} column{'' if columns == 1 else 's'}"
     by = ", ".join(shortened(job.name) for job in jobs)
     return f"{dataset_text(dataset)}  {held}  " + (
-        f"read by {by}, which writes nothing that is known" if by else "nobody is known to read it"
+        f"read by {by}, which writes nothing of it that is known" if by else "nobody is known to read it"
     )
 
 

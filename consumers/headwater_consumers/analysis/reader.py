@@ -81,6 +81,13 @@ _NO_SUCH_HOST = "Cannot resolve address"
 _NO_CONNECTION = "failed to obtain a connection from the pool"
 # Of the full-text indexes that names are looked up in; the consumer makes them before it writes anything.
 _NO_INDEX = "There is no such fulltext schema index: headwater_"
+# Of a statement that names an index which a consumer is making at this moment.
+_INDEX_IN_MAKING = "Could not solve these hints"
+_INDEX_POLL_SECONDS = 0.5
+
+
+class _IndexInMakingError(GraphUnreachableError):
+    """Neo4j can't plan a statement yet: it has to be asked again."""
 
 
 class _WantedError(Exception):
@@ -209,9 +216,14 @@ class Reader:
         """
         limit = self.timeout_seconds if timeout_seconds is None else timeout_seconds
         elsewhere: dict[Hashable, object] = {}
+        ends = time.monotonic() + limit
         while True:
             try:
                 return self._attempt(question, limit, elsewhere)
+            except _IndexInMakingError:
+                if time.monotonic() >= ends:
+                    raise
+                time.sleep(_INDEX_POLL_SECONDS)
             except _WantedError as wanted:
                 elsewhere[wanted.of] = wanted.ask()
 
@@ -277,6 +289,8 @@ class Reader:
             return GraphRefusedError(f"{uri!r} is no address of a Neo4j.", setting="HEADWATER_NEO4J_URI")
         if _NO_INDEX in str(error):
             return NotFoundError(f"Nothing is in the graph at {uri} yet: no consumer has prepared it.")
+        if _INDEX_IN_MAKING in str(error):
+            return _IndexInMakingError(f"Neo4j at {uri} is still making the graph's indexes.")
         if isinstance(error, TimeoutError):
             return GraphUnreachableError(f"Neo4j at {uri} didn't answer for {limit + _PATIENCE_SECONDS:g} s.")
         if isinstance(error, Neo4jError) and not error.is_retryable() and _NO_CONNECTION not in str(error):

@@ -76,6 +76,12 @@ EVENTS: list[LineageEvent] = [
     ),
     table("copied", ["at struct<city:string,zip:string>", "at.city", "at.zip"]),
     plan("zips", "copied.at.zip > zips.zip COPY"),
+    # Read by a run that reports no output, of a job without any and of one that has some of something else.
+    table("watched", ["id", "gone"]),
+    ran("watcher", "watched", ""),
+    table("peeked", ["id", "gone"]),
+    ran("peeker", "peeked", ""),
+    plan("peeker", "leaf.id > peeks.id COPY"),
     # Nothing reports who uses it.
     table("alone", ["id"]),
     # What is known, and all of it.
@@ -148,6 +154,14 @@ CASES = [
     Case("its other field", "downstream mid -c value.email", ("found#email",), ("found#id",)),
     Case("fields that a plan keeps apart", "downstream apart -c at.city --depth all", ("copied",), ("zips",)),
     Case("fields kept apart, impact", "impact apart -c at.city --type data_incorrect", ("copied",), ("zips",)),
+    Case("read without an output", "impact watched -c gone --change removed", ("UNKNOWN", "watcher"), UNSAFE),
+    Case("read without an output, wrong", "impact watched --type data_incorrect", ("UNKNOWN", "watcher"), UNSAFE),
+    Case("read without an output, lineage", "downstream watched -c gone", ("UNKNOWN", "watcher")),
+    Case("read without an output, datasets", "downstream watched", ("UNKNOWN", "watcher")),
+    Case("read without an output, privacy", "privacy watched -c gone --as pii", ("UNKNOWN: what watcher",)),
+    Case("read without an output of it", "impact peeked -c gone --change removed", ("UNKNOWN", "peeker"), UNSAFE),
+    Case("read without an output of it, privacy", "privacy peeked -c gone --as pii", ("UNKNOWN: what peeker",)),
+    Case("reviewed, read without an output", "review --dataset watched id.sql", ("UNKNOWN", "watcher")),
     Case("nobody reports its use", "impact alone -c id --change removed", ("UNKNOWN", "no event"), UNSAFE),
     Case("nobody reports its use, deletion", "may-delete alone", ("isn't complete", "No event"), ("may be deleted",)),
     Case("a column that is gone", "upstream changed -c was", ("changed#was (gone)",)),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from unittest.mock import Mock
 
 import pytest
-from neo4j.exceptions import ClientError, ServiceUnavailable
+from neo4j.exceptions import ClientError, DatabaseError, ServiceUnavailable
 
 from headwater_consumers.analysis import reader as reader_module
 from headwater_consumers.analysis.errors import GraphUnreachableError, TimeLimitError
@@ -51,6 +51,14 @@ def test_a_graph_that_is_away_is_unreachable_however_the_driver_says_so(subtests
             with pytest.raises(GraphUnreachableError, match=r"graph\.invalid") as raised:
                 asked(Mock(side_effect=error))
             assert "secret" not in str(raised.value)
+
+
+def test_a_graph_whose_indexes_are_being_made_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_module, "_INDEX_POLL_SECONDS", 0)
+    error = DatabaseError("Could not solve these hints: `USING INDEX SEEK p:HwProgress(key)`")
+    assert asked(Mock(side_effect=[error, error, "an answer"])) == "an answer"
+    with pytest.raises(GraphUnreachableError, match="still making the graph's indexes"):
+        asked(Mock(side_effect=error), timeout_seconds=0)
 
 
 def test_a_questions_own_errors_stay_what_they_are() -> None:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 from headwater.console import PlainConsole
 from headwater.show.check import junit, view
 from headwater_consumers.analysis.checks import CheckedRule, Checks, Finding, Subject
+from headwater_consumers.analysis.checks.rules.runs import WITHOUT_CODE_VERSION
 
 
 def rule(name: str, listed: int, total: int) -> CheckedRule:
@@ -34,6 +35,23 @@ def test_findings_of_one_kind_are_one_line_for_people() -> None:
     assert "n/j7" in lines[2]
     assert "no column lineage of it is known" in lines[2]
     assert "and 81 more" in lines[3]
+
+
+def test_findings_of_several_runs_are_one_kind() -> None:
+    def finding(job: str, run: str) -> Finding:
+        message = WITHOUT_CODE_VERSION.message({"run_id": run})
+        return Finding(run, Subject("JOB", job, f"n/{job}", ()), message, None)
+
+    runs = [finding(f"j{number % 2}", f"0197c1de-52f0-7bd1-9d55-{number:012}") for number in range(38)]
+    several = CheckedRule("runs-without-code-version", "Each does.", "Set it.", 38, 0, tuple(runs), None)
+    one = CheckedRule("runs-without-code-version", "Each does.", "Set it.", 1, 0, (runs[5],), None)
+    out = io.StringIO()
+    PlainConsole(out, width=100_000, soft_wrap=True).print(view(Checks((several, one), 39, 0)))
+    lines = [line.strip() for line in out.getvalue().splitlines()]
+    assert len(lines) == 6
+    assert lines[1].startswith("38 × n/j0, n/j1 ")
+    assert "Run … wrote something" in lines[1]
+    assert "Run 0197c1de-52f0-7bd1-9d55-000000000005 wrote something" in lines[4]
 
 
 def test_findings_beyond_the_limit_are_a_failed_case_together() -> None:

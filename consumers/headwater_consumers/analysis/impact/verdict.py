@@ -16,6 +16,7 @@ from headwater_consumers.analysis.impact.start import Beginning
 from headwater_consumers.analysis.impact.steps import Cause, Influence, StepFacts
 from headwater_consumers.analysis.impact.stored_inputs import StoredInputs
 from headwater_consumers.analysis.impact.wording import called, short
+from headwater_consumers.analysis.lineage.ask import readers_without_outputs
 from headwater_consumers.analysis.reader import Transaction
 
 _MOST_NAMED: Final = 3
@@ -91,6 +92,7 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
     - Jobs whose column lineage is missing or incomplete.
     - Jobs of which it is only possible that they use it, where nothing else is hit.
     - A dataset that no job is known to use: whoever does isn't captured.
+    - Jobs that read it, and write nothing that is known to be made of it.
     - What lies beyond the depth.
     - Events that the graph doesn't have yet.
     """
@@ -109,6 +111,9 @@ def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, is_used: bool)
     if tx.freshness.stale is not None:
         yield f"what later events report: {tx.freshness.stale}"
     members = Identities.of(tx).members(dataset)
+    if ending := readers_without_outputs(tx, members):
+        verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
+        yield f"what {_listed(ending)} {verb}: no output of that is known"
     if not is_used and not tx.one("impact/used", keys=members)["used"]:
         yield f"who uses {called(asset)}: no event reports a job that reads or writes it"
 
@@ -117,3 +122,8 @@ def _named(tx: Transaction, jobs: Sequence[str]) -> str:
     found = [job_asset(row["properties"]) for row in tx.one("impact/jobs", keys=jobs[:_MOST_NAMED])["jobs"]]
     more = f" and {len(jobs) - _MOST_NAMED:,} more" if len(jobs) > _MOST_NAMED else ""
     return ", ".join(sorted(short(job.name) for job in found)) + more
+
+
+def _listed(jobs: Sequence[Asset]) -> str:
+    more = f" and {len(jobs) - _MOST_NAMED:,} more" if len(jobs) > _MOST_NAMED else ""
+    return ", ".join(short(job.name) for job in jobs[:_MOST_NAMED]) + more

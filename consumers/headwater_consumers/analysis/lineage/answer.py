@@ -168,7 +168,8 @@ class Lineage:
         direct: of columns, how many of them are DIRECT.
         indirect: of columns, how many are INDIRECT.
         complete: False where column lineage of a job that bears on the answer, next to the start or along a hop of this
-            page, is incomplete or isn't known: there may be more than is listed, `notes` and `via` have the reasons.
+            page, is incomplete or isn't known, or (downstream) a job that reads the start has no known output of it:
+            there may be more than is listed, `notes` and `via` have the reasons.
         truncated: whether there is more beyond `depth`.
         max_hops: hops to the farthest item.
         next_cursor: leads to the next page; None on the last.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headwater_consumers.analysis import paging
-from headwater_consumers.analysis.assets import Asset, AssetKind
+from headwater_consumers.analysis.assets import Asset, AssetKind, job_asset
 from headwater_consumers.analysis.declared import ReadingConsumer, consumers_of
 from headwater_consumers.analysis.identity import Identities, known_as
 from headwater_consumers.analysis.lineage.answer import Lineage, LineageEdge, LineageItem
@@ -128,6 +128,7 @@ def caveats(tx: Transaction, scope: Scope, plans: Plans, dataset: str, *, of_col
 
     - Upstream: the column lineage of jobs that write the dataset is incomplete, so that it may come of more.
     - Downstream of a column: the same of jobs that read its dataset.
+    - Downstream: jobs that read the dataset and write nothing that is known to be made of it.
     - Of a column that nothing is listed of: datasets next to its own were seen all the same.
 
     Args:
@@ -153,7 +154,9 @@ def caveats(tx: Transaction, scope: Scope, plans: Plans, dataset: str, *, of_col
     reasons = plans.incomplete(asked)
     unseen = plans.unseen(asked) if of_columns else set(reasons)
     incomplete = sorted({(asked[written], reasons.get(written)) for written in unseen}, key=str)
-    return Caveats(tuple(_incomplete(incomplete)), tuple(_seen(feeds, upstream=upstream)) if nothing else ())
+    ending = [] if upstream else readers_without_outputs(tx, datasets, scope.jobs, scope.as_of, scope.since)
+    sentences = (*_incomplete(incomplete), *_without_outputs([job.name for job in ending]))
+    return Caveats(sentences, tuple(_seen(feeds, upstream=upstream)) if nothing else ())
 
 
 def _incomplete(jobs: Sequence[tuple[str, str | None]]) -> Iterator[str]:
@@ -162,6 +165,12 @@ def _incomplete(jobs: Sequence[tuple[str, str | None]]) -> Iterator[str]:
         yield f"Column lineage of {name} {what}: there may be more."
     if len(jobs) > _MOST_NAMED:
         yield f"So it is with {len(jobs) - _MOST_NAMED:,} more."
+
+
+def _without_outputs(jobs: Sequence[str]) -> Iterator[str]:
+    if jobs:
+        reads = "reads it, and no output of that" if len(jobs) == 1 else "read it, and no output of that"
+        yield f"{_listed(jobs)} {reads} is known: there may be more."
 
 
 def _seen(feeds: Sequence[Sequence[str]], *, upstream: bool) -> Iterator[str]:
@@ -175,6 +184,26 @@ def _listed(texts: Iterable[str]) -> str:
     words = list(texts)
     more = f" and {len(words) - _MOST_NAMED:,} more" if len(words) > _MOST_NAMED else ""
     return ", ".join(words[:_MOST_NAMED]) + more
+
+
+def readers_without_outputs(
+    tx: Transaction,
+    datasets: Sequence[str],
+    jobs: Sequence[str] | None = None,
+    as_of: datetime | None = None,
+    since: datetime | None = None,
+) -> list[Asset]:
+    """Jobs that read one of these datasets, and write nothing that is known to be made of it; at most 1,000.
+
+    Args:
+        tx: to look up in.
+        datasets: keys, of each name of a dataset.
+        jobs: keys of the jobs that are looked at; None: all.
+        as_of: leave out what was first seen later.
+        since: leave out what wasn't seen any more.
+    """
+    bounds = {"datasets": datasets, "jobs": jobs, "as_of": as_of, "since": since}
+    return [job_asset(row) for row in tx.one("lineage/ending", **bounds, limit=MOST_LOOKED_AT)["jobs"]]
 
 
 def lineage(reader: Reader, question: LineageQuestion) -> Lineage:
