@@ -36,7 +36,7 @@ from headwater.console import console
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
 from headwater.invocation import install_command, program
 from headwater.times import TIMES
-from headwater_schemas.redaction import without_user_info
+from headwater_schemas.redaction import redact
 from headwater_schemas.visible import visible_lines
 
 _COMPLETION = ("--install-completion", "--show-completion")
@@ -229,7 +229,7 @@ def _unexpected() -> int:
     if console.log is not None:
         console.log.exception("Ended by an error that nobody foresaw. Please report it.")
         return ExitCode.UNEXPECTED
-    sys.stderr.write(visible_lines(without_user_info(traceback.format_exc())))
+    sys.stderr.write(visible_lines(redact(traceback.format_exc())))
     return ExitCode.UNEXPECTED
 
 

@@ -36,7 +36,7 @@ from rich.text import Span, Text
 
 from headwater.errors import HeadwaterError
 from headwater.invocation import as_called
-from headwater_schemas.redaction import redact, without_user_info
+from headwater_schemas.redaction import redact
 from headwater_schemas.visible import json_escaped, visible, visible_lines
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Console:
 
     def message(self, text: str) -> None:
         """Report something to the person watching."""
-        self.err.print(as_called(without_user_info(text)))
+        self.err.print(as_called(redact(text)))
 
     def using(self, servers: Mapping[str, str]) -> None:
         """Report, in one line, which servers the command connects to; each once a command, credentials left out.
@@ -154,9 +154,7 @@ class Console:
         if self.log is not None:
             self.log.warning("%s", as_called(text))
             return
-        (on or self.err).print(
-            Text.assemble(("warning:", "yellow"), f" {visible_lines(as_called(without_user_info(text)))}")
-        )
+        (on or self.err).print(Text.assemble(("warning:", "yellow"), f" {visible_lines(as_called(redact(text)))}"))
 
     def error(self, error: HeadwaterError) -> None:
         """Report a failed command on stderr; with `--json` also as the document, unless one was printed already."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from headwater_schemas.redaction import without_user_info
+from headwater_schemas.redaction import redact
 
 
 class ExitCode(IntEnum):
@@ -38,7 +38,7 @@ class HeadwaterError(Exception):
     """An error with a message for the person at the terminal.
 
     Args:
-        message: What is wrong and where, in one or two sentences. Never a secret; users and passwords of addresses are
+        message: What is wrong and where, in one or two sentences. Never a secret; what looks like a credential is
             taken out here.
         fix: What to do about it, as an imperative sentence; empty when there is nothing to advise.
         nearest: What may have been meant, the most likely first.
@@ -47,9 +47,9 @@ class HeadwaterError(Exception):
     exit_code: ExitCode = ExitCode.UNEXPECTED
 
     def __init__(self, message: str, *, fix: str = "", nearest: Sequence[str] = ()) -> None:
-        super().__init__(message := without_user_info(message))
+        super().__init__(message := redact(message))
         self.message = message
-        self.fix = without_user_info(fix)
+        self.fix = redact(fix)
         self.nearest = tuple(nearest)
 
 

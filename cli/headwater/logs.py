@@ -26,6 +26,7 @@ import typer
 
 from headwater.connection import Section
 from headwater.console import console
+from headwater_schemas.redacted_values import redacted_json
 from headwater_schemas.redaction import redact
 from headwater_schemas.visible import json_escaped, visible
 
@@ -150,7 +151,7 @@ class JsonLines(logging.Formatter):
             "message": redact(record.getMessage()),
         }
         for name, value in getattr(record, "fields", {}).items():
-            document[name] = redact(value) if isinstance(value, str) else value
+            document[name], _ = redacted_json(value)
         if record.exc_info and record.exc_info[1] is not None:
             kind, error, _ = record.exc_info
             document["exception"] = {

@@ -29,6 +29,11 @@ T = TypeVar("T")
 _PAIRS: Final = (("name", "value"), ("key", "value"), ("Name", "Value"), ("Key", "Value"))
 _BY_COLUMN: Final = frozenset({"fields", "columns", "columnMetrics"})
 """Members whose own members are named by columns: a column `password` has facts, and no secret."""
+_SCHEMA_TYPES: Final = frozenset({"string", "integer", "number", "boolean", "object", "array"})
+_SCHEMA_MEMBERS: Final = frozenset(
+    {"type", "description", "title", "format", "minLength", "maxLength", "pattern"}
+    | {"properties", "items", "nullable", "required", "additionalProperties"}
+)
 _PLAIN_NAME: Final = re.compile(r"[\w.\-]*")
 _HEADER: Final = re.compile(r"(?:^|[\-_.])(?:authorization|cookie2?)$", re.IGNORECASE)
 _NO_SECRET: Final = re.compile(r"(?:null|none|true|false|)", re.IGNORECASE)
@@ -93,7 +98,7 @@ class _Walk:
         }
         found: dict[str, Any] = {}
         for name, member in value.items():
-            if name.startswith("_") or (holder in _BY_COLUMN and isinstance(member, dict)):
+            if name.startswith("_") or (isinstance(member, dict) and (holder in _BY_COLUMN or _is_schema(member))):
                 hidden = False
             else:
                 hidden = secret or name in of_pair or _is_secret(name) or _is_pair(name, member)
@@ -111,6 +116,12 @@ class _Walk:
             found.append(self.value(item, secret=secret or flag))
             flag = isinstance(item, str) and item.startswith("-") and "=" not in item and is_secret_name(item)
         return found
+
+
+def _is_schema(member: dict[str, Any]) -> bool:
+    """Whether it is a JSON Schema, without a value in it: `{"type": "string"}`."""
+    type_ = member.get("type")
+    return isinstance(type_, str) and type_ in _SCHEMA_TYPES and member.keys() <= _SCHEMA_MEMBERS
 
 
 def _is_secret(name: str) -> bool:

@@ -29,7 +29,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
@@ -42,12 +42,23 @@ _MASKED: Final = re.escape(MASK)
 
 # What a setting that holds a secret has in its name, once `.`, `_` and `-` are left out: `fs.s3a.secret.key`, `ApiKey`.
 _SECRET_PART: Final = re.compile(
-    r"passw(?:or)?d|jaasconfig|passphrase|passcode|passkey|passwrd|pwd|secret|token(?!i[sz])|credential|connectionstring|jsessionid|phpsessid"
-    r"|(?:api|access|account|private|sas|shared|signing|encryption|master|storage|subscription|auth|license|functions?)key"
-    r"|(?:xgoog|xamz|access)signature"
+    r"passw(?:or)?d|jaasconfig|passphrase|passcode|passkey|passwrd|pwd|secret(?!ar|s?manager)|token(?!i[sz])|credential|connectionstring|jsessionid|phpsessid"
+    r"|(?:api|access|account|private|sas|shared|signing|encryption|master|storage|subscription|auth|license|functions?|fernet|hmac|cipher|keystore)key"
+    r"|(?:xgoog|xamz|access)signature|basicauthuserinfo|rediscliauth"
 )
 # What it has as a word of its own: `db_pass`, `dbPass`, `pw`; not `passengers`.
 _SECRET_WORDS: Final = frozenset({"pass", "pw", "jwt", "otp", "sas", "creds"})
+# A name that ends so has something about a secret: `api_key_id`, `tokenType`, `password_changed_at`; not `secret_id`.
+_ABOUT: Final = frozenset(
+    (
+        *("id", "ids", "type", "types", "kind", "name", "names", "class", "provider", "version", "policy", "strength"),
+        *("count", "counts", "rate", "ratio", "length", "len", "size", "enabled", "required", "status"),
+        *("at", "date", "day", "days", "hour", "hours", "time", "expiry", "expires", "expired", "expiration", "ttl"),
+        *("created", "updated", "changed", "rotated", "reset", "resets", "url", "uri", "endpoint", "path", "location"),
+    )
+)
+# `max_tokens`, `prompt_tokens` are numbers.
+_COUNTED: Final = frozenset(("max", "min", "num", "total", "prompt", "completion", "input", "output", "used", "avg"))
 # Of an address's query: `out?sig`, the name of a partition to Spark.
 _IN_QUERY: Final = re.compile(r"[?&](?:sig|signature|auth|key|code)$", re.IGNORECASE)
 _WORD: Final = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++")
@@ -63,7 +74,21 @@ _BETWEEN: Final = re.compile(
     r"""(?:\\*+["'`])?+\]?+\s*+(?::=|=>|==?|:(?!:)|->|~>)\s*+"""  # `name = value`, `"name": "value"`, `name -> value`
     r"""|\\*+["']\s*+,\s*+\\*+["']value\\*+["']\s*+:\s*+"""  # {"name": …, "value": …}
 )
+# `'password=' || 'x'`, `concat('password=', 'x')`.
+_CONTINUED: Final = re.compile(rf"""\\*+["']\s*+(?:\|\||\+|,)\s*+(?=\\*+["']|{_MASKED})""")
+_COMPARED: Final = re.compile(
+    r"""["`]?\s*+(?:(?:!=|<>|<=>)|(?<=\s)(?:not\s++)?(?:i|r)?like\s|(?<=\s)(?:not\s++)?in\s*+(?=\(\s*+\\*+["']))\s*+(?=\(?\s*+\\*+["'])""",
+    re.IGNORECASE,
+)
+_DECLARED: Final = re.compile(  # DECLARE password STRING DEFAULT 'x'
+    r"""["`]?\s++\w{1,30}(?:\([\d, ]{1,12}\))?\s++(?:default\s|:?=)\s*+(?=\\*+["'])""", re.IGNORECASE
+)
+_ALIASED: Final = re.compile(  # 'x' AS password
+    r"""(?<!['"\\])(?P<literal>'(?:[^'\\]|\\.|''){1,256}+'|"(?:[^"\\]|\\.|""){1,256}+")(?P<as>\s++as\s++[`"]?)(?P<name>\w{1,128})""",
+    re.IGNORECASE,
+)
 _IN_XML: Final = re.compile(r"(?:</name>\s*+<value)?+(?:\s[^<>]{0,200})?>")
+_OPENS_XML: Final = re.compile(r"<(?:\w{1,10}:)?$")
 _IN_XML_ATTRIBUTE: Final = re.compile(r"""\\*+["']\s++value\s*+=\s*+(?=\\*+["'])""", re.IGNORECASE)
 _IN_XML_ENTRY: Final = re.compile(r"""\\*+["'](?:\s[^<>]{0,200})?>""")
 _NAME_ATTRIBUTE: Final = re.compile(r"""\s(?:name|key|id)\s*+=\s*+\\*+["']$""", re.IGNORECASE)
@@ -73,8 +98,25 @@ _OPENS_TUPLE: Final = re.compile(r"""[(\[]\\*+["']$""")
 _IN_TUPLE: Final = re.compile(r"""\\*+["']\s*+,\s*+(?=\\*+["'])""")
 _AFTER_FLAG: Final = re.compile(r"""(?:["']\s*+,\s*+|\s++)(?!--)""")
 _AFTER_KEYWORD: Final = re.compile(r"""(?:\s++\(?|\()\s*+(?=\\*+["'])""")
-_PASSWORD: Final = re.compile(r"passw(?:or)?d|pass(?:phrase|code)", re.IGNORECASE)
-_NO_SECRET: Final = re.compile(r"(?:null|none|true|false)(?![^\s,;&)}\]\"'<])", re.IGNORECASE)
+_PASSWORD: Final = re.compile(
+    r"passw(?:or)?d|pass(?:phrase|code)|secret_?access_?key|(?:session|access|security)_?token", re.IGNORECASE
+)
+_NO_SECRET: Final = re.compile(
+    r"(?:null|none|true|false)(?![^\s,;&)}\]\"'<])|\d{1,6} WARN=\d",  # dbt: `PASS=5 WARN=0 ERROR=0`
+    re.IGNORECASE,
+)
+# Of a schema: `struct<token:string>`, ` |-- token: string (nullable = true)`, `"token": {"type": "string"}`.
+_TYPE: Final = re.compile(
+    r"(?:string|bigint|int|integer|long|smallint|tinyint|short|byte|float|double|boolean|binary|bytes|date|void|variant"
+    r"|timestamp(?:_ntz|_ltz)?|(?:decimal|numeric|varchar|char)(?:\(\d{1,9}(?:,\s?\d{1,3})?\))?"
+    r"|(?:array|map|struct)(?:(?=<)|(?= \(nullable)))(?![^\s,;)}\]>(<\"'])",
+    re.IGNORECASE,
+)
+_JSON_SCHEMA: Final = re.compile(
+    r"""\{\s*+\\*+"type\\*+"\s*+:\s*+\\*+"(?:string|integer|number|boolean|object|array)\\*+"(?:\s*+\}|"""
+    r"""\s*+,\s*+\\*+"(?:description|title|format|minLength|maxLength|pattern|properties|items|nullable|required)\\*+")"""
+)
+_OTHER_COLUMN: Final = re.compile(r"""(?:[`"]?\w{1,128}[`"]?\.){1,3}[`"]?(\w{1,128})[`"]?(?![\w.@:/\-$!%])""")
 
 _OPENING: Final = re.compile(r"""(?:[bBuUrRfFnN]{1,2}+|\w{1,40}+[(\[])?+(?P<escape>\\*+)(?P<quote>["'`])""")
 _CLOSING: Final = {quote: re.compile(rf"(?:[^\\{quote}]|\\.)*+{quote}", re.DOTALL) for quote in "\"'`"}
@@ -89,6 +131,7 @@ _LINE: Final = re.compile(r"[^\r\n]*+")
 _MAX_BRACKETED_CHARS: Final = 4_096
 
 _MOST_DECODED: Final = 2
+_MOST_NESTED_CALLS: Final = 32
 _PERCENT_ENCODED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _CALL: Final = re.compile(
     r"(?<!\w)(?:(?P<key>(?:try_)?aes_(?:en|de)crypt|pgp_sym_(?:en|de)crypt\w{0,6}|des_(?:en|de)crypt|(?:en|de)crypt)"
@@ -107,7 +150,7 @@ _LONG_CHARS: Final = 32_768
 """A SQL statement is in several events."""
 # Every name of a secret has one of them, in lower case.
 _HINTS: Final = (
-    *("pass", "pw", "secret", "token", "cred", "key", "connection", "sess", "jwt", "otp", "sas", "signature"),
+    *("pass", "pw", "secret", "token", "cred", "key", "connection", "sess", "jwt", "otp", "sas", "signature", "auth"),
 )
 
 _SCHEME: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}+:/{1,2}+")
@@ -300,7 +343,7 @@ def _by_rules(text: str) -> str:
     if "(" in text:
         text = _without_arguments(text)
     if any(hint in lowered for hint in _HINTS):
-        text = _without_values(text)
+        text = _without_values(_ALIASED.sub(_without_aliased, text))
     return without_shapes(text, lowered, MASK)
 
 
@@ -323,17 +366,35 @@ def _without_arguments(text: str) -> str:
     """Keys of functions that encrypt, and values of a map by their keys."""
     parts: list[str] = []
     done = 0
-    for found in _CALL.finditer(text):
-        if found.start() < done:
-            continue
-        for start, end in _secret_arguments(text, found):
+    for start, end in sorted(_secret_spans(text)):
+        if start >= done:
             parts += (text[done:start], MASK)
             done = end
     return "".join((*parts, text[done:])) if parts else text
 
 
-def _secret_arguments(text: str, call: re.Match[str]) -> Iterator[tuple[int, int]]:
-    places = list(arguments(text, call.end()))
+def _secret_spans(text: str) -> list[tuple[int, int]]:
+    """Of all calls, those within another's arguments included. Calls within a secret are a part of it."""
+    spans: list[tuple[int, int]] = []
+    masked: list[tuple[int, int]] = []
+    ends: list[int] = []
+    for call in _CALL.finditer(text):
+        masked = [span for span in masked if span[1] > call.start()]
+        if any(start <= call.start() for start, _ in masked):
+            continue
+        ends = [end for end in ends if end > call.start()]
+        if len(ends) < _MOST_NESTED_CALLS:
+            places = list(arguments(text, call.end()))
+            ends.append(places[-1][1])
+            found = list(_secret_arguments(text, call, places))
+        else:
+            found = [(call.start(), min(ends))]
+        spans += found
+        masked += found
+    return spans
+
+
+def _secret_arguments(text: str, call: re.Match[str], places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     if call["map"] is not None:
         for (start, end), (first, last) in zip(places[::2], places[1::2], strict=False):
             key = text[start:end].lstrip("\\")
@@ -391,6 +452,10 @@ def without_user_info(text: str) -> str:
     return _SCHEMELESS.sub(f"{MASK}@", "".join((*parts, text[done:])))
 
 
+def _without_aliased(found: re.Match[str]) -> str:
+    return f"{MASK}{found['as']}{found['name']}" if is_secret_name(found["name"]) else found[0]
+
+
 def _without_values(text: str) -> str:
     """Values of what is named like a secret."""
     parts: list[str] = []
@@ -414,10 +479,16 @@ def _without_values(text: str) -> str:
 @lru_cache(maxsize=8_192)
 def is_secret_name(name: str) -> bool:
     """Whether a setting of this name holds a secret: `fs.s3a.secret.key`, `dbPass`."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    if words[1:] and (
+        (words[-1] in _ABOUT and words[-2:] != ["secret", "id"])
+        or (words[-1] == "tokens" and not _COUNTED.isdisjoint(words))
+    ):
+        return False
     plain = name.replace(".", "").replace("_", "").replace("-", "").lower()
     if _SECRET_PART.search(plain) or _ENDS_IN_PASS.search(plain) or _IN_QUERY.search(name):
         return True
-    return any(word.lower() in _SECRET_WORDS for word in _WORD.findall(name))
+    return not _SECRET_WORDS.isdisjoint(words)
 
 
 def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | None:
@@ -426,24 +497,48 @@ def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | N
     if (in_xml := _in_xml(text, end, before)) is not None:
         return in_xml
     if between := _BETWEEN.match(text, end):
-        if ":" in between[0] and _NO_SETTING.search(name):
-            return None
-        return between.end(), _end_of_value(text, between.end())
-    if _OPENS_OPTION.search(before) and (between := _IN_OPTIONS.match(text, end)):
-        return between.end(), _end_of_value(text, between.end())
-    if _OPENS_TUPLE.search(before) and (between := _IN_TUPLE.match(text, end)):
-        return between.end(), _end_of_value(text, between.end())
-    if name.startswith("-") and (between := _AFTER_FLAG.match(text, end)):
-        return between.end(), _end_of_value(text, between.end())
-    if _PASSWORD.search(name) and (between := _AFTER_KEYWORD.match(text, end)):
-        return between.end(), _end_of_value(text, between.end())
-    return None
+        return _assigned(text, between, name)
+    between = (
+        _COMPARED.match(text, end)
+        or _DECLARED.match(text, end)
+        or (_IN_OPTIONS.match(text, end) if _OPENS_OPTION.search(before) else None)
+        or (_IN_TUPLE.match(text, end) if _OPENS_TUPLE.search(before) else None)
+        or (_AFTER_FLAG.match(text, end) if name.startswith("-") else None)
+        or (_AFTER_KEYWORD.match(text, end) if _PASSWORD.search(name) else None)
+    )
+    return None if between is None else (between.end(), _end_of_value(text, between.end()))
+
+
+def _assigned(text: str, between: re.Match[str], name: str) -> tuple[int, int] | None:
+    """What a name is followed by and a sign; None where that is no secret."""
+    if ":" in between[0] and _NO_SETTING.search(name):
+        return None
+    if _is_of_schema(text, between) or _is_other_column(text, between, name):
+        return None
+    start = between.end()
+    if continued := _CONTINUED.match(text, start):
+        start = continued.end()
+    return start, _end_of_value(text, start)
+
+
+def _is_of_schema(text: str, between: re.Match[str]) -> bool:
+    """Whether the value is the type of a column: as a word, or in a JSON Schema."""
+    is_type = ":" in between[0] and (_TYPE.match(text, between.end()) or _JSON_SCHEMA.match(text, between.end()))
+    return bool(is_type)
+
+
+def _is_other_column(text: str, between: re.Match[str], name: str) -> bool:
+    """Whether a column is compared with one of its own name: `a.token = b.token`."""
+    other = _OTHER_COLUMN.match(text, between.end()) if "=" in between[0] else None
+    return other is not None and other[1].lower() == name.rpartition(".")[2].lower()
 
 
 def _in_xml(text: str, end: int, before: str) -> tuple[int, int] | None:
     """Of `<password>…</password>`, and of `name="password" value="…"` and `key="password">…<`."""
-    if before.endswith(("<", "<name>")) and (between := _IN_XML.match(text, end)):
-        closing = text.find("<", between.end())
+    if (before.endswith("<name>") or _OPENS_XML.search(before)) and (between := _IN_XML.match(text, end)):
+        if text.startswith("<![CDATA[", closing := between.end()):
+            closing = max(closing, text.find("]]>", closing, closing + _MAX_BRACKETED_CHARS)) + 3
+        closing = text.find("<", closing)
         return (between.end(), closing) if text.startswith("</", closing) else None  # not of `List<Token>`
     if _NAME_ATTRIBUTE.search(before):
         if between := _IN_XML_ATTRIBUTE.match(text, end):

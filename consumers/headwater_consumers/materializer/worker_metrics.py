@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
+
+from headwater_consumers.materializer.health import ALIVE_SECONDS
 
 _SECONDS = 2.0
 """How long a worker may take to answer. Its series are left out if it takes longer."""
@@ -21,18 +24,22 @@ class Workers(Collector):
 
     Args:
         wanted: how many there should be.
+        clock: monotonic seconds.
 
     Attributes:
         ports: on which each serves its own metrics and health, by its number; written by the supervisor's thread.
     """
 
-    def __init__(self, wanted: int) -> None:
+    def __init__(self, wanted: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.ports: dict[int, int] = {}
         self._wanted = wanted
+        self._clock = clock
+        self._silent: dict[int, float] = {}
+        """Ports that don't answer, with since when."""
 
     @property
     def alive(self) -> bool:
-        """Whether no worker's loop hangs. One that has ended is started again by the supervisor."""
+        """Whether no worker hangs. One that has ended is started again by the supervisor."""
         return bool(self.document()["alive"])
 
     @property
@@ -44,13 +51,20 @@ class Workers(Collector):
         return bool(self.document()["ready"])
 
     def document(self) -> dict[str, Any]:
-        """What `/livez` and `/readyz` answer, of one look at each worker."""
-        found = {number: _get(port, "/livez") for number, port in sorted(self.ports.items())}
+        """What `/livez` and `/readyz` answer, of one look at each worker.
+
+        A worker that answers nothing for `ALIVE_SECONDS` hangs: it holds Python's lock, or is stopped.
+        """
+        ports = dict(sorted(self.ports.items()))
+        found = {number: _get(port, "/livez") for number, port in ports.items()}
+        now = self._clock()
+        self._silent = {port: self._silent.get(port, now) for number, port in ports.items() if found[number] is None}
+        hangs = any(now - since >= ALIVE_SECONDS for since in self._silent.values())
         documents = {number: None if text is None else json.loads(text) for number, text in found.items()}
         answers = [document for document in documents.values() if document]
         reachable = all(answer["kafka_reachable"] and answer["neo4j_reachable"] for answer in answers)
         return {
-            "alive": all(answer["alive"] for answer in answers),
+            "alive": all(answer["alive"] for answer in answers) and not hangs,
             "ready": len(answers) == self._wanted and reachable and any(answer["ready"] for answer in answers),
             "workers": self._wanted,
             **{f"worker_{number}": document for number, document in documents.items()},

@@ -79,6 +79,15 @@ def test_an_error_is_a_message_on_stderr_and_its_status(
             assert (document["error"]["message"], document["error"]["fix"]) == ("[what] is wrong", "do this")
 
 
+def test_what_is_reported_has_no_credential(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "jdbc:x://h/d?user=a&password=hunter2 doesn't answer"
+    error = errors.UnreachableError(text, fix=f"Check {text}")
+    console.message(text)
+    console.warning(text)
+    console.error(error)
+    assert "hunter2" not in str(error) + repr(capsys.readouterr())
+
+
 def test_a_broken_connection_is_no_end_without_a_word(
     as_command: Callable[[Callable[..., None]], None], capsys: pytest.CaptureFixture[str]
 ) -> None:

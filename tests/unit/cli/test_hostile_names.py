@@ -321,12 +321,12 @@ def test_the_traceback_of_an_unexpected_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails(_arguments: object) -> None:
-        raise RuntimeError("\x1b]0;title\a\u202e of neo4j://neo4j:hunter2@graph:7687")
+        raise RuntimeError("\x1b]0;title\a\u202e of neo4j://neo4j:hunter2@graph:7687, password=hunter2")
 
     monkeypatch.setattr(cli, "build", fails)
     assert main(["events"]) == 1
     shown = capsys.readouterr().err
     assert shown.startswith("Traceback (most recent call last):\n")
-    assert r"RuntimeError: \x1b]0;title\x07\u202e of neo4j://[redacted]@graph:7687" in shown
+    assert r"RuntimeError: \x1b]0;title\x07\u202e of neo4j://[redacted]@graph:7687, password=[redacted]" in shown
     assert "hunter2" not in shown
     assert "\x1b" not in shown

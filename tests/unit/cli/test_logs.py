@@ -37,11 +37,11 @@ def _as_before() -> Iterator[None]:
 
 def test_where_stderr_is_no_terminal_each_line_is_a_document(capsys: pytest.CaptureFixture[str]) -> None:
     start_logging(LogSettings())
-    log.info("Consuming %s.", HOSTILE, extra=fields(group="materializer", kafka=HOSTILE))
+    log.info("Consuming %s.", HOSTILE, extra=fields(group="materializer", kafka=HOSTILE, to=[HOSTILE]))
     logging.getLogger("uvicorn.error").info("too much of it")
     logging.getLogger("uvicorn.error").error("it broke")
     first, second = (json.loads(line) for line in capsys.readouterr().err.splitlines())
-    assert first.keys() == {"time", "level", "logger", "message", "group", "kafka"}
+    assert first.keys() == {"time", "level", "logger", "message", "group", "kafka", "to"}
     assert (first["level"], first["logger"], first["group"]) == ("INFO", "headwater.consume", "materializer")
     assert first["time"].endswith("Z")
     assert abs(datetime.now(UTC) - datetime.fromisoformat(first["time"])) < timedelta(minutes=1)

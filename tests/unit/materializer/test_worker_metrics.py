@@ -87,3 +87,19 @@ def test_alive_while_every_loop_moves(pair: tuple[Worker, Worker]) -> None:
     assert [workers.alive, workers.document()["alive"]] == [True, True]
     pair[1].now = 1_000.0
     assert [workers.alive, workers.document()["alive"]] == [False, False]
+
+
+def test_one_that_answers_nothing_for_a_minute_is_not_alive(pair: tuple[Worker, Worker]) -> None:
+    workers = Workers(2, lambda: pair[0].now)
+    workers.ports.update(supervised(pair).ports)
+    pair[1].server.close()
+    seen = [workers.alive]  # it may be busy
+    pair[0].now = 59.0
+    pair[0].health.moved()
+    seen.append(workers.alive)
+    pair[0].now = 61.0
+    seen.append(workers.alive)
+    # It ended, and is started again.
+    del workers.ports[1]
+    seen.append(workers.alive)
+    assert seen == [True, True, False, True]

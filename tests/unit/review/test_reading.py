@@ -316,6 +316,7 @@ def test_what_is_no_schema(subtests: pytest.Subtests) -> None:
         ("a: |\n kind: x\nkind: DataContract\nb: [", "f, line 4: not YAML"),
         ("# x\nkind: DataContract\n", "f, line 2: schema: is a list"),
         (",\n".join(f"c{number} int" for number in range(20_001)), "has more than 20,000 columns"),
+        ("a int default " + "1+" * 131_072 + "1", "has 262,159 characters; DDL may have 262,144"),
     ]
     for text, message in cases:
         with subtests.test(text=text):

@@ -44,6 +44,7 @@ def test_a_member_goes_by_its_name_and_a_text_by_what_it_holds(subtests: pytest.
             {"dimensions": {"out?sig": MASK, "Cookie: [redacted]": MASK}},
         ),
         ({"password": 12345}, {"password": MASK}),
+        ({"token": {"type": "string", "default": SECRET}}, {"token": {"type": MASK, "default": MASK}}),
         ({f"password={SECRET}": {"x": 1}}, {f"password={MASK}": {"x": 1}}),
         ({"a": [{"sql": f"SELECT 'password=''{SECRET}'''"}]}, {"a": [{"sql": f"SELECT 'password={MASK}'"}]}),
     ]
@@ -59,6 +60,8 @@ def test_facts_about_a_column_that_is_called_password_stay(subtests: pytest.Subt
     cases: list[Any] = [
         {"fields": [{"name": "password", "type": "string", "description": "its hash"}]},
         {"fields": {"password": {"inputFields": [{"field": "token"}], "transformationType": "MASKED"}}},
+        {"fields": [{"name": "a", "type": "struct<token:string,b:int>"}]},
+        {"properties": {"token": {"type": "string", "description": "of a session"}}, "api_key_id": "a", "n_tokens": 3},
         {"columnMetrics": {"token": {"nullCount": 3}}},
         {"secret": {"_producer": "https://h/p", "_schemaURL": "https://h/s"}, "password": None, "token": "none"},
         {"tokenUsage": 5, "passed": True, "primaryKey": "id", "tags": [{"key": "pii", "value": "token"}]},

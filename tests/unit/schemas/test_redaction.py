@@ -139,6 +139,7 @@ def test_a_secret_goes_by_its_place_in_sql_xml_and_addresses(subtests: pytest.Su
         (f"AES_DECRYPT(unbase64(x), '{SECRET}', 'GCM')", f"AES_DECRYPT(unbase64(x), {MASK}, 'GCM')"),
         (f"try_aes_decrypt(a, key => '{SECRET}')", f"try_aes_decrypt(a, {MASK})"),
         (f"aes_encrypt(concat(a, ')'), unhex('{SECRET}'))", f"aes_encrypt(concat(a, ')'), {MASK})"),
+        (f"aes_decrypt(aes_encrypt(a, '{SECRET}'), '{SECRET}')", f"aes_decrypt(aes_encrypt(a, {MASK}), {MASK})"),
         (f"EncryptByPassphrase('{SECRET}', x)", f"EncryptByPassphrase({MASK}, x)"),
         ("aes_encrypt(name, key_column)", "aes_encrypt(name, key_column)"),
         (f"map('user', 'a', 'password', '{SECRET}')", f"map('user', 'a', 'password', {MASK})"),
@@ -154,6 +155,22 @@ def test_a_secret_goes_by_its_place_in_sql_xml_and_addresses(subtests: pytest.Su
         (f"note=jdbc%253Ax%253A%252F%252Fbob%253A{SECRET}%2540h", f"note=jdbc:x://{MASK}@h"),
         (f"/data/https:/{SECRET}@git.example/x.git", f"/data/https:/{MASK}@git.example/x.git"),
         (f"file://user:{SECRET}@host/x", f"file://{MASK}@host/x"),
+        # What stands in two literals, or before its name, or is compared otherwise than by `=`.
+        (f"concat('password=', '{SECRET}')", f"concat('password=', {MASK})"),
+        (f"'password=' || '{SECRET} x'", f"'password=' || {MASK}"),
+        (f"SELECT '{SECRET} x' AS `api_key`, 1 AS a", f"SELECT {MASK} AS `api_key`, 1 AS a"),
+        (f"t.token <> '{SECRET}' AND x", f"t.token <> {MASK} AND x"),
+        (f"token NOT IN ('{SECRET}', 'b') AND x", f"token NOT IN {MASK} AND x"),
+        (f"password LIKE '{SECRET}%'", f"password LIKE {MASK}"),
+        (f"DECLARE password STRING DEFAULT '{SECRET}'", f"DECLARE password STRING DEFAULT {MASK}"),
+        (f"COPY t SECRET_ACCESS_KEY '{SECRET}' CSV", f"COPY t SECRET_ACCESS_KEY {MASK} CSV"),
+        (f"<ns:password>{SECRET}</ns:password>", f"<ns:password>{MASK}</ns:password>"),
+        (f"<password><![CDATA[{SECRET}<x]]></password>", f"<password>{MASK}</password>"),
+        (f"basic.auth.user.info=u:{SECRET}", f"basic.auth.user.info={MASK}"),
+        (f"FERNET_KEY={SECRET}, SECRET_ID={SECRET}", f"FERNET_KEY={MASK}, SECRET_ID={MASK}"),
+        # No other column: a secret with a dot in it.
+        (f"password=my.{SECRET}", f"password={MASK}"),
+        (f'"token": {{"type": "string", "default": "{SECRET}"}}', f'"token": {MASK}'),
     ]
     for text, left in cases:
         with subtests.test(text=text):
@@ -195,6 +212,17 @@ def test_innocent_texts_stay_byte_for_byte(subtests: pytest.Subtests) -> None:
         "https://docs.example/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit",
         *("org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog2", "arn:aws:iam::123456789012:role/etl"),
         '{"type":"struct","fields":[{"name":"password","type":"string","nullable":true,"metadata":{}}]}',
+        # Facts about secrets, columns that are called so, and their types.
+        *("WHERE api_key_id = 5", "token_type: bearer", "password_changed_at = now()", "token_count=5", "max_tokens=5"),
+        *(
+            "private_key_path=/etc/x",
+            "tokenEndpoint: https://h/token",
+            "PASS=5 WARN=0 ERROR=0",
+            "secretary = 'b'",
+        ),
+        "SELECT * FROM password_resets r JOIN users u ON r.token = u.token WHERE u.api_key = `b`.`api_key`",
+        *("struct<token:string,password:array<struct<pwd:decimal(10,2)>>>", " |-- password: string (nullable = true)"),
+        *("token: bigint", " |-- token: struct (nullable = true)", '{"properties": {"token": {"type": "string"}}}'),
         *("Parsed: 'Project [passengers#12 AS p#13]", "struct<key:string,value:array<int>>", "(a + b) % c"),
     ]
     for text in cases:

@@ -28,7 +28,7 @@ from headwater_consumers.graph.schema import (
 from headwater_consumers.materializer.group import commit, forget
 from headwater_consumers.materializer.reporting import ConsumerTotals
 from headwater_consumers.materializer.truth import committed_offsets
-from headwater_schemas.redaction import without_user_info
+from headwater_schemas.redaction import redact
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 GroupOption = Annotated[str | None, typer.Option(help="The consumer group that writes the graph.")]
@@ -94,8 +94,7 @@ def _rebuilt(settings: Settings, archive: str | None, *, yes: bool) -> tuple[dic
             for each in {group, *writing_groups(driver, settings.neo4j.database)}:
                 require_stopped(client, each)
         confirm(
-            f"Delete the graph in {settings.neo4j.require_uri()} and make it again from "
-            f"{without_user_info(archive or topic)}?",
+            f"Delete the graph in {settings.neo4j.require_uri()} and make it again from {redact(archive or topic)}?",
             yes=yes,
         )
         # In this order, an end half-way leaves a graph that the next consumer of the topic completes.

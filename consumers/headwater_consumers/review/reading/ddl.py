@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _CREATE = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(CREATE|REPLACE)\b", re.IGNORECASE | re.DOTALL)
 _BEFORE, _AFTER = "CREATE TABLE t (", "\n)"
+_MOST_CHARACTERS = 262_144
+"""sqlglot takes some hundred times the memory of a text, before a column can be counted."""
 _WORDS = {"timestamptz": "timestamp", "timestampntz": "timestamp_ntz"}
 
 
@@ -28,8 +30,15 @@ def read_ddl(file: str, text: str) -> tuple[tuple[Field, ...], tuple[str, ...] |
         text: its content.
 
     Raises:
-        DeclarationError: it isn't DDL, or has no columns.
+        DeclarationError: it isn't DDL, is too long, or has no columns.
     """
+    if len(text) > _MOST_CHARACTERS:
+        raise _wrong(
+            file,
+            1,
+            f"has {len(text):,} characters; DDL may have {_MOST_CHARACTERS:,}. "
+            "A wider table can be a JSON document (df.schema.json()).",
+        )
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
