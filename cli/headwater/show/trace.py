@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 from rich.table import Table
 from rich.text import Text
@@ -26,6 +27,8 @@ _STYLES = {
 }
 _MOST_RANGES = 8
 _MOST_FILES = 2
+_MOST_ENDING = 3
+_FAILED = ("FAIL", "ABORT")
 
 
 def tree(found: Trace) -> Tree:
@@ -201,6 +204,14 @@ def _some(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
+def _without_outputs(found: Blast) -> Iterator[Step]:
+    """Steps that read what is bad, didn't fail, and have no output that is known."""
+    for hop in found.hops:
+        failed = hop.step.runs and all(run.state in _FAILED for run in hop.step.runs)
+        if hop.inputs and not hop.outputs and not failed:
+            yield hop.step
+
+
 def blast_summary(found: Blast) -> str:
     """The last line."""
     totals = found.totals
@@ -214,4 +225,9 @@ def blast_summary(found: Blast) -> str:
     counts += [f"{totals.clean_again} clean again"] if totals.clean_again else []
     more = " There is more: a greater --limit." if found.truncated else ""
     counted = f"{', '.join(counts)}, over {_some(totals.steps, 'step')}.{more}"
+    if ending := list(dict.fromkeys(map(step_name, _without_outputs(found)))):
+        others = f" and {len(ending) - _MOST_ENDING:,} more" if len(ending) > _MOST_ENDING else ""
+        verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
+        open_ = f"what {', '.join(ending[:_MOST_ENDING])}{others} {verb}: no output of that is known."
+        counted = f"{counted} UNKNOWN is {open_}" if totals.datasets else f"UNKNOWN: {open_} {counted}"
     return "\n".join((counted, quality.lines(found.quality))) if found.quality else counted

@@ -82,6 +82,8 @@ EVENTS: list[LineageEvent] = [
     table("peeked", ["id", "gone"]),
     ran("peeker", "peeked", ""),
     plan("peeker", "leaf.id > peeks.id COPY"),
+    table("ticks", ["value"], type="TOPIC"),
+    ran("ticker", "ticks", ""),
     # Nothing reports who uses it.
     table("alone", ["id"]),
     # What is known, and all of it.
@@ -161,6 +163,7 @@ CASES = [
     Case("read without an output, privacy", "privacy watched -c gone --as pii", ("UNKNOWN: what watcher",)),
     Case("read without an output of it", "impact peeked -c gone --change removed", ("UNKNOWN", "peeker"), UNSAFE),
     Case("read without an output of it, privacy", "privacy peeked -c gone --as pii", ("UNKNOWN: what peeker",)),
+    Case("read without an output, blast", "blast ticks 0 0..10", ("UNKNOWN: what ticker",)),
     Case("reviewed, read without an output", "review --dataset watched id.sql", ("UNKNOWN", "watcher")),
     Case("nobody reports its use", "impact alone -c id --change removed", ("UNKNOWN", "no event"), UNSAFE),
     Case("nobody reports its use, deletion", "may-delete alone", ("isn't complete", "No event"), ("may be deleted",)),
