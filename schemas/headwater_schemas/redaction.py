@@ -84,7 +84,7 @@ _DECLARED: Final = re.compile(  # DECLARE password STRING DEFAULT 'x'
     r"""["`]?\s++\w{1,30}(?:\([\d, ]{1,12}\))?\s++(?:default\s|:?=)\s*+(?=\\*+["'])""", re.IGNORECASE
 )
 _ALIASED: Final = re.compile(  # 'x' AS password
-    r"""(?<!['"\\])(?P<literal>'(?:[^'\\]|\\.|''){1,256}+'|"(?:[^"\\]|\\.|""){1,256}+")(?P<as>\s++as\s++[`"]?)(?P<name>\w{1,128})""",
+    r"""(?P<literal>(?<!['\\])'(?:[^'\\]|\\.|''){1,256}+'|(?<!["\\])"(?:[^"\\]|\\.|""){1,256}+")(?P<as>\s++as\s++[`"]?)(?P<name>\w{1,128})""",
     re.IGNORECASE,
 )
 _IN_XML: Final = re.compile(r"(?:</name>\s*+<value)?+(?:\s[^<>]{0,200})?>")
