@@ -62,6 +62,7 @@ _QUOTED = [
     *("OPTIONS ('my.password' '{} x')", "OPTIONS (url 'a', token '{} x')", "OPTIONS ('fs.s3a.secret.key' = '{} x')"),
     *("aes_encrypt(name, '{} x')", "aes_decrypt(unbase64(a), '{} x', 'GCM')", "map('a', 'b', 'password', '{} x')"),
     *("<user password='{} x'/>", "<property name='password' value='{} x'/>", "<entry key='password'>{} x</entry>"),
+    *("concat('password=', '{} x')", "'password=' || '{} x'", "'{} x' AS password", "token IN ('{} x')"),
     *("sv=1&sig='{}0123456789'", "sig='{}0123456789abc'", "pgp_sym_encrypt(d, '{} x')", "password=SecretStr('{} x')"),
 ]
 _TOKENS = {

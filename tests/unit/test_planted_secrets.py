@@ -17,10 +17,12 @@ from headwater_consumers.bridge.metrics import BridgeMetrics
 from headwater_consumers.materializer.dead_letters.inspection import document_content
 from headwater_consumers.materializer.reporting import Notices
 from headwater_openlineage.outgoing import documents_of
+from headwater_producers.outbox.store import Store
 from headwater_producers.spark.dry_run.options import shown_options, without_secrets
 from headwater_producers.spark.events.job_names import application_name, streaming_name
 from headwater_schemas.codec import encode
 from headwater_schemas.events.build import lineage_event
+from headwater_schemas.record import Record, record_of
 from support.api import client_of, fake_graph
 from support.events import FULL_EVENTS, TIME
 from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
@@ -28,6 +30,8 @@ from support.openlineage import FakeSink, run_event
 from support.planted import document, leaks, shapes, with_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
 SHAPES = shapes()
@@ -39,8 +43,9 @@ def test_there_are_enough_shapes() -> None:
     assert len({shape.text for shape in SHAPES}) >= 150
 
 
-def test_events_and_what_is_made_of_them_have_none() -> None:
+def test_events_and_what_is_made_of_them_have_none(tmp_path: Path) -> None:
     found: list[str] = []
+    records: list[Record] = []
     for shape in SHAPES:
         places: dict[str, str | bytes] = {}
         for name, full in FULL_EVENTS.items():
@@ -54,9 +59,16 @@ def test_events_and_what_is_made_of_them_have_none() -> None:
                 event_time=TIME,
             )
             places[name] = msgspec.json.encode(made)
+            records.append(record_of(made))
         places["names of jobs"] = f"{application_name(shape.text, '')} {streaming_name('a', shape.text, [], None)}"
         places["dry run"] = without_secrets(shape.text) + repr(shown_options({"mode": shape.text}))
         found += leaks([shape], places=places)
+    outbox = Store.create(tmp_path)
+    outbox.append(list(enumerate(records, 1)))
+    files: dict[str, str | bytes] = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    outbox.close()
+    assert sum(map(len, files.values())) > sum(len(record.value) for record in records)
+    found += leaks(SHAPES, places=files)
     assert not found, chr(10).join(found)
 
 

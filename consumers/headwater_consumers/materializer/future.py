@@ -15,6 +15,7 @@ import msgspec
 
 from headwater_schemas.events import IntervalEvent, LineageEvent
 from headwater_schemas.identity import event_id
+from headwater_schemas.redaction import redact
 
 CLOCK_FACET = "headwater_clock"
 """Of a run, job or dataset whose event stated a time of the future: `stated`, and the time that it is `taken_as`."""
@@ -80,7 +81,7 @@ def correction(event: LineageEvent, reason: str, now: datetime, most_seconds: fl
     """
     if event.dataset_event is None and event.job_event is None:
         return None
-    marked = _with_facet(event, CORRECTION_FACET, {"stated": event.event_time.isoformat(), "reason": reason})
+    marked = _with_facet(event, CORRECTION_FACET, {"stated": event.event_time.isoformat(), "reason": redact(reason)})
     corrected = msgspec.structs.replace(marked, event_time=now + timedelta(seconds=most_seconds))
     return msgspec.structs.replace(corrected, event_id=event_id(corrected))
 

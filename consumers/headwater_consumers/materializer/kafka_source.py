@@ -464,11 +464,13 @@ class KafkaSource:
         return handed
 
     def _record(self, offsets: Mapping[Partition, int], attempts: Callable[[Partition], int]) -> None:
-        """Commit offsets that are committed already, with another number of attempts."""
+        """Commit offsets with another number of attempts: where the group stands already, or a new one begins."""
         try:
             self._consumer.commit(offsets=committable(offsets, attempts), asynchronous=False)
         except KafkaException as error:
             self._callbacks.notice(error, "recording how often records were begun")
+        else:
+            self._ownership.confirm(offsets)
 
     def _passed(self, partition: Partition, offset: int) -> list[Record]:
         unread = self._unfetchable.passed(partition, offset)

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from confluent_kafka import TopicPartition
 
 from headwater_benchmarks.soak.consumer import ConsumerProcess
+from headwater_consumers.materializer.offsets import OffsetReader
 from support.materializer import events
 from support.materializer.ended import POISON
-from support.materializer.worlds import RealWorld
+from support.materializer.worlds import Listener, RealWorld, gather
 from support.waiting import patience
 
 if TYPE_CHECKING:
@@ -43,3 +45,17 @@ def test_it_is_set_aside_and_the_partition_goes_on(
     assert (letter.headers["headwater.reason"], letter.value) == (b"SKIPPED", POISON)
     (record,) = neo4j_driver.execute_query("MATCH (r:HwRun) RETURN count(r) AS runs").records
     assert record["runs"] == 60
+
+
+def test_a_new_group_that_is_stopped_before_its_first_commit_leaves_no_attempt(world: RealWorld) -> None:
+    world.put_many(events.good(number) for number in range(3))
+    attempts = []
+    for _ in range(2):
+        source = world.source()
+        source.subscribe(Listener())
+        gather(source, 3)
+        source.close()
+        offsets = OffsetReader(world.client, group=world.group)
+        at = TopicPartition(world.topics.events, 0)
+        attempts.append(offsets.committed([at], timeout_seconds=patience(10))[world.topics.events, 0].attempts)
+    assert attempts == [0, 0]

@@ -129,12 +129,12 @@ def test_retention_of_what_is_to_come_is_bounded() -> None:
 
 
 def test_a_correction_holds_over_what_was_planted_and_gives_its_reason() -> None:
-    right = correction(described("right", NOW - 9 * DAY), "planted on 1 March", NOW, DAY.total_seconds())
+    right = correction(described("right", NOW - 9 * DAY), "planted, token=hunter2", NOW, DAY.total_seconds())
     assert right is not None
     delta, of_future = made([(right, NOW), (described("planted", FAR), NOW - timedelta(seconds=1))])
     assert description(delta) == "right"
     assert of_future == [False, True]
     (node,) = delta.datasets.values()
     facet = json.loads(str(node.registers["facet:headwater_correction"][1]))
-    assert facet == {"stated": "2026-02-20T00:00:00+00:00", "reason": "planted on 1 March"}
+    assert facet == {"stated": "2026-02-20T00:00:00+00:00", "reason": "planted, token=[redacted]"}
     assert correction(interval(1), "why", NOW, 1) is None

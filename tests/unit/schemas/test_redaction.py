@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from headwater_schemas.redaction import MASK, SOURCE_LEFT_OUT, redact, without_source, without_user_info
+from headwater_schemas.quoted_source import SOURCE_LEFT_OUT, without_source
+from headwater_schemas.redaction import MASK, redact, without_user_info
 
 SECRET = "hunter2-S3cr3t"
 

@@ -11,7 +11,8 @@ import msgspec
 from headwater_producers.spark.common.settings import ErrorDetail
 from headwater_producers.spark.plan.names import without_keys
 from headwater_schemas.events import RunError
-from headwater_schemas.redaction import redact, without_source
+from headwater_schemas.quoted_source import without_source
+from headwater_schemas.redaction import redact
 
 NO_TYPE: Final = "unknown error"
 # Enough to find the line that failed, small enough for any record.

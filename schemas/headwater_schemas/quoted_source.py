@@ -1,0 +1,96 @@
+"""Source code out of text: what leaves the process passes through `without_source`.
+
+It leaves file, line and function of a Python traceback, and takes out the lines of code below them; of Spark's messages
+the SQL text and the plan that they quote.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# A line of a traceback ends with a line break; where the traceback is in a quoted text with `\n`, and where that is
+# quoted again with more backslashes.
+_FRAME_LINE: Final = re.compile(r"([ \t|]*+)File \\*+[\"'][^\r\n]*?, line \d++")
+_ESCAPED_FRAME: Final = re.compile(r"(\\{1,8}+)n[ \t|]*+File \\*+[\"'][^\r\n\"']{1,1000}+[\"'], line \d")
+_MARGIN: Final = re.compile(r"[ \t|]*+")
+_HEADING: Final = re.compile(r"^== SQL(?: of [^\r\n]{1,400}+)?(?: \(line \d+, position \d+\))? ==\s*$")
+_BEHIND_SOURCE: Final = re.compile(
+    r"^(?:\s+at [\w.$<>/]+\(|\s*\.\.\. \d+ more|Caused by: |Suppressed: |JVM stacktrace:|== )"
+)
+_CARETS: Final = re.compile(r"^[ \-]*\^+\s*$")
+_TREE: Final = re.compile(r"^[ :|]*[+:]- ")
+
+_MAX_BLANK_LINES: Final = 20
+SOURCE_LEFT_OUT: Final = "(source left out)"
+
+
+def without_source(text: str) -> str:
+    """`text` without the lines of code that it quotes. Idempotent.
+
+    Of a Python traceback, wherever it stands in the text and however deep it is quoted (PySpark's PythonException has
+    it in the middle of a stack trace of the JVM), file, line and function of each frame stay; what is printed below a
+    frame goes, with the marks of Python 3.11 and 3.13. Of Spark's errors the text of the statement (`== SQL ==`) goes,
+    and the plan behind an AnalysisException.
+    """
+    for escape in sorted(set(_ESCAPED_FRAME.findall(text))):
+        text = _without_frames(text, re.compile(rf"((?<!\\)\\{{{len(escape)}}}n)"))
+    return _without_statements(_without_frames(text, re.compile(r"(\r?\n)")))
+
+
+def _without_frames(text: str, line_break: re.Pattern[str]) -> str:
+    pieces = line_break.split(text)  # line, break, line, …, line
+    kept: list[str] = []
+    margin: int | None = None
+    for index in range(0, len(pieces), 2):
+        line = pieces[index]
+        indent = _indent(line)
+        if _FRAME_LINE.match(line):
+            margin = indent
+        elif margin is not None:
+            # A blank line may be one of the code, which goes on then. The JVM's frames are indented, too.
+            blank = indent == len(line)
+            if _code_goes_on(pieces, index, margin) if blank else indent > margin and not _BEHIND_SOURCE.match(line):
+                continue
+            margin = None
+        kept += ((pieces[index - 1] if index else ""), line)
+    return "".join(kept)
+
+
+def _code_goes_on(pieces: list[str], index: int, margin: int) -> bool:
+    line = next((line for line in pieces[index + 2 : index + 2 * _MAX_BLANK_LINES : 2] if line.strip(" \t|")), "")
+    return _indent(line) > margin and not _BEHIND_SOURCE.match(line)
+
+
+def _indent(line: str) -> int:
+    margin = _MARGIN.match(line)
+    return margin.end() if margin else 0
+
+
+def _without_statements(text: str) -> str:
+    if "== SQL" not in text and "- " not in text:
+        return text
+    lines = text.split("\n")
+    kept: list[str] = []
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        if _HEADING.match(line):
+            index, placed = index + 1, "position" in line
+            if index < len(lines) and lines[index] == SOURCE_LEFT_OUT:
+                kept.append(line)
+                continue
+            while index < len(lines) and not _BEHIND_SOURCE.match(lines[index]):
+                index += 1
+                if placed and _CARETS.match(lines[index - 1]):
+                    break
+            kept += (line, SOURCE_LEFT_OUT)
+        elif line.endswith(";") and any(map(_TREE.match, lines[index + 1 : index + 3])):
+            index += 1
+            while index < len(lines) and lines[index].strip() and not _BEHIND_SOURCE.match(lines[index]):
+                index += 1
+            kept.append(line)
+        else:
+            kept.append(line)
+            index += 1
+    return "\n".join(kept)
