@@ -81,7 +81,7 @@ def test_documents_over_http_have_none(caplog: pytest.LogCaptureFixture) -> None
             sink.taken.clear()
             data = document(shape, number, run_event(number))
             answer = client.post("/api/v1/lineage", json=data)
-            bad = client.post("/api/v1/lineage", json={**data, "run": {"runId": 3, "facets": {"x": shape.text}}})
+            bad = client.post("/api/v1/lineage", json={**data, "run": {"runId": [3], "facets": {"x": shape.text}}})
             assert (answer.status_code, bad.status_code) == (201, 400), answer.text
             found += leaks(
                 [shape],
