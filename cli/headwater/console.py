@@ -36,7 +36,7 @@ from rich.text import Span, Text
 
 from headwater.errors import HeadwaterError
 from headwater.invocation import as_called
-from headwater_schemas.redaction import redact
+from headwater_schemas.redaction import redact, without_user_info
 from headwater_schemas.visible import json_escaped, visible, visible_lines
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ class Console:
         sys.stdout.flush()
 
     def message(self, text: str) -> None:
-        """Report something to the person watching."""
-        self.err.print(as_called(redact(text)))
+        """Report something to the person watching. A cursor in it is no key, whatever it looks like."""
+        self.err.print(as_called(without_user_info(text)))
 
     def using(self, servers: Mapping[str, str]) -> None:
         """Report, in one line, which servers the command connects to; each once a command, credentials left out.

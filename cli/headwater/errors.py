@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from headwater_schemas.redaction import redact
+from headwater_schemas.redaction import redact, without_user_info
 
 
 class ExitCode(IntEnum):
@@ -49,7 +49,7 @@ class HeadwaterError(Exception):
     def __init__(self, message: str, *, fix: str = "", nearest: Sequence[str] = ()) -> None:
         super().__init__(message := redact(message))
         self.message = message
-        self.fix = redact(fix)
+        self.fix = without_user_info(fix)
         self.nearest = tuple(nearest)
 
 

@@ -208,7 +208,8 @@ def test_an_existing_topic_is_left_as_it_is_and_its_differences_are_reported(
     admin.create_topics([theirs])[names.events].result(patience(20))
     report = ensure_topics(conf, topic_specs(names))
     assert [(found.setting, found.actual, found.wanted) for found in report.differences] == [
-        ("retention.ms", "60000", "-1")  # a larger max.message.bytes is as good
+        ("retention.ms", "60000", "-1"),  # a larger max.message.bytes is as good
+        ("message.timestamp.type", "CreateTime", "LogAppendTime"),
     ]
     resource = ConfigResource(ResourceType.TOPIC, names.events)
     assert admin.describe_configs([resource])[resource].result(patience(20))["retention.ms"].value == "60000"

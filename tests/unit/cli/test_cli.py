@@ -81,11 +81,14 @@ def test_an_error_is_a_message_on_stderr_and_its_status(
 
 def test_what_is_reported_has_no_credential(capsys: pytest.CaptureFixture[str]) -> None:
     text = "jdbc:x://h/d?user=a&password=hunter2 doesn't answer"
-    error = errors.UnreachableError(text, fix=f"Check {text}")
-    console.message(text)
+    error = errors.UnreachableError(text, fix="Check postgresql://bob:hunter2@h")
+    console.message("Asking postgresql://bob:hunter2@h")
     console.warning(text)
     console.error(error)
     assert "hunter2" not in str(error) + repr(capsys.readouterr())
+    cursor = "lQHECM8niRS9-I0hAALZIDFkNjNkNzIxNGU1NGU1NzI3OWNiZTZmMWYxNWYzMGVj"
+    console.message(f"The next page: --cursor {cursor}")
+    assert cursor in "".join(capsys.readouterr().err.split())
 
 
 def test_a_broken_connection_is_no_end_without_a_word(
