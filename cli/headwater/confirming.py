@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from headwater.console import console
 from headwater.errors import InputError
+
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 
 def confirm(question: str, *, yes: bool) -> None:

@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Sequence
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Message, TopicPartition
 
 from headwater.stack import ensure_jars, java_runtime
 from headwater_schemas.codec import Decoder
@@ -46,10 +46,15 @@ def lineage(stack: StackUnderTest, topic: str) -> list[LineageEvent]:
 
 def events_on(bootstrap_servers: str, topic: str) -> list[LineageEvent]:
     """All events on a topic, partition by partition; none where there is no such topic."""
+    decoder = Decoder()
+    return [decoder.decode(record.value()) for record in records_on(bootstrap_servers, topic)]
+
+
+def records_on(bootstrap_servers: str, topic: str) -> list[Message]:
+    """All records on a topic, partition by partition; none where there is no such topic."""
     settings = {"bootstrap.servers": bootstrap_servers, "log_level": 2, "group.id": "reader"}
     consumer = Consumer({**settings, "enable.auto.commit": False})
-    decoder = Decoder()
-    events: list[LineageEvent] = []
+    found: list[Message] = []
     try:
         for partition in consumer.list_topics(topic, patience(30)).topics[topic].partitions:
             _, end = consumer.get_watermark_offsets(TopicPartition(topic, partition), patience(30))
@@ -58,10 +63,10 @@ def events_on(bootstrap_servers: str, topic: str) -> list[LineageEvent]:
                 record = consumer.poll(patience(30))
                 assert record is not None
                 assert record.error() is None
-                events.append(decoder.decode(record.value()))
+                found.append(record)
     finally:
         consumer.close()
-    return events
+    return found
 
 
 def runs(events: Sequence[LineageEvent], job: str) -> list[RunEvent]:

@@ -66,24 +66,23 @@ class TimedSource(KafkaSource):
 
 
 class TimedMetrics(Metrics):
-    """The metrics, with the time of each step and the progress after each transaction.
+    """The metrics, with the time of each step and of the last transaction.
 
     Attributes:
         begun: when the first partitions were assigned, and the processor time of this process until then; None before.
-        progress: after each transaction: the time, the events applied and relationships created since the start, and
-            the processor time of this process.
+        ended: when the last transaction was committed, and the processor time of this process until then.
         latencies: for each applied event, if wanted: when it was produced, in ms of Unix time, and how many ms later
             its transaction was committed.
-        nodes: nodes created since the start.
+        nodes, relationships: created since the start.
     """
 
     def __init__(self, timeline: Timeline, *, latencies: bool) -> None:
         super().__init__()
         self._timeline = timeline
         self.begun: tuple[float, float] | None = None
-        self.progress: list[tuple[float, int, int, float]] = []
+        self.ended: tuple[float, float] | None = None
         self.latencies: list[tuple[int, float]] | None = [] if latencies else None
-        self.nodes = 0
+        self.nodes = self.relationships = 0
 
     def timed(self, step: PipelineStep, seconds: float) -> None:
         """Record that a step is done, and how long it took."""
@@ -100,32 +99,28 @@ class TimedMetrics(Metrics):
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
         """A transaction with these events was committed."""
-        now, now_ms = time.monotonic(), time.time() * 1_000
+        self.ended = time.monotonic(), time.process_time()
+        now_ms = time.time() * 1_000
         if self.latencies is not None:
             produced = [item.record.timestamp_ms or 0 for item in events]
             self.latencies += [(at, now_ms - at) for at in produced]
-        _, applied, relationships, _ = self.progress[-1] if self.progress else (0.0, 0, 0, 0.0)
         self.nodes += summary.nodes_created
+        self.relationships += summary.relationships_created
         super().wrote(events, seconds, summary)
-        made = relationships + summary.relationships_created
-        self.progress.append((now, applied + len(events), made, time.process_time()))
 
 
 def document(timeline: Timeline, metrics: TimedMetrics, totals: dict[str, Any]) -> dict[str, Any]:
     """The process's report: totals, stages, memory, and time from the first assignment to the last transaction."""
     begun, processor = metrics.begun or (0.0, 0.0)
-    progress = [(at - begun, events, made, used - processor) for at, events, made, used in metrics.progress]
-    seconds, _, relationships, processor_seconds = progress[-1] if progress else (0.0, 0, 0, 0.0)
+    ended, processor_then = metrics.ended or (begun, processor)
     return {
         **totals,
-        "begun": begun,
-        "seconds": seconds,
+        "seconds": ended - begun,
         "nodes": metrics.nodes,
-        "relationships": relationships,
+        "relationships": metrics.relationships,
         "stages": {stage.value: asdict(figures) for stage, figures in timeline.figures().items()},
-        "progress": progress,
         "latencies": metrics.latencies,
-        "processor_seconds": processor_seconds,
+        "processor_seconds": processor_then - processor,
         # getrusage's peak isn't used: a child inherits the peak of the process that started it.
         "peak_rss_mb": peak_mb(os.getpid()) or own_peak_mb(),
     }

@@ -40,7 +40,7 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
     with console.progress(lines=True) as progress, servers.kafka() as broker:
         bench = _Bench(options, servers, broker, progress)
         load = os.getloadavg()[0]
-        contents = bench.fill(options.prefix, options.events, folded=True)
+        contents = bench.fill()
         found, tried = bench.rounds(contents)
     measured = measurements(found, contents, contents.values_distinct, tried)
     late = [latency(*each) for each in found.latency]
@@ -81,16 +81,16 @@ class _Bench:
         self._topics = Topics(broker, options.partitions)
         self._progress = progress
 
-    def fill(self, prefix: str, events: int, *, folded: bool) -> TopicContents:
-        """Fill a topic with events."""
-        task = self._progress.add_task("events", total=events)
-        mixture = Mixture(self._options.seed)
+    def fill(self) -> TopicContents:
+        """Fill the topic with events."""
+        options = self._options
+        task = self._progress.add_task("events", total=options.events)
         contents = self._topics.fill(
-            prefix,
-            mixture.take(events),
-            folded=(folded and self._options.baselines) or self._options.small,
-            sample=self._options.sample,
-            values=(self._options.by_hand or events) if folded and self._options.baselines else 0,
+            options.prefix,
+            Mixture(options.seed).take(options.events),
+            folded=options.baselines or options.small,
+            sample=options.sample,
+            values=(options.by_hand or options.events) if options.baselines else 0,
             put=lambda: self._progress.advance(task),
         )
         self._progress.remove_task(task)

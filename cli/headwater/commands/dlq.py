@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headwater.confirming import confirm
+from headwater.confirming import YesOption, confirm
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console, shortened
 from headwater.decoding import event_decoder
@@ -147,7 +147,7 @@ def replay(
 
 @app.command("acknowledge")
 def acknowledge_all(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    yes: YesOption = False,
     json_output: JsonOption = False,
 ) -> None:
     """Note that all dead letters which are there now have been dealt with: the alert on them ends.

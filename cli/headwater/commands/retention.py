@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from headwater.confirming import confirm
+from headwater.confirming import YesOption, confirm
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
 from headwater.graph_driver import current_graph
@@ -36,7 +36,7 @@ def set_(
         str | None, typer.Option(help="The one job, with --namespace. Default: all.", show_default=False)
     ] = None,
     drop: Annotated[bool, typer.Option("--drop", help="Leave nothing of them: no summaries either.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    yes: YesOption = False,
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:

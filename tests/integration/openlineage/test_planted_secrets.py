@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 
 from headwater_benchmarks.intake.serving import serving
 from headwater_benchmarks.soak.process import PROGRAM
 from support.materializer.process import run_until_caught_up
 from support.openlineage import run_event
 from support.planted import document, leaks, shapes
+from support.running import records_on
 from support.waiting import patience
 
 if TYPE_CHECKING:
@@ -34,20 +34,9 @@ COMMANDS = ["graph dump", "runs list", "dlq list", "search password", "events", 
 
 def values(servers: str, topic: str) -> bytes:
     """All keys, values and headers of a topic."""
-    consumer = Consumer(
-        {"bootstrap.servers": servers, "group.id": "reader", "enable.auto.commit": False, "log_level": 2}
-    )
     found: list[bytes] = []
-    try:
-        for partition in consumer.list_topics(topic, patience(30)).topics[topic].partitions:
-            _, end = consumer.get_watermark_offsets(TopicPartition(topic, partition), patience(30))
-            consumer.assign([TopicPartition(topic, partition, 0)])
-            for _ in range(end):
-                record = consumer.poll(patience(30))
-                assert record is not None
-                found += [record.key() or b"", record.value() or b"", repr(record.headers()).encode()]
-    finally:
-        consumer.close()
+    for record in records_on(servers, topic):
+        found += [record.key() or b"", record.value() or b"", repr(record.headers()).encode()]
     return b"\n".join(found)
 
 

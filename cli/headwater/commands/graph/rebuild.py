@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from headwater.archives import reading_archive
-from headwater.confirming import confirm
+from headwater.confirming import YesOption, confirm
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.consuming import consume, totals_table
@@ -30,7 +30,6 @@ from headwater_consumers.materializer.reporting import ConsumerTotals
 from headwater_consumers.materializer.truth import committed_offsets
 from headwater_schemas.redaction import redact
 
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 GroupOption = Annotated[str | None, typer.Option(help="The consumer group that writes the graph.")]
 ArchiveOption = Annotated[
     str | None,

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from headwater.confirming import confirm
+from headwater.commands.graph.rebuild import GroupOption
+from headwater.confirming import YesOption, confirm
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.errors import CheckFailedError
@@ -24,8 +21,8 @@ _REQUEST_SECONDS = 10.0
 
 
 def restored(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
-    group: Annotated[str | None, typer.Option(help="The consumer group that writes the graph.")] = None,
+    yes: YesOption = False,
+    group: GroupOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """After a restore of Neo4j, set the consumer group back to where the restored graph ends.
@@ -44,15 +41,14 @@ def restored(
             holds = graph_offsets(driver, settings.neo4j.database, topic)
         positions = OffsetReader(quiet(client), group=group).positions(topic, timeout_seconds=_REQUEST_SECONDS)
         back: dict[Partition, int] = {}
-        expired = 0
+        expired = records = 0
         for each in positions:
             # Nothing of a partition that the graph doesn't know, or knows of an incarnation of the topic that is gone.
             holds_until = holds.get((each.partition.number, each.partition.topic_id), 0)
             expired += max(0, each.begin - holds_until)
             if each.committed is not None and holds_until < each.committed:
                 back[each.partition] = max(each.begin, holds_until)
-        committed = {each.partition: each.committed or 0 for each in positions}
-        records = sum(committed[partition] - offset for partition, offset in back.items())
+                records += each.committed - back[each.partition]
         if back:
             confirm(f"Set group {group} back by {records:,} records of {topic}, as far as the graph goes?", yes=yes)
             commit(client, group, back)
