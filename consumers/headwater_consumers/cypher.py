@@ -1,4 +1,8 @@
-"""Cypher statements by name: one file each, below `cypher/` of the package they belong to, its first line `// title`.
+"""Cypher statements by name, several in a file: `cypher/<file>.cypher` of the package they belong to.
+
+A statement begins with the line `// name: title`. A long file may be a folder of files instead. Statements with one
+frame, such as those of checks, give its two parts: the lines before and those after `// row` take the places of the
+frame's lines `// match` and `// row`.
 
 Text of events and of questions never becomes Cypher: a statement is sent as it stands in its file, and everything else
 is a parameter.
@@ -6,27 +10,60 @@ is a parameter.
 
 from __future__ import annotations
 
+import re
+import textwrap
 from functools import cache
 from importlib.resources import files
-from typing import LiteralString
+from typing import Final, LiteralString
+
+_BEGIN: Final = re.compile(r"^// ([a-z][a-z0-9_]*): ", re.MULTILINE)
+_FRAME: Final = "frame"
+_ROW: Final = "\n// row\n"
 
 
-@cache
 def load(package: str, name: str) -> LiteralString:
-    """The statement `cypher/<name>.cypher` of a package; `name` may have a folder before it, with `/`.
+    """Statement `<file>/<name>` of a package, with its title as its first line.
 
     Raises:
-        ValueError: it doesn't begin with a title.
-        FileNotFoundError: there is none of that name.
+        KeyError: the file has none of that name.
+        FileNotFoundError: there is no such file.
+        ValueError: the file doesn't begin with a statement, or has two of one name.
     """
-    text = files(package).joinpath("cypher", *f"{name}.cypher".split("/")).read_text(encoding="utf-8")
-    if not text.startswith("// "):
-        raise ValueError(f"cypher/{name}.cypher of {package} must begin with `// title`")
-    return text
+    file, _, own = name.partition("/")
+    return _statements(package, file)[own]
+
+
+def names(package: str, file: str) -> tuple[str, ...]:
+    """Names of the statements in a file, in their order.
+
+    Raises:
+        As `load`.
+    """
+    return tuple(_statements(package, file))
 
 
 @cache
-def names(package: str, folder: str) -> tuple[str, ...]:
-    """Names of the statements in a folder below `cypher/`, sorted, without the folder."""
-    found = (item.name for item in files(package).joinpath("cypher", folder).iterdir())
-    return tuple(sorted(name.removesuffix(".cypher") for name in found if name.endswith(".cypher")))
+def _statements(package: str, file: str) -> dict[str, LiteralString]:
+    folder = files(package).joinpath("cypher")
+    several = folder.joinpath(file)
+    paths = sorted(several.iterdir(), key=str) if several.is_dir() else [folder.joinpath(f"{file}.cypher")]
+    found: dict[str, LiteralString] = {}
+    for path in paths:
+        before, *parts = _BEGIN.split(path.read_text(encoding="utf-8"))
+        if before or not parts:
+            raise ValueError(f"{path} must begin with `// name: title`")
+        for name, text in zip(parts[::2], parts[1::2], strict=True):
+            if name in found:
+                raise ValueError(f"{path} has a second statement {name}")
+            found[name] = f"// {name}: {text.rstrip()}\n"
+    frame = found.pop(_FRAME, "")
+    return {name: _framed(frame, text) if _ROW in text else text for name, text in found.items()}
+
+
+def _framed(frame: LiteralString, text: LiteralString) -> LiteralString:
+    title, _, body = text.partition("\n")
+    match, _, row = body.partition(_ROW)
+    _, _, lines = frame.partition("\n")
+    for place, part in (("match", match), ("row", row.rstrip())):
+        lines = lines.replace(f"  // {place}\n", textwrap.indent(part, "  ") + "\n")
+    return f"{title}\n{lines}"

@@ -152,7 +152,7 @@ def empty(database: Database) -> None:
     """Delete all nodes, and Headwater's constraints and indexes. The database is the benchmark's own."""
     wipe(database.driver, database.target.database)
     with database.driver.session(database=database.target.database) as session:
-        session.run(load(_PACKAGE, "empty")).consume()
+        session.run(load(_PACKAGE, "database/empty")).consume()
 
 
 @contextlib.contextmanager
@@ -161,7 +161,7 @@ def with_schema(database: Database, name: str) -> Iterator[Database]:
 
     Args:
         database: any.
-        name: of the folder with the statements that make them; `<name>_gone` has those that take them away.
+        name: of the file with the statements that make them; `<name>_gone` has those that take them away.
     """
     with database.driver.session(database=database.target.database) as session:
         for each in names(_PACKAGE, name):
@@ -175,7 +175,7 @@ def with_schema(database: Database, name: str) -> Iterator[Database]:
 def relationships(found: Database) -> int:
     """How many there are."""
     with found.driver.session(database=DATABASE) as session:
-        record = session.run(load(_PACKAGE, "relationships")).single(strict=True)
+        record = session.run(load(_PACKAGE, "database/relationships")).single(strict=True)
         return int(record["relationships"])
 
 

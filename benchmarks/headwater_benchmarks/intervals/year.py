@@ -124,7 +124,7 @@ def sizes(disk: Disk, batches: int) -> dict[str, Any]:
 def counts(driver: Driver, target: Neo4jTarget) -> tuple[int, int]:
     """How many nodes and relationships there are."""
     with driver.session(database=target.database) as session:
-        row = session.run(load("headwater_benchmarks.intervals", "nodes")).single(strict=True)
+        row = session.run(load("headwater_benchmarks.intervals", "database/nodes")).single(strict=True)
         return int(row["nodes"]), int(row["relationships"])
 
 

@@ -27,7 +27,7 @@ class Statements:
         self._timeout_seconds = timeout_seconds
 
     def rows(self, name: str, **parameters: Any) -> list[Record]:
-        """All rows of `query/cypher/<name>.cypher`.
+        """All rows of `query/cypher/hand_written.cypher` by name.
 
         Raises:
             TooLong: the time limit ended it.
@@ -35,7 +35,7 @@ class Statements:
 
         @unit_of_work(timeout=self._timeout_seconds)
         def work(tx: ManagedTransaction) -> list[Record]:
-            return list(tx.run(load("headwater_benchmarks.query", name), parameters))
+            return list(tx.run(load("headwater_benchmarks.query", f"hand_written/{name}"), parameters))
 
         try:
             with self._driver.session(default_access_mode="READ") as session:

@@ -6,15 +6,15 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, LiteralString
+from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, TopicPartition
 
 from headwater.demo.broker import DEPARTED, TOPICS, Broker
 from headwater.demo.folder import DemoFolder
 from headwater.demo.jobs import Job
-from headwater.demo.queries import statement
 from headwater.demo.tracing import ColumnGraph
+from headwater_consumers.cypher import load
 from headwater_consumers.graph.chains import Chain, check_chains
 from headwater_consumers.graph.dump import dump
 from headwater_schemas.events import Certainty
@@ -112,7 +112,7 @@ def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[Jo
 
 def rows(driver: Driver, named: str, **parameters: Any) -> list[dict[str, Any]]:
     """The rows of one of the demo's statements."""
-    text: LiteralString = statement(named)
+    text = load("headwater.demo", f"facts/{named}")
     with driver.session(database="neo4j", default_access_mode="READ") as session:
         return session.execute_read(lambda tx: [dict(record) for record in tx.run(text, parameters)])
 

@@ -1,12 +1,10 @@
-"""The demo's Cypher: files in `cypher/`, each beginning with `// title`; those in `cypher/paste/` for the reader."""
+"""Queries of the demo that are worth pasting into Neo4j Browser: `cypher/paste.cypher`."""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
-from typing import LiteralString, NamedTuple
+from typing import NamedTuple
 
-_FOLDER = files("headwater.demo") / "cypher"
+from headwater_consumers.cypher import load, names
 
 
 class Favourite(NamedTuple):
@@ -16,16 +14,10 @@ class Favourite(NamedTuple):
     text: str
 
 
-@cache
-def statement(name: str) -> LiteralString:
-    """The text of `cypher/<name>.cypher`."""
-    return (_FOLDER / f"{name}.cypher").read_text(encoding="utf-8")
-
-
 def favourites() -> list[Favourite]:
-    """The queries worth pasting, without their title line, in the order of their files' names."""
+    """The queries worth pasting, without their title line, in the order of their file."""
     found = []
-    for file in sorted((_FOLDER / "paste").iterdir(), key=lambda file: file.name):
-        title, _, text = file.read_text(encoding="utf-8").partition("\n")
-        found.append(Favourite(title.removeprefix("// "), text.strip()))
+    for name in names("headwater.demo", "paste"):
+        title, _, text = load("headwater.demo", f"paste/{name}").partition("\n")
+        found.append(Favourite(title.removeprefix(f"// {name}: "), text.strip()))
     return found

@@ -26,11 +26,10 @@ _PACKAGE = "headwater_consumers.analysis"
 
 
 def statement(name: str) -> LiteralString:
-    """The statement `analysis/cypher/<name>.cypher`; `name` may have a folder, `trace/locate`.
+    """Statement of a question by its file and name: `trace/locate` stands in `analysis/cypher/trace.cypher`.
 
     Raises:
-        ValueError: it doesn't begin with a title.
-        FileNotFoundError: there is none of that name.
+        KeyError: there is none of that name.
     """
     return load(_PACKAGE, name)
 
@@ -147,7 +146,7 @@ class Transaction:
         return cast("T", self.elsewhere[of])
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
-        """All rows of `analysis/cypher/<name>.cypher`."""
+        """All rows of a `statement`."""
         return list(self._run(name, parameters))
 
     def row(self, name: str, /, **parameters: Any) -> Record | None:

@@ -1,4 +1,4 @@
-"""The graph's own statements: `cypher/<folder>/<name>.cypher`."""
+"""The graph's own statements."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from headwater_consumers import cypher
 _PACKAGE = "headwater_consumers.graph"
 
 
-def statement(folder: str, name: str) -> LiteralString:
-    """The statement `cypher/<folder>/<name>.cypher`.
+def statement(file: str, name: str) -> LiteralString:
+    """Statement `name` of `cypher/<file>.cypher`, or of a file in the folder `cypher/<file>`.
 
     Raises:
-        ValueError: it doesn't begin with a title.
-        FileNotFoundError: there is none of that name.
+        KeyError: there is none of that name.
     """
-    return cypher.load(_PACKAGE, f"{folder}/{name}")
+    return cypher.load(_PACKAGE, f"{file}/{name}")
 
 
-def names(folder: str) -> tuple[str, ...]:
-    """Names of the statements in a folder, sorted."""
-    return cypher.names(_PACKAGE, folder)
+def names(file: str) -> tuple[str, ...]:
+    """Names of the statements in a file or folder, in their order."""
+    return cypher.names(_PACKAGE, file)

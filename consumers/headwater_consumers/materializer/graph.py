@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from importlib import resources
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from headwater_consumers.cypher import load
 from headwater_consumers.graph.connection import Neo4jTarget, connect
 from headwater_consumers.graph.schema import GraphVersionMismatch, SchemaConflict
 from headwater_consumers.materializer.errors import MOST_LINKS, FoldFailedError, GraphUnusableError, TooManyLinksError
@@ -201,7 +201,7 @@ class Neo4jGraph:
             self._driver.close()
 
     def _run(self, statement: str, **parameters: Any) -> None:
-        text = resources.files(__package__).joinpath("cypher", f"{statement}.cypher").read_text(encoding="utf-8")
+        text = load("headwater_consumers.materializer", f"progress/{statement}")
         with self._driver.session(database=self._target.database) as session:
             session.run(text, parameters).consume()
 

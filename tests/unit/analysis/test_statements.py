@@ -8,13 +8,14 @@ from typing import Any
 
 import headwater_consumers.analysis
 from headwater_consumers.analysis.checks import RULES
+from headwater_consumers.analysis.reader import statement
 from headwater_consumers.analysis.runs.rows import run_item
+from headwater_consumers.cypher import names
 
+PACKAGE = "headwater_consumers.analysis"
 ROOT = Path(next(iter(headwater_consumers.analysis.__path__)))
-TEXTS = {
-    str(path.relative_to(ROOT / "cypher").with_suffix("")): path.read_text(encoding="utf-8")
-    for path in sorted((ROOT / "cypher").rglob("*.cypher"))
-}
+FILES = sorted(path.stem for path in (ROOT / "cypher").iterdir())
+TEXTS = {f"{file}/{name}": statement(f"{file}/{name}") for file in FILES for name in names(PACKAGE, file)}
 MADE = {f"resolve/{label}_keys" for label in ("dataset", "job")}
 MADE |= {f"lineage/{what}_{way}" for what in ("datasets", "beyond") for way in ("upstream", "downstream")}
 RUNS = ("", "count_", "next_", "queries_")
@@ -26,19 +27,19 @@ MADE |= {rule.statement for rule in RULES}
 WRITES = re.compile(r"(?<![.\w])(CREATE|MERGE|SET|DELETE|REMOVE|FOREACH|LOAD|DROP)\b", re.IGNORECASE)
 
 
-def test_each_file_is_one_titled_statement_that_reads() -> None:
+def test_each_is_one_titled_statement_that_reads() -> None:
     assert TEXTS
     faults = []
     for name, text in TEXTS.items():
         title, *body = text.splitlines()
-        if not re.fullmatch(r"// [A-Z].*[^.]", title):
-            faults.append(f"{name}.cypher:1: no title: {title}")
+        if not re.fullmatch(rf"// {name.partition('/')[2]}: [A-Z].*[^.]", title):
+            faults.append(f"{name}:1: no title: {title}")
         for number, line in enumerate(body, start=2):
             code = line.partition("//")[0]
             if line.startswith("//") or ";" in code:
-                faults.append(f"{name}.cypher:{number}: a second comment or statement: {line}")
+                faults.append(f"{name}:{number}: a second comment or statement: {line}")
             if WRITES.search(code):
-                faults.append(f"{name}.cypher:{number}: writes: {line}")
+                faults.append(f"{name}:{number}: writes: {line}")
     assert not faults, "\n".join(faults)
 
 
@@ -49,7 +50,7 @@ def test_what_is_asked_is_one_parameter() -> None:
 
 
 def test_no_two_share_a_title() -> None:
-    titles = [text.splitlines()[0] for text in TEXTS.values()]
+    titles = [text.splitlines()[0].partition(": ")[2] for text in TEXTS.values()]
     assert sorted(titles) == sorted(set(titles))
 
 

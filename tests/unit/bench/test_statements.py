@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import inspect
 import re
-from pathlib import Path
 
 import pytest
 
-import headwater_benchmarks.query as package
 from headwater_benchmarks.ingest import hand_written
 from headwater_benchmarks.query import cases, decoded
-from headwater_consumers.cypher import load
+from headwater_consumers.cypher import load, names
 from headwater_consumers.materializer.write import transaction
 
 pytestmark = pytest.mark.nightly
 
-FOLDER = Path(next(iter(package.__path__)), "cypher")
-NAMES = sorted(path.stem for path in FOLDER.glob("*.cypher"))
+NAMES = names("headwater_benchmarks.query", "hand_written")
 
 
 def test_one_titled_statement(subtests: pytest.Subtests) -> None:
     for name in NAMES:
         with subtests.test(name):
-            title, *body = load("headwater_benchmarks.query", name).splitlines()
-            assert re.fullmatch(r"// [A-Z].*[^.]", title)
+            title, *body = load("headwater_benchmarks.query", f"hand_written/{name}").splitlines()
+            assert re.fullmatch(rf"// {name}: [A-Z].*[^.]", title)
             assert ";" not in "".join(body)
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -22,6 +21,7 @@ from headwater.demo.summary import QUESTIONS
 from headwater.errors import ExitCode
 from headwater.invocation import program
 from headwater.stack.info import Member, StackInfo
+from headwater_consumers.cypher import names
 from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableError
 from support.demo import GOOD
 
@@ -182,12 +182,9 @@ def test_there_are_three_queries_worth_pasting() -> None:
 
 
 def test_every_statement_has_a_title_and_a_caller() -> None:
-    package = files("headwater.demo")
-    source = (package / "facts.py").read_text()
-    for file in (package / "cypher").iterdir():
-        if file.name.endswith(".cypher"):
-            assert file.read_text().startswith("// ")
-            assert re.search(rf'"{file.name.removesuffix(".cypher")}"', source), file.name
+    source = (files("headwater.demo") / "facts.py").read_text()
+    for name in names("headwater.demo", "facts"):
+        assert f'"{name}"' in source
 
 
 def test_phases_are_timed() -> None:

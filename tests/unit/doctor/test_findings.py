@@ -14,6 +14,7 @@ from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox
 from headwater.doctor.examine import Examined
 from headwater.doctor.finding import Finding, Severity, duration_text
 from headwater_consumers.graph.schema import GRAPH_VERSION
+from headwater_consumers.graph.statements import names
 from headwater_producers.outbox.store import Store
 from headwater_schemas.record import Record
 from headwater_schemas.topics import TopicNames, topic_specs
@@ -194,7 +195,7 @@ def whole() -> graph.SeenGraph:
 
 
 def test_every_statement_of_the_schema_is_wanted() -> None:
-    assert len(graph.wanted()) == len(list(Path("consumers/headwater_consumers/graph/cypher/schema").glob("*.cypher")))
+    assert len(graph.wanted()) == len(names("schema"))
 
 
 def test_version_constraints_and_indexes() -> None:

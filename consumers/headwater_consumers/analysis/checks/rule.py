@@ -13,7 +13,7 @@ from headwater_consumers.analysis.reader import Transaction, statement
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule. Its statement, `analysis/cypher/checks/<name>.cypher` with _ for -, gives what breaks it.
+    """A rule. Its statement in `analysis/cypher/checks.cypher`, named as it is with _ for -, gives what breaks it.
 
     Attributes:
         name: of it, in exemptions, metrics and reports.

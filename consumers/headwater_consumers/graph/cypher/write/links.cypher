@@ -1,4 +1,4 @@
-// Relationships that were seen: created, or their spans widened
+// links: Relationships that were seen: created, or their spans widened
 CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:HwJob {key: key}) RETURN collect([x]) AS jobs }
 CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:HwQuery {key: key}) RETURN collect([x]) AS queries }
 CALL () { UNWIND $batch.runs AS key OPTIONAL MATCH (x:HwRun {key: key}) RETURN collect([x]) AS runs }
@@ -139,3 +139,44 @@ CALL (datasets, columns) {
   SET r.first_seen = CASE WHEN r.first_seen <= row[2] OR row[2] IS NULL THEN r.first_seen ELSE row[2] END,
       r.last_seen = CASE WHEN r.last_seen >= row[3] OR row[3] IS NULL THEN r.last_seen ELSE row[3] END
 }
+
+// plan_edges: Edges of plans whose lineage wasn't known before
+CALL () { UNWIND $batch.columns AS key OPTIONAL MATCH (x:HwColumn {key: key}) RETURN collect([x]) AS columns }
+CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:HwDataset {key: key}) RETURN collect([x]) AS datasets }
+CALL () { UNWIND $batch.plans AS key OPTIONAL MATCH (x:HwPlan {key: key}) RETURN collect([x]) AS plans }
+WITH columns + datasets + plans AS nodes
+FOREACH (edge IN $batch.derives |
+  FOREACH (a IN nodes[edge.start] | FOREACH (b IN nodes[edge.end] |
+    CREATE (a)-[r:DERIVES]->(b) SET r = edge.properties)))
+FOREACH (edge IN $batch.influences |
+  FOREACH (a IN nodes[edge.start] | FOREACH (b IN nodes[edge.end] |
+    CREATE (a)-[r:INFLUENCES]->(b) SET r = edge.properties)))
+FOREACH (edge IN $batch.generates |
+  FOREACH (a IN nodes[edge.start] | FOREACH (b IN nodes[edge.end] |
+    CREATE (a)-[r:GENERATES]->(b) SET r = edge.properties)))
+
+// reword_derives: Expressions of DERIVES edges, reported again with another text
+UNWIND $batch.rows AS row
+MATCH ()-[r:DERIVES]->()
+USING INDEX SEEK r:DERIVES(key)
+WHERE r.key = row.key
+SET r += row.properties
+
+// reword_generates: Expressions of GENERATES edges, reported again with another text
+UNWIND $batch.rows AS row
+MATCH ()-[r:GENERATES]->()
+USING INDEX SEEK r:GENERATES(key)
+WHERE r.key = row.key
+SET r += row.properties
+
+// reword_influences: Expressions of INFLUENCES edges, reported again with another text
+UNWIND $batch.rows AS row
+MATCH ()-[r:INFLUENCES]->()
+USING INDEX SEEK r:INFLUENCES(key)
+WHERE r.key = row.key
+SET r += row.properties
+
+// forget: The runs and versions of segments that are written anew
+UNWIND $batch.rows AS key
+MATCH (:HwSegment {key: key})-[r:IN_RUN|READ|WROTE]->()
+DELETE r

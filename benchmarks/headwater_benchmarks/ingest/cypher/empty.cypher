@@ -1,5 +1,0 @@
-// All nodes of a benchmark's database, gone
-MATCH (n)
-CALL (n) {
-  DETACH DELETE n
-} IN TRANSACTIONS OF 2000 ROWS

@@ -1,3 +1,0 @@
-// How many relationships there are; Neo4j keeps count
-MATCH ()-[r]->()
-RETURN count(r) AS relationships

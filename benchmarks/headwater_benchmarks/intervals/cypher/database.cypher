@@ -1,0 +1,4 @@
+// nodes: How many nodes and relationships there are; Neo4j keeps count
+CALL () { MATCH (n) RETURN count(n) AS nodes }
+CALL () { MATCH ()-[r]->() RETURN count(r) AS relationships }
+RETURN nodes, relationships

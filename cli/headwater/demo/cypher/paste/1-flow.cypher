@@ -1,3 +1,0 @@
-// What feeds what: the whole pipeline
-MATCH flow = (:HwDataset)-[:FEEDS]->(:HwDataset)
-RETURN flow

@@ -1,4 +1,0 @@
-// A topic
-MATCH (dataset:HwDataset {name: $name})
-WHERE dataset.namespace STARTS WITH 'kafka:'
-RETURN dataset.key AS key

@@ -1,0 +1,160 @@
+// called: Datasets that have the names of these, by the keys that these would have
+UNWIND $given.keys AS key
+MATCH (a:HwAlias {dataset: key}) WHERE a.tenant = $given.tenant
+MATCH (a)<-[:KNOWN_AS]-(d:HwDataset)
+RETURN key, collect(DISTINCT d.key) AS datasets
+
+// consumers: Consumers of datasets and columns, by the ids of these, and which of them each reads
+UNWIND $given.nodes AS node
+MATCH (n) WHERE id(n) = node
+CALL (n) {
+  MATCH (c:HwConsumer)-[:CONSUMES]->(n)
+  RETURN c
+  UNION
+  MATCH (n)<-[:HAS_COLUMN]-(d:HwDataset)<-[:CONSUMES]-(c:HwConsumer)
+  WHERE NOT EXISTS { MATCH (c)-[:CONSUMES]->(other:HwColumn) WHERE other.dataset = d.key }
+    // Whoever reads a struct, or a topic's payload, reads each field of it, and the other way round.
+    OR EXISTS { MATCH (c)-[:CONSUMES]->(other:HwColumn) WHERE other.dataset = d.key
+      AND (n.name STARTS WITH other.name + '.' OR other.name STARTS WITH n.name + '.') }
+  RETURN c
+}
+OPTIONAL MATCH (owner:HwDataset)-[:HAS_COLUMN]->(n)
+WITH c, coalesce(owner, n) AS d, CASE WHEN n:HwColumn THEN n END AS column
+WHERE c.tenant = $given.tenant
+RETURN c.key AS key, c.name AS name,
+  collect({dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}, column: column {.key, .name, .data_type}}) AS reads
+
+// consumers_of_datasets: Consumers of datasets, by the keys of these
+UNWIND $given.keys AS key
+MATCH (c:HwConsumer)-[:CONSUMES]->(d:HwDataset {key: key})
+RETURN c.key AS key, c.name AS name,
+  collect({dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}, column: null}) AS reads
+
+// declarations: Declarations by key, with what each states of columns
+UNWIND $given.keys AS key
+MATCH (n:HwDeclaration {key: key})
+RETURN properties(n) AS declaration, [(n)-[r:DECLARES]->(c:HwColumn) | [c.name, properties(r)]] AS columns,
+  [(n)-[:DECLARES]->(s:HwDataset|HwJob|HwConsumer) | [s.namespace, s.name]][0] AS subject
+
+// edges: Edges of plans that jobs declare, with the names of what each connects
+UNWIND $given.plans AS plan
+CALL (plan) {
+  MATCH (:HwPlan {key: plan})-[:OF]->(:HwJob)-[:WRITES {declared: true}]->(into:HwDataset)-[:HAS_COLUMN]->(target:HwColumn)<-[e:DERIVES]-(source)
+  WHERE e.plan = plan
+  RETURN into, target.name AS column, source, e
+  UNION ALL
+  MATCH (:HwPlan {key: plan})-[:OF]->(:HwJob)-[:WRITES {declared: true}]->(into:HwDataset)<-[e:INFLUENCES]-(source)
+  WHERE e.plan = plan
+  RETURN into, null AS column, source, e
+}
+MATCH (of:HwDataset {key: coalesce(source.dataset, source.key)})
+RETURN plan, into.namespace AS namespace, into.name AS name, column, of.namespace AS source_namespace, of.name AS source_name,
+  CASE WHEN source:HwColumn THEN source.name END AS source_column, e.kind AS kind, e.masking AS masking, e.expression AS expression
+
+// feeds_elsewhere: Which dataset feeds which by what other sets than one declare, as texts of two keys
+MATCH (x:HwDeclaration)
+USING INDEX SEEK x:HwDeclaration(key)
+WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'job' AND x.set <> $given.set
+UNWIND x._feeds AS pair
+RETURN collect(DISTINCT pair) AS pairs
+
+// holding: Declarations that hold of some datasets, jobs and consumers, with what each states of columns
+CALL () {
+  UNWIND $given.keys AS key
+  MATCH (s:HwDataset {key: key})
+  RETURN s
+  UNION ALL
+  UNWIND $given.keys AS key
+  MATCH (s:HwJob {key: key})
+  RETURN s
+  UNION ALL
+  UNWIND $given.keys AS key
+  MATCH (s:HwConsumer {key: key})
+  RETURN s
+}
+MATCH (s)<-[:DECLARES]-(n:HwDeclaration)
+WHERE n.current
+RETURN properties(n) AS declaration, [(n)-[r:DECLARES]->(c:HwColumn) | [c.name, properties(r)]] AS columns,
+  [s.namespace, s.name] AS subject
+
+// holding_elsewhere: Declarations of other sets than one that hold of some datasets, jobs and consumers, with what each states of columns
+CALL () {
+  UNWIND $given.keys AS key
+  MATCH (s:HwDataset {key: key})
+  RETURN s
+  UNION ALL
+  UNWIND $given.keys AS key
+  MATCH (s:HwJob {key: key})
+  RETURN s
+  UNION ALL
+  UNWIND $given.keys AS key
+  MATCH (s:HwConsumer {key: key})
+  RETURN s
+}
+MATCH (s)<-[:DECLARES]-(n:HwDeclaration)
+WHERE n.current AND n.set <> $given.set
+RETURN properties(n) AS declaration, [(n)-[r:DECLARES]->(c:HwColumn) | [c.name, properties(r)]] AS columns,
+  [s.namespace, s.name] AS subject
+
+// names: Names of datasets and columns, by key
+CALL () {
+  UNWIND $given.keys AS key
+  MATCH (d:HwDataset {key: key})
+  RETURN [key, d.namespace, d.name, null] AS row
+  UNION ALL
+  UNWIND $given.keys AS key
+  MATCH (c:HwColumn {key: key})
+  MATCH (d:HwDataset {key: c.dataset})
+  RETURN [key, d.namespace, d.name, c.name] AS row
+}
+RETURN collect(row) AS names
+
+// owners: Owners that events report of datasets, by key
+UNWIND $given.keys AS key
+MATCH (d:HwDataset {key: key})
+RETURN d.key AS key, d.owners AS owners, d.owner_types AS owner_types
+
+// progress: How far a declaration set is, and how many of some declarations are there
+OPTIONAL MATCH (s:HwDeclarationSet {key: $given.subject})
+CALL () {
+  UNWIND $given.keys AS key
+  MATCH (n:HwDeclaration {key: key})
+  RETURN count(n) AS there
+}
+RETURN coalesce(s.revision, 0) AS revision, there
+
+// readers: Consumers of datasets and columns, by the ids of these, and whether they name the column or read its dataset as a whole
+UNWIND $given.nodes AS node
+MATCH (n) WHERE id(n) = node
+CALL (n) {
+  MATCH (c:HwConsumer)-[:CONSUMES]->(n)
+  RETURN c, true AS named
+  UNION
+  MATCH (n)<-[:HAS_COLUMN]-(d:HwDataset)<-[:CONSUMES]-(c:HwConsumer)
+  WHERE NOT EXISTS { MATCH (c)-[:CONSUMES]->(other:HwColumn) WHERE other.dataset = d.key }
+  RETURN c, false AS named
+  UNION
+  // Whoever reads a struct, or a topic's payload, reads each field of it, and the other way round.
+  MATCH (n)<-[:HAS_COLUMN]-(d:HwDataset)<-[:CONSUMES]-(c:HwConsumer)-[:CONSUMES]->(other:HwColumn)
+  WHERE other.dataset = d.key AND (n.name STARTS WITH other.name + '.' OR other.name STARTS WITH n.name + '.')
+  RETURN c, true AS named
+}
+WITH node, c, named WHERE c.tenant = $given.tenant
+RETURN node, collect(DISTINCT [c.key, c.name, named]) AS consumers
+
+// set: A declaration set
+MATCH (s:HwDeclarationSet {key: $given.subject})
+RETURN s.revision AS revision, s._items AS items, s._missing AS missing, s.format AS format, s.source AS source,
+  s.document AS document
+
+// there: Declarations that are there, of some
+UNWIND $given.keys AS key
+MATCH (n:HwDeclaration {key: key})
+RETURN collect(n.key) AS there
+
+// unknown: Names of datasets that aren't there
+UNWIND $given.datasets AS row
+OPTIONAL MATCH (d:HwDataset {key: row[0]})
+WITH row, d
+WHERE d IS NULL
+RETURN row[1] AS namespace, row[2] AS name

@@ -1,8 +1,0 @@
-// Datasets that one feeds, and the jobs that make them of it
-MATCH (d:HwDataset)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(other)
-WHERE d.key IN $given.datasets AND NOT other.key IN $given.datasets
-  AND ($given.jobs IS NULL OR f.job IN $given.jobs)
-  AND ($given.as_of IS NULL OR f.first_seen <= $given.as_of)
-  AND ($given.since IS NULL OR f.last_seen >= $given.since OR (f.declared AND $given.as_of IS NULL))
-WITH other, f ORDER BY f.last_seen DESC, f.key LIMIT $given.limit
-RETURN collect([other.key, other.title, f.job, f.job_name, other.key]) AS feeds

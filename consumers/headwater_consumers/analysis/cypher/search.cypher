@@ -1,0 +1,97 @@
+// aliases: Datasets by words of their other names, best first
+CALL db.index.fulltext.queryNodes('headwater_alias_words', $given.query, {limit: $given.looked_at}) YIELD node AS a, score
+WHERE a.tenant = $given.tenant
+MATCH (a)<-[:KNOWN_AS]-(n:HwDataset) WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
+WITH n, max(score) AS score, collect(a.name) AS aliases
+RETURN id(n) AS id, score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped, aliases: aliases} AS properties
+ORDER BY score DESC, n.key LIMIT $given.limit
+
+// columns: Columns by words, best first, with their datasets
+CALL db.index.fulltext.queryNodes('headwater_column_words', $given.query, {limit: $given.looked_at}) YIELD node AS n, score
+MATCH (d:HwDataset)-[r:HAS_COLUMN]->(n)
+WHERE n.tenant = $given.tenant AND ($given.namespace IS NULL OR d.namespace = $given.namespace)
+RETURN id(n) AS id, score, n {.key, .name, .data_type, left: r.last_seen IS NOT NULL} AS properties,
+  d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
+ORDER BY score DESC, n.key LIMIT $given.limit
+
+// columns_of: Columns of some datasets that have for each of some words one that begins with it
+MATCH (d:HwDataset)-[r:HAS_COLUMN]->(n:HwColumn)
+WHERE d.key IN $given.keys AND d.tenant = $given.tenant AND all(word IN $given.words WHERE ' ' + n._words CONTAINS ' ' + word)
+RETURN id(n) AS id, 0.0 AS score, n {.key, .name, .data_type, left: r.last_seen IS NOT NULL} AS properties,
+  d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
+ORDER BY n.key LIMIT $given.limit
+
+// consumers: Consumers that are declared now, by key and name
+MATCH (c:HwConsumer)
+USING INDEX SEEK c:HwConsumer(key)
+WHERE c.key > '' AND c.tenant = $given.tenant AND EXISTS { (c)<-[:DECLARES]-(:HwDeclaration {current: true}) }
+RETURN c.key AS key, c.name AS name ORDER BY c.key LIMIT $given.limit
+
+// datasets: Datasets by words, best first
+CALL db.index.fulltext.queryNodes('headwater_dataset_words', $given.query, {limit: $given.looked_at}) YIELD node AS n, score
+WHERE n.tenant = $given.tenant AND ($given.namespace IS NULL OR n.namespace = $given.namespace)
+RETURN id(n) AS id, score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped} AS properties
+ORDER BY score DESC, n.key LIMIT $given.limit
+
+// declared_columns: Columns for which one of some tags is declared, with their datasets
+MATCH (x:HwDeclaration)
+USING INDEX SEEK x:HwDeclaration(key)
+WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
+MATCH (x)-[t:DECLARES]->(n:HwColumn)
+WHERE any(i IN range(0, size(coalesce(t.tags, [])) - 1) WHERE [t.tags[i], t.tag_values[i]] IN $given.tags)
+MATCH (d:HwDataset)-[r:HAS_COLUMN]->(n)
+WHERE $given.namespace IS NULL OR d.namespace = $given.namespace
+WITH DISTINCT n, r, d
+RETURN id(n) AS id, 0.0 AS score, n {.key, .name, .data_type, left: r.last_seen IS NOT NULL} AS properties,
+  d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
+ORDER BY n.key LIMIT $given.limit
+
+// declared_datasets: Datasets for which one of some owners, or one of some tags, is declared
+MATCH (x:HwDeclaration)
+USING INDEX SEEK x:HwDeclaration(key)
+WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
+MATCH (x)-[r:DECLARES]->(m)
+WHERE any(owner IN x.owners WHERE owner IN $given.owners)
+  OR any(n IN range(0, size(coalesce(x.tags, [])) - 1) WHERE [x.tags[n], x.tag_values[n]] IN $given.tags)
+  OR any(n IN range(0, size(coalesce(r.tags, [])) - 1) WHERE [r.tags[n], r.tag_values[n]] IN $given.tags)
+MATCH (x)-[:DECLARES]->(n:HwDataset)
+WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
+WITH DISTINCT n
+RETURN id(n) AS id, 0.0 AS score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped} AS properties
+ORDER BY n.key LIMIT $given.limit
+
+// declared_jobs: Jobs for which one of some owners, or one of some tags, is declared
+MATCH (x:HwDeclaration)
+USING INDEX SEEK x:HwDeclaration(key)
+WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'job'
+MATCH (x)-[r:DECLARES]->(m)
+WHERE any(owner IN x.owners WHERE owner IN $given.owners)
+  OR any(n IN range(0, size(coalesce(x.tags, [])) - 1) WHERE [x.tags[n], x.tag_values[n]] IN $given.tags)
+  OR any(n IN range(0, size(coalesce(r.tags, [])) - 1) WHERE [r.tags[n], r.tag_values[n]] IN $given.tags)
+MATCH (x)-[:DECLARES]->(n:HwJob)
+WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
+WITH DISTINCT n
+RETURN id(n) AS id, 0.0 AS score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, type: n.processing_type} AS properties
+ORDER BY n.key LIMIT $given.limit
+
+// declared_owners: Owners that are declared of datasets or jobs
+MATCH (x:HwDeclaration)
+USING INDEX SEEK x:HwDeclaration(key)
+WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type IN ['dataset', 'job']
+UNWIND x.owners AS owner
+RETURN DISTINCT owner AS key, '' AS value
+
+// declared_tags: Tags that are declared of datasets, of their columns, or of jobs
+MATCH (x:HwDeclaration)
+USING INDEX SEEK x:HwDeclaration(key)
+WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type IN ['dataset', 'job']
+MATCH (x)-[r:DECLARES]->(n)
+WITH CASE WHEN n:HwColumn THEN r.tags ELSE x.tags END AS tags, CASE WHEN n:HwColumn THEN r.tag_values ELSE x.tag_values END AS tag_values
+UNWIND range(0, size(coalesce(tags, [])) - 1) AS n
+RETURN DISTINCT tags[n] AS key, tag_values[n] AS value
+
+// jobs: Jobs by words, best first
+CALL db.index.fulltext.queryNodes('headwater_job_words', $given.query, {limit: $given.looked_at}) YIELD node AS n, score
+WHERE n.tenant = $given.tenant AND ($given.namespace IS NULL OR n.namespace = $given.namespace)
+RETURN id(n) AS id, score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, type: n.processing_type} AS properties
+ORDER BY score DESC, n.key LIMIT $given.limit

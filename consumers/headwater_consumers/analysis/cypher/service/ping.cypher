@@ -1,2 +1,0 @@
-// Whether the graph answers a question
-RETURN 1 AS one

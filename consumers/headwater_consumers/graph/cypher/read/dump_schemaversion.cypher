@@ -1,5 +1,0 @@
-// A page of schemas of datasets in order of key, with what leaves them
-MATCH (n:HwSchemaVersion)
-WHERE n.key > $after
-WITH n ORDER BY n.key LIMIT $page
-RETURN properties(n) AS properties, [(n)-[r:OF]->(m) | [type(r), m.key, properties(r)]] AS leaving

@@ -1,3 +1,0 @@
-// A run is there once
-CREATE CONSTRAINT headwater_run_key IF NOT EXISTS
-FOR (n:HwRun) REQUIRE n.key IS UNIQUE

@@ -1,0 +1,26 @@
+// constraints: Names of Headwater's constraints
+SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'headwater_' RETURN name
+
+// drop_constraint: One constraint less
+DROP CONSTRAINT $name IF EXISTS
+
+// drop_index: One index less
+DROP INDEX $name IF EXISTS
+
+// groups: Consumer groups that wrote into the graph
+MATCH (p:HwProgress) WHERE p.group > ''
+RETURN DISTINCT p.group AS name ORDER BY name
+
+// indexes: Names of Headwater's indexes
+SHOW INDEXES YIELD name WHERE name STARTS WITH 'headwater_' RETURN name
+
+// progress: How far into a topic the graph goes
+MATCH (p:HwProgress) WHERE p.topic = $topic
+RETURN p.partition AS number, coalesce(p.topic_id, '') AS topic_id, p.next_offset AS next_offset
+
+// wipe: All nodes that Headwater wrote, gone
+MATCH (n:HwJob|HwDataset|HwAlias|HwColumn|HwVersion|HwSchemaVersion|HwQuery|HwRun|HwPlan|HwSegment
+  |HwSummary|HwRetention|HwConsumer|HwDeclaration|HwDeclarationSet|HeadwaterGraph|HwProbe|HwProgress)
+CALL (n) {
+  DETACH DELETE n
+} IN TRANSACTIONS OF 2000 ROWS

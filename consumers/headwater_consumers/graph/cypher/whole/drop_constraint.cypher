@@ -1,2 +1,0 @@
-// One constraint less
-DROP CONSTRAINT $name IF EXISTS

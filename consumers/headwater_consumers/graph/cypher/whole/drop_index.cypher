@@ -1,2 +1,0 @@
-// One index less
-DROP INDEX $name IF EXISTS

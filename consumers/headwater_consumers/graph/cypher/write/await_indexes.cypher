@@ -1,2 +1,0 @@
-// Wait until every index is online
-CALL db.awaitIndexes($seconds)

@@ -1,4 +1,0 @@
-// Plans that changed
-UNWIND $batch.rows AS row
-MATCH (n:HwPlan {key: row.key})
-SET n += row.properties
