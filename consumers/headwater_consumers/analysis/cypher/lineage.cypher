@@ -329,3 +329,23 @@ RETURN collect([j.key, j.name, d.key]) AS jobs
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 RETURN collect(node) AS nodes, collect(coalesce(n.dataset, n.key)) AS datasets
+
+// written_since: Datasets that jobs wrote after a time and after all runs with plans; a run that goes on may report its plan yet
+UNWIND $given.made AS one
+MATCH (j:HwJob {key: one[0]})-[w:WRITES]->(:HwDataset {key: one[1]})
+WHERE w.last_seen > one[2] AND coalesce(w.declared, false) = false
+CALL (one) {
+  MATCH (o)-[u:USED]->(p:HwPlan) WHERE u._job = one[0]
+  WITH o, u, p ORDER BY u._job DESC, u.first_seen DESC LIMIT $given.most
+  WITH o, p WHERE one[1] IN p._outputs
+  RETURN max(o.last_seen) AS used
+}
+WITH one, j, w, used
+WHERE (used IS NULL OR w.last_seen > used)
+  AND NOT EXISTS {
+    MATCH (r:HwRun)
+    USING INDEX SEEK r:HwRun(open, last_seen)
+    WHERE r.open = true AND r.last_seen >= w.last_seen
+    MATCH (r)-[:OF]->(j)
+  }
+RETURN one[0] AS job, one[1] AS dataset
