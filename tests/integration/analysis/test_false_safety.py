@@ -170,6 +170,12 @@ CASES = [
     Case("a whole payload, impact", "impact in -c value.email --change removed", ("mirror", "mails"), UNSAFE),
     Case("a whole payload, privacy", "privacy in -c value.email", ("mid", "found"), ("0 columns",)),
     Case("a whole payload, check", "check --rule sensitive-downstream", ("mid", "value"), ("hold",)),
+    Case(
+        "columns that aren't known, check",
+        "check --rule sensitive-downstream",
+        ("UNKNOWN: what newsletter",),
+        ("hold",),
+    ),
     Case("a field of what was made whole", "upstream found -c email --depth all", ("mid", "in"), ("0 upstream",)),
     Case("its other field", "downstream mid -c value.email", ("found#email",), ("found#id",)),
     Case("fields that a plan keeps apart", "downstream apart -c at.city --depth all", ("copied",), ("zips",)),
