@@ -102,6 +102,12 @@ EVENTS: list[LineageEvent] = [
     table("begun", ["id", "unused"]),
     plan("working", "begun.id > works.id COPY"),
     ran("working", "begun", "works", at=LATER, type_=RunEventType.START),
+    # Two hops on, or up, a job reports no column lineage, and one no output.
+    table("spring", ["id"]),
+    plan("first", "spring.id > brook.id COPY"),
+    ran("muddy", "brook", "pond"),
+    ran("gauge", "brook", ""),
+    ran("rain", "cloud", "spring"),
     # Nothing reports who uses it.
     table("alone", ["id"]),
     # What is known, and all of it.
@@ -189,6 +195,10 @@ CASES = [
     Case("read without an output of it, privacy", "privacy peeked -c gone --as pii", ("UNKNOWN: what peeker",)),
     Case("read without an output, blast", "blast ticks 0 0..10", ("UNKNOWN: what ticker",)),
     Case("reviewed, read without an output", "review --dataset watched id.sql", ("UNKNOWN", "watcher")),
+    Case("unknown, two hops on", "downstream spring -c id --depth all", ("may be more", "muddy", "gauge")),
+    Case("unknown, two hops on, datasets", "downstream spring --depth all", ("pond", "may be more", "gauge")),
+    Case("unknown, beyond the depth", "downstream spring -c id --depth 1", ("1 downstream",), ("muddy",)),
+    Case("unknown, two hops up", "upstream brook -c id --depth all", ("may be more", "rain")),
     Case("columns of an earlier run", "impact noted -c unused --change removed", ("not known", "forgetful"), UNSAFE),
     Case("columns of an earlier run, privacy", "privacy noted -c unused --as pii", ("UNKNOWN", "forgetful")),
     Case("columns of an earlier run, lineage", "downstream noted -c unused", ("UNKNOWN", "forgetful"), UNSAFE),

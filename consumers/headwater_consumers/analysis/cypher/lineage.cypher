@@ -150,7 +150,7 @@ RETURN collect([other.key, other.title, f.job, f.job_name, d.key]) AS feeds
 
 // feeding: Datasets that one feeds, and the jobs that make them of it
 MATCH (d:HwDataset)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(other)
-WHERE d.key IN $given.datasets AND NOT other.key IN $given.datasets
+WHERE d.key IN $given.datasets
   AND ($given.jobs IS NULL OR f.job IN $given.jobs)
   AND ($given.as_of IS NULL OR f.first_seen <= $given.as_of)
   AND ($given.since IS NULL OR f.last_seen >= $given.since OR (f.declared AND $given.as_of IS NULL))
@@ -349,3 +349,8 @@ WHERE (used IS NULL OR w.last_seen > used)
     MATCH (r)-[:OF]->(j)
   }
 RETURN one[0] AS job, one[1] AS dataset
+
+// datasets_of: Keys of datasets, and of the datasets of columns, in order
+UNWIND $given.nodes AS id
+MATCH (n) WHERE id(n) = id
+RETURN collect(DISTINCT coalesce(n.dataset, n.key)) AS keys
