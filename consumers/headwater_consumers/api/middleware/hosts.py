@@ -1,7 +1,10 @@
-"""Requests that may come in: under a name of this server, and not from another site's page.
+"""Requests that may come in: under a name of this server, with one length, and not from another site's page.
 
 A web site may point a name of its own at 127.0.0.1, and a browser then takes this server for a part of that site (DNS
 rebinding). Such a request has the site's name in `Host`.
+
+A body with two lengths, by Content-Length and by Transfer-Encoding, may end elsewhere for a proxy before this server,
+which would take its end for a request of somebody else (RFC 9112, 6.1).
 
 Browsers mark each request with who makes it (Fetch Metadata). Another site's page could make a visitor's browser ask
 questions without end although it may not read the answers. Its links may lead here: that is the visitor's own doing.
@@ -16,11 +19,12 @@ from starlette.datastructures import Headers
 from headwater_consumers.api.problems import ProblemType, problem
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class Hosts:
-    """Refuses requests for another host.
+    """Refuses requests for another host, and those with two lengths.
 
     Args:
         app: what follows.
@@ -33,15 +37,18 @@ class Hosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, as ASGI has it."""
-        if scope["type"] == "http" and self._names is not None:
-            host = host_of(Headers(scope=scope).get("host", ""))
-            if host not in self._names:
-                refusal = problem(
-                    ProblemType.HOST, "This server isn't called that; HEADWATER_SERVE_ALLOWED_HOSTS can name more."
-                )
-                await refusal(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+        refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
+        await (refusal or self._app)(scope, receive, send)
+
+    def _refusal(self, headers: Headers) -> Response | None:
+        if "content-length" in headers and "transfer-encoding" in headers:
+            why = "A body has one length: send Content-Length or Transfer-Encoding, not both."
+            return problem(ProblemType.QUESTION, why, headers={"Connection": "close"})
+        if self._names is not None and host_of(headers.get("host", "")) not in self._names:
+            return problem(
+                ProblemType.HOST, "This server isn't called that; HEADWATER_SERVE_ALLOWED_HOSTS can name more."
+            )
+        return None
 
 
 def host_of(header: str) -> str:
