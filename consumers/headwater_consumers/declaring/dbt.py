@@ -58,21 +58,21 @@ _MOST_PERIODS: Final = 1 << 40
 
 
 def is_manifest(value: Any) -> bool:
-    """Whether a document is dbt's manifest."""
+    """Return whether a document is dbt's manifest."""
     return isinstance(value, dict) and "manifest" in str(_of(value, "metadata").get("dbt_schema_version", ""))
 
 
 def read_manifest(file: str, text: str, namespace: str | None, catalog: str | None = None) -> DeclaredSet:
-    """The declaration set of a manifest.
+    """Read the declaration set of a manifest.
 
     Args:
-        file: its name, for messages.
+        file: name of the file, for messages.
         text: JSON.
-        namespace: of its datasets, e.g. `snowflake://account`; a manifest has none.
+        namespace: namespace of the manifest's datasets, e.g. `snowflake://account`; a manifest has none.
         catalog: text of `catalog.json`.
 
     Raises:
-        DeclarationError: something is wrong with it.
+        DeclarationError: the manifest or catalog has mistakes.
     """
     if namespace is None:
         message = "a manifest doesn't have the address of the database: give --namespace, e.g. postgres://host:5432"
@@ -261,7 +261,7 @@ class _Manifest:
         documented = {name.lower(): (name, column) for name, column in _of(node, "columns").items()}
         stored = _of(_of(self._catalog, unique_id), "columns")
         known = {name.lower(): name for name in stored if name}
-        # The catalog's spelling is the database's.
+        # The catalog has the database's spelling.
         spelled = {low: name for low, (name, _) in documented.items()} | known
         out = []
         for low, path in sorted(spelled.items(), key=lambda item: item[1]):
@@ -337,7 +337,7 @@ def _is_dataset(node: Mapping[str, Any]) -> bool:
 
 
 def _meta(node: Mapping[str, Any]) -> dict[str, Any]:
-    """What the project says of a node in words of its own; newer versions of dbt have it in `config`."""
+    """`meta` of a node, the project's own keys; newer versions of dbt have it in `config`."""
     return {**_of(_of(node, "config"), "meta"), **_of(node, "meta")}
 
 

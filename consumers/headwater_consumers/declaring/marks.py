@@ -1,8 +1,8 @@
 """YAML as plain values, with the line that each began in.
 
-PyYAML's parser gives events, in C where libyaml is there (decisions: pyyaml). Text, numbers, booleans and null are made
-of them here; nothing else is, so no file makes an object. The events are read one by one: PyYAML's own tree of nodes
-is made by a recursion in C that a file of many brackets ends with the process.
+PyYAML's parser gives events, in C where libyaml is installed (decisions: pyyaml). Text, numbers, booleans and null are
+made from them here; no other tag is, so no file creates an object. The events are read one by one: PyYAML builds its
+own tree of nodes by a recursion in C, which crashes the process on a file of many brackets.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ a mapping's value is that of its key."""
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A document.
+    """A YAML or JSON document with the line of each value.
 
     Attributes:
-        value: its dicts, lists, texts, numbers, booleans and None. What an alias stands for is there once.
-        lines: where each is.
+        value: dicts, lists, texts, numbers, booleans and None. An alias and its anchor share one value.
+        lines: line of each value, by path.
     """
 
     value: Any
     lines: Lines
 
     def line(self, path: Path) -> int:
-        """The line of a path, or of the nearest that is there above it."""
+        """Line of a path, or of its nearest ancestor in the document."""
         here = self.lines
         for step in path:
             if isinstance(here, int) or step not in here[1]:
@@ -53,10 +53,10 @@ class Marked:
 
 
 def marked(file: str, text: str) -> Marked:
-    """The one document of a YAML text.
+    """Parse the one document of a YAML text.
 
     Raises:
-        DeclarationError: it isn't YAML, has a key twice, or more than a file may have.
+        DeclarationError: the text isn't YAML, has a key twice, or more values than a file may have.
     """
     try:
         return _Reading(file, text).document()
@@ -73,12 +73,12 @@ def marked(file: str, text: str) -> Marked:
 
 @dataclass(slots=True)
 class _Value:
-    """What an event and those within it make.
+    """Value made from an event and those nested in it.
 
     Attributes:
-        value: it.
-        lines: where it is.
-        size: how many values it has, itself included.
+        value: the value.
+        lines: line of each value in it, by path.
+        size: number of values in it, itself included.
     """
 
     value: Any

@@ -1,4 +1,4 @@
-"""What a file of declarations may have. The JSON Schema for editors is made of these classes (`json_schema`)."""
+"""Fields of a file of declarations. The JSON Schema for editors is made from these classes (`json_schema`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 def _symbols(enum: type[StrEnum]) -> tuple[BeforeValidator, WithJsonSchema]:
-    """What a field of an enum takes: its symbols but UNKNOWN."""
+    """Validator and JSON Schema for an enum's symbols except UNKNOWN."""
     names = [one.value for one in enum if one.value != "UNKNOWN"]
 
     def check(value: Any) -> Any:
@@ -103,7 +103,7 @@ class _Part(BaseModel):
 
 
 class Named(_Part):
-    """A dataset or job whose namespace isn't the file's."""
+    """A dataset or job with a namespace other than the file's."""
 
     namespace: str
     """As OpenLineage names it, e.g. `kafka://broker-1:9092`."""
@@ -115,7 +115,7 @@ Ref = Name | Named
 
 
 class OwnerOf(_Part):
-    """An owner, and what kind."""
+    """An owner and the kind of ownership."""
 
     name: Name
     type: Name | None = None
@@ -164,7 +164,7 @@ Day = Annotated[str, BeforeValidator(_date), WithJsonSchema({"type": "string", "
 
 
 class ApprovalOf(_Part):
-    """A reviewed approval of how sensitive a column is that is made from more sensitive ones."""
+    """A reviewed approval of the sensitivity of a column that is made from more sensitive ones."""
 
     covers: SensitivityName
     """The greatest sensitivity of sources that was reviewed; a more sensitive source isn't approved."""
@@ -179,7 +179,7 @@ class ApprovalOf(_Part):
 
 
 class Mark(_Part):
-    """A mark of the dataset, or of one of its versions."""
+    """A mark on the dataset, or on one of its versions."""
 
     mark: Name
     """`critical`, `legal-hold`, `test`, or a word of your own."""
@@ -229,13 +229,13 @@ class Dataset(_Described):
 
 
 class ColumnInput(_Part):
-    """What an output column comes from."""
+    """An input of an output column, and how the output is derived from it."""
 
     dataset: Ref
     column: Name | None = None
-    """Its path; without one, the dataset as a whole."""
+    """Path of the input column; without one, the dataset as a whole."""
     kind: Kind = TransformationKind.DERIVE
-    """How the output comes from it."""
+    """How the output is derived from the input."""
     masking: StrictBool = False
     """Whether the input's value can't be read back from the output."""
     expression: Name | None = None
@@ -243,16 +243,16 @@ class ColumnInput(_Part):
 
 
 class ColumnOutput(_Part):
-    """Where an output column comes from."""
+    """An output column and its inputs."""
 
     dataset: Ref
     column: Name | None = None
-    """Its path; without one, every column."""
+    """Path of the output column; without one, every column."""
     inputs: list[ColumnInput]
 
 
 class Partitions(_Part):
-    """How partitions of an input become partitions of an output: day to month, date to region."""
+    """Partitions of an input that become partitions of an output: day to month, date to region."""
 
     input: Ref
     input_field: Name
@@ -278,15 +278,15 @@ class Job(_Described):
 
 
 class Read(_Part):
-    """What a consumer reads of a dataset."""
+    """A dataset that a consumer reads, as a whole or some of its columns."""
 
     dataset: Ref
     columns: list[Name] | None = None
-    """Their paths; without any, all of the dataset."""
+    """Paths of the columns; without any, the whole dataset."""
 
 
 class Consumer(_Described):
-    """Something or somebody that reads datasets at the end of a pipeline."""
+    """A person or system that reads datasets at the end of a pipeline."""
 
     name: Name
     """Unique among all consumers, e.g. `looker/delay board`."""
@@ -295,7 +295,7 @@ class Consumer(_Described):
 
 
 class Declarations(_Part):
-    """A declaration set: what a team knows of its datasets, jobs and consumers."""
+    """A declaration set: a team's descriptions of its datasets, jobs and consumers."""
 
     set: Name
     """Its id. What leaves the file is withdrawn from the set of this id."""

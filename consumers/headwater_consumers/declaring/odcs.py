@@ -1,7 +1,7 @@
 """ODCS data contracts (Open Data Contract Standard, 2.2 to 3.1) → declaration sets, and back.
 
-The contract's text stays in the set as it is, so it comes back whole: quality rules, prices, roles and servers have no
-place in declarations. What has one, is declared as well:
+The set keeps the contract's text as it is, so the contract comes back whole: quality rules, prices, roles and servers
+have no place in declarations. Fields that have one are declared as well:
 
 | of the contract                                     | becomes                                                        |
 |-----------------------------------------------------|----------------------------------------------------------------|
@@ -79,16 +79,16 @@ _DEFAULT_PORTS: Final = {"postgres": 5432, "postgresql": 5432, "mysql": 3306, "r
 
 
 def read_contract(file: str, text: str, namespace: str | None = None, names: Names | None = None) -> DeclaredSet:
-    """The declaration set of a data contract.
+    """Read the declaration set of a data contract.
 
     Args:
-        file: its name, for messages.
+        file: name of the file, for messages.
         text: YAML or JSON.
-        namespace: of datasets that neither a server nor a custom property names.
-        names: of those that it doesn't name either; None: there may be none.
+        namespace: namespace of datasets that neither a server nor a custom property names.
+        names: looks up datasets for which `namespace` is None, too; None: there may be none.
 
     Raises:
-        DeclarationError: something is wrong with it.
+        DeclarationError: the contract has mistakes.
     """
     document = marked(file, text)
     if not isinstance(document.value, dict) or document.value.get("kind") != "DataContract":
@@ -223,7 +223,7 @@ class _Contract:
         return self._as_stated(body, one, path)
 
     def _as_stated(self, found: _T, of: Mapping[str, Any], path: Path) -> _T:
-        """A declaration with the fields that custom properties state."""
+        """Replace a declaration's fields by those that custom properties state."""
         types = get_type_hints(type(found), include_extras=True)
         fields = {}
         for index, row in enumerate(self._list(of, "customProperties", path)):
@@ -237,7 +237,7 @@ class _Contract:
         return msgspec.structs.replace(found, **fields)
 
     def _others(self) -> Iterator[DeclarationEvent]:
-        """Jobs and consumers of a contract that was made of a declaration set."""
+        """Jobs and consumers of a contract that was made from a declaration set."""
         for index, row in enumerate(self._list(self._value, "customProperties", ())):
             if not isinstance(row, dict) or row.get("property") != DECLARATIONS:
                 continue
@@ -326,7 +326,7 @@ class _Contract:
             )
 
     def _source(self, text: str, own: Mapping[str, DatasetRef], beside: DatasetRef) -> tuple[DatasetRef, str | None]:
-        """A source is an object of the contract, a column of one, or another dataset beside it."""
+        """Parse a source: an object of the contract, a column of one, or a dataset in the namespace of `beside`."""
         if text in own:
             return own[text], None
         table, _, column = text.rpartition(".")
@@ -353,7 +353,7 @@ def _column(path: str, one: Mapping[str, Any]) -> DeclaredColumn:
 
 
 def _type(one: Mapping[str, Any]) -> str | None:
-    """The type of a property. Without a physical one, an object or an array may be stored as anything, e.g. as JSON."""
+    """Physical type of a property, else its logical type; not `object` or `array`, which may be stored as e.g. JSON."""
     logical = _text(one.get("logicalType"))
     return _text(one.get("physicalType")) or (None if logical in {"object", "array"} else logical)
 
@@ -370,7 +370,7 @@ def _transformed(properties: Any, prefix: str) -> Iterator[tuple[str, list[str],
 
 
 def _on_server(server: Mapping[str, Any], name: str) -> DatasetRef | None:
-    """The dataset of an object on a server, as OpenLineage names it; None: not known of this type of server."""
+    """Dataset of an object on a server, as OpenLineage names it; None: no naming is known for this type of server."""
     type_, host = str(server.get("type", "")).lower(), _text(server.get("host"))
     location = _text(server.get("location")) or _text(server.get("path"))
     if type_ == "kafka" and host:
@@ -425,7 +425,7 @@ def _seconds(value: Any, unit: Any) -> int | None:
 
 
 def _time_of_day(value: Any) -> str:
-    """`09:00-08:00` of the standard as files of Headwater's own write it: `09:00 -08:00`. Other texts stay."""
+    """Convert `09:00-08:00` of the standard to `09:00 -08:00` of Headwater's own files. Other texts stay."""
     if type(value) is int and 0 <= value < _MINUTES_OF_A_DAY:
         # To YAML, 10:00 without quotes is a number in base 60.
         value = f"{value // 60:02}:{value % 60:02}"

@@ -1,4 +1,4 @@
-"""The text of a file → its declaration set, or everything that is wrong with it, by line and field."""
+"""Parser of Headwater's own files: text → its declaration set, or all mistakes, by line and field."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ _MESSAGES: Final = {
 
 
 def read_set(file: str, text: str, names: Names | None = None) -> DeclaredSet:
-    """The declaration set of a file of Headwater's own.
+    """Read the declaration set of a file of Headwater's own.
 
     Args:
-        file: its name, for messages.
+        file: name of the file, for messages.
         text: YAML or JSON.
-        names: of datasets without a namespace; None: there may be none.
+        names: looks up datasets without a namespace; None: there may be none.
 
     Raises:
-        DeclarationError: something is wrong with it.
+        DeclarationError: the file has mistakes.
     """
     document = marked(file, text)
     if not isinstance(document.value, dict):
@@ -79,7 +79,7 @@ def read_set(file: str, text: str, names: Names | None = None) -> DeclaredSet:
 
 
 class _Made:
-    """The events' bodies of a file that has the right form."""
+    """Builder of event bodies from a file that has the right form."""
 
     def __init__(self, file: str, document: Marked, found: model.Declarations, names: Names | None) -> None:
         self._file, self._document, self._found, self._names = file, document, found, names
@@ -227,7 +227,7 @@ ColumnOf = tuple[DatasetRef, str | None]
 def column_lineage(
     rows: Iterable[tuple[ColumnOf, ColumnOf, TransformationKind, bool, str | None]],
 ) -> ColumnLineage:
-    """Column lineage of rows: output, input (each dataset and column), kind, masking, expression."""
+    """Build column lineage from rows: output, input (each dataset and column), kind, masking, expression."""
     datasets: dict[DatasetRef, int] = {}
     expressions: dict[str, Expression] = {}
     edges = []
@@ -297,7 +297,7 @@ def _columns(columns: dict[str, model.Column | None] | None) -> tuple[DeclaredCo
 
 
 class Form(BaseModel):
-    """What is read of another format has its form; the rest may be anything."""
+    """Required form of a document in another format; fields that aren't read may be anything."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -306,7 +306,7 @@ def require_form(file: str, document: Marked, form: type[Form]) -> None:
     """Check a document of another format.
 
     Raises:
-        DeclarationError: it hasn't the form, with all mistakes.
+        DeclarationError: the document hasn't the form; with all mistakes.
     """
     try:
         form.model_validate(document.value)
@@ -315,19 +315,19 @@ def require_form(file: str, document: Marked, form: type[Form]) -> None:
 
 
 def _problems_of(file: str, document: Marked, error: ValidationError) -> list[Problem]:
-    """What pydantic found, each place once, in the file's own words."""
+    """Convert pydantic's errors to problems, one for each path, in the file's own words."""
     found: dict[Path, list[Any]] = {}
     for one in error.errors(include_url=False):
         if _is_of_the_form_meant(document.value, one["loc"]):
             found.setdefault(_place(document.value, one), []).append(one)
-    # A value that no form of a union fits has problems of its own, and of each form.
+    # A value that fits no form of a union has errors of its own, and one for each form.
     above = {place[:end] for place in found for end in range(len(place))}
     places = [place for place in found if place not in above]
     return [Problem(file, document.line(place), place, _message(found[place])) for place in places[:_MOST_PROBLEMS]]
 
 
 def _is_of_the_form_meant(value: Any, loc: Sequence[str | int]) -> bool:
-    """Of the mappings that something read may be, the one with `dataset` is meant where that is there."""
+    """Return whether an error is for the form that the file means: a mapping that is read and has `dataset` is a `Read`."""
     for step in loc:
         if step in _FORMS_READ and isinstance(value, dict):
             return step == (model.Read if "dataset" in value else model.Named).__name__
@@ -343,7 +343,7 @@ def _has(value: Any, step: str | int) -> bool:
 
 
 def _place(value: Any, error: Any) -> Path:
-    """Where a problem is: the steps that are in the document, and a key that is missing; names of types left out."""
+    """Path of an error in the document: its steps that exist there, and a missing key; names of types are left out."""
     place: Path = ()
     for step in error["loc"]:
         if _has(value, step):
@@ -368,7 +368,7 @@ def _message(errors: Sequence[Any]) -> str:
 
 
 def _hint(error: Any) -> str:
-    """What would be right in place of a value of the wrong type, where that is easy to see."""
+    """Suggest a correction for a value of the wrong type, where there is an obvious one."""
     type_, value = error["type"], error["input"]
     if type_ == "string_type" and isinstance(value, bool | int | float):
         return ": put it into quotes"
@@ -402,7 +402,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
 
 
 def _keys_at(loc: tuple[str | int, ...]) -> list[str]:
-    """The keys that a mapping may have, the last step of `loc` being one that it may not."""
+    """Keys that a mapping may have, where the last step of `loc` is one that it may not."""
     names = [step for step in loc[:-1] if isinstance(step, str)]
     every: tuple[type[BaseModel], ...] = (*_MODELS.values(), model.Named)
     labels = {each.__name__: each for each in every}
