@@ -327,7 +327,7 @@ def _problems_of(file: str, document: Marked, error: ValidationError) -> list[Pr
 
 
 def _is_of_the_form_meant(value: Any, loc: Sequence[str | int]) -> bool:
-    """Return whether an error is for the form that the file means: a mapping that is read and has `dataset` is a `Read`."""
+    """Return whether an error is for the form that the file means: a mapping with `dataset` is meant as a `Read`."""
     for step in loc:
         if step in _FORMS_READ and isinstance(value, dict):
             return step == (model.Read if "dataset" in value else model.Named).__name__

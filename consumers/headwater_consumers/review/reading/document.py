@@ -1,4 +1,4 @@
-"""JSON with the line of each value; values as they have to be, or what is wrong with them."""
+"""JSON with the line of each value; accessors that check values and report mistakes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Document:
     """A JSON document, for reading by path.
 
     Args:
-        file: its name, for messages.
-        text: its content.
+        file: name of the file, for messages.
+        text: content of the file.
 
     Raises:
-        DeclarationError: it isn't JSON, has a key twice, or is nested too deep.
+        DeclarationError: the text isn't JSON, has a key twice, or is nested too deep.
     """
 
     def __init__(self, file: str, text: str) -> None:
@@ -37,22 +37,22 @@ class Document:
         except RecursionError as error:
             raise DeclarationError([Problem(file, 1, (), f"nested deeper than {_DEEPEST} levels")]) from error
         except ValueError as error:
-            # A whole number of thousands of digits.
+            # An integer with thousands of digits.
             raise DeclarationError([Problem(file, 1, (), f"not JSON: {error}")]) from error
         self._locate(text)
 
     def line(self, path: Path) -> int:
-        """The line that a value begins in; of a value of an object, the one of its key."""
+        """Line that a value begins in; for a value of an object, the line of its key."""
         while path and path not in self._lines:
             path = path[:-1]
         return self._lines.get(path, 1)
 
     def wrong(self, path: Path, message: str) -> DeclarationError:
-        """The error to raise for a value that is wrong, with file, line and field."""
+        """Error to raise for a wrong value, with file, line and field."""
         return DeclarationError([Problem(self.file, self.line(path), path, message)])
 
     def object(self, value: Any, path: Path) -> Mapping[str, Any]:
-        """The value, an object. Where references lead to the same ones over and over, that ends."""
+        """Return the value as an object. Fails after too many, so endless references end."""
         self._objects += 1
         if self._objects > _MOST_OBJECTS:
             raise self.wrong(path[:8], f"has more than {_MOST_OBJECTS:,} objects, references followed")
@@ -61,7 +61,7 @@ class Document:
         return value
 
     def items(self, value: Any, path: Path) -> Iterator[tuple[Any, Path]]:
-        """The items of the value, a list, each with its path."""
+        """Items of the value, a list, each with its path."""
         if not isinstance(value, list):
             raise self.wrong(path, "is a list")
         return ((item, (*path, index)) for index, item in enumerate(value))
@@ -74,21 +74,21 @@ class Document:
         return name
 
     def text(self, of: Mapping[str, Any], key: str, path: Path) -> str | None:
-        """A text; None where it isn't there, is null or empty."""
+        """Text of a key; None where it is missing, null or empty."""
         value = of.get(key)
         if value is not None and not isinstance(value, str):
             raise self.wrong((*path, key), "is a text")
         return value or None
 
     def flag(self, of: Mapping[str, Any], key: str, path: Path) -> bool | None:
-        """True or false; None where it isn't there."""
+        """Boolean of a key; None where it is missing."""
         value = of.get(key)
         if value is not None and not isinstance(value, bool):
             raise self.wrong((*path, key), "is true or false")
         return value
 
     def enum(self, value: Any, path: Path) -> tuple[str, ...] | None:
-        """The values that a column may have, as text; None for None."""
+        """Values that a column may have, as text; None for None."""
         if value is None:
             return None
         return tuple(sorted({shown(item) for item, _ in self.items(value, path) if item is not None}))
@@ -130,10 +130,10 @@ class Document:
 
 
 class YamlDocument(Document):
-    """The same of YAML.
+    """A YAML document, for reading by path.
 
     Raises:
-        DeclarationError: it isn't YAML, or not one document.
+        DeclarationError: the text isn't YAML, or has several documents.
     """
 
     def __init__(self, file: str, text: str) -> None:
@@ -143,10 +143,10 @@ class YamlDocument(Document):
         self.value = self._marked.value
 
     def line(self, path: Path) -> int:
-        """The line that a value begins in."""
+        """Line that a value begins in."""
         return self._marked.line(path)
 
 
 def shown(value: Any) -> str:
-    """A value of an enum as text: a text as it is, any other as JSON."""
+    """A value of an enum as text: a text unchanged, any other as JSON."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
