@@ -228,7 +228,7 @@ class _Reviewing:
         )
 
     def _reasons(self, difference: Difference, consumers: Mapping[str, bool]) -> Iterator[tuple[Severity, str]]:
-        """Reasons for a severity beyond the assets that are hit: declared consumers, and jobs that write the dataset."""
+        """Reasons for a severity beyond the hit assets: declared consumers, and jobs that write the dataset."""
         for name, names_it in sorted(consumers.items()):
             severity = _for_consumer(difference, names_it=names_it)
             if severity is not Severity.NONE:

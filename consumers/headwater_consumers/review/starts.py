@@ -110,7 +110,7 @@ class Starts:
         return Beginning(start, asset, asset, type_)
 
     def _beginning_above(self, difference: Difference, type_: ChangeType) -> Beginning | None:
-        """Nodes for a member that the graph lacks: the column around it. Jobs that read it as a whole read the member."""
+        """Nodes for a member that the graph lacks: the column around it, whose readers as a whole read the member."""
         above = next((known for name in reversed(self._above(difference.column)) if (known := self.named(name))), None)
         if above is None:
             return None

@@ -1,10 +1,10 @@
-"""What is declared of datasets, jobs and consumers: by set, and of one subject by all sets that declare it.
+"""Declarations of datasets, jobs and consumers: by set, and for one subject by all sets that declare it.
 
 answer    the answers
-merge     one subject's declarations of several sets → what is shown, and where they contradict each other
+merge     one subject's declarations of several sets → values to show, and contradictions
 ask       the questions
-consumers who reads some datasets or columns
-owners    who answers for some datasets, jobs or consumers
+consumers consumers of some datasets or columns
+owners    owners of some datasets, jobs or consumers
 """
 
 from headwater_consumers.analysis.declared.answer import Contradiction, Declaration, Declared, SetState

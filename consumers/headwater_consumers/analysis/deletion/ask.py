@@ -1,4 +1,4 @@
-"""The question: may it be deleted?"""
+"""Question whether a dataset, or one of its versions, may be deleted."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _MOST_NAMED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class DeletionQuestion:
-    """What is to be deleted.
+    """Dataset or version to delete, and what counts against it.
 
     Attributes:
-        dataset: its name.
-        version: of it, or how that begins; None: all of it.
+        dataset: name of the dataset.
+        version: version, or a prefix of it; None: the whole dataset.
         since: a job that was observed to read it at this time or later needs it.
-        holding: marks that forbid it.
-        incomplete: whether it is accepted that what is known isn't complete.
+        holding: marks that forbid deletion.
+        incomplete: whether incomplete lineage is accepted.
     """
 
     dataset: str
@@ -52,11 +52,11 @@ class DeletionQuestion:
 
 
 def may_delete(reader: Reader, question: DeletionQuestion) -> MayDelete:
-    """Whether a dataset, or one of its versions, may be deleted, and what needs it.
+    """Return whether a dataset, or one of its versions, may be deleted, and its dependants.
 
     Raises:
         NotFoundError: no such dataset or version.
-        AmbiguousError: several datasets or versions are called that.
+        AmbiguousError: several datasets or versions have this name.
         QuestionError: a field of the question makes no sense.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
@@ -113,10 +113,10 @@ def _version(tx: Transaction, dataset: Asset, names: Sequence[str], version: str
 
 
 class _Around:
-    """What a dataset is made from, and what is made from it, at any distance.
+    """Datasets upstream and downstream of a dataset, at any distance.
 
     Args:
-        tx: to look up in.
+        tx: transaction to read in.
         found: the dataset.
     """
 
@@ -133,18 +133,18 @@ class _Around:
             }
 
     def keys(self, spread: MarkSpread) -> list[str]:
-        """Keys of the datasets whose marks come to it if they spread so, under all their names."""
+        """Keys of the datasets from which a mark with this spread reaches the dataset, under all their names."""
         return sorted(self._hops[spread])
 
     def hops(self, spread: MarkSpread, key: str) -> int:
-        """Hops to one of them."""
+        """Hops to one of these datasets."""
         return self._hops[spread][key]
 
 
 def _marks(
     tx: Transaction, around: _Around, names: Sequence[str], version: str | None, holding: frozenset[str]
 ) -> tuple[HeldMark, ...]:
-    """A dataset's own marks, those of what it is made from that spread downstream, and the reverse."""
+    """A dataset's own marks, marks of upstream datasets that spread downstream, and the reverse."""
     out = []
     for mark, of_version, spread, reason in _rows(declared(tx, names).values()):
         if version is None or of_version in ("", version):
@@ -194,7 +194,7 @@ def _needing(tx: Transaction, uses: Sequence[JobUse], since: datetime) -> tuple[
 
 
 def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
-    """Those of some datasets, by key and id, that a mark `test` holds for: their own, or one that spreads to them."""
+    """Keys of datasets, of these keys and ids, with a mark `test`: their own, or one that spreads to them."""
     if not datasets or not tx.declarations:
         return set()
     identities = Identities.of(tx)
@@ -202,7 +202,7 @@ def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
     shown = {key: identities.shown_node(node) for key, node in datasets.items()}
     found = {key for key in datasets if _has_test(declared(tx, identities.members(key)).values())}
     for spread, statement in _WAYS.items():
-        # Where such a mark may be declared; then what it spreads to from there.
+        # First the datasets that may declare such a mark; then those that it spreads to.
         near = {*shown.values(), *_reached(tx, shown.values(), statement).found}
         nodes, keys = tx.one("lineage/written", nodes=sorted(near)).values()
         under = {name: node for node, key in zip(nodes, keys, strict=True) for name in identities.members(key)}
@@ -215,7 +215,7 @@ def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
 
 
 def _has_test(known: Iterable[Declared], spread: MarkSpread | None = None) -> bool:
-    """Whether all of a dataset is marked as a test; with a spread, so that it spreads that way."""
+    """Return whether a whole dataset is marked as a test; with a spread, whether that mark spreads so."""
     return any(mark == TEST and not of and (spread is None or way == spread.value) for mark, of, way, _ in _rows(known))
 
 
@@ -239,8 +239,8 @@ class _MayRead:
     """Jobs with incomplete column lineage, by whether they may read a dataset without being known to.
 
     Args:
-        tx: to look up in.
-        near: keys of the dataset and all that is made from it, under all their names.
+        tx: transaction to read in.
+        near: keys of the dataset and of all datasets derived from it, under all their names.
         since: plans that were active at this time or later count, and the latest of each job.
     """
 
@@ -257,7 +257,7 @@ class _MayRead:
             jobs.append(job_asset(row["job"]))
 
     def unknown(self) -> Iterator[str]:
-        """What keeps a dataset from being free, as sentences."""
+        """Gaps that keep the verdict open, as sentences."""
         if self.blind:
             yield f"{_jobs(self.blind, 'has', 'have')} unknown inputs and may read it, too: {_named(self.blind)}."
         if self.near:
@@ -267,7 +267,7 @@ class _MayRead:
             )
 
     def notes(self) -> Iterator[str]:
-        """What is left out of the verdict."""
+        """Gaps that don't change the verdict."""
         if self.far:
             yield (
                 f"{_jobs(self.far, 'has', 'have')} incomplete column lineage; what is read there is known, and this "
@@ -285,7 +285,7 @@ def _named(jobs: Sequence[Asset]) -> str:
 
 
 def _unknown(dataset: Asset, uses: Sequence[JobUse], readers: int, may_read: _MayRead) -> Iterator[str]:
-    """What is missing before nothing that is known is nothing."""
+    """Gaps in the lineage of a dataset without known dependants."""
     if not any(use.observed for use in uses):
         yield f"No event reports a job that reads or writes {dataset.spelling}: whoever uses it isn't captured."
     if readers == _MOST_JOBS:
@@ -294,6 +294,6 @@ def _unknown(dataset: Asset, uses: Sequence[JobUse], readers: int, may_read: _Ma
 
 
 def _unseen(tx: Transaction) -> Iterator[str]:
-    """Events that the graph doesn't have yet."""
+    """Sentences on events that the graph doesn't have yet."""
     if tx.freshness.stale is not None:
         yield f"The graph is stale: {tx.freshness.stale}."

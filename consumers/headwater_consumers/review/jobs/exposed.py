@@ -57,7 +57,7 @@ def fields_unread(version: JobVersion, found: Mapping[tuple[str, str], Sequence[
 
 
 def _exposures(output: JobOutput) -> dict[tuple[str, _Field], Exposure]:
-    """Exposure of each field, the most readable one, by path of the value. For a value with members only those count."""
+    """Exposure of each field, the most readable one, by path of the value. For a value with members, theirs alone."""
     found: dict[tuple[str, _Field], Exposure] = {}
     whole = {path[:end] for path in output.read for end, character in enumerate(path) if character == "."}
     for path, fields in output.read.items():
