@@ -94,7 +94,7 @@ def table_of(name: str, symlinks: Sequence[str] | None, types: Sequence[str] | N
     The least of several names; None where there is none, or it is the name itself.
     """
     if not symlinks:
-        return None  # as of most of a page's thousand
+        return None  # as for most of a page's thousand
     pairs = zip_longest(symlinks, types or ())
     return min((link for link, type_ in pairs if link and type_ in _CATALOGS and link != name), default=None)
 

@@ -176,7 +176,7 @@ class _Reading:
         tag = event.tag
         if tag is None or tag == "!":
             tag = self._plain.resolve(yaml.ScalarNode, text, event.implicit)
-        # A date stays the text that it is: nothing here is a date.
+        # A date stays a text: nothing here is a date.
         if tag == _DATE:
             return text
         try:

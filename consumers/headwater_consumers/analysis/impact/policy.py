@@ -115,7 +115,7 @@ class Reading(_Model):
 
 
 class Rule(_Model):
-    """Severity of the steps that a rule fits. A condition that is left out fits everything; of several values one has to fit.
+    """A rule: the verdict on steps that it fits. A missing condition fits everything; of several values one has to fit.
 
     Attributes:
         change: types of change.

@@ -49,7 +49,7 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals
     parts: dict[str, dict[Part, None]] = {}
     for hop in traced.hops:
         for part in hop.outputs:
-            # No surer than the path to it: if a step only possibly used the data, all its outputs only possibly hold it.
+            # No surer than the path to it: a step that only possibly used the data only possibly wrote it.
             found = replace(part, certainty=weakest(hop.overall, part.certainty))
             parts.setdefault(part.dataset.key, {})[found] = None
     notes = list(traced.notes)

@@ -145,7 +145,7 @@ def _rank(place: int, raises: Mapping[int, Raised]) -> int:
 
 
 def _order(place: int, hops: int, raises: Mapping[int, Raised]) -> tuple[int, bool, int, bool, int]:
-    """Sort key for the places of one node, the worst first; no two are equal, so the order of discovery doesn't matter."""
+    """Sort key for the places of one node, the worst first; no two are equal, whatever the order of discovery."""
     return _rank(place, raises), is_indirect(place), hops, not propagates(place), rank_of(place)
 
 
@@ -231,7 +231,7 @@ class _Spreading:
         ]
 
     def _judge_flows(self, feeds: Iterable[Feed], *, indirect: bool) -> dict[int, tuple[int, int]]:
-        """Places and rules that moves by FLOW lead to, by node: most of tens of thousands repeat an earlier combination."""
+        """Places and rules that moves by FLOW lead to, by node: most repeat an earlier combination."""
         return {
             target: self._judge(target, Cause.FLOW, None, masking=False, indirect=indirect)
             for target in dict.fromkeys(map(_TARGET, feeds))

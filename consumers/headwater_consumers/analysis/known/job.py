@@ -206,7 +206,7 @@ def _retention(tx: Transaction, job: Asset) -> KnownRetention | None:
 
 
 def _datasets(tx: Transaction, job: Asset, link: str, names: int) -> tuple[tuple[DatasetUse, ...], int]:
-    """Datasets that a job reads or writes, each once whatever names it has, and their number, given the number of names."""
+    """Datasets that a job reads or writes, each once whatever names it has, and their number."""
     rows = tx.rows("known/datasets_of_job", key=job.key, link=link, most=MOST_DATASETS)
     identities = Identities.of(tx)
     identities.look_at(row["dataset"]["key"] for row in rows)

@@ -362,7 +362,7 @@ def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None)
             last = rows[limit - 1]
             following = paging.encode((last["query"]["key"], last["batch"]), question=asked)
         shown = rows[:limit]
-        # Each with the one before it: the two that don't fit together.
+        # Each with the previous one: the two that don't fit together.
         pairs = micro_batches.preceding(tx, [Stretch(row["query"]["key"], last=row["batch"]) for row in shown], 2)
         return BrokenChainPage(
             tuple(_broken(tx.tenant, row, *pair) for row, pair in zip(shown, pairs, strict=True)), total, following

@@ -80,7 +80,7 @@ def tags_of(properties: Mapping[str, Any]) -> tuple[Tag, ...]:
 
 
 def job_uses(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse, ...]:
-    """Build uses from READS or WRITES relationships, `link`, and their Jobs; owners are the declared ones, else its own."""
+    """Build uses from READS or WRITES relationships, `link`, and their Jobs; owners: declared ones, else the job's."""
     rows = list(rows)
     known = owners_by_key(tx, [row["job"] for row in rows])
     return tuple(JobUse(job_asset(row["job"]), known[row["job"]["key"]], *_link(row["link"])) for row in rows)

@@ -1,4 +1,4 @@
-"""Values that two versions compute otherwise: of columns, and of members of structs, arrays, maps and JSON."""
+"""Values that two versions compute differently: of columns, and of members of structs, arrays, maps and JSON."""
 
 from __future__ import annotations
 

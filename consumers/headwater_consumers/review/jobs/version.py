@@ -212,7 +212,7 @@ def version_of(
     ddl: Iterable[str],
     problems: Iterable[tuple[str, str]],
 ) -> JobVersion:
-    """A version of what a dry run has reported."""
+    """Build a version from the reports of a dry run."""
     known = [JobProblem(script, text, fix) for text, fix in problems]
     read: list[JobOutput] = []
     for report in outputs:
