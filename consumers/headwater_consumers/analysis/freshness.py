@@ -28,7 +28,7 @@ class GraphState:
 
 
 NOT_REPORTED = GraphState(None, None, None)
-"""State of a graph of which no consumer has ever reported its progress. Its answers have no member `graph`."""
+"""State of a graph whose consumers have never reported progress. Its answers have no member `graph`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class TopicEnd:
 
 
 TopicEnds = Callable[[str], Sequence[TopicEnd] | None]
-"""Asks the brokers where the partitions of a topic end; None: they can't be asked."""
+"""Asks the brokers for the begin and end offsets of a topic's partitions; None: they can't be asked."""
 
 
 def not_asked(_topic: str) -> None:

@@ -35,10 +35,10 @@ from headwater_schemas.naming import is_declared_cluster
 
 _CATALOGS = frozenset({"TABLE", "VIEW"})
 MOST_NAMES = 1_000
-"""Datasets of one class, and claims of one name, that are looked at."""
+"""Most datasets of one class, and claims of one name, to look at."""
 
 
-class Place(NamedTuple):
+class NodeSpan(NamedTuple):
     """Interval of time in which a node stands for a shown node.
 
     Attributes:
@@ -131,7 +131,7 @@ class Identities:
         self._shown: dict[str, str] = {}
         self._members: dict[str, list[tuple[str, datetime | None, datetime | None]]] = {}
         # Only nodes of datasets and columns that stand for others, or for a time.
-        self._places: dict[int, tuple[Place, ...]] = {}
+        self._node_spans: dict[int, tuple[NodeSpan, ...]] = {}
         self._nodes: dict[int, list[int]] = {}
         self._changes: dict[str, _ColumnFacts | None] = {}
         self._column_names: dict[tuple[str, ...], ColumnNames] = {}
@@ -144,7 +144,7 @@ class Identities:
     @property
     def any(self) -> bool:
         """True if any looked-up node may be one with another."""
-        return self._tx.several_names or bool(self._places)
+        return self._tx.several_names or bool(self._node_spans)
 
     # By key.
 
@@ -203,7 +203,7 @@ class Identities:
         for row in () if datasets else self._tx.rows("identity/spellings", nodes=new):
             for same in _spellings(row["columns"]).values():
                 self._nodes[same[0]] = same
-                self._places |= {node: (Place(same[0]),) for node in same[1:]}
+                self._node_spans |= {node: (NodeSpan(same[0]),) for node in same[1:]}
         if self._tx.several_names:
             self._learn_of_datasets(new)
 
@@ -224,22 +224,22 @@ class Identities:
                     paths = [None] if path is None else names.all_of(shown)
                     same = list(dict.fromkeys(found for each in paths for found in self._same(members, each, ids)))
                     if same:
-                        counts.append(Place(same[0], _latest(since, begun), _earliest(until, ended)))
+                        counts.append(NodeSpan(same[0], _latest(since, begun), _earliest(until, ended)))
                         self._nodes[same[0]] = same
-            if counts and counts != [Place(node)]:
-                self._places[node] = tuple(counts)
+            if counts and counts != [NodeSpan(node)]:
+                self._node_spans[node] = tuple(counts)
 
-    def places(self, node: int) -> tuple[Place, ...]:
+    def node_spans(self, node: int) -> tuple[NodeSpan, ...]:
         """Shown nodes that a looked-up node stands for, with their intervals: mostly itself."""
-        return self._places.get(node) or (Place(node),)
+        return self._node_spans.get(node) or (NodeSpan(node),)
 
     def shown_node(self, node: int) -> int:
         """Shown node for one that was looked up."""
-        return self.places(node)[-1].node if node in self._places else node
+        return self.node_spans(node)[-1].node if node in self._node_spans else node
 
     def taking(self, node: int, first: datetime | None, last: datetime | None) -> list[int]:
         """Shown nodes that a node stood for from `first` to `last`; none: a column that was another one then."""
-        return list(dict.fromkeys(place.node for place in self.places(node) if place.takes(first, last)))
+        return list(dict.fromkeys(span.node for span in self.node_spans(node) if span.takes(first, last)))
 
     def column_notes(self, column: Asset) -> tuple[str, ...]:
         """Sentences on a column's former names and on a dropped column of its name; none for any other asset."""
@@ -288,23 +288,23 @@ class Identities:
     @property
     def bounded(self) -> bool:
         """True if a node met so far counts only for a span of time."""
-        return any(place.since or place.until for places in self._places.values() for place in places)
+        return any(span.since or span.until for spans in self._node_spans.values() for span in spans)
 
     def hops(
         self, asked: Iterable[int], sources: Sequence[int], targets: Sequence[int], edges: Sequence[int]
     ) -> list[tuple[int, int, int]]:
         """Translate hops between datasets to hops between the shown ones: index of the edge, source, target."""
         self.learn([*sources, *targets], datasets=True)
-        if not self._places:
+        if not self._node_spans:
             return [(n, *ends) for n, ends in enumerate(zip(sources, targets, strict=True))]
         times = self._times(sources, targets, edges) if self.bounded else {}
         wanted = set(asked)
         out = []
         for n, (source, target, edge) in enumerate(zip(sources, targets, edges, strict=True)):
             span = times.get(edge, (None, None))
-            for begin in self.places(source):
+            for begin in self.node_spans(source):
                 if begin.node in wanted and begin.takes(*span):
-                    out += [(n, begin.node, end.node) for end in self.places(target) if end.takes(*span)]
+                    out += [(n, begin.node, end.node) for end in self.node_spans(target) if end.takes(*span)]
         return out
 
     def _times(
@@ -313,7 +313,7 @@ class Identities:
         doubtful = [
             edge
             for source, target, edge in zip(sources, targets, edges, strict=True)
-            if source in self._places or target in self._places
+            if source in self._node_spans or target in self._node_spans
         ]
         rows = self._tx.rows("identity/times", edges=list(dict.fromkeys(doubtful)))
         return {row["edge"]: (moment(row["first"]), moment(row["last"])) for row in rows}

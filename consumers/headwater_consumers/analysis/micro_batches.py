@@ -46,7 +46,7 @@ from headwater_schemas.identity import from_micros
 T = TypeVar("T")
 
 NO_LIMIT = 2**63 - 1
-"""Batch ids are below this."""
+"""Upper bound of batch ids."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 EVER: Final = datetime.max.replace(tzinfo=UTC)
-"""Later than everything: for questions that have no end."""
+"""Latest time, for questions without an end."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

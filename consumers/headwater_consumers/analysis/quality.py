@@ -24,9 +24,9 @@ from headwater_consumers.graph.keys import dataset_key
 from headwater_consumers.graph.segments import segment
 
 LOOKED_AT = 20
-"""Latest runs of a job with assertions, of which the latest about the dataset is taken."""
+"""Latest runs of a job with assertions among which the last one about the dataset is searched."""
 AT_ONCE = 100
-"""Streaming queries whose micro-batches are read together; of all that there are."""
+"""Streaming queries whose micro-batches are read together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

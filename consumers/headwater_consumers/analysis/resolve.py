@@ -88,11 +88,11 @@ def _datasets(tx: Transaction, text: str, *, whole: bool) -> list[FoundNode]:
         if named:
             return _by_keys(tx, AssetKind.DATASET, named)
     for name in (text, text.partition(".")[2] if text.count(".") > 1 else ""):
-        alike = names.exact(tx, AssetKind.DATASET, name) if name else []
+        matches = names.exact(tx, AssetKind.DATASET, name) if name else []
         if name and Identities.of(tx).any:
-            alike += names.known_as(tx, name)
-        if alike:
-            return [FoundNode(*each) for each in dict.fromkeys(alike)]
+            matches += names.known_as(tx, name)
+        if matches:
+            return [FoundNode(*each) for each in dict.fromkeys(matches)]
     if not whole and (ending := names.by_last_part(tx, text, aliases=Identities.of(tx).any)):
         return [FoundNode(*each) for each in ending]
     return _begun(tx, AssetKind.DATASET, text)
@@ -124,13 +124,13 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
         return _shown_column(tx, found)
     rows = [row for member in members for row in tx.rows("resolve/columns", dataset=member)]
     known = list(dict.fromkeys(row["name"] for row in rows))
-    alike = {row["name"]: row["key"] for row in rows if row["name"].casefold() == column.casefold()}
-    each = filter(None, (_column(tx, key) for key in alike.values()))
+    matches = {row["name"]: row["key"] for row in rows if row["name"].casefold() == column.casefold()}
+    each = filter(None, (_column(tx, key) for key in matches.values()))
     shown = {one.asset.key: one for one in (_shown_column(tx, one) for one in each)}
     if len(shown) > 1:
         raise AmbiguousError(
-            f"{len(alike)} columns of {owner.asset.spelling} are called {column!r} but for capitals: name one.",
-            candidates=[f"{owner.asset.spelling}#{name}" for name in alike],
+            f"{len(matches)} columns of {owner.asset.spelling} are called {column!r} but for capitals: name one.",
+            candidates=[f"{owner.asset.spelling}#{name}" for name in matches],
         )
     if shown:
         return next(iter(shown.values()))
@@ -188,8 +188,8 @@ def _in_any_case(tx: Transaction, kind: AssetKind, text: str) -> list[FoundNode]
     """Assets with this name in other capitals, as `names.nearest` finds them."""
     wanted = text.casefold()
     near = names.nearest(tx, kind, text)
-    alike = [asset for asset in near if wanted in (asset.spelling.casefold(), asset.name.casefold())]
-    return _by_keys(tx, kind, [asset.key for asset in alike])
+    matches = [asset for asset in near if wanted in (asset.spelling.casefold(), asset.name.casefold())]
+    return _by_keys(tx, kind, [asset.key for asset in matches])
 
 
 def _by_keys(tx: Transaction, kind: AssetKind, keys: list[str]) -> list[FoundNode]:

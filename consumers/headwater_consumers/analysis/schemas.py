@@ -14,7 +14,7 @@ from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.graph.keys import schema_key
 
 MOST_CHANGES = 100
-"""Of one schema against the one before."""
+"""Most changes of one schema to show."""
 
 _NULLABLE = {"true": True, "false": False, "": None}
 

@@ -14,9 +14,9 @@ LEVELS: Final = (
     Sensitivity.PII,
     Sensitivity.RESTRICTED,
 )
-"""From what nothing is known of to what needs leave for each reader; a level is the index."""
+"""Sensitivities in order, from undeclared to needing permission for each reader; a level is the index."""
 SENSITIVE: Final = LEVELS[3:]
-"""Those whose values are followed, and may not be passed on as something lower."""
+"""Sensitivities whose values are followed, and may not be passed on as something lower."""
 LEAST_SENSITIVE: Final = LEVELS.index(SENSITIVE[0])
 
 

@@ -1,6 +1,6 @@
 """Declaration sets: reviewed files in which people describe datasets, jobs and consumers.
 
-marks      YAML as values, with the line of each
+yaml_lines YAML as values, with the line of each
 model      fields of Headwater's own file format; its JSON Schema
 names      a name without a namespace → its dataset in the graph
 problems   a mistake in a file: line, field and message

@@ -34,7 +34,7 @@ _LOGICAL_TYPES: Final = {
     "date": "date",
     "array": "array",
 }
-"""Of the first word of a data type, as Spark and catalogs spell it; others have a physical type only."""
+"""Logical type by the first word of a data type, as Spark and catalogs spell it; others have a physical type only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def cycles(own: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]] = (
         if group is None or group != groups.get(target) or group in seen:
             continue
         seen.add(group)
-        out.append([source, *_way(feeds, target, source)])
+        out.append([source, *_shortest_path(feeds, target, source)])
     return out[:_MOST]
 
 
@@ -82,7 +82,7 @@ def _groups(feeds: _Feeds) -> dict[str, int]:
     return group
 
 
-def _way(feeds: _Feeds, start: str, end: str) -> list[str]:
+def _shortest_path(feeds: _Feeds, start: str, end: str) -> list[str]:
     """Shortest path from one node to another, both included; there is always one."""
     before: dict[str, str | None] = {start: None}
     waiting = deque([start])

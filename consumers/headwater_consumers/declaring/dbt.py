@@ -26,10 +26,10 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from headwater_consumers.declaring.json_lines import line_in_json
-from headwater_consumers.declaring.marks import Marked
 from headwater_consumers.declaring.problems import DeclarationError, Problem
 from headwater_consumers.declaring.reading import Form, require_form
 from headwater_consumers.declaring.sets import DeclaredSet, by_digest
+from headwater_consumers.declaring.yaml_lines import LocatedDocument
 from headwater_schemas import naming
 from headwater_schemas.events import (
     ConsumerType,
@@ -44,7 +44,7 @@ from headwater_schemas.events import (
 
 FORMAT: Final = "dbt"
 CATALOG: Final = "catalog.json"
-"""What mistakes of the catalog name."""
+"""File name in messages about the catalog."""
 _DATASETS: Final = frozenset({"model", "seed", "snapshot", "source"})
 _TYPES: Final = {
     "dashboard": ConsumerType.DASHBOARD,
@@ -103,7 +103,7 @@ def _parsed(file: str, text: str) -> Any:
 
 def _require_form(file: str, text: str, value: Any, form: type[Form]) -> None:
     try:
-        require_form(file, Marked(value, 1), form)
+        require_form(file, LocatedDocument(value, 1), form)
     except DeclarationError as error:
         located = [replace(each, line=line_in_json(text, each.path)) for each in error.problems]
         raise DeclarationError(located) from error

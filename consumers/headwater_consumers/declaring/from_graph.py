@@ -39,7 +39,7 @@ _SAME: Final = (
     *("description", "classification", "criticality", "certified", "freshness_seconds", "deadline", "notice_days"),
     *("on_call", "contact", "url", "keep_days", "reference"),
 )
-"""Properties of a declaration that are fields of the same name and value."""
+"""Properties of a declaration that are fields with the same name and value."""
 
 
 @dataclass(frozen=True, slots=True)

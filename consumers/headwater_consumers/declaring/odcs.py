@@ -29,11 +29,11 @@ from typing import Annotated, Any, Final, TypeVar, get_type_hints
 import msgspec
 from pydantic import Field
 
-from headwater_consumers.declaring.marks import Marked, marked
 from headwater_consumers.declaring.names import Names, UnresolvedNameError
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 from headwater_consumers.declaring.reading import Form, column_lineage, require_form
 from headwater_consumers.declaring.sets import DeclaredSet, by_digest
+from headwater_consumers.declaring.yaml_lines import LocatedDocument, parse_yaml
 from headwater_schemas import naming
 from headwater_schemas.events import (
     DatasetRef,
@@ -52,11 +52,11 @@ NAMESPACE: Final = "headwater.namespace"
 NAME: Final = "headwater.name"
 """Custom properties of a schema object, or of the contract, that name its dataset."""
 PREFIX: Final = "headwater."
-"""Of custom properties that are a field of the declaration of an object or property (`declaring.contract`)."""
+"""Prefix of custom properties that are a field of an object's or property's declaration (`declaring.contract`)."""
 DECLARATIONS: Final = "headwater.declarations"
-"""Custom property of a contract that was made of a declaration set: the set's jobs and consumers."""
+"""Custom property of a contract that was made from a declaration set: the set's jobs and consumers."""
 NOT_DECLARED: Final = "headwater.not_declared"
-"""Custom property of a property that is only on the way to one that is declared."""
+"""Custom property of a property that is only a parent of declared ones."""
 
 _IDENTITY: Final = frozenset({"set", "dataset", "job", "consumer", "path"})
 _T = TypeVar("_T", bound=msgspec.Struct)
@@ -90,10 +90,10 @@ def read_contract(file: str, text: str, namespace: str | None = None, names: Nam
     Raises:
         DeclarationError: the contract has mistakes.
     """
-    document = marked(file, text)
+    document = parse_yaml(file, text)
     if not isinstance(document.value, dict) or document.value.get("kind") != "DataContract":
         raise DeclarationError(
-            [Problem(file, document.line(("kind",)), ("kind",), "is DataContract in a data contract")]
+            [Problem(file, document.line(("kind",)), ("kind",), "must be DataContract in a data contract")]
         )
     return _Contract(file, text, document, namespace, names).declared()
 
@@ -132,7 +132,9 @@ class _Document(_Defined):
 
 
 class _Contract:
-    def __init__(self, file: str, text: str, document: Marked, namespace: str | None, names: Names | None) -> None:
+    def __init__(
+        self, file: str, text: str, document: LocatedDocument, namespace: str | None, names: Names | None
+    ) -> None:
         self._file, self._text, self._document, self._namespace = file, text, document, namespace
         self._names = names
         self._value: dict[str, Any] = document.value
@@ -175,7 +177,7 @@ class _Contract:
         if found is None:
             return []
         if not isinstance(found, list):
-            self._wrong((*path, key), "is a list")
+            self._wrong((*path, key), "must be a list")
             return []
         return found
 

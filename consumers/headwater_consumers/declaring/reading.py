@@ -10,10 +10,10 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from headwater_consumers.declaring import model
-from headwater_consumers.declaring.marks import Marked, marked
 from headwater_consumers.declaring.names import Names, UnresolvedNameError
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 from headwater_consumers.declaring.sets import MOST_DECLARATIONS, MOST_PAIRS, DeclaredSet
+from headwater_consumers.declaring.yaml_lines import LocatedDocument, parse_yaml
 from headwater_schemas.events import (
     Approval,
     ColumnEdge,
@@ -36,23 +36,23 @@ from headwater_schemas.redacted_values import redacted
 
 _MOST_PROBLEMS: Final = 100
 _OF_A_ROW: Final = 2
-"""Steps to one of `datasets`, `jobs` or `consumers`."""
+"""Number of steps to one of `datasets`, `jobs` or `consumers`."""
 _FORMS_READ: Final = frozenset({model.Read.__name__, model.Named.__name__})
 _INDIRECT: Final = frozenset(
     kind for kind in TransformationKind if kind.value.endswith("_DEPENDENCY") or kind is TransformationKind.CONDITIONAL
 )
 _REST: Final = re.compile(r"[^(<]*[)>]+")
-"""What YAML takes for a key behind the comma of `{type: decimal(10,2)}`."""
+"""Key that YAML sees behind the comma of `{type: decimal(10,2)}`."""
 _COPIED: Final = ("description", "classification", "sensitivity", "criticality", "certified", "deadline")
 _MESSAGES: Final = {
-    "string_type": "is a text",
-    "list_type": "is a list",
-    "dict_type": "is a mapping",
-    "model_type": "is a mapping",
-    "greater_than_equal": "is 1 or more",
-    "bool_type": "is true or false",
+    "string_type": "must be a text",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping",
+    "model_type": "must be a mapping",
+    "greater_than_equal": "must be 1 or more",
+    "bool_type": "must be true or false",
     "less_than_equal": "is too large",
-    "int_type": "is a whole number",
+    "int_type": "must be a whole number",
     "string_too_short": "is empty",
 }
 
@@ -68,20 +68,20 @@ def read_set(file: str, text: str, names: Names | None = None) -> DeclaredSet:
     Raises:
         DeclarationError: the file has mistakes.
     """
-    document = marked(file, text)
+    document = parse_yaml(file, text)
     if not isinstance(document.value, dict):
         raise DeclarationError([Problem(file, 1, (), "a declaration file is a mapping that begins with `set:`")])
     try:
         found = model.Declarations.model_validate(document.value)
     except ValidationError as error:
         raise DeclarationError(_problems_of(file, document, error)) from error
-    return _Made(file, document, found, names).made()
+    return _Builder(file, document, found, names).made()
 
 
-class _Made:
+class _Builder:
     """Builder of event bodies from a file that has the right form."""
 
-    def __init__(self, file: str, document: Marked, found: model.Declarations, names: Names | None) -> None:
+    def __init__(self, file: str, document: LocatedDocument, found: model.Declarations, names: Names | None) -> None:
         self._file, self._document, self._found, self._names = file, document, found, names
         self._problems: list[Problem] = []
 
@@ -302,7 +302,7 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
 
-def require_form(file: str, document: Marked, form: type[Form]) -> None:
+def require_form(file: str, document: LocatedDocument, form: type[Form]) -> None:
     """Check a document of another format.
 
     Raises:
@@ -314,12 +314,12 @@ def require_form(file: str, document: Marked, form: type[Form]) -> None:
         raise DeclarationError(_problems_of(file, document, error)) from error
 
 
-def _problems_of(file: str, document: Marked, error: ValidationError) -> list[Problem]:
+def _problems_of(file: str, document: LocatedDocument, error: ValidationError) -> list[Problem]:
     """Convert pydantic's errors to problems, one for each path, in the file's own words."""
     found: dict[Path, list[Any]] = {}
     for one in error.errors(include_url=False):
         if _is_of_the_form_meant(document.value, one["loc"]):
-            found.setdefault(_place(document.value, one), []).append(one)
+            found.setdefault(_path_of(document.value, one), []).append(one)
     # A value that fits no form of a union has errors of its own, and one for each form.
     above = {place[:end] for place in found for end in range(len(place))}
     places = [place for place in found if place not in above]
@@ -342,7 +342,7 @@ def _has(value: Any, step: str | int) -> bool:
     return isinstance(value, dict) and step in value
 
 
-def _place(value: Any, error: Any) -> Path:
+def _path_of(value: Any, error: Any) -> Path:
     """Path of an error in the document: its steps that exist there, and a missing key; names of types are left out."""
     place: Path = ()
     for step in error["loc"]:
@@ -360,8 +360,9 @@ def _message(errors: Sequence[Any]) -> str:
     error = errors[0]
     if len(errors) > 1:
         if "marks" in error["loc"]:
-            return "is a mark, or a mapping with `mark`"
-        return "is a name, or a mapping with `namespace` and `name`" if "owners" not in error["loc"] else "is a name"
+            return "must be a mark, or a mapping with `mark`"
+        or_mapping = "" if "owners" in error["loc"] else ", or a mapping with `namespace` and `name`"
+        return f"must be a name{or_mapping}"
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
     return _MESSAGES.get(error["type"], str(error["msg"])) + _hint(error)

@@ -17,12 +17,12 @@ from headwater_consumers.analysis.declared import (
     dataset_names,
     declarations,
     declared_edges,
+    existing_declarations,
     feeds_elsewhere,
     holding_elsewhere,
     merged,
     set_progress,
     set_state,
-    there,
     unknown_datasets,
 )
 from headwater_consumers.analysis.identity import Identities
@@ -44,7 +44,7 @@ from headwater_consumers.graph.keys import dataset_key
 from headwater_schemas.events import DeclarationEvent, LineageEvent
 
 _SAMPLES: Final = 100
-"""Declarations that are looked for while a revision is waited for."""
+"""Most declarations to look for while waiting for a revision."""
 
 
 class OlderRevisionError(Exception):
@@ -123,7 +123,7 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
     number, events, known = state.revision, list[LineageEvent](), held
     if is_first or is_later or state.missing or (state.revision and not is_same):
         number = given or state.revision + 1
-        known = held | there(reader, added)
+        known = held | existing_declarations(reader, added)
         events = list(declared.events(number, tenant=tenant, event_time=now, there=known))
     return NextRevision(
         declared,

@@ -167,11 +167,11 @@ class _Reviewing:
             beginning = None if change is None else self._starts.beginning(difference, change[0])
             if beginning is not None:
                 begun[number] = beginning
-        alike: dict[tuple[ChangeType, SchemaChange], list[ChangeStart]] = defaultdict(list)
+        starts_by_change: dict[tuple[ChangeType, SchemaChange], list[ChangeStart]] = defaultdict(list)
         for number, beginning in begun.items():
-            alike[_given(changes[number])].append(beginning.start)
+            starts_by_change[_given(changes[number])].append(beginning.start)
         # Differences with one change spread through the graph together first; each then finds its nodes cached.
-        for change, starts in alike.items():
+        for change, starts in starts_by_change.items():
             self._spread(_together(starts), change)
         found: dict[int, _Spread] = {}
         for number, beginning in begun.items():

@@ -29,7 +29,7 @@ _AS = {
     DifferenceKind.OUTPUT_REMOVED: SchemaChange.REMOVED,
 }
 OF_DATASET = (*_WHOLE[1:], DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
-"""Kinds of difference that are of the dataset, and so of interest to whoever reads any of it."""
+"""Kinds of difference of the whole dataset, which concern readers of any part of it."""
 OF_ALL_COLUMNS = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
 WITHOUT_IMPACT = (
     DifferenceKind.DESCRIPTION,

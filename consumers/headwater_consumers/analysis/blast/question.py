@@ -130,12 +130,12 @@ def _by_certainty(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def _without(part: Part, surer: Iterable[Part]) -> Part:
-    alike = [each for each in surer if each.kind is part.kind and each.topic_id == part.topic_id]
+    comparable = [each for each in surer if each.kind is part.kind and each.topic_id == part.topic_id]
     if part.kind is PartKind.OFFSETS:
-        left = difference(spans_of(part.offsets), spans_of(span for each in alike for span in each.offsets))
+        left = difference(spans_of(part.offsets), spans_of(span for each in comparable for span in each.offsets))
         return part if left == spans_of(part.offsets) else replace(part, offsets=offsets(left), rows=None)
     if part.kind is PartKind.FILES and len(part.files) == part.file_count:
-        known = {path for each in alike for path in each.files}
+        known = {path for each in comparable for path in each.files}
         files = tuple(path for path in part.files if path not in known)
         return part if files == part.files else replace(part, files=files, file_count=len(files), rows=None)
     return part

@@ -10,10 +10,10 @@ from datetime import datetime
 from headwater_consumers.analysis.blast.answer import Superseded
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.partitions import is_inside, overwritten, partition_of
-from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import Part, PartKind, Step
 from headwater_consumers.analysis.trace.batches import Run, read_run, same_topic
 from headwater_consumers.analysis.trace.context import Context
+from headwater_consumers.analysis.trace.prefetch import prefetch
 from headwater_consumers.analysis.trace.taken import micro_batches, run_step
 from headwater_consumers.analysis.trace.uses import StoredUse, partitions_of
 
@@ -59,7 +59,7 @@ class Replacements:
                 since |= {key: min(time, since.get(key, time)) for key in names}
         self._runs(since)
         self._queries(sorted(keys))
-        for stored, _, _ in ahead(context.tx, datasets=sorted(keys)).datasets:
+        for stored, _, _ in prefetch(context.tx, datasets=sorted(keys)).datasets:
             # A dataset that lost one of its names, by a RENAME say, still exists.
             if (
                 stored["key"] == self._shown[stored["key"]]

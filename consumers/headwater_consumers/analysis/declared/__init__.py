@@ -15,11 +15,11 @@ from headwater_consumers.analysis.declared.ask import (
     declared_edges,
     declared_of_datasets,
     declared_together,
+    existing_declarations,
     feeds_elsewhere,
     holding_elsewhere,
     set_progress,
     set_state,
-    there,
     unknown_datasets,
 )
 from headwater_consumers.analysis.declared.consumers import (
@@ -45,6 +45,7 @@ __all__ = [
     "declared_edges",
     "declared_of_datasets",
     "declared_together",
+    "existing_declarations",
     "feeds_elsewhere",
     "holding_elsewhere",
     "merge",
@@ -52,6 +53,5 @@ __all__ = [
     "owners_by_key",
     "set_progress",
     "set_state",
-    "there",
     "unknown_datasets",
 ]

@@ -14,7 +14,7 @@ from headwater_consumers.graph.keys import dataset_key, declaration_set_key, pla
 from headwater_schemas.events import DatasetRef
 
 _NAMED: Final = ("inputs", "outputs", "partition_inputs", "partition_outputs", "_consumes")
-"""Properties that have keys of datasets and columns; answers have their names."""
+"""Properties with keys of datasets and columns; answers have their names instead."""
 _OF_A_MAPPING: Final = ("inputs", "input_fields", "outputs", "output_fields", "transforms")
 _KEY: Final = 32
 """Characters of a key."""
@@ -62,7 +62,7 @@ def declarations(reader: Reader, keys: Iterable[str]) -> list[Declaration]:
     return reader.read(lambda tx: _read(tx, "declared/declarations", keys))
 
 
-def there(reader: Reader, keys: Iterable[str]) -> frozenset[str]:
+def existing_declarations(reader: Reader, keys: Iterable[str]) -> frozenset[str]:
     """Keys of the declarations that the graph has."""
     asked = sorted(keys)
     return frozenset(reader.read(lambda tx: tx.one("declared/there", keys=asked)["there"]))

@@ -20,17 +20,17 @@ PARALLEL: Final = {
     "owners": ("owner_types",),
     "approval_by": ("approval_covers", "approval_sensitivity", "approval_reason", "approval_until"),
 }
-"""Properties that others beside them belong to."""
+"""Properties with the parallel ones that belong to them."""
 MARKS: Final = ("marks", "mark_versions", "mark_spreads", "mark_reasons")
-"""Lists that are one: a mark, and what belongs to it."""
+"""Parallel lists: marks and their properties."""
 _TYPE: Final = "type"
-"""Of a column: two spellings of one type are no contradiction."""
+"""Type of a column: two spellings of one type are no contradiction."""
 _TAGS: Final = "tags"
 _TAG_VALUES: Final = "tag_values"
 _ADDING_UP: Final = frozenset({"glossary", "reads"})
-"""Lists of which each set may have its own: they add up."""
+"""Lists that add up: each set may have its own."""
 _OWN: Final = frozenset({"plan"})
-"""Properties of which each set may have its own: column lineages add up."""
+"""Properties that each set may have its own of: column lineages add up."""
 
 
 def merge(declarations: Iterable[Declaration]) -> Declared:

@@ -35,12 +35,12 @@ _KINDS: Final = {
     **dict.fromkeys(("binary", "varbinary", "bytea", "blob"), _BYTES),
     **dict.fromkeys(("array", "map", "struct"), _PARTS),
 }
-"""By the word of a type without its parameters. Only types of one kind, or a number's, may be the same."""
+"""Kind of a type, by its word without parameters. Only types of one kind, or numbers, may be the same."""
 _NUMBERS: Final = frozenset({_WHOLE, _REAL, _DECIMAL, _ANY_NUMBER})
 _OF_ONE_WIDTH: Final = frozenset({"tinyint", "smallint", "int", "bigint"})
-"""Words that everybody uses for the same whole numbers."""
+"""Words that mean the same whole numbers to all systems."""
 _OF_ANY_WIDTH: Final = {"integer": "integer", **dict.fromkeys(("decimal", "numeric", "dec"), "decimal")}
-"""Alone, these are one width to Spark, any to a contract, and to databases one or any."""
+"""Words whose width without parameters depends on the system: one for Spark, any for a contract."""
 _PARAMETERS: Final = re.compile(r"\s*\(([^)]*)\)")
 
 

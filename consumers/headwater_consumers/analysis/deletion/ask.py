@@ -23,11 +23,11 @@ from headwater_schemas.events import MarkSpread
 from headwater_schemas.reasons import leaves_inputs_known
 
 HOLDING: Final = frozenset({"critical", "legal-hold"})
-"""Marks that forbid to delete what has them."""
+"""Marks that forbid deletion."""
 TEST: Final = "test"
-"""A mark of data that nobody depends on: a job that writes nothing else needs nothing."""
+"""Mark of data without dependants: a job that writes nothing else needs nothing."""
 _WAYS: Final = {MarkSpread.DOWNSTREAM: "deletion/upstream", MarkSpread.UPSTREAM: "deletion/downstream"}
-"""Where a mark is declared that comes to a dataset by its spread."""
+"""Statements for the datasets from which a mark reaches a dataset, by its spread."""
 _MOST_JOBS: Final = 1_000
 _MOST_NAMED: Final = 3
 
@@ -70,15 +70,15 @@ def _answer(tx: Transaction, question: DeletionQuestion) -> MayDelete:
     names = Identities.of(tx).members(found.asset.key)
     version = None if question.version is None else _version(tx, found.asset, names, question.version)
     is_newest = version is None or not version["superseded"]
-    around = _Around(tx, found)
-    marks = _marks(tx, around, names, None if version is None else version["version"]["version"], question.holding)
+    lineage = _LineageHops(tx, found)
+    marks = _marks(tx, lineage, names, None if version is None else version["version"]["version"], question.holding)
     uses = job_uses(tx, tx.rows("known/jobs_of_dataset", keys=names, link="READS", most=_MOST_JOBS))
     writers = job_uses(tx, tx.rows("known/jobs_of_dataset", keys=names, link="WRITES", most=_MOST_JOBS))
     read = uses if version is None or is_newest else _readers_of(tx, version)
     jobs = _needing(tx, read, question.since)
     queries = tuple(_queries(tx, names)) if is_newest else ()
     consumers = consumers_of_datasets(tx, names) if is_newest else ()
-    may_read = _MayRead(tx, [*names, *around.keys(MarkSpread.UPSTREAM)], question.since)
+    may_read = _MayRead(tx, [*names, *lineage.keys(MarkSpread.UPSTREAM)], question.since)
     unknown = (*_unknown(found.asset, [*uses, *writers], len(uses), may_read), *_unseen(tx))
     needed = any(mark.holds for mark in marks) or any(job.needs for job in jobs) or bool(queries or consumers)
     verdict = Verdict.NO if needed else Verdict.UNKNOWN if unknown and not question.incomplete else Verdict.YES
@@ -112,7 +112,7 @@ def _version(tx: Transaction, dataset: Asset, names: Sequence[str], version: str
     return found[0]
 
 
-class _Around:
+class _LineageHops:
     """Datasets upstream and downstream of a dataset, at any distance.
 
     Args:
@@ -142,20 +142,22 @@ class _Around:
 
 
 def _marks(
-    tx: Transaction, around: _Around, names: Sequence[str], version: str | None, holding: frozenset[str]
+    tx: Transaction, lineage: _LineageHops, names: Sequence[str], version: str | None, holding: frozenset[str]
 ) -> tuple[HeldMark, ...]:
     """A dataset's own marks, marks of upstream datasets that spread downstream, and the reverse."""
     out = []
     for mark, of_version, spread, reason in _rows(declared(tx, names).values()):
         if version is None or of_version in ("", version):
-            held = HeldMark(mark, around.asset, of_version or None, MarkSpread.NONE, 0, reason or None, mark in holding)
+            held = HeldMark(
+                mark, lineage.asset, of_version or None, MarkSpread.NONE, 0, reason or None, mark in holding
+            )
             out.append((held, spread))
     every = [held for held, _ in out]
     for spreading in _WAYS:
-        for name, known in declared(tx, around.keys(spreading)).items():
+        for name, known in declared(tx, lineage.keys(spreading)).items():
             for mark, of_version, spread, reason in _rows([known]):
                 if spread == spreading.value:
-                    of, hops = resolve_dataset(tx, name).asset, around.hops(spreading, name)
+                    of, hops = resolve_dataset(tx, name).asset, lineage.hops(spreading, name)
                     held = HeldMark(mark, of, of_version or None, spreading, hops, reason or None, mark in holding)
                     every.append(held)
     return tuple(
@@ -245,21 +247,24 @@ class _MayRead:
     """
 
     def __init__(self, tx: Transaction, near: Sequence[str], since: datetime) -> None:
-        self.blind: list[Asset] = []
-        """Of which it isn't known what they read."""
+        self.unknown_inputs: list[Asset] = []
+        """Jobs with unknown inputs."""
         self.near: list[Asset] = []
-        """That touch the dataset, or what is made from it."""
+        """Jobs that touch the dataset, or datasets derived from it."""
         self.far: list[Asset] = []
-        """All others: what they read is known, and it isn't the dataset."""
+        """All other jobs: their inputs are known and don't include the dataset."""
         for row in tx.rows("deletion/incomplete", near=sorted(set(near)), since=since):
             inputs_known = row["reads"] and all(map(leaves_inputs_known, row["reasons"]))
-            jobs = self.near if row["near"] else self.far if inputs_known else self.blind
+            jobs = self.near if row["near"] else self.far if inputs_known else self.unknown_inputs
             jobs.append(job_asset(row["job"]))
 
     def unknown(self) -> Iterator[str]:
         """Gaps that keep the verdict open, as sentences."""
-        if self.blind:
-            yield f"{_jobs(self.blind, 'has', 'have')} unknown inputs and may read it, too: {_named(self.blind)}."
+        if self.unknown_inputs:
+            yield (
+                f"{_jobs(self.unknown_inputs, 'has', 'have')} unknown inputs and may read it, too: "
+                f"{_named(self.unknown_inputs)}."
+            )
         if self.near:
             yield (
                 f"{_jobs(self.near, 'touches', 'touch')} it or what is made from it, with incomplete column lineage, "

@@ -28,7 +28,7 @@ from headwater_consumers.graph.keys import column_key
 from headwater_schemas.events import TransformationKind, TransformationType
 
 MOST_EDGES = 200_000
-"""Of one job's plans on both sides that are looked at."""
+"""Most edges of one job's plans on both sides to compare."""
 
 
 class Endpoints(NamedTuple):
@@ -117,11 +117,11 @@ def _edge(row: Mapping[str, Any]) -> PlanEdge:
 
 
 MOST_JOBS = 200
-"""Jobs that are compared."""
+"""Most jobs to compare."""
 MOST_SHOWN = 1_000
-"""Changes of datasets, and of schemas, that are shown."""
+"""Most changes of datasets, and of schemas, to show."""
 MOST_COLUMNS = 100_000
-"""Columns of schemas that are looked at."""
+"""Most columns of schemas to compare."""
 
 
 class _Scope(NamedTuple):

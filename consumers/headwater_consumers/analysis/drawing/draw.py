@@ -135,7 +135,7 @@ def _mappings(
 
 
 MOST_NODES = 1_000
-"""Of one drawing; a person sees no more, and a browser stays smooth."""
+"""Most nodes of a drawing; a person sees no more, and a browser stays smooth."""
 
 
 def draw(

@@ -296,7 +296,7 @@ class ImpactPage:
 
 
 _PLACE = itemgetter(slice(4))
-"""Of an asset in order, what its page is found by."""
+"""Position of an ordered asset, for cursors."""
 
 
 def analyze(

@@ -40,8 +40,8 @@ class StoredColumnEdge(NamedTuple):
 
 
 Feed: TypeAlias = tuple[int, int, int, str]
-"""From a dataset to one that a job makes of it: source, target, edge and the job's key. There may be tens of thousands:
-a class of them would take longer to make than they take to travel."""
+"""Edge from a dataset to one that a job derives from it: source, target, edge and the job's key. There may be tens of
+thousands: creating instances of a class would take longer than reading them."""
 
 
 class AssetFacts(NamedTuple):
@@ -145,7 +145,7 @@ class StoredGraph:
         found = map(StoredColumnEdge, sources, targets, edges, whole, direct, kinds, masking, jobs, bys)
         for source, plan, holds in zip(sources, plans, holding, strict=True):
             if not holds:
-                for place in self._identities.places(source):
+                for place in self._identities.node_spans(source):
                     self.ended.setdefault(place.node, set()).add(plan)
         if self._with_former:
             self.former.update(edge for edge, holds in zip(edges, holding, strict=True) if not holds)

@@ -74,7 +74,7 @@ class Severity(StrEnum):
 
 
 SEVERITIES = tuple(Severity)
-"""The worst first: the one at `rank`."""
+"""Severities by rank, the worst first."""
 
 _RANKS = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 _OF_STEPS = [severity for severity in Severity if severity is not Severity.UNKNOWN]

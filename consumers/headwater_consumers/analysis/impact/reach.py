@@ -36,7 +36,7 @@ class DataReach:
 
 
 EVERYWHERE = DataReach(None, {}, ())
-"""Of all of the data."""
+"""Reach of all data."""
 
 
 def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals | None = None) -> DataReach:

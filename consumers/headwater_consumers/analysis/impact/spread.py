@@ -19,11 +19,11 @@ from headwater_consumers.analysis.impact.steps import (
     StepFacts,
     is_indirect,
     node_of,
+    order_of,
     place_of,
     propagates,
     rank_of,
     start_place,
-    way_of,
 )
 from headwater_consumers.analysis.walk import Walk, WalkStep, walk
 
@@ -150,7 +150,7 @@ def _order(place: int, hops: int, raises: Mapping[int, Raised]) -> tuple[int, bo
 
 
 _Taken: TypeAlias = tuple[str, int, Cause, str, str, int, int]
-"""A step to a new place: key of the source, the place that it leaves, cause, kind, job, edge; and the rule's number.
+"""A step to a new place: key of the source, source place, cause, kind, job, edge; and the rule's number.
 
 Of several steps to one place the least is shown: the same for equal graphs, whatever the order of rows.
 """
@@ -259,7 +259,7 @@ class _Spreading:
         """Place of each node to continue from: a DIRECT one before an INDIRECT one, then the worst."""
         leaving: dict[int, int] = {}
         left = self._left
-        for place in sorted(frontier, key=way_of):
+        for place in sorted(frontier, key=order_of):
             node, indirect = node_of(place), is_indirect(place)
             if propagates(place) and node << 1 not in left and not (indirect and node << 1 | 1 in left):
                 left.add(node << 1 | indirect)

@@ -61,7 +61,7 @@ class StepFacts(NamedTuple):
 
 
 NODE_SHIFT = 6
-"""A place is its node's id shifted so far, with the rest below."""
+"""Bits of a place below its node's id."""
 
 _NOT_JUDGED = 15
 
@@ -96,6 +96,6 @@ def rank_of(place: int) -> int:
     return place & 15
 
 
-def way_of(place: int) -> int:
+def order_of(place: int) -> int:
     """Sort key of places: the DIRECT ones first, then by the rank of their severity."""
     return place & 31

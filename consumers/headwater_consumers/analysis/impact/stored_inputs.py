@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from neo4j import Record
 
 LOOKED_AT: Final = 20
-"""Latest runs of a job, of which the latest that wrote the dataset is taken."""
+"""Latest runs of a job among which the last write of the dataset is searched."""
 _OF: Final = ("own", "whole")
 _END: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -36,7 +36,7 @@ class _About:
 _Known: TypeAlias = tuple[
     str | None, _About, tuple[ConsumerInput, ...], str | None, tuple[QualityState | None, tuple[str, ...]]
 ]
-"""Of an asset: its criticality, what is declared or reported, its consumers, its publication, its checks."""
+"""Inputs of an asset: its criticality, declared or reported properties, consumers, publication, checks."""
 _NOTHING: Final = _About()
 _UNCHECKED: Final[tuple[QualityState | None, tuple[str, ...]]] = (None, ())
 
@@ -163,7 +163,7 @@ class StoredInputs:
         checked = self._checked if InputGroup.QUALITY in wanted else {}
         out = {}
         # Of thousands of assets most have equal inputs: these share one object.
-        alike: dict[_Known, SeverityInputs] = {}
+        shared: dict[_Known, SeverityInputs] = {}
         for node, dataset in nodes.items():
             known = (
                 criticality.get(node) or None,
@@ -172,9 +172,9 @@ class StoredInputs:
                 published.get(dataset),
                 checked.get(dataset, _UNCHECKED),
             )
-            found = alike.get(known)
+            found = shared.get(known)
             if found is None:
-                found = alike[known] = _inputs(*known)
+                found = shared[known] = _inputs(*known)
             out[node] = found
         return out
 

@@ -22,11 +22,11 @@ from headwater_consumers.graph.keys import consumer_key
 
 MOST_DATASETS = 100
 MOST_COLUMNS = 100
-"""Of one dataset that it reads."""
+"""Most columns to show of one dataset that a consumer reads."""
 MOST_WRITERS = 5
 _MOST_CANDIDATES = 20
 _MOST_NAMES = 10_000
-"""That are looked at for the nearest to a name that nothing has."""
+"""Most names to compare with an unknown name."""
 _SHORT_KEY = re.compile(r"[0-9a-fA-F]{4,32}")
 
 

@@ -42,7 +42,7 @@ MOST_RUNS = 5
 MOST_VERSIONS = 5
 MOST_SCHEMAS = 10
 MOST_QUERIES = 20
-"""Whose quality is looked at."""
+"""Most queries whose quality is shown."""
 
 
 @dataclass(frozen=True, slots=True)

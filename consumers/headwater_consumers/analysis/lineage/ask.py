@@ -106,7 +106,7 @@ def loops_of(
 
 
 MOST_LOOKED_AT = 1_000
-"""Jobs and hops next to what is asked of, those seen last."""
+"""Most jobs and hops next to the asset, those seen last."""
 _MOST_NAMED = 3
 
 

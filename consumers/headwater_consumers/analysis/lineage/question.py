@@ -12,7 +12,7 @@ from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.resolve import resolve_job
 
 ALL_HOPS = None
-"""A depth without end."""
+"""Depth without limit."""
 
 _MOST_OF_A_FILTER = 100
 

@@ -212,7 +212,7 @@ class _Row(NamedTuple):
     direct: bool
     plan: str
     of_column: bool = True
-    """Whether it begins or ends at the column itself; else it is of every column of the dataset."""
+    """Whether the edge begins or ends at the column itself; else it holds for every column of the dataset."""
 
 
 def _rows(lists: Sequence[Sequence[Any]]) -> list[_Row]:

@@ -13,7 +13,7 @@ from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 
 MISSED_HEARTBEATS = 3
-"""After so many a heartbeat has stopped. One that is late waits in an outbox while Kafka is away, or for a consumer."""
+"""Missed heartbeats after which a run counts as stopped. A late one waits in an outbox, or for a consumer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ _PROPERTIES: Final = {
 }
 _BY_BEGINNING: Final = frozenset({"code", "config"})
 CONTEXT_NAMES: Final = tuple(_PROPERTIES)
-"""What a context is asked for by."""
+"""Names that conditions may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

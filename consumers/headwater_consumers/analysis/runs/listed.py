@@ -25,7 +25,7 @@ from headwater_consumers.analysis.runs.rows import heartbeat, run_item
 from headwater_schemas.events import RunEventType
 
 PROBED = 100
-"""Micro-batches of a streaming run that are looked at for a dataset, before the run is reported not to have used it."""
+"""Most micro-batches of a streaming run to search for a dataset, before the run is reported not to have used it."""
 
 _LINKS = {Role.WROTE: ("WRITES", "PRODUCED"), Role.READ: ("READS", "CONSUMED")}
 

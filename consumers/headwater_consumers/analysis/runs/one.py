@@ -30,9 +30,9 @@ from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_schemas.events import Certainty
 
 MOST_SHOWN = 20
-"""Datasets that a run read, and that it wrote, in what is known of it."""
+"""Most inputs, and most outputs, in a run's details."""
 MOST_USES = 10_000
-"""Uses of datasets by one run that are looked at."""
+"""Most uses of datasets by one run to read."""
 
 _CERTAINTIES = (Certainty.UNKNOWN, Certainty.UPPER_BOUND, Certainty.INFERRED, Certainty.EXACT)
 

@@ -17,9 +17,9 @@ from headwater_schemas.identity import run_id_of
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 _SHORTEST = 4
-"""Fewer characters of an id name nothing."""
+"""Least characters of an id's prefix."""
 MOST_CANDIDATES = 20
-"""Ids that are listed where several begin so."""
+"""Most ids to list where several have a prefix."""
 
 
 def resolve_run(tx: Transaction, text: str) -> RunItem:

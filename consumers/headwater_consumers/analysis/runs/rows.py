@@ -177,7 +177,7 @@ _OUTCOME = tuple(
         "suite_versions",
     )
 )
-"""In the order of the fields of a `Quality`."""
+"""Lists of a node's outcomes, in the order of the fields of a `Quality`."""
 
 
 def quality(own: Mapping[str, Any]) -> tuple[Quality, ...]:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 LOOKED_BACK = 100_000
-"""Latest micro-batches of a query that are looked at for a good one."""
+"""Latest micro-batches of a query among which a good one is searched."""
 LOOKED_BACK_RUNS = 1_000
-"""Latest runs of a job with assertions that are looked at for a good one."""
+"""Latest runs of a job with assertions among which a good one is searched."""
 
 _GOOD = [RunEventType.COMPLETE.value]
 _BAD = [RunEventType.FAIL.value, RunEventType.ABORT.value]

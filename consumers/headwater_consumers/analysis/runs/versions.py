@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from neo4j import Record
 
 MOST_PRODUCERS = 10
-"""Of one version that are shown."""
+"""Most producers of one version to show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

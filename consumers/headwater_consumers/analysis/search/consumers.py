@@ -11,9 +11,9 @@ from headwater_consumers.graph.words import words
 
 MOST_FOUND = 20
 _MOST_NAMES = 10_000
-"""Consumers whose names are looked at."""
+"""Most consumers whose names are compared."""
 _MOST_FILTERED = 1_000
-"""Consumers whose owners and tags are looked at."""
+"""Most consumers whose owners and tags are compared."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from headwater_consumers.analysis.search import query
 from headwater_consumers.analysis.search.rows import Row, read_aliases, read_rows
 
 MOST_EXACT = 1_000
-"""Assets of one name that `exact` gives; there may be more."""
+"""Most assets of one name that `exact` returns; there may be more."""
 
 _LOOKED_AT = 10_000
 _COMPARED = 50
@@ -71,7 +71,7 @@ def nearest(tx: Transaction, kind: AssetKind, text: str, *, most: int = _MOST_NE
     Names that share a word with the text, or a prefix of one, or one with a letter or two amiss, are compared as
     wholes.
     """
-    asked = query.any_alike(tx.tenant, text)
+    asked = query.any_similar(tx.tenant, text)
     if asked is None:
         return []
     rows = read_rows(tx, kind, asked, looked_at=_COMPARED, limit=_COMPARED)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from headwater_consumers.graph.words import tenant_mark, text_words, whole_mark, words
 
 MOST_WORDS = 24
-"""Of a text that is searched for; the rest is left out. Lucene takes 1,024 clauses."""
+"""Most words of a text to search for; the rest is left out. Lucene takes 1,024 clauses."""
 
 _SHORTEST_PREFIX = 2
 _SHORTEST_FUZZY = 4
@@ -44,7 +44,7 @@ def beginnings(tenant: str, text: str, *narrowed: str) -> str:
     return _of_tenant(tenant, named, *narrowed)
 
 
-def alike(tenant: str, text: str, *narrowed: str) -> str | None:
+def similar(tenant: str, text: str, *narrowed: str) -> str | None:
     """Query for nodes that have a word like each of the text, or like all of them joined; None for no words."""
     asked = words(text)[:MOST_WORDS]
     if not asked:
@@ -53,7 +53,7 @@ def alike(tenant: str, text: str, *narrowed: str) -> str | None:
     return _of_tenant(tenant, f"+_words:(({each}){_joined(asked)})", *narrowed)
 
 
-def any_alike(tenant: str, text: str) -> str | None:
+def any_similar(tenant: str, text: str) -> str | None:
     """Query for nodes with a word similar to one of the text, most matches first; None for a text without words."""
     asked = words(text)[:MOST_WORDS]
     if not asked:

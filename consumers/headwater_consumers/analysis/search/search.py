@@ -19,7 +19,7 @@ from headwater_consumers.analysis.search.rows import Row, columns_of, read_alias
 from headwater_consumers.graph.words import words
 
 MOST_HITS = 1_000
-"""Hits of one kind that are ranked; where there are more, the answer is `truncated`."""
+"""Most hits of one kind to rank; where there are more, the answer is `truncated`."""
 
 # A filter by namespace comes after the index, which gives the best of this many.
 _LOOKED_AT = 10_000
@@ -212,7 +212,7 @@ def _hits(
     *,
     fuzzy: bool,
 ) -> tuple[list[tuple[Row, Match]], bool]:
-    ways: list[Callable[..., str | None]] = [query.alike] if fuzzy else [query.beginnings, query.alike]
+    ways: list[Callable[..., str | None]] = [query.similar] if fuzzy else [query.beginnings, query.similar]
     for asking in ways if text else [query.beginnings]:
         found = {kind: read(kind, asking) for kind in kinds}
         if any(found.values()):
@@ -273,7 +273,7 @@ def _columns(
     full = len(rows) >= MOST_HITS
     if not rows:
         of = {(row.asset.namespace, row.asset.name) for row, _ in datasets}
-        every = _read(tx, AssetKind.COLUMN, query.alike, column, _Filters(None, None, filters.namespace))
+        every = _read(tx, AssetKind.COLUMN, query.similar, column, _Filters(None, None, filters.namespace))
         full = len(every) >= MOST_HITS
         rows = [row for row in every if (row.asset.namespace, row.asset.name) in of]
     if filters.owner is not None or filters.tag is not None:

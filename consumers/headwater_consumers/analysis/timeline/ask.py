@@ -100,7 +100,7 @@ def _bytes(size: int) -> str:
 
 
 FIRST_PAGE = 2**63 - 1
-"""A batch id that is greater than all others: the first page comes before it."""
+"""Batch id greater than all others: the first page comes before it."""
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 

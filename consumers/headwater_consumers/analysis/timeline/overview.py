@@ -20,7 +20,7 @@ from headwater_consumers.analysis.timeline.answer import Overview, OverviewBar
 from headwater_consumers.analysis.timeline.ask import Span, ids_of, queries_of
 
 MOST_SEGMENTS = 50_000
-"""Of an answer; eight years of one query that runs every ten seconds. Queries share them alike, the latest of each."""
+"""Most segments of an answer: eight years of one query that runs every ten seconds. Queries share them equally."""
 MOST_BARS = 1_000
 _ADDED = (
     "segments",

@@ -5,7 +5,7 @@ question    the forms of the question
 arrivals    records by the time when they arrived in Kafka
 spans       offset ranges: intersections, unions, differences
 uses        stored CONSUMED and PRODUCED relationships ⇒ parts
-ahead       batched look-up for the next hops
+prefetch    batched look-up for the next hops
 batches     micro-batches and runs from the graph, by id or in order
 search      the 32-ary search by batch id, without a scan of a query's intervals
 locate      search for the micro-batches that used given offsets

@@ -8,16 +8,16 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.analysis.trace.ahead import Ahead, ahead
 from headwater_consumers.analysis.trace.arrivals import Arrivals
 from headwater_consumers.analysis.trace.batches import Batch, Query, Run, before, read_query, read_run
 from headwater_consumers.analysis.trace.parts import Datasets
 from headwater_consumers.analysis.trace.plans import WritingPlan, learn_plans, unknown_plans
+from headwater_consumers.analysis.trace.prefetch import Prefetched, prefetch
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.facts.spans import Spans
 
 Archived: TypeAlias = Callable[[Query, Mapping[str, Any]], Sequence[IntervalFacts]]
-"""Of a query and the properties of a summary, its micro-batches in an archive."""
+"""Returns the micro-batches of a query in an archive, given the properties of a summary."""
 
 
 @dataclass(slots=True)
@@ -58,10 +58,10 @@ class Context:
         wanted = sorted(set(datasets))
         missing = [key for key in wanted if key not in self._users]
         if missing:
-            self._learn(missing, ahead(self.tx, users=missing, backward=self.backward))
+            self._learn(missing, prefetch(self.tx, users=missing, backward=self.backward))
         return {key: [query for each in self._users[key] if (query := self._queries[each])] for key in wanted}
 
-    def look_ahead(
+    def prefetch(
         self,
         datasets: Collection[str],
         wants: Iterable[tuple[str, Spans]] = (),
@@ -78,12 +78,12 @@ class Context:
         users = sorted({key for key in datasets if key not in self._users}) if self.goes_on else []
         if names or unknown or users:
             offsets = wants if self.goes_on else ()
-            found = ahead(self.tx, datasets=names, plans=unknown, users=users, wants=offsets, backward=self.backward)
+            found = prefetch(self.tx, datasets=names, plans=unknown, users=users, wants=offsets, backward=self.backward)
             self.datasets.learn(found.datasets)
             learn_plans(self.tx, unknown, found.plans)
             self._learn(users, found)
 
-    def _learn(self, keys: Iterable[str], found: Ahead) -> None:
+    def _learn(self, keys: Iterable[str], found: Prefetched) -> None:
         """Cache the queries that read datasets (backwards: write them)."""
         self._users |= {key: [] for key in keys}
         for dataset, of_runs, queries in found.users:

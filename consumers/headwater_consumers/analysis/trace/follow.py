@@ -104,15 +104,15 @@ def follow(
     level = 0
     waiting = [(part, 0, part.certainty) for part in start]
     waiting += [(part, hop.number, hop.overall) for hop in first for part in _onward(context, hop)]
-    pendings, alike = _pendings(context, followed, waiting)
+    pendings, same_part = _pendings(context, followed, waiting)
     wants = ((each.name, spans_of_part(each.part)) for each in pendings if each.part.kind is PartKind.OFFSETS)
-    context.look_ahead({each.name for each in pendings}, wants)
+    context.prefetch({each.name for each in pendings}, wants)
     while pendings and len(hops) < limit and (depth is None or level < depth):
         level += 1
         context.goes_on = depth is None or level < depth
         drafts = expand(context, pendings)
         # A part counts as used if a step used it under any name of its dataset.
-        used = {number for draft in drafts for pending in draft.pendings for number in alike[pending.number]}
+        used = {number for draft in drafts for pending in draft.pendings for number in same_part[pending.number]}
         drafts = [draft for draft in drafts if followed.is_new(draft)]
         ends += [pending.part for pending in pendings if pending.number not in used]
         room = limit - len(hops)
@@ -123,10 +123,10 @@ def follow(
         onward = [
             (part, hop.number, weakest(hop.overall, part.certainty)) for hop in new for part in _onward(context, hop)
         ]
-        pendings, alike = _pendings(context, followed, onward)
+        pendings, same_part = _pendings(context, followed, onward)
     goes_on = _goes_on(context, pendings)
     going_on = {pending.number for pending in pendings if pending.name in goes_on}
-    ends += [pending.part for pending in pendings if not going_on.intersection(alike[pending.number])]
+    ends += [pending.part for pending in pendings if not going_on.intersection(same_part[pending.number])]
     return Trace(
         direction=TraceDirection.BACKWARD if context.backward else TraceDirection.FORWARD,
         start=tuple(map(context.datasets.shown, start)),
@@ -158,15 +158,15 @@ def _pendings(
 ) -> tuple[list[Pending], dict[int, range]]:
     """New parts among these, under each name of their dataset; and for each number, the numbers of the same part."""
     out: list[Pending] = []
-    alike: dict[int, range] = {}
+    same_part: dict[int, range] = {}
     for part, after, worst in parts:
         fresh = followed.fresh(context.datasets.shown(part), backward=context.backward)
         if fresh is not None and not is_empty(fresh):
             begin = len(out)
             for name, named in context.datasets.names_of(fresh, backward=context.backward):
                 out.append(Pending(len(out), name, named, after, worst))
-            alike |= dict.fromkeys(range(begin, len(out)), range(begin, len(out)))
-    return out, alike
+            same_part |= dict.fromkeys(range(begin, len(out)), range(begin, len(out)))
+    return out, same_part
 
 
 def _goes_on(context: Context, pendings: Sequence[Pending]) -> set[str]:

@@ -19,7 +19,7 @@ from headwater_consumers.analysis.trace.taken import Pending
 from headwater_consumers.facts.spans import Spans, difference, flat, union
 
 _MOST_REWINDS = 8
-"""Latest rewinds of a query that are looked at."""
+"""Most rewinds of a query to look at, the latest ones."""
 
 
 class Incarnations:
@@ -36,7 +36,7 @@ class Incarnations:
     ) -> None:
         self._context = context
         self._latest: dict[str, str] = {}
-        """By key of the dataset: the latest incarnation, where several are known."""
+        """Latest incarnation by key of the dataset, where several are known."""
         asked = {p.part.dataset.key: p for p, _ in found if p.after == 0 and p.part.topic_id is None}
         for key, pending in asked.items():
             used = {

@@ -19,9 +19,9 @@ from headwater_consumers.graph.words import path_mark
 # Lucene takes 1,024 words in one query.
 MOST_MARKS = 1_000
 _FEW_MARKS = 16
-"""Marks that are looked for in the texts of a micro-batch before it is put together."""
+"""Most marks to search for in the texts of a micro-batch before it is decoded."""
 _AT_ONCE = 16
-"""Segments that are read in one statement."""
+"""Segments that one statement reads."""
 
 
 def indexed_users(context: Context, pendings: Sequence[Pending]) -> list[list[Batch]]:

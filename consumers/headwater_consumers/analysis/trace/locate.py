@@ -201,7 +201,7 @@ def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> 
         for span in _left(located, partition)
     ]
     holes: list[tuple[Job, int, int, Batch | None]] = []
-    for job, (end, batches, all_of_them) in zip(single, _around(tx, single), strict=True):
+    for job, (end, batches, all_of_them) in zip(single, _neighbours(tx, single), strict=True):
         located, piece, _ = job
         known, following = {batch.first for batch in located.guesses}, end
         for batch in batches:
@@ -234,13 +234,13 @@ def _left(located: Located, partition: int) -> list[tuple[int, int]]:
     return out[:MOST_SPANS]
 
 
-Around = tuple[int, list[Batch], bool]
-"""The first batch that reaches an offset, those before it, the latest first, and whether these are all there are."""
+Neighbours = tuple[int, list[Batch], bool]
+"""First batch that reaches an offset; batches before it, the latest first; whether these are all there are."""
 
 
-def _around(tx: Transaction, jobs: Sequence[Job]) -> list[Around]:
+def _neighbours(tx: Transaction, jobs: Sequence[Job]) -> list[Neighbours]:
     """Find the batches around the one range of each job; searches only where those read already don't show them."""
-    out: dict[int, Around] = {}
+    out: dict[int, Neighbours] = {}
     ends = {n: end for n, job in enumerate(jobs) if (end := _seen_end(job)) is not None}
     for n, end in ends.items():
         if _settled(jobs[n], around := (end, _seen_before(jobs[n][0], end), False)):
@@ -278,14 +278,14 @@ def _seen_before(located: Located, end: int) -> list[Batch]:
     return out
 
 
-def _before(tx: Transaction, jobs: Sequence[Job], ends: dict[int, int], limit: int) -> dict[int, Around]:
+def _before(tx: Transaction, jobs: Sequence[Job], ends: dict[int, int], limit: int) -> dict[int, Neighbours]:
     keys = {n: (jobs[n][0].want.query.key, end) for n, end in ends.items()}
     wanted = sorted(set(keys.values()))
     found = dict(zip(wanted, before(tx, wanted, limit), strict=True))
     return {n: (ends[n], found[key], len(found[key]) < limit) for n, key in keys.items()}
 
 
-def _settled(job: Job, around: Around) -> bool:
+def _settled(job: Job, around: Neighbours) -> bool:
     """Return whether the batches before the first one that reaches a range prove that no earlier one reaches it."""
     _, batches, all_of_them = around
     for batch in batches:

@@ -10,16 +10,16 @@ from typing import Any
 from headwater_consumers.analysis.assets import Asset, dataset_asset
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import Part, PartKind, weakest
 from headwater_consumers.analysis.trace.batches import Batch, Run
+from headwater_consumers.analysis.trace.prefetch import prefetch
 from headwater_consumers.analysis.trace.spans import offsets, spans_of
 from headwater_consumers.analysis.trace.uses import StoredUse, is_possible, made_from, made_into, part_of, partitions_of
 from headwater_consumers.facts.spans import union
 from headwater_schemas.events import Certainty
 
 MOST_FILES = 1_000
-"""Files listed in one part; the rest is counted."""
+"""Most files listed in one part; the rest is counted."""
 
 
 class Datasets:
@@ -38,7 +38,7 @@ class Datasets:
     def know(self, keys: Iterable[str]) -> None:
         """Look several datasets up at once."""
         if missing := self.unknown(keys):
-            self.learn(ahead(self._tx, datasets=missing).datasets)
+            self.learn(prefetch(self._tx, datasets=missing).datasets)
 
     def unknown(self, keys: Iterable[str]) -> list[str]:
         """Keys among these that are still to be looked up."""

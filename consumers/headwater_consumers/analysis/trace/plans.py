@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.analysis.trace.ahead import DROP_RECORDS, ahead
 from headwater_consumers.analysis.trace.batches import Batch, Run
+from headwater_consumers.analysis.trace.prefetch import DROP_RECORDS, prefetch
 from headwater_consumers.graph.keys import plan_key
 
 _INCOMPLETE: Final = "operators that its plan doesn't show"
@@ -18,7 +18,7 @@ WritingPlan: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 class PlanSteps(NamedTuple):
-    """Completeness of a known plan, and the kinds of its steps, as far as `ahead` asks for them."""
+    """Completeness of a known plan, and the kinds of its steps, as far as `prefetch` asks for them."""
 
     complete: bool | None
     kinds: Sequence[str]
@@ -28,7 +28,7 @@ def plan_steps(tx: Transaction, plans: Iterable[WritingPlan]) -> list[PlanSteps]
     """Steps of those plans that are known."""
     asked = list(plans)
     if unknown := unknown_plans(tx, asked):
-        learn_plans(tx, unknown, ahead(tx, plans=unknown).plans)
+        learn_plans(tx, unknown, prefetch(tx, plans=unknown).plans)
     known = _known(tx)
     return [found for plan in dict.fromkeys(asked) if (found := known[plan]) is not None]
 

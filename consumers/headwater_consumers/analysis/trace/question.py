@@ -13,7 +13,6 @@ from headwater_consumers.analysis.identity import notice
 from headwater_consumers.analysis.moments import EVER
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
-from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind, Trace, TraceDirection
 from headwater_consumers.analysis.trace.arrivals import Arrivals
 from headwater_consumers.analysis.trace.batches import Batch, Run, read_run
@@ -23,6 +22,7 @@ from headwater_consumers.analysis.trace.follow import follow
 from headwater_consumers.analysis.trace.indexed import path_users
 from headwater_consumers.analysis.trace.match import described
 from headwater_consumers.analysis.trace.parts import Datasets, between, join, joined
+from headwater_consumers.analysis.trace.prefetch import prefetch
 from headwater_consumers.analysis.trace.spans import offsets
 from headwater_consumers.analysis.trace.uses import StoredUse, part_of
 from headwater_consumers.facts.spans import union
@@ -277,7 +277,7 @@ def _path_parts(context: Context, path: str) -> list[Part]:
     # As a writer takes it, else as a reader does: with globs. A file of a table by the folder of the table.
     named = dict.fromkeys((naming.path(path), naming.path_pattern(path), *map(naming.path, _folders(path))))
     keys = (dataset_key(context.tx.tenant, ref.namespace, ref.name) for ref in named)
-    known = next((key for key in keys if ahead(context.tx, datasets=[key]).datasets), None)
+    known = next((key for key in keys if prefetch(context.tx, datasets=[key]).datasets), None)
     key = known or resolve_dataset(context.tx, path).asset.key
     used = "wrote" if context.backward else "read"
     context.notes[
@@ -386,7 +386,7 @@ def _names(context: Context, topic: Asset) -> tuple[list[DatasetRef], frozenset[
     """All names of a topic, and the ids that brokers have reported of its cluster."""
     names: dict[DatasetRef, None] = {DatasetRef(topic.namespace, topic.name): None}
     ids: set[str] = set()
-    for stored, _, _ in ahead(context.tx, datasets=context.datasets.keys_of(topic.key)).datasets:
+    for stored, _, _ in prefetch(context.tx, datasets=context.datasets.keys_of(topic.key)).datasets:
         names[DatasetRef(stored["namespace"], stored["name"])] = None
         links = zip(*(stored.get(name) or () for name in ("symlink_namespaces", "symlink_types")), strict=True)
         ids |= {space.removeprefix("kafka://") for space, type_ in links if type_ == SYMLINK_TOPIC}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from neo4j import Record
 
 Row = Mapping[str, Any]
-"""`batch`, and what is asked of it."""
+"""Row with `batch`, and the value that a search needs."""
 
 FAN_OUT = 32
 _WIDE = 256
@@ -124,7 +124,7 @@ class Search:
 
 
 Read = Callable[[Search, Found], Row]
-"""What a search looks at of a micro-batch."""
+"""Returns the row of a micro-batch that a search needs."""
 
 
 def run(tx: Transaction, searches: Sequence[Search], read: Read, *, window: int = 1) -> None:
@@ -157,9 +157,9 @@ def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, f
 
 
 _IN_MEMORY = 2
-"""What is in memory is searched by halves: a micro-batch costs more to take apart than a round does."""
+"""Fan-out of a search in memory: decoding a micro-batch costs more than a round."""
 _NEAR = 2
-"""Segments that are read whole to be searched."""
+"""Most segments to read whole, and then search."""
 
 
 def _is_near(search: Search) -> bool:

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.analysis.trace.ahead import KEEP_STATE
 from headwater_consumers.analysis.trace.batches import Batch, Query, before, stretches
 from headwater_consumers.analysis.trace.plans import WritingPlan, plan_steps
+from headwater_consumers.analysis.trace.prefetch import KEEP_STATE
 from headwater_consumers.analysis.trace.search import Search, run_by_time
 from headwater_consumers.graph.keys import plan_key
 from headwater_schemas.events import Certainty
@@ -49,7 +49,7 @@ def _horizon(text: str | None) -> timedelta | None:
 
 
 LOOK_FOR_EMPTY = 256
-"""Batches looked at, on either side, for one after which the state was empty."""
+"""Batches to look at, on either side, for one after which the state was empty."""
 # Spark cuts event times to milliseconds before it takes the greatest.
 _ROUNDED = timedelta(milliseconds=1)
 _NOTHING_KNOWN = "Nothing shows that the query keeps state."

@@ -51,7 +51,7 @@ def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
     if not context.backward:
         plans += [plan for group in found for plan in asked_of_drops(group[0].query.job, [e.batch for e in group])]
     wants = ((use.dataset, use.spans) for use in others if use.kind is PartKind.OFFSETS)
-    context.look_ahead({use.dataset for use in others}, wants, plans)
+    context.prefetch({use.dataset for use in others}, wants, plans)
     certain = [{} if group[0].batch.conflict else certainly_used(group) for group in found]
     return [_draft(context, group, _again(context, n, found, certain)) for n, group in enumerate(found)]
 

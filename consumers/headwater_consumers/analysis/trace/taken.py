@@ -18,7 +18,7 @@ from headwater_schemas.events import Certainty
 _NEAR = 16
 _MOST_RUNS = 10
 BY_TIME = " by time"
-"""What ends the key of a draft whose micro-batches are only bounded by time."""
+"""Suffix of a draft's key where only time bounds its micro-batches."""
 _CERTAIN = (Certainty.EXACT, Certainty.INFERRED)
 _SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
 

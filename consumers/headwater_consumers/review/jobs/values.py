@@ -128,9 +128,9 @@ def around_difference(before: str | None, after: str | None) -> tuple[str | None
     if before is None or after is None or before == after or max(len(before), len(after)) <= _MOST_TEXT:
         return shortened(before), shortened(after)
     # One may be a prefix of the other.
-    alike = min(len(before), len(after))
-    alike = next((n for n in range(alike) if before[n] != after[n]), alike)
-    start = max(0, alike - _BEFORE_DIFFERENCE)
+    common = min(len(before), len(after))
+    common = next((n for n in range(common) if before[n] != after[n]), common)
+    start = max(0, common - _BEFORE_DIFFERENCE)
     ellipsis = "…" if start else ""
     return f"{ellipsis}{shortened(before[start:])}", f"{ellipsis}{shortened(after[start:])}"
 

@@ -40,7 +40,7 @@ def read_avro(document: Document) -> tuple[Field, ...]:
     """
     type_, _, _ = _Avro(document).type(document.value, (), "", ())
     if not isinstance(type_, StructOf):
-        raise document.wrong(("type",), "is `record`: only a record has columns")
+        raise document.wrong(("type",), "must be `record`: only a record has columns")
     return type_.fields
 
 
@@ -176,5 +176,5 @@ class _Avro:
     def _decimal(self, given: Any, path: Path) -> DataType:
         precision, scale = given.get("precision"), given.get("scale", 0)
         if not isinstance(precision, int) or not isinstance(scale, int):
-            raise self._document.wrong((*path, "precision"), "is a whole number; so is `scale`")
+            raise self._document.wrong((*path, "precision"), "must be a whole number; so must `scale`")
         return Atom(f"decimal({precision},{scale})")

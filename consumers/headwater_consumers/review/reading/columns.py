@@ -34,7 +34,7 @@ def read_columns(document: Document) -> tuple[tuple[Field, ...], tuple[str, ...]
 
 def _text(document: Document, value: Any, path: Path) -> str:
     if not isinstance(value, str) or not value:
-        raise document.wrong(path, "is the name of a column")
+        raise document.wrong(path, "must be the name of a column")
     return value
 
 

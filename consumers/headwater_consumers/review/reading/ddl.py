@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _CREATE = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(CREATE|REPLACE)\b", re.IGNORECASE | re.DOTALL)
 _BEFORE, _AFTER = "CREATE TABLE t (", "\n)"
 _MOST_CHARACTERS = 262_144
-"""sqlglot takes some hundred times the memory of a text, before a column can be counted."""
+"""Longest DDL: sqlglot takes some hundred times the memory of a text, before a column can be counted."""
 _WORDS = {"timestamptz": "timestamp", "timestampntz": "timestamp_ntz"}
 
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
-from headwater_consumers.declaring.marks import marked
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
+from headwater_consumers.declaring.yaml_lines import parse_yaml
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+)')
 _DEEPEST = 200
@@ -57,34 +57,34 @@ class Document:
         if self._objects > _MOST_OBJECTS:
             raise self.wrong(path[:8], f"has more than {_MOST_OBJECTS:,} objects, references followed")
         if not isinstance(value, dict):
-            raise self.wrong(path, "is an object")
+            raise self.wrong(path, "must be an object")
         return value
 
     def items(self, value: Any, path: Path) -> Iterator[tuple[Any, Path]]:
         """Items of the value, a list, each with its path."""
         if not isinstance(value, list):
-            raise self.wrong(path, "is a list")
+            raise self.wrong(path, "must be a list")
         return ((item, (*path, index)) for index, item in enumerate(value))
 
     def name(self, of: Mapping[str, Any], path: Path) -> str:
         """The `name` of a column."""
         name = of.get("name")
         if not isinstance(name, str) or not name:
-            raise self.wrong((*path, "name"), "is the column's name, a text" if "name" in of else "is missing")
+            raise self.wrong((*path, "name"), "must be the column's name, a text" if "name" in of else "is missing")
         return name
 
     def text(self, of: Mapping[str, Any], key: str, path: Path) -> str | None:
         """Text of a key; None where it is missing, null or empty."""
         value = of.get(key)
         if value is not None and not isinstance(value, str):
-            raise self.wrong((*path, key), "is a text")
+            raise self.wrong((*path, key), "must be a text")
         return value or None
 
     def flag(self, of: Mapping[str, Any], key: str, path: Path) -> bool | None:
         """Boolean of a key; None where it is missing."""
         value = of.get(key)
         if value is not None and not isinstance(value, bool):
-            raise self.wrong((*path, key), "is true or false")
+            raise self.wrong((*path, key), "must be true or false")
         return value
 
     def enum(self, value: Any, path: Path) -> tuple[str, ...] | None:
@@ -139,12 +139,12 @@ class YamlDocument(Document):
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self._objects = 0
-        self._marked = marked(file, text)
-        self.value = self._marked.value
+        self._located = parse_yaml(file, text)
+        self.value = self._located.value
 
     def line(self, path: Path) -> int:
         """Line that a value begins in."""
-        return self._marked.line(path)
+        return self._located.line(path)
 
 
 def shown(value: Any) -> str:

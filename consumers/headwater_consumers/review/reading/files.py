@@ -26,7 +26,7 @@ from headwater_consumers.review.schema import (
 )
 
 MOST_COLUMNS = 20_000
-"""Fields within others included. More are a mistake, or references that multiply."""
+"""Most columns, nested ones included. More are a mistake, or references that multiply."""
 _ALL = (NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION)
 _FORMATS = "Spark's StructType, an Avro record, a JSON Schema, a list of columns, a data contract or DDL"
 # A key at the top of a document, whether it is YAML or JSON.

@@ -30,7 +30,7 @@ def read_json_schema(document: Document) -> tuple[Field, ...]:
     if isinstance(type_, ArrayOf):
         type_ = type_.element
     if not isinstance(type_, StructOf):
-        raise document.wrong(("type",), "is `object`, with `properties`: only an object has columns")
+        raise document.wrong(("type",), "must be `object`, with `properties`: only an object has columns")
     return type_.fields
 
 

@@ -21,14 +21,14 @@ from headwater_consumers.graph.segments import segment
 KEEP_STATE: Final = frozenset({"AGGREGATE", "GROUP_DEPENDENCY", "WINDOW_DEPENDENCY", "JOIN_DEPENDENCY"})
 """Steps of plans that keep state."""
 DROP_RECORDS: Final = {"FILTER_DEPENDENCY": "filter", "JOIN_DEPENDENCY": "join"}
-"""Steps of plans that may leave a record out, and what they are called."""
+"""Steps of plans that may leave a record out, and their names in sentences."""
 _MOST_LOOKED_AT: Final = 32
-"""Segments of a query; of one with more, they are searched instead."""
+"""Most segments of a query to read; if it has more, they are searched instead."""
 _MOST_SEGMENTS: Final = 64
 _MOST_OFFSETS: Final = 16
 
 
-class Ahead(NamedTuple):
+class Prefetched(NamedTuple):
     """Result of a batched look-up.
 
     Attributes:
@@ -42,7 +42,7 @@ class Ahead(NamedTuple):
     users: Sequence[tuple[str, bool, Sequence[Mapping[str, Any]]]]
 
 
-def ahead(
+def prefetch(
     tx: Transaction,
     *,
     datasets: Iterable[str] = (),
@@ -50,7 +50,7 @@ def ahead(
     users: Iterable[str] = (),
     wants: Iterable[tuple[str, Spans]] = (),
     backward: bool = False,
-) -> Ahead:
+) -> Prefetched:
     """Look up datasets, plans and users in one statement.
 
     Args:
@@ -83,7 +83,7 @@ def ahead(
         keep(tx, properties)
         guide = Guide(properties["start"], partition, first, end, begins)
         add_guide(tx, properties["query"], identities.shown(dataset), used.value, guide)
-    return Ahead(row["datasets"], row["plans"], row["users"])
+    return Prefetched(row["datasets"], row["plans"], row["users"])
 
 
 def _wants(wants: Iterable[tuple[str, Spans]]) -> list[dict[str, Any]]:

@@ -18,20 +18,20 @@ from headwater_consumers.declaring.problems import DeclarationError, Path, Probl
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_VALUES = 5_000_000
-"""Values of one file. Aliases repeat what they stand for, so that a few lines could be billions."""
+"""Most values of a file. Aliases repeat their anchors, so that a few lines could be billions of values."""
 _DEEPEST: Final = 60
 _TAB: Final = re.compile(r" *\t")
 _COMMENT: Final = re.compile(r":\s+(#[\w-]+)\s*$")
-"""What was meant as a value, `on_call: #flights`; a space behind `#` makes it a comment that is one."""
+"""Comment that was meant as a value, `on_call: #flights`; a space behind `#` makes it a real comment."""
 _DATE: Final = "tag:yaml.org,2002:timestamp"
 
 Lines: TypeAlias = "int | tuple[int, dict[str | int, Lines]]"
-"""The line that a value began in, from 1; of a mapping or list also those of its values, by key or index. The line of
-a mapping's value is that of its key."""
+"""Line that a value began in, from 1; for a mapping or list also those of its values, by key or index. The line
+of a mapping's value is that of its key."""
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class LocatedDocument:
     """A YAML or JSON document with the line of each value.
 
     Attributes:
@@ -52,7 +52,7 @@ class Marked:
         return here if isinstance(here, int) else here[0]
 
 
-def marked(file: str, text: str) -> Marked:
+def parse_yaml(file: str, text: str) -> LocatedDocument:
     """Parse the one document of a YAML text.
 
     Raises:
@@ -95,16 +95,16 @@ class _Reading:
         self._anchors: dict[str, _Value] = {}
         self._size = 0
 
-    def document(self) -> Marked:
+    def document(self) -> LocatedDocument:
         next(self._events)  # the stream begins
         if isinstance(next(self._events), yaml.StreamEndEvent):
-            return Marked(None, 1)
+            return LocatedDocument(None, 1)
         found = self._value(next(self._events), ())
         next(self._events)  # the document ends
         following = next(self._events)
         if not isinstance(following, yaml.StreamEndEvent):
             raise self._error(following, (), "a file is one YAML document, and here a second one begins")
-        return Marked(found.value, found.lines)
+        return LocatedDocument(found.value, found.lines)
 
     def _value(self, event: Any, path: Path) -> _Value:
         if len(path) > _DEEPEST:
