@@ -296,7 +296,7 @@ def test_what_is_no_schema(subtests: pytest.Subtests) -> None:
         ),
         ('{"type": "object", "properties": {"a": {}, "b": {"$ref": "b.json"}}}', "is in another file"),
         ('{"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}', "isn't in the file"),
-        ('{"$schema": "x", "type": "string"}', "f, line 1: type: is `object`"),
+        ('{"$schema": "x", "type": "string"}', "f, line 1: type: must be `object`"),
         ("id int,\nb", "f, line 2: b: has no type"),
         ("id int,\nb strng", "f, line 2: not DDL of Spark"),
         ("select 1", "is no CREATE TABLE"),

@@ -18,7 +18,7 @@ class ArrivedRange:
         partition: number of the partition.
         begins: first offset that Kafka still has.
         start: first offset with a timestamp in the range or later; the partition's end offset where there is none.
-        end: first offset with a timestamp after the range; the partition's end offset where there is none.
+        end: first offset with a timestamp at the range's end or later; the partition's end offset where there is none.
     """
 
     partition: int
