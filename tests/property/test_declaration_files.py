@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_consumers.declaring.files import read_file
-from headwater_consumers.declaring.marks import marked
 from headwater_consumers.declaring.problems import DeclarationError
+from headwater_consumers.declaring.yaml_lines import parse_yaml
 from headwater_consumers.materializer.fold import reject
 from headwater_schemas.codec import Decoder, encode
 from support.events import TIME
@@ -60,7 +60,7 @@ MANIFEST: dict[str, Any] = {
 }
 DOCUMENTS: dict[str, Any] = {
     **{
-        name: marked(name, (EXAMPLES / name).read_text(encoding="utf-8")).value
+        name: parse_yaml(name, (EXAMPLES / name).read_text(encoding="utf-8")).value
         for name in ("flights.yaml", "marks.yaml", "privacy.yaml", "delays.odcs.yaml")
     },
     "manifest.json": MANIFEST,

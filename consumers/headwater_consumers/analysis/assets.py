@@ -12,27 +12,27 @@ _CATALOGS = frozenset({"TABLE", "VIEW"})
 
 
 class AssetKind(StrEnum):
-    """What an asset is."""
+    """Kind of an asset."""
 
     DATASET = "DATASET"
     COLUMN = "COLUMN"
     JOB = "JOB"
 
 
-# Nothing changes one. But a frozen one takes five times as long to make, and a page has thousands.
+# Treated as immutable. A frozen dataclass takes five times as long to create, and a page has thousands.
 @dataclass(slots=True, unsafe_hash=True)
 class Asset:
     """A dataset, a column of one, or a job.
 
     Attributes:
-        kind: which of these.
-        key: of the node: 32 hex digits.
-        namespace: by OpenLineage's naming, of the dataset where it is a column.
-        name: likewise.
-        column: the field path, of a column.
-        title: short, for captions.
+        kind: DATASET, COLUMN or JOB.
+        key: key of the node: 32 hex digits.
+        namespace: namespace by OpenLineage's naming; for a column that of its dataset.
+        name: name by OpenLineage's naming; for a column that of its dataset.
+        column: field path of a column.
+        title: short name, for captions.
         type: a dataset's type, a column's data type, a job's processing type; where known.
-        table: of a table, or a column of one, what a catalog calls it: `db.orders`; None where none does.
+        table: name of the table in a catalog, `db.orders`, also for its columns; None where there is none.
     """
 
     kind: AssetKind
@@ -46,19 +46,19 @@ class Asset:
 
     @property
     def spelling(self) -> str:
-        """How a person may name it, and `resolve` understands it: `kafka://broker:9092/orders`, `file:/tmp/x`."""
+        """Name that `resolve` understands: `kafka://broker:9092/orders`, `file:/tmp/x`."""
         return spelling(self.namespace, self.name) + (f"#{self.column}" if self.column is not None else "")
 
 
 def spelling(namespace: str, name: str) -> str:
-    """A dataset or job in one word: `kafka://broker:9092/orders`, `s3://bucket/x`, `file:/tmp/x`, `default/enrich`."""
+    """Join a dataset's or job's namespace and name: `kafka://broker:9092/orders`, `s3://bucket/x`, `file:/tmp/x`."""
     if not name.startswith("/"):
         return f"{namespace}/{name}"
     return namespace + name if "://" in namespace else f"{namespace}:{name}"
 
 
 def dataset_asset(properties: Mapping[str, Any]) -> Asset:
-    """From a Dataset node's `key`, `namespace`, `name`, `title`, `type`."""
+    """Build the asset of a Dataset node's `key`, `namespace`, `name`, `title`, `type`."""
     return Asset(
         AssetKind.DATASET,
         properties["key"],
@@ -71,7 +71,7 @@ def dataset_asset(properties: Mapping[str, Any]) -> Asset:
 
 
 def column_asset(dataset: Mapping[str, Any], column: Mapping[str, Any]) -> Asset:
-    """From a Column node and the Dataset node that has it."""
+    """Build the asset of a Column node and its Dataset node."""
     return Asset(
         AssetKind.COLUMN,
         column["key"],
@@ -89,18 +89,18 @@ def _table(dataset: Mapping[str, Any]) -> str | None:
 
 
 def table_of(name: str, symlinks: Sequence[str] | None, types: Sequence[str] | None) -> str | None:
-    """What a catalog calls the dataset of that name, by its latest symlinks and their types, which run in parallel.
+    """Name of a dataset in a catalog, from its latest symlinks and their types, which run in parallel.
 
     The least of several names; None where there is none, or it is the name itself.
     """
     if not symlinks:
-        return None  # as of most of a page's thousand
+        return None  # as for most of a page's thousand
     pairs = zip_longest(symlinks, types or ())
     return min((link for link, type_ in pairs if link and type_ in _CATALOGS and link != name), default=None)
 
 
 def job_asset(properties: Mapping[str, Any]) -> Asset:
-    """From a Job node's `key`, `namespace`, `name`, `processing_type`."""
+    """Build the asset of a Job node's `key`, `namespace`, `name`, `processing_type`."""
     return Asset(
         AssetKind.JOB,
         properties["key"],

@@ -1,4 +1,4 @@
-"""What became of a thing between two times."""
+"""Kinds of changes between two times."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class DiffChange(StrEnum):
-    """What became of a thing from before to after."""
+    """Change from before to after."""
 
     ADDED = "ADDED"
     REMOVED = "REMOVED"

@@ -1,8 +1,8 @@
 """Names of columns over time: columns that were renamed, or dropped and added again. Pure.
 
-A RENAME COLUMN changes a table's schema alone: what was written as `nm` is read as `full_name`. A column that is
-dropped, and added again, is another one: none of the values of the first are in it. So a column is not a name, but the
-names that it had, each for a time:
+A RENAME COLUMN changes only a table's schema: values that were written as `nm` are read as `full_name`. A column that
+is dropped and added again is a different column: it has none of the first one's values. So a column is not a name, but
+the names that it had, each for a time:
 
     nm → full_name at 10:00            full_name: nm until 10:00, full_name since
     label dropped at 10:00, added      label: label since 10:00; the one until then is a former column
@@ -22,9 +22,9 @@ class ColumnChange(NamedTuple):
     """A column that was renamed, or dropped.
 
     Attributes:
-        at: when.
-        path: its path until then.
-        renamed_to: its path since; None: it was dropped.
+        at: time of the change.
+        path: path before the change.
+        renamed_to: path after it; None: the column was dropped.
     """
 
     at: datetime
@@ -36,7 +36,7 @@ class NamedFor(NamedTuple):
     """A column that a path stood for, from `since` to `until`; None: no bound.
 
     Attributes:
-        shown: path of the column now.
+        shown: current path of the column.
     """
 
     shown: str
@@ -46,7 +46,7 @@ class NamedFor(NamedTuple):
 
 @dataclass(slots=True)
 class _Column:
-    """Paths of one column, with when it got each; the last until `ended`, when it was `dropped` or had gone."""
+    """Paths of one column with the start of each; the last held until `ended`: the column was `dropped` or renamed."""
 
     begun: list[tuple[str, datetime | None]]
     ended: datetime | None = None
@@ -60,13 +60,13 @@ class _Column:
 
 @dataclass(slots=True)
 class ColumnNames:
-    """The names of a dataset's columns.
+    """Names of a dataset's columns.
 
     Attributes:
-        columns: by path, the columns that it stood for; the one that it is taken for where no time is given is last.
-        paths: by path of a column now, all paths that it had, that one first.
-        former: by path, when the last column of this name ended that isn't the one of this name now.
-        dropped: those of them that were dropped. Of the others a RENAME shows that they had gone.
+        columns: columns that each path stood for; the last one is used where no time is given.
+        paths: all paths of a column, by its current path, which is the first.
+        former: end of the last other column of a path's name, by path.
+        dropped: paths in `former` whose column was dropped. The others' columns were renamed.
     """
 
     columns: dict[str, list[NamedFor]] = field(default_factory=dict)
@@ -75,21 +75,21 @@ class ColumnNames:
     dropped: set[str] = field(default_factory=set)
 
     def of(self, path: str) -> list[NamedFor]:
-        """The columns that a path stood for: mostly the one of this name."""
+        """Columns that a path stood for: mostly the one of this name."""
         return self.columns.get(path) or [NamedFor(path, None, None)]
 
     def all_of(self, shown: str) -> list[str]:
-        """All paths of a column, by its path now, which is the first."""
+        """All paths of a column, by its current path, which is the first."""
         return self.paths.get(shown) or [shown]
 
 
 def column_names(changes: Iterable[ColumnChange], paths: Collection[str], current: Collection[str]) -> ColumnNames:
-    """The names of a dataset's columns, by what happened to them.
+    """Derive the names of a dataset's columns from their changes.
 
     Args:
-        changes: in any order. One of a column is one of its nested fields, too.
-        paths: of all columns that the dataset is known to have had.
-        current: of those that it has now.
+        changes: changes in any order. A change of a column is one of its nested fields, too.
+        paths: paths of all columns that the dataset is known to have had.
+        current: paths of its current columns.
     """
     ordered = sorted(changes, key=lambda change: (change.at, change.path))
     if not ordered:
@@ -99,7 +99,7 @@ def column_names(changes: Iterable[ColumnChange], paths: Collection[str], curren
     for place, change in enumerate(ordered):
         for path in [path for path in live if _within(path, change.path)]:
             if change.renamed_to is None and not _is_back(path, ordered[place + 1 :], current):
-                # It is gone, and still the one that is called so.
+                # Gone, but still the column that has the name.
                 continue
             column = live[path]
             live[path] = _Column([(path, change.at)])
@@ -125,7 +125,7 @@ def _names(live: dict[str, _Column], former: Iterable[_Column], current: Collect
         for path, since, until in spans:
             stood[path].append(NamedFor(shown, since, until))
     for path, found in stood.items():
-        # A name that no column has now is taken for the column that had it last.
+        # A name that no column has now stands for the column that had it last.
         found.sort(key=lambda each: ((each.shown == path) == (path in current), _last(each)))
         names.columns[path] = found
     for column in former:

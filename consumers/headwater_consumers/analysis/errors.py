@@ -1,4 +1,4 @@
-"""What ends a question without an answer.
+"""Exceptions of questions.
 
 AnalysisError
 ├── NotFoundError        no such asset, run, record; with the nearest names
@@ -9,7 +9,7 @@ AnalysisError
 ├── GraphUnreachableError   Neo4j doesn't answer
 └── GraphRefusedError    Neo4j refuses user, password or database, or the graph is of another version; names the setting
 
-A defect, of a statement say, is raised as what it is.
+A bug, in a statement say, is raised as the original exception.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class AnalysisError(Exception):
 
 
 class NotFoundError(AnalysisError):
-    """What was asked about isn't in the graph.
+    """An asset, run or record isn't in the graph.
 
     Attributes:
-        nearest: names that are, the most similar first; maybe none.
+        nearest: existing names, the most similar first; maybe none.
     """
 
     def __init__(self, message: str, *, nearest: Sequence[str] = ()) -> None:
@@ -34,10 +34,10 @@ class NotFoundError(AnalysisError):
 
 
 class AmbiguousError(AnalysisError):
-    """Several things are called that.
+    """Several assets have this name.
 
     Attributes:
-        candidates: each in a spelling that is unambiguous.
+        candidates: unambiguous spelling of each.
     """
 
     def __init__(self, message: str, *, candidates: Sequence[str]) -> None:
@@ -46,10 +46,10 @@ class AmbiguousError(AnalysisError):
 
 
 class QuestionError(AnalysisError):
-    """The question can't be asked so.
+    """The question is invalid.
 
     Attributes:
-        field: the parameter at fault, by its name in the API, `depth` say.
+        field: invalid parameter, by its name in the API, `depth` say.
     """
 
     def __init__(self, message: str, *, field: str) -> None:
@@ -62,7 +62,7 @@ class TimeLimitError(AnalysisError):
 
     Attributes:
         seconds: the limit.
-        what: what took longer, to begin a sentence with.
+        what: subject that took longer, to begin a sentence with.
     """
 
     def __init__(self, seconds: float, rule: str | None = None) -> None:
@@ -74,7 +74,7 @@ class TimeLimitError(AnalysisError):
 
 
 class ArrivalsUnknownError(AnalysisError):
-    """Records that arrived in a time aren't known: Kafka can't be asked, or not from here."""
+    """Records that arrived in a time are unknown: Kafka can't be asked, or not from here."""
 
     def __init__(self, topic: str, why: str) -> None:
         super().__init__(
@@ -88,10 +88,10 @@ class GraphUnreachableError(AnalysisError):
 
 
 class GraphRefusedError(AnalysisError):
-    """Neo4j refuses us, or its graph is of another version of the model, until a person changes a setting.
+    """Neo4j refuses the connection, or its graph is of another version of the model, until a person changes a setting.
 
     Attributes:
-        setting: its name.
+        setting: name of the setting.
     """
 
     def __init__(self, message: str, *, setting: str) -> None:

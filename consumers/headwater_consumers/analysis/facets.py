@@ -1,4 +1,4 @@
-"""Facets that events carried of a node and that Headwater keeps as they are."""
+"""Facets of a node that Headwater keeps without interpretation."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """What an event carried besides: an OpenLineage facet that Headwater keeps as it is.
+    """An OpenLineage facet that Headwater keeps without interpretation.
 
     Attributes:
-        name: of the facet.
-        json: its content, as JSON.
+        name: name of the facet.
+        json: content of the facet, as JSON.
     """
 
     name: str
@@ -22,13 +22,13 @@ class Facet:
 
 
 def facets_of(properties: Mapping[str, Any]) -> tuple[Facet, ...]:
-    """Of a node's `facet_names` and `facets`, which run in parallel."""
+    """Build facets from a node's `facet_names` and `facets`, which run in parallel."""
     rows = zip(properties.get("facet_names") or (), properties.get("facets") or (), strict=True)
     return tuple(Facet(name, json) for name, json in rows)
 
 
 def contents(facets: Iterable[Facet]) -> dict[str, Any]:
-    """What each holds, by name; a text that is no JSON as it is, one that was cleared left out."""
+    """Content of each facet, by name; invalid JSON as text; cleared facets are left out."""
     return {facet.name: _content(facet.json) for facet in facets if facet.json}
 
 

@@ -1,8 +1,8 @@
-"""Structs and topics' payloads, and their fields: whoever takes the whole takes each field, and the other way round.
+"""Nested columns: structs and topics' payloads, and their fields. Reading the whole reads each field, and reversely.
 
-A job that copies `value` names no `value.email`, and its plan has no edge from there. So what leaves a column also
-leaves by the columns that it is part of, and by its fields, those that no plan makes by themselves: what a plan does
-with a field of its own it states of that field.
+A job that copies `value` names no `value.email`, and its plan has no edge from there. So data that leaves a column also
+leaves by the columns around it, and by its fields except those that a plan writes by themselves: for these the plan has
+edges of their own.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from headwater_consumers.analysis.reader import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Relatives:
-    """Columns that some others are part of, and fields of these, by id.
+    """Parents and fields of some columns, by id.
 
     Attributes:
-        wholes: of each whole, the columns asked about that are part of it.
-        fields: of each field, the columns asked about that it is part of.
+        wholes: for each parent, the columns asked about that are part of it.
+        fields: for each field, the columns asked about that contain it.
     """
 
     wholes: dict[int, list[int]]
@@ -29,19 +29,19 @@ class Relatives:
 
     @property
     def every(self) -> list[int]:
-        """Ids of all relatives."""
+        """Ids of all parents and fields."""
         return [*self.wholes, *self.fields]
 
     def of(self, node: int) -> list[int]:
-        """The columns asked about that a node is a relative of."""
+        """Columns asked about that a node is a parent or field of."""
         return [*self.wholes.get(node, ()), *self.fields.get(node, ())]
 
 
 class Families:
-    """Looks up the relatives of columns, those of a dataset once.
+    """Lookup of parents and fields of columns; those of a dataset are looked up once.
 
     Args:
-        tx: to look up in.
+        tx: transaction to read in.
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -53,15 +53,15 @@ class Families:
 
     @staticmethod
     def of(tx: Transaction) -> Families:
-        """Those of a transaction: every part of a question shares them."""
+        """Return the transaction's lookup: every part of a question shares it."""
         return tx.common(Families)
 
     def relatives(self, nodes: Sequence[int], *, every_field: bool = False) -> Relatives:
-        """The relatives of columns; some may be among these themselves.
+        """Return the parents and fields of columns; these may themselves be among `nodes`.
 
         Args:
             nodes: ids of columns and datasets, under the names that they have in the graph.
-            every_field: whether fields count that a plan makes by themselves.
+            every_field: whether to include fields that a plan writes by themselves.
         """
         self._look_up(nodes)
         wholes: dict[int, list[int]] = defaultdict(list)

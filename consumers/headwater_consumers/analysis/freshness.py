@@ -1,7 +1,7 @@
 """Freshness of the graph: how far it is behind the events topic, stated with every answer.
 
 Consumers write their progress beside the graph every few seconds (`headwater_consumers.materializer.progress`). Where
-they are silent, the brokers are asked where the topic ends, if the asker has a way to them.
+they are silent, the brokers are asked for the topic's end offsets, if the asker has a way to them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ class GraphState:
     """State of the graph that was asked: how far it is behind the events topic. Member `graph` of an answer's JSON.
 
     Attributes:
-        last_event: time of the latest record that the graph has; None: not known.
-        behind: records on the topic that aren't in the graph yet; None: not known.
-        stale: why events may be missing from the answer; None: nothing speaks for it.
+        last_event: time of the latest record in the graph; None: unknown.
+        behind: records on the topic that aren't in the graph yet; None: unknown.
+        stale: reason why events may be missing from the answer; None: there is none.
     """
 
     last_event: datetime | None
@@ -28,12 +28,12 @@ class GraphState:
 
 
 NOT_REPORTED = GraphState(None, None, None)
-"""State of a graph of which no consumer has ever reported its progress. Its answers have no member `graph`."""
+"""State of a graph whose consumers have never reported progress. Its answers have no member `graph`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicEnd:
-    """Offsets at which a partition of the events topic begins and ends, half-open, by its brokers."""
+    """Begin and end offset of a partition of the events topic, half-open, as its brokers have them."""
 
     partition: int
     topic_id: str
@@ -42,11 +42,11 @@ class TopicEnd:
 
 
 TopicEnds = Callable[[str], Sequence[TopicEnd] | None]
-"""Asks the brokers where the partitions of a topic end; None: they can't be asked."""
+"""Asks the brokers for the begin and end offsets of a topic's partitions; None: they can't be asked."""
 
 
 def not_asked(_topic: str) -> None:
-    """`TopicEnds` of an asker that has no way to the brokers."""
+    """`TopicEnds` for callers without access to the brokers."""
     return
 
 
@@ -69,7 +69,7 @@ class _Reported:
 
 
 def freshness(rows: Iterable[dict[str, Any]], *, stale_seconds: float, ends: TopicEnds) -> GraphState:
-    """Judge what consumers have reported.
+    """Judge the progress that consumers have reported.
 
     Args:
         rows: properties of the nodes `HwProgress`, each with `at` and `now` as milliseconds since the epoch.

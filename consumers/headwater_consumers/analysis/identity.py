@@ -1,21 +1,21 @@
-"""Identity of datasets and columns: which names are one, by what they share and how they were renamed.
+"""Identity of datasets and columns: names that stand for one dataset, by what they share and how they were renamed.
 
 A dataset's key is a hash of its namespace and name, so a topic that two jobs reach by different brokers is two nodes,
-and so is a table before and after its RENAME. What makes them one is in the graph:
+and so is a table before and after its RENAME. The graph shows which of them are one:
 
-- An Alias that several are KNOWN_AS, or that is the name of another, makes one of all of these. A catalog's name of a
-  table (TABLE, VIEW) stands for one of them at a time: it makes one of the only dataset with it that is there now, and
-  a dataset that is called so.
-- RENAMED_TO from a dataset that is gone since makes one of both. Where the old name was used again, it doesn't; but
-  what was seen under it until the RENAME counts for the new name, too.
+- An Alias that several are KNOWN_AS, or that is the name of another, makes them one. A catalog's name of a table
+  (TABLE, VIEW) stands for one of them at a time: it joins the only existing dataset with this name and the dataset that
+  has it as its own name.
+- RENAMED_TO from a dataset that is gone since joins both. If the old name was used again, it doesn't join them; but
+  facts observed under it until the RENAME count for the new name, too.
 
 A column has the names of its dataset, and those that it had itself (`column_names`): it was renamed, or the name was a
 dropped column's before. Columns that differ by case alone are one, as engines spell the same column differently: Spark
 `MyColumn`, Trino and Hive `mycolumn`, Snowflake `MYCOLUMN`. If a schema of the dataset has both, they are two.
 
-Nothing of this is stored as a class, so that there is nothing that two consumers could make in different ways. Each
-class shows one dataset: one that is there before one that was dropped, then a cluster's declared name before brokers,
-then the name that it was renamed to last, then the least. Of a column it is the spelling of the latest schema.
+No class is stored, so two consumers can't build different ones. Each class shows one dataset: an existing one before a
+dropped one, then a cluster's declared name before brokers, then the name that it was renamed to last, then the least.
+For a column the spelling of the latest schema is shown.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from headwater_schemas.naming import is_declared_cluster
 
 _CATALOGS = frozenset({"TABLE", "VIEW"})
 MOST_NAMES = 1_000
-"""Datasets of one class, and claims of one name, that are looked at."""
+"""Most datasets of one class, and claims of one name, to look at."""
 
 
-class Place(NamedTuple):
-    """What a node counts for.
+class NodeSpan(NamedTuple):
+    """Interval of time in which a node stands for a shown node.
 
     Attributes:
-        node: id of the node that is shown for it.
-        since, until: of what was seen of it, only what was seen then; None: no bound.
+        node: id of the node that is shown.
+        since, until: bounds of the observations that count for it; None: no bound.
     """
 
     node: int
@@ -51,7 +51,7 @@ class Place(NamedTuple):
     until: datetime | None = None
 
     def takes(self, first: datetime | None, last: datetime | None) -> bool:
-        """Whether what was seen from `first` to `last` counts; what has no time does."""
+        """Return whether an observation from `first` to `last` counts; one without times does."""
         begins_late = self.until is not None and first is not None and first > self.until
         ended_early = self.since is not None and last is not None and last <= self.since
         return not (begins_late or ended_early)
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A dataset as identity sees it."""
+    """Names and state of a dataset, for the choice of the shown one."""
 
     id: int
     asset: Asset
@@ -90,7 +90,7 @@ def _spellings(columns: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 
 @dataclass(slots=True)
 class _Facts:
-    """What was looked up of some datasets and all that may be one with them."""
+    """Facts about some datasets and all that may be one with them."""
 
     datasets: dict[str, Named] = field(default_factory=dict)
     dropped_at: dict[str, datetime] = field(default_factory=dict)
@@ -113,13 +113,13 @@ _NO_NAMES = ColumnNames()
 
 
 class Identities:
-    """The classes that one question meets. Where the graph has no alias and no rename, each dataset is alone.
+    """Identity classes of the datasets and columns in one question. Without aliases and renames, each dataset is alone.
 
     Args:
-        tx: to look up in.
+        tx: transaction to read in.
 
     Attributes:
-        as_of: the time that names of columns are of; None is now. To be set before anything is looked up.
+        as_of: time for the names of columns; None is now. To be set before anything is looked up.
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -130,47 +130,47 @@ class Identities:
         self._facts = _Facts()
         self._shown: dict[str, str] = {}
         self._members: dict[str, list[tuple[str, datetime | None, datetime | None]]] = {}
-        # Of nodes, datasets and columns, that aren't just themselves.
-        self._places: dict[int, tuple[Place, ...]] = {}
+        # Only nodes of datasets and columns that stand for others, or for a time.
+        self._node_spans: dict[int, tuple[NodeSpan, ...]] = {}
         self._nodes: dict[int, list[int]] = {}
         self._changes: dict[str, _ColumnFacts | None] = {}
         self._column_names: dict[tuple[str, ...], ColumnNames] = {}
 
     @staticmethod
     def of(tx: Transaction) -> Identities:
-        """Those of a transaction: every part of a question shares them."""
+        """Return the transaction's classes: every part of a question shares them."""
         return tx.common(Identities)
 
     @property
     def any(self) -> bool:
-        """True if anything that was learned may be one with anything else."""
-        return self._tx.several_names or bool(self._places)
+        """True if any looked-up node may be one with another."""
+        return self._tx.several_names or bool(self._node_spans)
 
     # By key.
 
     def look_at(self, keys: Iterable[str]) -> None:
-        """Look several up at once."""
+        """Look up several datasets at once."""
         self._find(keys)
 
     def shown(self, key: str) -> str:
-        """The key of the dataset that is shown for the one with this key."""
+        """Key of the dataset that is shown for the one with this key."""
         self._find([key])
         return self._shown.get(key, key)
 
     def members(self, key: str) -> list[str]:
-        """Keys of all that the dataset with this key is one with, the shown one first; itself where it is alone."""
+        """Keys of all datasets that are one with this one, the shown one first; only itself where it is alone."""
         return [member for member, since, until in self._of(key) if since is None and until is None] or [key]
 
     def spans(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
-        """The same, with those of which only a span of time counts."""
+        """Keys of `members`, and of datasets that count only for a span of time, with that span."""
         return self._of(key) or [(key, None, None)]
 
     def named(self, key: str) -> Named | None:
-        """What is known of the dataset with this key; None where it is alone."""
+        """Names and state of the dataset with this key; None where it is alone."""
         return self._facts.datasets.get(key)
 
     def is_dropped(self, key: str) -> bool:
-        """Whether the dataset with this key was dropped, and not written since."""
+        """Return whether the dataset with this key was dropped, and not written since."""
         if key not in self._facts.datasets:
             self._look_up([key])
             self._sort()
@@ -190,10 +190,10 @@ class Identities:
     # By node.
 
     def learn(self, nodes: Iterable[int], *, datasets: bool = False) -> None:
-        """Look up what these datasets and columns are one with.
+        """Look up the classes of these datasets and columns.
 
         Args:
-            nodes: their ids.
+            nodes: ids of the nodes.
             datasets: whether all are datasets: columns cost a round trip more.
         """
         new = [node for node in dict.fromkeys(nodes) if node not in self._looked_at]
@@ -203,12 +203,12 @@ class Identities:
         for row in () if datasets else self._tx.rows("identity/spellings", nodes=new):
             for same in _spellings(row["columns"]).values():
                 self._nodes[same[0]] = same
-                self._places |= {node: (Place(same[0]),) for node in same[1:]}
+                self._node_spans |= {node: (NodeSpan(same[0]),) for node in same[1:]}
         if self._tx.several_names:
             self._learn_of_datasets(new)
 
     def _learn_of_datasets(self, nodes: Sequence[int]) -> None:
-        """Look up these of datasets with several names."""
+        """Look up the classes of datasets with several names."""
         touched = self._tx.one("identity/touched", nodes=nodes)["touched"]
         self._find(key for _, key, _ in touched)
         columns = [(key, path) for _, key, path in touched if path is not None]
@@ -224,25 +224,25 @@ class Identities:
                     paths = [None] if path is None else names.all_of(shown)
                     same = list(dict.fromkeys(found for each in paths for found in self._same(members, each, ids)))
                     if same:
-                        counts.append(Place(same[0], _latest(since, begun), _earliest(until, ended)))
+                        counts.append(NodeSpan(same[0], _latest(since, begun), _earliest(until, ended)))
                         self._nodes[same[0]] = same
-            if counts and counts != [Place(node)]:
-                self._places[node] = tuple(counts)
+            if counts and counts != [NodeSpan(node)]:
+                self._node_spans[node] = tuple(counts)
 
-    def places(self, node: int) -> tuple[Place, ...]:
-        """What a node that was learned counts for: mostly itself."""
-        return self._places.get(node) or (Place(node),)
+    def node_spans(self, node: int) -> tuple[NodeSpan, ...]:
+        """Shown nodes that a looked-up node stands for, with their intervals: mostly itself."""
+        return self._node_spans.get(node) or (NodeSpan(node),)
 
     def shown_node(self, node: int) -> int:
-        """The node that is shown for one that was learned."""
-        return self.places(node)[-1].node if node in self._places else node
+        """Shown node for one that was looked up."""
+        return self.node_spans(node)[-1].node if node in self._node_spans else node
 
     def taking(self, node: int, first: datetime | None, last: datetime | None) -> list[int]:
-        """The nodes that a node counted for from `first` to `last`; none: a column that was another one then."""
-        return list(dict.fromkeys(place.node for place in self.places(node) if place.takes(first, last)))
+        """Shown nodes that a node stood for from `first` to `last`; none: a column that was another one then."""
+        return list(dict.fromkeys(span.node for span in self.node_spans(node) if span.takes(first, last)))
 
     def column_notes(self, column: Asset) -> tuple[str, ...]:
-        """Sentences on a column: names that it had, and that its name was a dropped one's; none of any other asset."""
+        """Sentences on a column's former names and on a dropped column of its name; none for any other asset."""
         if not self.any or column.column is None:
             return ()
         names = self._names_in(column)
@@ -260,7 +260,7 @@ class Identities:
         return tuple(notes)
 
     def former_notes(self, nodes: Iterable[int]) -> tuple[str, ...]:
-        """Sentences on columns that were learned, of which an edge was left out: another column was called so then."""
+        """Sentences on looked-up columns with an edge that was left out, as another column had the name then."""
         notes = []
         for row in self._tx.rows("lineage/columns", nodes=list(dict.fromkeys(nodes))):
             column = column_asset(row["dataset"], row["properties"])
@@ -277,34 +277,34 @@ class Identities:
         return self._names_of(self._under(self.shown(dataset)))
 
     def expanded(self, nodes: Iterable[int]) -> list[int]:
-        """These shown nodes with all that count for them."""
+        """Return these shown nodes with all nodes that stand for them."""
         out: dict[int, None] = {}
         for node in nodes:
             out.update(dict.fromkeys(self._nodes.get(node, (node,))))
-        # What leaves one of these is asked next, and for whom it counts.
+        # Edges of these nodes are read next, and assigned to the nodes that they stand for.
         self.learn(out)
         return list(out)
 
     @property
     def bounded(self) -> bool:
-        """Whether of something met so far only a span of time counts."""
-        return any(place.since or place.until for places in self._places.values() for place in places)
+        """True if a node met so far counts only for a span of time."""
+        return any(span.since or span.until for spans in self._node_spans.values() for span in spans)
 
     def hops(
         self, asked: Iterable[int], sources: Sequence[int], targets: Sequence[int], edges: Sequence[int]
     ) -> list[tuple[int, int, int]]:
-        """Hops between datasets as hops between those that are shown: index of the edge, source, target."""
+        """Translate hops between datasets to hops between the shown ones: index of the edge, source, target."""
         self.learn([*sources, *targets], datasets=True)
-        if not self._places:
+        if not self._node_spans:
             return [(n, *ends) for n, ends in enumerate(zip(sources, targets, strict=True))]
         times = self._times(sources, targets, edges) if self.bounded else {}
         wanted = set(asked)
         out = []
         for n, (source, target, edge) in enumerate(zip(sources, targets, edges, strict=True)):
             span = times.get(edge, (None, None))
-            for begin in self.places(source):
+            for begin in self.node_spans(source):
                 if begin.node in wanted and begin.takes(*span):
-                    out += [(n, begin.node, end.node) for end in self.places(target) if end.takes(*span)]
+                    out += [(n, begin.node, end.node) for end in self.node_spans(target) if end.takes(*span)]
         return out
 
     def _times(
@@ -313,13 +313,13 @@ class Identities:
         doubtful = [
             edge
             for source, target, edge in zip(sources, targets, edges, strict=True)
-            if source in self._places or target in self._places
+            if source in self._node_spans or target in self._node_spans
         ]
         rows = self._tx.rows("identity/times", edges=list(dict.fromkeys(doubtful)))
         return {row["edge"]: (moment(row["first"]), moment(row["last"])) for row in rows}
 
     def _same(self, members: Iterable[str], path: str | None, columns: Mapping[str, _Columns]) -> list[int]:
-        """Nodes of datasets, or of their columns of one path in any case."""
+        """Nodes of datasets, or of their columns with one path in any case."""
         if path is None:
             return [named.id for member in members if (named := self._facts.datasets.get(member)) is not None]
         of = [columns[member] for member in members if member in columns]
@@ -332,7 +332,7 @@ class Identities:
         ]
 
     def _columns(self, columns: Iterable[tuple[str, str]]) -> dict[str, _Columns]:
-        """Columns that may be one with some others, by dataset."""
+        """Columns that may be one with others, by dataset."""
         paths: dict[str, set[str]] = defaultdict(set)
         for key, path in columns:
             for owner, *_ in self._counts(key):
@@ -346,7 +346,7 @@ class Identities:
         return {row["dataset"]: _Columns(row["columns"], row["by_case"]) for row in rows}
 
     def _counts(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
-        """The shown datasets that one counts for; its own class last."""
+        """Shown datasets that a dataset stands for; its own class last."""
         own = self._shown.get(key, key)
         found = [
             (shown, since, until)
@@ -357,7 +357,7 @@ class Identities:
         return sorted(found, key=lambda each: each[0] == own)
 
     def _under(self, shown: str) -> list[str]:
-        """Keys of all that count for a shown dataset, be it for a time."""
+        """Keys of all datasets that stand for a shown dataset, at least for a time."""
         return [member for member, *_ in self._of(shown)] or [shown]
 
     def _look_up_changes(self, keys: Iterable[str]) -> None:
@@ -379,7 +379,7 @@ class Identities:
             self._changes[row["key"]] = facts
 
     def _names_of(self, members: Sequence[str]) -> ColumnNames:
-        """Names of the columns of a dataset under all its names, the shown one first."""
+        """Names of a dataset's columns under all its names, the shown one first."""
         self._look_up_changes(members)
         found = [facts for member in members if (facts := self._changes[member]) is not None]
         if not found:
@@ -403,7 +403,7 @@ class Identities:
             self._sort()
 
     def _look_up(self, keys: Iterable[str]) -> None:
-        """Everything that may be one with these, and so on."""
+        """Look up everything that may be one with these datasets, transitively."""
         facts = self._facts
         new = list(dict.fromkeys(keys))
         while new and len(self._asked) < MOST_NAMES * 100:
@@ -428,7 +428,7 @@ class Identities:
             new = [key for key in near if key not in self._asked]
 
     def _sort(self) -> None:
-        """Classes of all that was looked up so far."""
+        """Build classes from all looked-up facts."""
         facts = self._facts
         parents: dict[str, str] = {}
 
@@ -456,7 +456,7 @@ class Identities:
             self._add_renamed(key, renames)
 
     def _add_renamed(self, key: str, renames: Iterable[_Rename]) -> None:
-        """What a name stood for until each of its renames, where it stands for something else now."""
+        """Add the spans in which a name stood for an earlier dataset, where it stands for another one now."""
         since = None
         for rename in renames:
             shown = self._shown.get(rename.after)
@@ -482,7 +482,7 @@ def _earliest(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 def _equal(facts: _Facts, by_name: Mapping[str, Sequence[_Rename]]) -> Iterator[list[str]]:
-    """Keys of datasets that are one, some at a time."""
+    """Keys of datasets that are one, in groups."""
     for alias, claims in facts.claims.items():
         equal = [key for key, type_ in claims.items() if type_ not in _CATALOGS]
         yield [*equal, *_holder(facts, claims), facts.owns[alias]]
@@ -493,7 +493,7 @@ def _equal(facts: _Facts, by_name: Mapping[str, Sequence[_Rename]]) -> Iterator[
 
 
 def _holder(facts: _Facts, claims: Mapping[str, str]) -> list[str]:
-    """The one dataset that has a catalog's name; none where several may."""
+    """Only dataset with a catalog's name; none where several may have it."""
     claimants = [key for key, type_ in claims.items() if type_ in _CATALOGS and key in facts.datasets]
     live = [key for key in claimants if not facts.datasets[key].dropped]
     return live if len(live) == 1 else claimants if not live and len(claimants) == 1 else []
@@ -518,9 +518,9 @@ class TwoNames:
     """A Kafka cluster that jobs know by several names, so that each of its topics is several datasets in the graph.
 
     Attributes:
-        cluster: its id, as a namespace.
-        namespaces: that datasets have for it.
-        topics: how many topics are concerned.
+        cluster: id of the cluster, as a namespace.
+        namespaces: namespaces that datasets have for it.
+        topics: number of affected topics.
     """
 
     cluster: str
@@ -539,9 +539,9 @@ def clusters_of_two_names(reader: Reader) -> tuple[TwoNames, ...]:
 
 
 def several_names(tx: Transaction) -> dict[str, list[str]]:
-    """Of each dataset that is one with others, by key: the keys of all of these, the shown one first.
+    """Keys of all names of each dataset that has several, by key, the shown one first.
 
-    What a name stood for until it was used again isn't among them (`Identities.spans`).
+    Datasets that a name stood for until it was used again are left out (`Identities.spans`).
     """
     if not tx.several_names:
         return {}
@@ -556,7 +556,7 @@ def known_as(tx: Transaction, asset: Asset) -> tuple[str, ...]:
 
 
 def notice(tx: Transaction, asset: Asset) -> tuple[str, ...]:
-    """A sentence about a dataset of which the graph has parts under several names; none of any other."""
+    """Sentence on a dataset of which the graph has parts under several names; none for any other."""
     identities = Identities.of(tx)
     others = (identities.named(key) for key in identities.members(dataset_key(tx.tenant, asset.namespace, asset.name)))
     names = sorted(named.asset.spelling for named in others if named is not None)

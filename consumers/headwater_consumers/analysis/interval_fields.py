@@ -19,11 +19,11 @@ _STORED: Final = frozenset({"key", "query", "query_id", "batch_id", *REGISTERS[L
 
 
 def stored_fields(answer: type[Any]) -> tuple[str, ...]:
-    """The fields of a dataclass that are properties of an Interval."""
+    """Fields of a dataclass that are properties of an Interval."""
     return tuple(field.name for field in dataclasses.fields(answer) if field.name in _STORED)
 
 
 def stored_values(answer: type[Any], interval: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of `stored_fields`; None of a property that the node doesn't have. Times are aware datetimes."""
+    """Values of `stored_fields`; None for a property that the node lacks. Times are aware datetimes."""
     values = {name: interval.get(name) for name in stored_fields(answer)}
     return {name: moment(value) if name in ENTRY_TIMES else value for name, value in values.items()}

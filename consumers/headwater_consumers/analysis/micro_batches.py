@@ -1,17 +1,17 @@
 """Micro-batches of streaming queries, read from the segments that hold them.
 
-following   those from a batch id on, in batch order
-found_from  the same, each to be put together where that is needed
-preceding   those before a batch id, the latest first
-befores     the one before each
-is_anew     whether a topic was made anew between two of them
-retired     which aren't kept one by one
-count       how many there are in a span of time
+following   from a batch id on, in batch order
+found_from  as `following`, each decoded only where needed
+preceding   before a batch id, the latest first
+befores     predecessor of each
+is_anew     whether a topic was recreated between two of them
+retired     batch ids that aren't kept one by one
+count       number in a span of time
 row         one of them as a node's properties and its uses, as rows of runs are
-conflicts   other reports of it, likewise
+conflicts   other reports of it, as such rows
 
-Their datasets are those that answers show (`identity`): what reports spell in several ways is used once, and reports
-that differ in nothing but the spelling are no conflict.
+Their datasets are those that answers show (`identity`): a dataset that reports spell in several ways is used once, and
+reports that differ only in the spelling are no conflict.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from headwater_schemas.identity import from_micros
 T = TypeVar("T")
 
 NO_LIMIT = 2**63 - 1
-"""Batch ids are below this."""
+"""Upper bound of batch ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Micro-batches of a query.
+    """Range of micro-batches of a query.
 
     Attributes:
-        query: its key.
+        query: key of the query.
         first, last: batch ids, both ends included.
-        begin, end: of their processing times, half-open; with one of the two, those without a time are left out.
+        begin, end: bounds of processing times, half-open; with one of the two, batches without a time are left out.
     """
 
     query: str
@@ -67,11 +67,11 @@ class Stretch:
 
     @property
     def at_any_time(self) -> bool:
-        """Whether processing times don't matter."""
+        """True if processing times don't matter."""
         return self.begin is None and self.end is None
 
     def has(self, time: object) -> bool:
-        """Whether a processing time, or none, is within."""
+        """Return whether a processing time, or None, is within."""
         if self.at_any_time:
             return True
         return (
@@ -82,11 +82,11 @@ class Stretch:
 
 
 class Found:
-    """A micro-batch in a segment, put together when it is asked for.
+    """A micro-batch in a segment, decoded when it is asked for.
 
     Attributes:
         query: key of its query.
-        batch_id: of it.
+        batch_id: its batch id.
     """
 
     __slots__ = ("_identities", "_interval", "_place", "_read", "_slot", "batch_id", "query")
@@ -99,20 +99,20 @@ class Found:
         self._read: Any = None
 
     def read(self, how: Callable[[IntervalFacts], T]) -> T:
-        """What is made of it, once: a micro-batch is found by each part that it used. Always in the same way."""
+        """Apply `how`, which must always be the same function, once: each part that it used finds the micro-batch."""
         if self._read is None:
             self._read = how(self.interval())
         return self._read  # type: ignore[no-any-return]
 
     def interval(self) -> IntervalFacts:
-        """All that is known of it."""
+        """Decode all facts of the micro-batch."""
         if self._interval is None:
             stored = put_slot_together(self._place, self.batch_id, self._slot, {})
             self._interval = as_shown(self._identities, stored)
         return self._interval
 
     def positions(self, type_: RelType, dataset: str) -> list[Mapping[str, Any]]:
-        """What it read, or wrote, of a dataset, as positions. Mostly it isn't put together for this."""
+        """Positions that the micro-batch read, or wrote, in a dataset. Mostly this needs no decoding."""
         if len(self._slot.shapes) == 1:
             return [
                 position
@@ -129,17 +129,17 @@ class Found:
         ]
 
     def processing_time(self) -> datetime | None:
-        """When it began, where that is known."""
+        """Start of the micro-batch, where known."""
         place = predictor(self._slot.shapes).time
         return processing_time(self.interval()) if place is None else from_micros(self._slot.numbers[place])
 
     def may_be(self, wanted: Wanted) -> bool:
-        """Whether it may be one that is wanted."""
+        """Return whether it may be a wanted one."""
         return wanted.may_be(self._slot)
 
 
 class _Whole:
-    """A segment with all of its blocks, of which slots are read as they are asked for."""
+    """A segment with all of its blocks, whose slots are read as they are asked for."""
 
     def __init__(self, tx: Transaction, properties: Mapping[str, Any]) -> None:
         self._identities = Identities.of(tx)
@@ -148,7 +148,7 @@ class _Whole:
         self.first, self.last = int(properties["first_batch"]), int(properties["last_batch"])
 
     def found(self, first: int, *, backwards: bool) -> Iterator[Found]:
-        """The micro-batches from a batch id on, or back from it."""
+        """Micro-batches from a batch id on, or back from it."""
         if backwards:
             numbers = range(at(min(first, self.last)).block, at(self.first).block - 1, -1)
         else:
@@ -160,7 +160,7 @@ class _Whole:
                     yield each
 
     def times(self) -> Iterator[datetime | None]:
-        """The processing times."""
+        """Processing times."""
         for number in range(segment.BLOCKS):
             for each in self._block(number):
                 yield each.processing_time()
@@ -173,7 +173,7 @@ class _Whole:
 
 
 def load(tx: Transaction, stretches: Sequence[Stretch]) -> None:
-    """Read the segments of stretches whole, once: what is asked of them later in this transaction asks no database."""
+    """Read the segments of ranges whole, once: later lookups in this transaction need no database."""
     known = _loaded(tx)
     missing = [of for of in stretches if any((of.query, number) not in known for number in _numbers(of))]
     if not missing:
@@ -191,12 +191,12 @@ def load(tx: Transaction, stretches: Sequence[Stretch]) -> None:
 
 
 def keep(tx: Transaction, properties: Mapping[str, Any]) -> None:
-    """Take note of a segment that was read whole otherwise, with the properties that `micro_batches/whole` returns."""
+    """Cache a segment that was read whole elsewhere, with the properties that `micro_batches/whole` returns."""
     _loaded(tx).setdefault((properties["query"], at(properties["start"]).segment), _Whole(tx, properties))
 
 
 def count(tx: Transaction, stretches: Sequence[Stretch]) -> int:
-    """How many micro-batches there are in stretches with a span of time; these share no segment."""
+    """Count micro-batches in ranges with a span of time; these share no segment."""
     total = 0
     # So many at once that an answer stays small.
     for begin in range(0, len(stretches), _MOST_SEGMENTS):
@@ -214,14 +214,14 @@ def _numbers(of: Stretch) -> range:
 
 
 def _loaded(tx: Transaction) -> dict[tuple[str, int], _Whole | None]:
-    """Segments that were read whole, by query and number; None: there is none of that number."""
+    """Segments that were read whole, by query and number; None: no segment has that number."""
     found: Any = tx.shared.setdefault("segments", {})
     return found  # type: ignore[no-any-return]
 
 
 @dataclass(slots=True)
 class _Reading:
-    """A stretch of which the rest, from `first` to `last`, is still to be read."""
+    """A range whose rest, from `first` to `last`, is still to be read."""
 
     n: int
     of: Stretch
@@ -230,7 +230,7 @@ class _Reading:
     found: list[Found] = field(default_factory=list)
 
     def takes(self, each: Found, wanted: Wanted) -> bool:
-        """Add a micro-batch if it is one of these; whether it is."""
+        """Add a micro-batch if the range includes it; return whether it does."""
         if not each.may_be(wanted) or not (self.of.at_any_time or self.of.has(each.processing_time())):
             return False
         if wanted is not ANY and not wanted.holds(each.interval()):
@@ -241,18 +241,18 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which micro-batches are looked for.
+    """Filter of micro-batches.
 
     Attributes:
-        holds: of each of them.
-        texts: one of these is in a text of each of them; a micro-batch without any isn't put together. Few of them.
+        holds: predicate of each.
+        texts: one of these is in a text of each; a micro-batch without any isn't decoded. Few of them.
     """
 
     holds: Callable[[IntervalFacts], bool]
     texts: Sequence[str] = ()
 
     def may_be(self, slot: Slot) -> bool:
-        """Whether a slot may be of one of them."""
+        """Return whether a slot may be of a wanted micro-batch."""
         return not self.texts or any(part in text for text in slot.texts for part in self.texts)
 
 
@@ -260,7 +260,7 @@ ANY = Wanted(lambda _: True)
 
 
 def of_run(run_id: str | None) -> Wanted:
-    """Micro-batches that were observed in a run; None: in any, or in none."""
+    """Filter for micro-batches that were observed in a run; None: in any, or in none."""
     if run_id is None:
         return ANY
 
@@ -274,33 +274,33 @@ def of_run(run_id: str | None) -> Wanted:
 def following(
     tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
 ) -> list[list[IntervalFacts]]:
-    """The first micro-batches of each stretch, in batch order, at most `limit` of each.
+    """Return the first micro-batches of each range, in batch order.
 
     Args:
-        tx: the transaction.
-        stretches: where to look.
-        limit: of each.
-        wanted: which of them.
+        tx: transaction to read in.
+        stretches: ranges to read.
+        limit: most micro-batches of each range.
+        wanted: filter of micro-batches.
     """
     return [[each.interval() for each in found] for found in found_from(tx, stretches, limit, wanted=wanted)]
 
 
 def found_from(tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY) -> list[list[Found]]:
-    """As `following`, not put together yet."""
+    """Return what `following` does, not decoded yet."""
     return _read(tx, stretches, limit, wanted, backwards=False)
 
 
 def preceding(
     tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
 ) -> list[list[IntervalFacts]]:
-    """The last micro-batches of each stretch, the latest first; as `following`."""
+    """Return the last micro-batches of each range, the latest first; arguments as for `following`."""
     return [[each.interval() for each in found] for found in found_before(tx, stretches, limit, wanted=wanted)]
 
 
 def found_before(
     tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
 ) -> list[list[Found]]:
-    """As `preceding`, not put together yet."""
+    """Return what `preceding` does, not decoded yet."""
     return _read(tx, stretches, limit, wanted, backwards=True)
 
 
@@ -314,7 +314,7 @@ def _read(
         _take_loaded(known, reading, limit, wanted, backwards=backwards)
     open_ = [reading for reading in open_ if reading.first <= reading.last]
     name = "micro_batches/before" if backwards else "micro_batches/from"
-    # As many as are there if none is missing; where some are, or aren't wanted, again from there on, and more at once.
+    # Read as many as there are if none is missing; where some are missing, or not wanted, continue there with more.
     size = limit
     while open_:
         rows = tx.rows(
@@ -342,14 +342,14 @@ _MOST_SEGMENTS = 16
 
 
 def _spanned(size: int, places: int) -> int:
-    """How many blocks, or segments, of so many places a number of micro-batches in a row is in at most."""
+    """Most blocks, or segments, of so many places that a number of micro-batches in a row can span."""
     return (size + 2 * places - 2) // places
 
 
 def _take(
     tx: Transaction, reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *, backwards: bool
 ) -> None:
-    """Take what was read of a stretch, and note what is left of it; nothing where nothing was read."""
+    """Take the rows read of a range, and note the rest of it; nothing where nothing was read."""
     if not rows:
         reading.first = reading.last + 1
     for row in rows:
@@ -373,7 +373,7 @@ def _take(
 def _take_loaded(
     known: Mapping[tuple[str, int], _Whole | None], reading: _Reading, limit: int, wanted: Wanted, *, backwards: bool
 ) -> None:
-    """Take what is in segments that were read whole, up to the first that wasn't."""
+    """Take micro-batches from cached segments, up to the first that isn't cached."""
     while reading.first <= reading.last:
         begin = reading.last if backwards else reading.first
         number = at(begin).segment
@@ -405,7 +405,7 @@ def _segment(properties: Mapping[str, Any], blocks: Sequence[tuple[int, Any]]) -
 
 
 def processing_time(interval: IntervalFacts) -> datetime | None:
-    """When it began, where that is known."""
+    """Start of a micro-batch, where known."""
     _, time = interval.variants[interval.winner].registers.get("processing_time", ("", None))
     return time if isinstance(time, datetime) else None
 
@@ -417,7 +417,7 @@ def retired(tx: Transaction, queries: Iterable[str]) -> dict[str, Ranges]:
 
 
 def at_batches(tx: Transaction, wanted: Iterable[tuple[str, int]]) -> list[IntervalFacts]:
-    """Micro-batches by key of the query and batch id; those that aren't known are left out."""
+    """Micro-batches by key of the query and batch id; unknown ones are left out."""
     stretches = [Stretch(query, batch_id, batch_id) for query, batch_id in wanted]
     in_segments: dict[tuple[str, int], list[Stretch]] = {}
     for stretch in stretches:
@@ -428,13 +428,13 @@ def at_batches(tx: Transaction, wanted: Iterable[tuple[str, int]]) -> list[Inter
 
 
 def row(interval: IntervalFacts) -> dict[str, Any]:
-    """The micro-batch as properties and uses: type, key of the dataset and properties of each; times are datetimes."""
+    """Convert a micro-batch to properties and uses: type, dataset's key and properties of each; times are datetimes."""
     winner = interval.winner
     return _row("Interval", dict(interval.identity), winner, interval.variants[winner])
 
 
 def conflicts(interval: IntervalFacts) -> list[dict[str, Any]]:
-    """What was reported of it with other source end positions, as rows."""
+    """Reports of a micro-batch with other source end positions, as rows."""
     return [
         _row("Conflict", conflict_identity(interval, digest), digest, variant)
         for digest, variant in sorted(interval.variants.items())
@@ -443,9 +443,9 @@ def conflicts(interval: IntervalFacts) -> list[dict[str, Any]]:
 
 
 def as_shown(identities: Identities, interval: IntervalFacts) -> IntervalFacts:
-    """A micro-batch with each dataset under the name that answers show; reports that are equal then are one.
+    """Translate a micro-batch's datasets to the names that answers show; reports that become equal are merged.
 
-    The digest of several such reports is that of the one that wins among them.
+    The digest of merged reports is that of the one that wins among them.
     """
     keys = dict.fromkeys(use.dataset for variant in interval.variants.values() for use in variant.uses)
     identities.look_at(keys)
@@ -467,7 +467,7 @@ def as_shown(identities: Identities, interval: IntervalFacts) -> IntervalFacts:
 
 
 def _under(shown: Mapping[str, str], uses: Mapping[UseKey, Registers]) -> dict[UseKey, Registers]:
-    """Uses of datasets under other names. Two uses that one report has stay two."""
+    """Translate uses to the shown names of datasets. Two uses in one report stay two."""
     out: dict[UseKey, Registers] = {}
     for use, registers in uses.items():
         other = use._replace(dataset=shown.get(use.dataset, use.dataset))
@@ -482,7 +482,7 @@ def _under(shown: Mapping[str, str], uses: Mapping[UseKey, Registers]) -> dict[U
 
 
 def _ends(variant: Variant) -> tuple[object, ...]:
-    """What makes a report another one: where it ended in each dataset that it read (`identity.source_end_digest`)."""
+    """End position in each dataset that a report read, which identifies it (`identity.source_end_digest`)."""
     ends = [
         (use.dataset, *end_of(registers["position"][1] if "position" in registers else {}))
         for use, registers in variant.uses.items()
@@ -502,9 +502,9 @@ def _row(label: str, identity: Props, digest: str, variant: Variant) -> dict[str
 
 
 def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None:
-    """Properties of NEXT from one known micro-batch to the next; None where there is none before.
+    """Properties of NEXT from one known micro-batch to the next; None where there is no previous one.
 
-    What was skipped of a topic that was made anew in between is a gap, too.
+    Offsets skipped in a topic that was recreated in between are a gap, too.
     """
     if before is None:
         return None
@@ -522,12 +522,12 @@ def is_anew(before: IntervalFacts, interval: IntervalFacts) -> bool:
 
 
 def befores(tx: Transaction, intervals: Sequence[IntervalFacts], *, every: bool = True) -> list[IntervalFacts | None]:
-    """The known micro-batch before each one.
+    """Return the known micro-batch before each one.
 
     Args:
-        tx: the transaction.
-        intervals: by query, in batch order.
-        every: of each query they are all that are known from the first to the last of them.
+        tx: transaction to read in.
+        intervals: micro-batches by query, in batch order.
+        every: whether they are all known ones of each query from its first to its last here.
     """
     known: dict[int, IntervalFacts] = {}
     for n, (one, other) in enumerate(pairwise(intervals), 1):

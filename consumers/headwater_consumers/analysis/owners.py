@@ -1,4 +1,4 @@
-"""Who answers for a dataset, a job or a consumer."""
+"""Owners of a dataset, a job or a consumer."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class OwnerName:
-    """Who answers for something.
+    """Owner of an asset.
 
     Attributes:
         name: `team:flights`.
-        type: of ownership, where known.
+        type: type of ownership, where known.
     """
 
     name: str
@@ -22,6 +22,6 @@ class OwnerName:
 
 
 def owners_of(properties: Mapping[str, Any]) -> tuple[OwnerName, ...]:
-    """Of a node's `owners` and `owner_types`, which run in parallel."""
+    """Build owners from a node's `owners` and `owner_types`, which run in parallel."""
     pairs = zip_longest(properties.get("owners") or (), properties.get("owner_types") or (), fillvalue="")
     return tuple(OwnerName(name, type_ or None) for name, type_ in pairs if name)

@@ -1,11 +1,11 @@
-"""Pages of an answer: how much may be asked for, and where the next one begins.
+"""Pages of an answer: limits, and cursors.
 
     next_cursor = paging.encode((hops, key), question=question)
     hops, key = paging.decode(text, question=question, kinds=(int, str))
 
-A cursor is opaque to who asks: Base64 of a version, a digest of the question and the position, a few plain values. Only
-the question that it came from takes it, so that pages of two questions are never mixed. It isn't a secret and isn't
-signed: what is in it becomes nothing but a parameter, of the types that `kinds` names.
+A cursor is opaque to clients: Base64 of a version, a digest of the question and the position, a few plain values. Only
+the question that it came from accepts it, so that pages of two questions are never mixed. It isn't a secret and isn't
+signed: its content only becomes parameters, of the types that `kinds` names.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_ON_A_PAGE = 1_000
 
 
 def check_depth(depth: int | None) -> None:
-    """Refuse a depth that reaches nothing.
+    """Check that a depth reaches anything.
 
     Raises:
         QuestionError: it is below 1.
@@ -37,7 +37,7 @@ def check_depth(depth: int | None) -> None:
 
 
 def check_limit(limit: int, most: int = MOST_ON_A_PAGE) -> None:
-    """Refuse a page of nothing, or of more than is good for anybody.
+    """Check the size of a page.
 
     Raises:
         QuestionError: it is below 1, or over `most`.
@@ -53,19 +53,19 @@ _INTEGERS = range(-(2**63), 2**63)  # Neo4j's; MessagePack has 2**64 - 1 as well
 
 
 def encode(position: Sequence[str | int], *, question: object) -> str:
-    """A cursor that leads to just after `position`.
+    """Encode the cursor of the page after `position`.
 
     Args:
-        position: what sorts the last item of this page.
-        question: all that makes the question what it is, the tenant included and the cursor and page size left out: a
-            tuple or a dataclass of plain values, whose `repr` is the same for equal ones.
+        position: sort key of the last item on this page.
+        question: everything that identifies the question, with the tenant and without cursor and page size: a tuple or
+            a dataclass of plain values, whose `repr` is equal for equal ones.
     """
     content = msgspec.msgpack.encode((_VERSION, _digest(question), *position))
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
 def decode(cursor: str, *, question: object, kinds: Sequence[type]) -> tuple[Any, ...]:
-    """The position that `cursor` leads to, of the types `kinds`.
+    """Decode the position of `cursor`, of the types `kinds`.
 
     Raises:
         QuestionError: it is no cursor, or one of another question or release.
@@ -90,7 +90,7 @@ def decode(cursor: str, *, question: object, kinds: Sequence[type]) -> tuple[Any
 
 
 def decode_start(cursor: str | None, *, question: object) -> int:
-    """The number of items before the page, of a question whose position is just that; 0 of the first page.
+    """Decode the number of items before the page, for a question whose position is just that; 0 for the first page.
 
     Raises:
         QuestionError: as `decode` does, or the number is negative.
@@ -104,7 +104,7 @@ def decode_start(cursor: str | None, *, question: object) -> int:
 
 
 def malformed() -> QuestionError:
-    """The error of a cursor that no answer gave, for those who read more into a position than its types."""
+    """Return the error for a cursor that no answer gave, for callers with checks beyond a position's types."""
     return QuestionError("That is no cursor: take `next_cursor` of the page before.", field="cursor")
 
 
@@ -113,16 +113,16 @@ def _digest(question: object) -> bytes:
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-"""Stands for a time that isn't known. A parameter of the statements: made for each row it costs 2 µs."""
+"""Placeholder for an unknown time. A parameter of the statements: creating it for each row costs 2 µs."""
 
 
 def encode_moment(began: datetime | None, key: str, *, question: object) -> str:
-    """The cursor of the page after a node of that time and key."""
+    """Encode the cursor of the page after a node with this time and key."""
     return encode((micros(began or EPOCH), key), question=question)
 
 
 def decode_moment(cursor: str | None, *, question: object) -> tuple[datetime | None, str]:
-    """Where a page begins: after nothing for the first.
+    """Decode the node that a page begins after: none for the first page.
 
     Raises:
         QuestionError: the cursor is none of this question.
@@ -145,16 +145,16 @@ def page_by_key(
     cursor: str | None,
     more: Callable[[Transaction], Mapping[str, Any]] | None = None,
 ) -> tuple[list[Any], int, str | None]:
-    """A page of nodes in order of key: their properties, how many pass the filters, and the next page's cursor.
+    """Return a page of nodes in order of key: their properties, how many pass the filters, and the next page's cursor.
 
     Args:
-        reader: of the graph.
-        folder: of the statements.
-        name: of the statement that reads a page, from `$given.after` on; `count_<name>` counts.
+        reader: reader of the graph.
+        folder: folder of the statements.
+        name: name of the statement that reads a page, from `$given.after` on; `count_<name>` counts.
         filters: parameters of both.
         limit: most on a page.
-        cursor: of the page; None: the first.
-        more: parameters of both that follow from the graph.
+        cursor: cursor of the page; None: the first.
+        more: further parameters of both, looked up in the graph.
 
     Raises:
         QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.

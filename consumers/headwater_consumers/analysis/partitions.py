@@ -1,4 +1,4 @@
-"""Partitions of tables and folders as `key=value` paths: which a use is of, and whether two may share rows."""
+"""Partitions of tables and folders as `key=value` paths: partitions of a use, and whether two may share rows."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def partitions_used(properties: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def overwritten(properties: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
-    """Partitions of which a PRODUCED left nothing that was there before, and whether these are all.
+    """Partitions that a PRODUCED replaced as a whole, and whether the list is complete.
 
     Capture reports them in the facet `headwater_partitions`: without `overwritten`, no partition was overwritten as a
-    whole, and null is some that aren't known.
+    whole; null means unknown ones.
     """
     facet = member(contents(facets_of(properties)), _PARTITIONS)
     listed = facet.get("overwritten", [])
@@ -39,7 +39,7 @@ def overwritten(properties: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
 
 
 def partition_of(path: str) -> str:
-    """The `key=value` folders that a file is in: of `/lake/x/day=1/hour=2/part-0`, `day=1/hour=2`; mostly empty."""
+    """`key=value` folders of a file's path: for `/lake/x/day=1/hour=2/part-0`, `day=1/hour=2`; mostly empty."""
     folders = path.split("/")[:-1]
     found: list[str] = []
     while folders and "=" in folders[-1].strip("="):
@@ -48,7 +48,7 @@ def partition_of(path: str) -> str:
 
 
 def are_apart(ones: Collection[str], others: Collection[str]) -> bool:
-    """Check whether no partition of the one has rows in common with one of the other; False where either isn't known.
+    """Check whether no partition of the first has rows in common with one of the second; False where either is unknown.
 
     Two are apart if they have different values of a key: `day=1` and `day=2/hour=3`, not `day=1` and `day=1/hour=3`.
     """

@@ -1,7 +1,7 @@
-"""What the latest checks of datasets found: assertions of writes and micro-batches, and suites of other tools.
+"""Results of the latest checks of datasets: assertions of writes and micro-batches, and suites of other tools.
 
-Of each job that reads or writes a dataset it is the latest run with assertions about it; of each streaming query that
-writes it, the latest micro-batch with some.
+For each job that reads or writes a dataset, this is the latest run with assertions about it; for each streaming query
+that writes it, the latest micro-batch with some.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from headwater_consumers.graph.keys import dataset_key
 from headwater_consumers.graph.segments import segment
 
 LOOKED_AT = 20
-"""Latest runs of a job with assertions, of which the latest about the dataset is taken."""
+"""Latest runs of a job with assertions among which the last one about the dataset is searched."""
 AT_ONCE = 100
-"""Streaming queries whose micro-batches are read together; of all that there are."""
+"""Streaming queries whose micro-batches are read together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What a run or micro-batch found in a dataset.
+    """Results of a run or micro-batch about a dataset.
 
     Attributes:
-        job: whose.
-        run_id: the run; of a micro-batch that it was observed in, where known.
+        job: job of the run or micro-batch.
+        run_id: the run; for a micro-batch the one that it was observed in, where known.
         query_id, batch_id: the micro-batch.
-        at: when it was over.
-        passed: how many assertions held.
-        failed: those that didn't.
+        at: end of the run or micro-batch.
+        passed: number of assertions that passed.
+        failed: failed assertions.
     """
 
     job: Asset | None
@@ -53,10 +53,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetQuality:
-    """What the latest checks of one dataset found.
+    """Results of the latest checks of one dataset.
 
     Attributes:
-        dataset: which.
+        dataset: the dataset.
         checks: the latest of each job and streaming query, the latest first.
     """
 
@@ -65,16 +65,16 @@ class DatasetQuality:
 
     @property
     def failed(self) -> tuple[Quality, ...]:
-        """The assertions that didn't hold."""
+        """Failed assertions."""
         return tuple(each for check in self.checks for each in check.failed)
 
 
 def quality_of(tx: Transaction, assets: Iterable[Asset], *, as_of: datetime | None = None) -> list[DatasetQuality]:
-    """What the latest checks found, of those of the datasets that were checked, in their order.
+    """Return the results of the latest checks for the datasets that have any, in their order.
 
     Args:
-        tx: to look up in.
-        assets: datasets as they are shown, or columns of such: what is known under their other names counts, too.
+        tx: transaction to read in.
+        assets: datasets as they are shown, or columns of such: results under their other names count, too.
         as_of: only runs that were over by then, and no micro-batches; None: now.
     """
     wanted = {asset.key: asset for asset in (_dataset(tx, each) for each in assets)}
@@ -92,10 +92,10 @@ def quality_of(tx: Transaction, assets: Iterable[Asset], *, as_of: datetime | No
 
 
 def checks_of(tx: Transaction, datasets: Iterable[str], *, as_of: datetime | None = None) -> dict[str, list[Check]]:
-    """The latest checks of datasets, under these names alone; keys. Those that weren't checked are left out.
+    """Return the latest checks of datasets, under these names alone, by key. Unchecked ones are left out.
 
     Args:
-        tx: to look up in.
+        tx: transaction to read in.
         datasets: keys.
         as_of: as in `quality_of`.
     """
@@ -136,7 +136,7 @@ def _of_run(row: Mapping[str, Any]) -> Check:
 
 
 def _of_batches(tx: Transaction, datasets: Sequence[str]) -> Iterable[tuple[str, Check]]:
-    """Of each streaming query that writes one of the datasets, by the key of that."""
+    """Checks of streaming queries that write one of the datasets, by the dataset's key."""
     back = 2 * segment.SIZE
     rows = sorted(
         tx.rows("quality/batches", datasets=datasets, back=back), key=lambda row: (row["dataset"], row["query"])
@@ -169,9 +169,9 @@ def _of_some(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> Iterable[tup
 
 
 def _judged(results: Sequence[Quality], row: Mapping[str, Any], *, wrote: bool) -> tuple[int, tuple[Quality, ...]]:
-    """How many of the outcomes about a dataset are good, and the bad ones.
+    """Count the passed outcomes about a dataset, and list the failed ones.
 
-    An outcome that names no dataset is about what its run or micro-batch wrote.
+    An outcome that names no dataset is about the output of its run or micro-batch.
     """
     about = [
         each

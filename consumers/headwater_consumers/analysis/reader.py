@@ -26,10 +26,10 @@ _PACKAGE = "headwater_consumers.analysis"
 
 
 def statement(name: str) -> LiteralString:
-    """Statement of a question by its file and name: `trace/locate` stands in `analysis/cypher/trace.cypher`.
+    """Return a statement by its file and name: `trace/locate` is in `analysis/cypher/trace.cypher`.
 
     Raises:
-        KeyError: there is none of that name.
+        KeyError: no statement has this name.
     """
     return load(_PACKAGE, name)
 
@@ -38,9 +38,9 @@ T = TypeVar("T")
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
-    """What `call` gives, or raises.
+    """Run `call` with a time limit: return its result, or raise its error.
 
-    It runs in a thread of its own. One that is late goes on there unheeded, and doesn't keep the process from ending.
+    It runs in a thread of its own. A late call continues there, its result ignored, and doesn't keep the process alive.
 
     Raises:
         TimeoutError: it took longer than `seconds`.
@@ -57,7 +57,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
 
 
 class _Calling(Generic[T]):
-    """A call, and what came of it."""
+    """A call, and its result or error."""
 
     result: T
 
@@ -66,21 +66,21 @@ class _Calling(Generic[T]):
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Make it."""
+        """Run the call."""
         try:
             self.result = self._call()
         except BaseException as error:  # noqa: BLE001  raised in the thread that waits
             self.error = error
 
 
-# Neo4j looks for what to end every two seconds; and a connection may have to be made first.
+# Neo4j looks for queries to end every two seconds; and a connection may have to be made first.
 _PATIENCE_SECONDS = 5.0
-# The driver's own words, for which it has no class of their own.
+# Messages of the driver, which has no class of its own for these errors.
 _NO_SUCH_HOST = "Cannot resolve address"
 _NO_CONNECTION = "failed to obtain a connection from the pool"
-# Of the full-text indexes that names are looked up in; the consumer makes them before it writes anything.
+# Full-text indexes for names; the consumer creates them before it writes anything.
 _NO_INDEX = "There is no such fulltext schema index: headwater_"
-# Of a statement that names an index which a consumer is making at this moment.
+# Error for a statement that names an index which a consumer is creating at this moment.
 _INDEX_IN_MAKING = "Could not solve these hints"
 _INDEX_POLL_SECONDS = 0.5
 
@@ -103,13 +103,13 @@ class Transaction:
     """A read transaction that runs statements by name.
 
     Attributes:
-        tenant: whose graph is asked; a parameter of every statement, `$given.tenant`.
+        tenant: tenant of the graph; a parameter of every statement, `$given.tenant`.
         several_names: whether any dataset may have several names.
         consumers: whether anything may have declared consumers.
         declarations: whether anything may be declared.
         freshness: how far the graph is behind its topic.
-        shared: what parts of one question look up for each other, by a name or by class (`common`).
-        elsewhere: what other servers have answered for the question (`asked`).
+        shared: objects that parts of one question share, by a name or by class (`common`).
+        elsewhere: answers of other servers for the question (`asked`).
     """
 
     tenant: str
@@ -122,43 +122,43 @@ class Transaction:
     elsewhere: Mapping[Hashable, object] = field(default_factory=dict, compare=False, repr=False)
 
     def common(self, make: Callable[[Transaction], T], /) -> T:
-        """Object that all parts of a question share, made of the transaction when it is first asked for.
+        """Return the object that all parts of a question share, created from the transaction on first use.
 
         Args:
-            make: its class.
+            make: class of the object.
         """
         if make not in self.shared:
             self.shared[make] = make(self)
         return cast("T", self.shared[make])
 
     def asked(self, of: Hashable, ask: Callable[[], T]) -> T:
-        """Answer of another server, such as Kafka; whatever `ask` raises ends the question.
+        """Return the answer of another server, such as Kafka; whatever `ask` raises ends the question.
 
         It is asked once for a question, and between its transactions: the wait for it isn't Neo4j's, and counts for no
         time limit.
 
         Args:
-            of: names what is asked, among all that the question asks elsewhere.
-            ask: gets it.
+            of: key of the answer, among all that the question asks elsewhere.
+            ask: asks for it.
         """
         if of not in self.elsewhere:
             raise _WantedError(of, ask)
         return cast("T", self.elsewhere[of])
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
-        """All rows of a `statement`."""
+        """Return all rows of a `statement`."""
         return list(self._run(name, parameters))
 
     def row(self, name: str, /, **parameters: Any) -> Record | None:
-        """The first row, or None."""
+        """Return the first row, or None."""
         return next(iter(self.rows(name, **parameters)), None)
 
     def one(self, name: str, /, **parameters: Any) -> Record:
-        """The row of a statement that always has one. Thousands of values come four times as fast as lists in it."""
+        """Return the row of a statement that always has one. Thousands of values arrive four times as fast in lists."""
         return self.rows(name, **parameters)[0]
 
     def sent(self, name: str, /, **parameters: Any) -> Callable[[], Record]:
-        """The same, sent now and waited for where it is called: Neo4j makes the row while Python goes on.
+        """Send a statement now, and return a function that waits for its row: Neo4j works while Python goes on.
 
         Statements that are sent after it, also by the other methods, are answered after it.
         """
@@ -172,19 +172,19 @@ class Transaction:
 
 
 class Reader:
-    """Asks one tenant's graph.
+    """Reader of one tenant's graph.
 
     Args:
-        driver: to the database; stays the caller's to close.
-        target: where it is, for messages.
-        tenant: whose graph.
-        timeout_seconds: for one question, all its statements together. Neo4j ends it within two seconds after that,
-            and an answer that comes later than this is none. A server that stays silent for 5 s longer doesn't answer.
+        driver: driver of the database; the caller closes it.
+        target: address of the database, for messages.
+        tenant: tenant of the graph.
+        timeout_seconds: limit of one question, all its statements together. Neo4j ends it within two seconds after
+            that, and a later answer is discarded. A server that stays silent for 5 s longer counts as unreachable.
         stale_seconds: as in `freshness`.
-        ends: asked where the events topic ends, if its consumers are silent.
+        ends: asked for the events topic's end offsets, if its consumers are silent.
 
     Attributes:
-        freshness: of the graph, as of the last question.
+        freshness: freshness of the graph, as of the last question.
     """
 
     def __init__(
@@ -206,11 +206,11 @@ class Reader:
         self.freshness = NOT_REPORTED
 
     def read(self, question: Callable[[Transaction], T], *, timeout_seconds: float | None = None) -> T:
-        """The answer of `question`, asked in one read transaction; it may be called again where that one was lost.
+        """Run `question` in one read transaction, and return its answer; it is run again if the transaction was lost.
 
         Raises:
-            GraphRefusedError: also where the graph was made by another version of its model: what this one looks for
-                may not be there, and an answer would be less than the truth.
+            GraphRefusedError: also where the graph was made by another version of its model: nodes of this version may
+                be missing there, and an answer would be incomplete.
             AnalysisError: as in the tree of `errors`; and whatever else `question` raises.
         """
         limit = self.timeout_seconds if timeout_seconds is None else timeout_seconds
@@ -240,7 +240,7 @@ class Reader:
             # The driver waits for a server that hangs until the connection is given up, minutes later.
             answer = within(limit + _PATIENCE_SECONDS, ask)
         except FileNotFoundError:
-            # Of a statement: no address of a database is a file.
+            # Raised by a statement: no address of a database is a file.
             raise
         except (Neo4jError, DriverError, OSError) as error:
             raise self._meaning(error, limit) from error
@@ -249,13 +249,13 @@ class Reader:
                 raise
             raise GraphUnreachableError(f"There is no such host as that of {self._target.uri}.") from error
         if time.monotonic() - began > limit:
-            # Neo4j looks for what to end every two seconds, and an answer may come just before it does.
+            # Neo4j looks for queries to end every two seconds, and an answer may come just before it does.
             raise TimeLimitError(limit)
         return answer
 
     def _begun(self, tx: Transaction) -> Transaction:
-        """The transaction, with what every question asks first."""
-        # With each question: a graph may be made anew, by another release, while this process goes on.
+        """Add the facts that every question needs to a transaction."""
+        # With each question: another release may recreate a graph while this process goes on.
         row = tx.one("service/graph")
         if row["version"] not in (None, GRAPH_VERSION):
             raise GraphRefusedError(
@@ -293,15 +293,15 @@ class Reader:
         if isinstance(error, TimeoutError):
             return GraphUnreachableError(f"Neo4j at {uri} didn't answer for {limit + _PATIENCE_SECONDS:g} s.")
         if isinstance(error, Neo4jError) and not error.is_retryable() and _NO_CONNECTION not in str(error):
-            return error  # a defect of a statement: as it was raised
+            return error  # a bug in a statement: raised unchanged
         return GraphUnreachableError(f"Neo4j doesn't answer at {uri} ({code}).")
 
 
 def reading_driver(target: Neo4jTarget) -> Driver:
-    """A driver for a `Reader`: 5 s to connect, and few retries, because a person waits.
+    """Create a driver for a `Reader`: 5 s to connect, and few retries, because a person waits.
 
     Raises:
-        GraphRefusedError: the address is none.
+        GraphRefusedError: the address is invalid.
     """
     try:
         return connect(target, user_agent="headwater-analysis", retry_seconds=2.0)

@@ -1,4 +1,4 @@
-"""What the graph knows of a streaming query, and of writes without an end, for whoever recovers what a crash left."""
+"""Streaming queries and unfinished writes in the graph, for the recovery after a crash."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from headwater_schemas.facets import SINK_FACET, WRITE_FACET
 
 @dataclass(frozen=True, slots=True)
 class CheckpointQuery:
-    """A streaming query as the graph has it.
+    """A streaming query in the graph.
 
     Attributes:
-        jobs: that started it; one, unless a producer is wrong.
-        reads, writes: the datasets of its micro-batches.
-        name: as the job named it.
+        jobs: jobs that started it; one, unless a producer is wrong.
+        reads, writes: datasets of its micro-batches.
+        name: name of the query in the job.
         writes_itself: whether every start of it reported that its sink writes each micro-batch by itself, which code
             inside foreachBatch may or may not do.
-        batches: how each of its known micro-batches is known, those that were asked for.
+        batches: provenance of its known micro-batches, for those that were asked about.
     """
 
     jobs: tuple[JobRef, ...]
@@ -40,7 +40,7 @@ class CheckpointQuery:
 
 
 def known_query(reader: Reader, query_id: str, *, until: int) -> CheckpointQuery | None:
-    """A query by Spark's id, with its micro-batches below `until`; None where the graph doesn't have it."""
+    """Return a query by Spark's id, with its micro-batches below `until`; None where the graph doesn't have it."""
 
     def ask(tx: Transaction) -> CheckpointQuery | None:
         key = query_key(tx.tenant, query_id)
@@ -61,7 +61,7 @@ def known_query(reader: Reader, query_id: str, *, until: int) -> CheckpointQuery
 
 
 def _writes_itself(facet: str) -> bool:
-    """Whether a start's facet has it; one of another producer, or of an earlier version, may not."""
+    """Return whether a start's facet says so; the facet of another producer, or of an earlier version, may not."""
     try:
         return json.loads(facet).get("callback") is False
     except (ValueError, AttributeError):
@@ -70,14 +70,14 @@ def _writes_itself(facet: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class OpenWrite:
-    """A run of a batch write without an end, as the graph has it.
+    """A run of a batch write without an end, in the graph.
 
     Attributes:
-        run_id, job, parent: of the run.
-        started_at, last_seen: when it began, and when it was last seen to run.
-        facet: what it was to write, as its START has it.
-        heartbeat_seconds: how often it reports that it is running; None where that isn't known.
-        reads: the datasets that it reads.
+        run_id, job, parent: those of the run.
+        started_at, last_seen: start of the run, and the last time it was seen to run.
+        facet: description of the write in its START.
+        heartbeat_seconds: interval of its heartbeats; None where unknown.
+        reads: datasets that it reads.
     """
 
     run_id: str
@@ -91,7 +91,7 @@ class OpenWrite:
 
 
 def open_writes(reader: Reader) -> tuple[OpenWrite, ...]:
-    """All batch writes that were announced and have no end, the longest unseen first."""
+    """List all batch writes that were announced and have no end, the longest unseen first."""
 
     def ask(tx: Transaction) -> tuple[OpenWrite, ...]:
         return tuple(

@@ -1,14 +1,14 @@
-"""What a person calls an asset ⇒ its node.
+"""Name of an asset as a person types it ⇒ its node.
 
-Understood are, in this order: the key of the node; namespace and name in one word (`assets.spelling`), or those that
-the dataset is known by besides: a catalog's, a cluster's id, a path as Spark takes it; the name alone, or the title,
-where only one asset has it; the last part of a dataset's dotted name, `va` of `default.va`, where only one ends so; the
-first characters of a key, four or more, where only one begins so.
-Capitals don't matter where only one asset has the name but for them: the answer shows how that one is spelled.
-`spark_catalog.db.table` and `lake.db.table` are `db.table` where a catalog has that.
+These are understood, in this order: the key of the node; namespace and name in one word (`assets.spelling`), or another
+such name of the dataset: a catalog's, a cluster's id, a path as Spark takes it; the name alone, or the title, where
+only one asset has it; the last part of a dataset's dotted name, `va` of `default.va`, where only one ends so; the first
+characters of a key, four or more, where only one begins so. A name in other capitals is understood where only one asset
+has it: the answer shows its spelling. `spark_catalog.db.table` and `lake.db.table` are `db.table` where a catalog has
+that.
 
-Of a dataset's names, whichever is asked for, the one that is shown is found (`identity`). Where several datasets have
-the name that is asked for, those that are there go before those that were dropped.
+Whichever of a dataset's names is asked for, the result is the one that is shown (`identity`). Where several datasets
+have the name, existing ones go before dropped ones.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class FoundNode:
     """A node of the graph.
 
     Attributes:
-        id: Neo4j's, good within the transaction.
-        asset: what it is.
+        id: Neo4j's id, valid within the transaction.
+        asset: asset of the node.
     """
 
     id: int
@@ -49,16 +49,16 @@ class FoundNode:
 
 
 def resolve_dataset(tx: Transaction, text: str, *, whole: bool = False) -> FoundNode:
-    """The dataset that `text` names.
+    """Return the dataset that `text` names.
 
     Args:
-        tx: to look up in.
+        tx: transaction to read in.
         text: a name, or a key.
-        whole: take no last part of a name for it.
+        whole: don't match the last part of a name.
 
     Raises:
-        NotFoundError: none does; with the nearest names.
-        AmbiguousError: several do.
+        NotFoundError: no dataset has this name; with the nearest names.
+        AmbiguousError: several datasets have this name.
     """
     found, identities = _datasets(tx, text, whole=whole) or _in_any_case(tx, AssetKind.DATASET, text), Identities.of(tx)
     # Each as the one that is shown for it.
@@ -71,7 +71,7 @@ def resolve_dataset(tx: Transaction, text: str, *, whole: bool = False) -> Found
 
 
 def _datasets(tx: Transaction, text: str, *, whole: bool) -> list[FoundNode]:
-    """All datasets that are called so."""
+    """All datasets with this name."""
     if _KEY.fullmatch(text):
         return _by_keys(tx, AssetKind.DATASET, [text]) or [
             FoundNode(*each) for each in names.exact(tx, AssetKind.DATASET, text)
@@ -88,34 +88,34 @@ def _datasets(tx: Transaction, text: str, *, whole: bool) -> list[FoundNode]:
         if named:
             return _by_keys(tx, AssetKind.DATASET, named)
     for name in (text, text.partition(".")[2] if text.count(".") > 1 else ""):
-        alike = names.exact(tx, AssetKind.DATASET, name) if name else []
+        matches = names.exact(tx, AssetKind.DATASET, name) if name else []
         if name and Identities.of(tx).any:
-            alike += names.known_as(tx, name)
-        if alike:
-            return [FoundNode(*each) for each in dict.fromkeys(alike)]
+            matches += names.known_as(tx, name)
+        if matches:
+            return [FoundNode(*each) for each in dict.fromkeys(matches)]
     if not whole and (ending := names.by_last_part(tx, text, aliases=Identities.of(tx).any)):
         return [FoundNode(*each) for each in ending]
     return _begun(tx, AssetKind.DATASET, text)
 
 
 def resolve_job(tx: Transaction, text: str) -> FoundNode:
-    """The job that `text` names.
+    """Return the job that `text` names.
 
     Raises:
-        NotFoundError: none does; with the nearest names.
-        AmbiguousError: several do.
+        NotFoundError: no job has this name; with the nearest names.
+        AmbiguousError: several jobs have this name.
     """
     return _resolve(tx, text, AssetKind.JOB)
 
 
 def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
-    """The column of the dataset that `dataset` names, by its field path (`address.city`), in any case.
+    """Return a column of the dataset that `dataset` names, by its field path (`address.city`), in any case.
 
-    A column that has several spellings is found by each, as the one that is shown.
+    A column with several spellings is found by each, as the one that is shown.
 
     Raises:
         NotFoundError: no such dataset, or it never had such a column; with the nearest.
-        AmbiguousError: several datasets are called that.
+        AmbiguousError: several datasets have this name.
     """
     owner = resolve_dataset(tx, dataset)
     members = Identities.of(tx).members(owner.asset.key)
@@ -124,13 +124,13 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
         return _shown_column(tx, found)
     rows = [row for member in members for row in tx.rows("resolve/columns", dataset=member)]
     known = list(dict.fromkeys(row["name"] for row in rows))
-    alike = {row["name"]: row["key"] for row in rows if row["name"].casefold() == column.casefold()}
-    each = filter(None, (_column(tx, key) for key in alike.values()))
+    matches = {row["name"]: row["key"] for row in rows if row["name"].casefold() == column.casefold()}
+    each = filter(None, (_column(tx, key) for key in matches.values()))
     shown = {one.asset.key: one for one in (_shown_column(tx, one) for one in each)}
     if len(shown) > 1:
         raise AmbiguousError(
-            f"{len(alike)} columns of {owner.asset.spelling} are called {column!r} but for capitals: name one.",
-            candidates=[f"{owner.asset.spelling}#{name}" for name in alike],
+            f"{len(matches)} columns of {owner.asset.spelling} are called {column!r} but for capitals: name one.",
+            candidates=[f"{owner.asset.spelling}#{name}" for name in matches],
         )
     if shown:
         return next(iter(shown.values()))
@@ -141,7 +141,7 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
 
 
 def _shown_column(tx: Transaction, column: FoundNode) -> FoundNode:
-    """The name of the column that is shown: as it is called since its RENAME, and spelled in the latest schema."""
+    """Column that is shown for another: under its name since its RENAME, spelled as in the latest schema."""
     identities = Identities.of(tx)
     identities.learn([column.id])
     node = identities.shown_node(column.id)
@@ -149,11 +149,11 @@ def _shown_column(tx: Transaction, column: FoundNode) -> FoundNode:
 
 
 def resolve_asset(tx: Transaction, text: str) -> FoundNode:
-    """The dataset that `text` names; or the column, spelled `dataset#field.path` as answers show it, or by its key.
+    """Return the dataset that `text` names; or the column, as answers spell it, `dataset#field.path`, or by its key.
 
     Raises:
-        NotFoundError: none does; with the nearest names.
-        AmbiguousError: several datasets are called that.
+        NotFoundError: no asset has this name; with the nearest names.
+        AmbiguousError: several datasets have this name.
     """
     try:
         return resolve_dataset(tx, text)
@@ -185,11 +185,11 @@ def _resolve(tx: Transaction, text: str, kind: AssetKind) -> FoundNode:
 
 
 def _in_any_case(tx: Transaction, kind: AssetKind, text: str) -> list[FoundNode]:
-    """Assets that are called so but for capitals, as `names.nearest` finds them."""
+    """Assets with this name in other capitals, as `names.nearest` finds them."""
     wanted = text.casefold()
     near = names.nearest(tx, kind, text)
-    alike = [asset for asset in near if wanted in (asset.spelling.casefold(), asset.name.casefold())]
-    return _by_keys(tx, kind, [asset.key for asset in alike])
+    matches = [asset for asset in near if wanted in (asset.spelling.casefold(), asset.name.casefold())]
+    return _by_keys(tx, kind, [asset.key for asset in matches])
 
 
 def _by_keys(tx: Transaction, kind: AssetKind, keys: list[str]) -> list[FoundNode]:
@@ -199,10 +199,10 @@ def _by_keys(tx: Transaction, kind: AssetKind, keys: list[str]) -> list[FoundNod
 
 
 def _begun(tx: Transaction, kind: AssetKind, text: str) -> list[FoundNode]:
-    """The only one whose key begins so, if there is one.
+    """The only asset whose key has this prefix, if there is one.
 
     Raises:
-        AmbiguousError: several do.
+        AmbiguousError: several keys have it.
     """
     if _SHORT_KEY.fullmatch(text) is None:
         return []
@@ -230,7 +230,7 @@ def _only(tx: Transaction, text: str, kind: AssetKind, found: list[FoundNode]) -
 
 
 def _splits(text: str) -> Iterator[tuple[str, str]]:
-    """Every namespace and name that would be spelled so."""
+    """Every namespace and name that would be spelled like this."""
     for slash in [match.start() for match in re.finditer("/", text)][:_MOST_SPLITS]:
         yield text[:slash], text[slash + 1 :]
         yield text[:slash].removesuffix(":"), text[slash:]

@@ -1,4 +1,4 @@
-"""Schemas that datasets had: which there were, when each was reported, and what is different from one to the next."""
+"""Schemas that datasets had, with their first and last reports, and the changes from one to the next."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.graph.keys import schema_key
 
 MOST_CHANGES = 100
-"""Of one schema against the one before."""
+"""Most changes of one schema to show."""
 
 _NULLABLE = {"true": True, "false": False, "": None}
 
 
 @dataclass(frozen=True, slots=True)
 class FieldType:
-    """What a schema states of a column.
+    """Type and nullability of a column in a schema.
 
     Attributes:
-        type: its data type, where known.
+        type: data type, where known.
         nullable: whether it may hold nulls, where known.
     """
 
@@ -32,7 +32,7 @@ class FieldType:
     nullable: bool | None
 
     def differs(self, other: FieldType) -> bool:
-        """Whether both are known to be different: what one of them doesn't state is no difference."""
+        """Return whether both are known to differ: an unknown value is no difference."""
         types = None not in (self.type, other.type) and self.type != other.type
         return types or (None not in (self.nullable, other.nullable) and self.nullable != other.nullable)
 
@@ -43,8 +43,8 @@ class SchemaChange:
 
     Attributes:
         change: ADDED, REMOVED; CHANGED: another type or nullability.
-        column: its field path.
-        before, after: as either schema has it; None where it isn't in that one.
+        column: field path.
+        before, after: type and nullability in either schema; None where the column isn't in that one.
     """
 
     change: DiffChange
@@ -55,12 +55,12 @@ class SchemaChange:
 
 @dataclass(frozen=True, slots=True)
 class KnownType:
-    """What schemas stated of a column.
+    """Type and nullability that schemas stated for a column.
 
     Attributes:
-        type: its data type, where known.
+        type: data type, where known.
         nullable: whether it may hold nulls, where known.
-        first_seen, last_seen: of the first and the last report of such a schema.
+        first_seen, last_seen: first and last report of such a schema.
     """
 
     type: str | None
@@ -71,14 +71,15 @@ class KnownType:
 
 @dataclass(frozen=True, slots=True)
 class KnownSchema:
-    """A schema that a dataset has, or had.
+    """A current or former schema of a dataset.
 
     Attributes:
         digest: 32 hex digits, of the paths, types and nullability of its fields.
-        first_seen, last_seen: when it was first and last reported.
-        columns_total: how many fields it has.
-        changes: against the schema of this list that was first reported before it; at most 100. None: it is the first.
-        changes_total: how many there are.
+        first_seen, last_seen: first and last report of the schema.
+        columns_total: number of its fields.
+        changes: changes from the schema of this list that was first reported before it; at most 100. None: it is the
+            first.
+        changes_total: number of these changes.
     """
 
     digest: str
@@ -91,12 +92,12 @@ class KnownSchema:
 
 @dataclass(frozen=True, slots=True)
 class SchemaAt:
-    """A schema of a dataset: the one that it had at a time, or that a run used it with.
+    """Schema that a dataset had at a time, or that a run used it with.
 
     Attributes:
         dataset: properties of its node, for assets.
-        since, until: when it was first and last reported.
-        fields: by path, in order.
+        since, until: first and last report of the schema.
+        fields: fields by path, in order.
     """
 
     dataset: Mapping[str, Any]
@@ -106,12 +107,12 @@ class SchemaAt:
 
 
 def schemas_of(tx: Transaction, keys: Sequence[str], *, most: int) -> tuple[tuple[KnownSchema, ...], int]:
-    """The latest schemas of a dataset, the one reported last first, and how many there are.
+    """Return the latest schemas of a dataset, the one reported last first, and their number.
 
     Args:
-        tx: to look up in.
-        keys: of the dataset under all its names.
-        most: how many are returned.
+        tx: transaction to read in.
+        keys: keys of the dataset under all its names.
+        most: most schemas to return.
     """
     rows = tx.rows("schemas/latest", keys=keys, most=most + 1)
     if not rows:
@@ -123,14 +124,14 @@ def schemas_of(tx: Transaction, keys: Sequence[str], *, most: int) -> tuple[tupl
 
 
 def schemas_at(tx: Transaction, keys: Iterable[str], time: datetime | None) -> dict[str, SchemaAt]:
-    """The schemas of datasets that were reported last by a time, by the datasets' keys.
+    """Return the schemas of datasets that were reported last by a time, by the datasets' keys.
 
-    Of several that were reported before and after the time, it is the one that was first reported last.
+    If several were reported both before and after the time, it is the one that was first reported last.
 
     Args:
-        tx: to look up in.
-        keys: of datasets.
-        time: by when; None: now.
+        tx: transaction to read in.
+        keys: keys of datasets.
+        time: time of the schemas; None: now.
     """
     return {row["dataset"]["key"]: _schema(row) for row in tx.rows("schemas/at", keys=sorted(keys), time=time)}
 
@@ -144,7 +145,7 @@ def schemas_by_digest(tx: Transaction, schemas: Iterable[tuple[str, str]]) -> di
 
 
 def first_reports(tx: Transaction, schemas: Iterable[tuple[str, str]]) -> dict[tuple[str, str], datetime | None]:
-    """When schemas were first reported, by the dataset's key and the schema's digest; without those that never were."""
+    """First report of each schema, by the dataset's key and the schema's digest; unreported ones are left out."""
     asked = {schema_key(tx.tenant, *each): each for each in schemas}
     if not asked:
         return {}
@@ -152,7 +153,7 @@ def first_reports(tx: Transaction, schemas: Iterable[tuple[str, str]]) -> dict[t
 
 
 def types_of(tx: Transaction, keys: Sequence[str], column: str, *, most: int) -> tuple[KnownType, ...]:
-    """What schemas stated of a column, the one reported last first."""
+    """Types and nullability that schemas stated for a column, the one reported last first."""
     return tuple(
         KnownType(row["type"] or None, _NULLABLE[row["nullable"]], moment(row["first_seen"]), moment(row["last_seen"]))
         for row in tx.rows("schemas/of_column", keys=keys, column=column, most=most)
@@ -160,7 +161,7 @@ def types_of(tx: Transaction, keys: Sequence[str], column: str, *, most: int) ->
 
 
 def changes(before: Mapping[str, FieldType], after: Mapping[str, FieldType]) -> Iterator[SchemaChange]:
-    """What is different: what was removed, in the order of `before`; then the rest in the order of `after`."""
+    """Changes between two schemas: removed fields in the order of `before`; then the rest in the order of `after`."""
     for path, was in before.items():
         if path not in after:
             yield SchemaChange(DiffChange.REMOVED, path, was, None)

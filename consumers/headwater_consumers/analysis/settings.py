@@ -17,7 +17,7 @@ class AnalysisSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     tenant: Annotated[str, Field(min_length=1)] = DEFAULT_TENANT
-    """The tenant whose lineage is shown."""
+    """Tenant whose lineage is shown."""
 
     timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = DEFAULT_TIMEOUT_SECONDS
     """Time limit of a question, for all its statements together; then Neo4j ends it."""

@@ -2,8 +2,8 @@
 
 A level's statement takes the ids of the nodes reached last and returns every step that may leave them, as parallel
 lists in one row: 30,000 steps of three integers travel in milliseconds, while as many rows of properties take seconds.
-What a step or a node is called is looked up later, for the page that is shown alone. Ids are Neo4j's, and good within
-the one transaction that they were read in.
+Names of steps and nodes are looked up later, only for the page that is shown. Ids are Neo4j's, and valid within the
+one transaction that they were read in.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple, Protocol
 
 
 class WalkStep(NamedTuple):
-    """One edge that may be followed.
+    """An edge that may be followed.
 
     Attributes:
         source, target: ids of nodes, in the direction of the walk.
         edge: id of the relationship.
         hops: 1; 0 for an edge that only changes the point of view, from a dataset to its columns say.
-        facts: what else the statement returns of it, for `admit`.
+        facts: further values of the statement, for `admit`.
     """
 
     source: int
@@ -39,7 +39,7 @@ class Discovery(NamedTuple):
 
 
 class Expand(Protocol):
-    """Every step that leaves these nodes, in an order that is the same for equal graphs."""
+    """Callable that lists every step that leaves these nodes, in an order that is the same for equal graphs."""
 
     def __call__(self, frontier: Sequence[int], /) -> Iterable[WalkStep]:
         """See above."""
@@ -47,10 +47,10 @@ class Expand(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What was reached, in the order it was found.
+    """Nodes that were reached, in the order of discovery.
 
     Attributes:
-        starts: where from; never among the discoveries.
+        starts: nodes where the walk begins; never among the discoveries.
         found: each node once.
         truncated: whether there is more beyond `depth` or `limit`.
     """
@@ -61,16 +61,16 @@ class Walk:
 
     @property
     def total(self) -> int:
-        """How many nodes were reached."""
+        """Number of nodes that were reached."""
         return len(self.found)
 
     @property
     def max_hops(self) -> int:
-        """Hops to the farthest one."""
+        """Hops to the farthest node."""
         return max((discovery.hops for discovery in self.found.values()), default=0)
 
     def path(self, node: int) -> list[WalkStep]:
-        """The steps from a start to a node that was reached."""
+        """Steps from a start to a node that was reached."""
         steps: list[WalkStep] = []
         while (discovery := self.found.get(node)) is not None:
             steps.append(discovery.step)
@@ -90,10 +90,10 @@ def walk(
 
     Args:
         starts: ids of the nodes to begin at.
-        expand: the steps that leave a level.
+        expand: lists the steps that leave a level.
         depth: most hops; None: all.
         limit: most nodes to reach; None: all.
-        admit: whether to take a step to a node not reached yet, given the walk so far (of lesser hops).
+        admit: whether to take a step to a node not reached yet, given the walk so far (of fewer hops).
     """
     begin = tuple(dict.fromkeys(starts))
     found: dict[int, Discovery] = {}

@@ -1,9 +1,9 @@
-"""A declaration set → an ODCS 3.1 data contract, which loses nothing of it; observed types where none are declared.
+"""A declaration set → an ODCS 3.1 data contract, without loss; observed types where none are declared.
 
-What the standard has a place for is there: descriptions, tags, definitions, team, support, service levels, columns with
-classification and tags. Then the contract is read as any other. Whatever comes back otherwise than it was declared, or
-not at all, is added as a custom property `headwater.<field>`, which reading prefers. Jobs and consumers are one custom
-property of the contract.
+Descriptions, tags, definitions, team, support, service levels, and columns with classification and tags go to the
+fields that the standard has for them. The contract is then read back like any other. Each value that the reader gets
+wrong or misses is added as a custom property `headwater.<field>`, which reading prefers. Jobs and consumers are one
+custom property of the contract.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _LOGICAL_TYPES: Final = {
     "date": "date",
     "array": "array",
 }
-"""Of the first word of a data type, as Spark and catalogs spell it; others have a physical type only."""
+"""Logical type by the first word of a data type, as Spark and catalogs spell it; others have a physical type only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedType:
-    """What an observed schema states of a column.
+    """Data type and nullability of a column in an observed schema.
 
     Attributes:
-        type: its data type, where known.
-        nullable: whether it may hold nulls, where known.
+        type: data type, where known.
+        nullable: whether the column may hold nulls, where known.
     """
 
     type: str | None
@@ -51,13 +51,13 @@ class ObservedType:
 
 
 def contract_of(declared: DeclaredSet, observed: Mapping[DatasetRef, Mapping[str, ObservedType]] | None = None) -> str:
-    """The contract of a set, as YAML; of one that was read from a contract, that contract.
+    """Return a set as the YAML of a data contract; a set that was read from a contract gives that contract.
 
-    Its id is that of the set, so that it is declared as the set `odcs:<id>`; withdraw the first one then.
+    The contract's id is the set's id, so it is declared as the set `odcs:<id>`; withdraw the first set then.
 
     Args:
         declared: the set.
-        observed: of its datasets, what the schema states of columns, by path. The set declares these columns, too.
+        observed: columns of the observed schema by path, for each dataset. The set declares these columns, too.
     """
     if declared.format == "odcs" and declared.document is not None:
         return declared.document
@@ -86,12 +86,12 @@ def contract_of(declared: DeclaredSet, observed: Mapping[DatasetRef, Mapping[str
 
 
 def _state(property_: dict[str, Any], observed: ObservedType) -> None:
-    """Add what the schema states, before what the property consists of."""
+    """Add the observed type and nullability to a property, before its own fields."""
     names = ("customProperties", "items", "properties")
     inner: dict[str, Any] = {name: property_.pop(name) for name in names if name in property_}
     if observed.type is not None and "physicalType" not in property_:
         for name, value in _type_fields(observed.type).items():
-            # What it is made of decides: JSON in a string has properties.
+            # The property's content decides: JSON in a string has properties.
             property_.setdefault(name, value)
     if observed.nullable is not None:
         property_["required"] = not observed.nullable
@@ -126,7 +126,7 @@ def _document(declared: DeclaredSet, bodies: Sequence[DeclarationEvent]) -> dict
 
 
 def _names(bodies: Iterable[DeclarationEvent]) -> list[str]:
-    """A name for each dataset's object: the last part of its own, with a number where several have it."""
+    """Name each dataset's object: the last part of the dataset's name, numbered where several are equal."""
     out: list[str] = []
     for body in bodies:
         last = re.split(r"[/.]", body.dataset.name if body.dataset else "")[-1]
@@ -157,7 +157,7 @@ def _object(body: DeclarationEvent, name: str) -> dict[str, Any]:
 
 
 def _tree(columns: Iterable[DeclaredColumn]) -> list[dict[str, Any]]:
-    """Properties, nested as the columns' paths are; what is only on the way to a column is marked so."""
+    """Nest properties as the columns' paths are; mark those that are only parents of declared columns."""
     top: dict[str, Any] = {}
     for column in columns:
         steps = _STEP.findall(column.path)
@@ -220,7 +220,7 @@ def _definitions(glossary: Iterable[str] | None) -> list[dict[str, str]]:
 
 
 def _team(bodies: Sequence[DeclarationEvent]) -> dict[str, Any] | None:
-    """The owners, where all datasets have the same; others are custom properties of each."""
+    """Owners, where all datasets have the same; else they are custom properties of each dataset."""
     owners: set[tuple[Owner, ...]] = {body.owners or () for body in bodies}
     if len(owners) != 1:
         return None
@@ -246,7 +246,7 @@ def _levels(body: DeclarationEvent, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _differences(declared: msgspec.Struct, found: msgspec.Struct, *, but: Sequence[str]) -> dict[str, Any]:
-    """Fields that come back otherwise, as they were declared."""
+    """Declared values of the fields that a round trip through the contract changes."""
     return {
         name: msgspec.to_builtins(getattr(declared, name))
         for name in declared.__struct_fields__
@@ -268,7 +268,7 @@ def _yaml(document: dict[str, Any]) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes what is there twice twice, not as an alias."""
+    """YAML dumper without aliases: a value that occurs twice is written twice."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - of PyYAML
         return True

@@ -1,4 +1,4 @@
-"""Datasets that declared jobs make from each other."""
+"""Cycles among datasets that declared jobs make from each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Feeds = Mapping[str, set[str]]
 
 
 def declared_pairs(declarations: Iterable[DeclarationEvent]) -> set[tuple[DatasetRef, DatasetRef]]:
-    """Which dataset feeds which by declared jobs."""
+    """Pairs of input and output dataset of declared jobs."""
     pairs: set[tuple[DatasetRef, DatasetRef]] = set()
     for body in declarations:
         pairs |= {(source, target) for source in body.inputs or () for target in body.outputs or ()}
@@ -27,13 +27,13 @@ def declared_pairs(declarations: Iterable[DeclarationEvent]) -> set[tuple[Datase
 
 
 def cycles(own: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]] = ()) -> list[list[str]]:
-    """One cycle for each group of datasets that are made from each other by some of a set's own pairs; at most 20.
+    """Return one cycle for each group of datasets that are made from each other by the set's own pairs; at most 20.
 
-    A dataset that is made from itself, as an update in place does, is none.
+    A dataset that is made from itself, as an update in place does, is not a cycle.
 
     Args:
         own: source and target, as the set declares them.
-        others: likewise, of other sets.
+        others: source and target, as other sets declare them.
     """
     feeds: dict[str, set[str]] = defaultdict(set)
     ours = sorted({pair for pair in own if pair[0] != pair[1]})
@@ -47,7 +47,7 @@ def cycles(own: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]] = (
         if group is None or group != groups.get(target) or group in seen:
             continue
         seen.add(group)
-        out.append([source, *_way(feeds, target, source)])
+        out.append([source, *_shortest_path(feeds, target, source)])
     return out[:_MOST]
 
 
@@ -82,8 +82,8 @@ def _groups(feeds: _Feeds) -> dict[str, int]:
     return group
 
 
-def _way(feeds: _Feeds, start: str, end: str) -> list[str]:
-    """A shortest way from one node to another, both included; there is one."""
+def _shortest_path(feeds: _Feeds, start: str, end: str) -> list[str]:
+    """Shortest path from one node to another, both included; there is always one."""
     before: dict[str, str | None] = {start: None}
     waiting = deque([start])
     while end not in before:

@@ -26,10 +26,10 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from headwater_consumers.declaring.json_lines import line_in_json
-from headwater_consumers.declaring.marks import Marked
 from headwater_consumers.declaring.problems import DeclarationError, Problem
 from headwater_consumers.declaring.reading import Form, require_form
 from headwater_consumers.declaring.sets import DeclaredSet, by_digest
+from headwater_consumers.declaring.yaml_lines import LocatedDocument
 from headwater_schemas import naming
 from headwater_schemas.events import (
     ConsumerType,
@@ -44,7 +44,7 @@ from headwater_schemas.events import (
 
 FORMAT: Final = "dbt"
 CATALOG: Final = "catalog.json"
-"""What mistakes of the catalog name."""
+"""File name in messages about the catalog."""
 _DATASETS: Final = frozenset({"model", "seed", "snapshot", "source"})
 _TYPES: Final = {
     "dashboard": ConsumerType.DASHBOARD,
@@ -58,21 +58,21 @@ _MOST_PERIODS: Final = 1 << 40
 
 
 def is_manifest(value: Any) -> bool:
-    """Whether a document is dbt's manifest."""
+    """Return whether a document is dbt's manifest."""
     return isinstance(value, dict) and "manifest" in str(_of(value, "metadata").get("dbt_schema_version", ""))
 
 
 def read_manifest(file: str, text: str, namespace: str | None, catalog: str | None = None) -> DeclaredSet:
-    """The declaration set of a manifest.
+    """Read the declaration set of a manifest.
 
     Args:
-        file: its name, for messages.
+        file: name of the file, for messages.
         text: JSON.
-        namespace: of its datasets, e.g. `snowflake://account`; a manifest has none.
+        namespace: namespace of the manifest's datasets, e.g. `snowflake://account`; a manifest has none.
         catalog: text of `catalog.json`.
 
     Raises:
-        DeclarationError: something is wrong with it.
+        DeclarationError: the manifest or catalog has mistakes.
     """
     if namespace is None:
         message = "a manifest doesn't have the address of the database: give --namespace, e.g. postgres://host:5432"
@@ -103,7 +103,7 @@ def _parsed(file: str, text: str) -> Any:
 
 def _require_form(file: str, text: str, value: Any, form: type[Form]) -> None:
     try:
-        require_form(file, Marked(value, 1), form)
+        require_form(file, LocatedDocument(value, 1), form)
     except DeclarationError as error:
         located = [replace(each, line=line_in_json(text, each.path)) for each in error.problems]
         raise DeclarationError(located) from error
@@ -261,7 +261,7 @@ class _Manifest:
         documented = {name.lower(): (name, column) for name, column in _of(node, "columns").items()}
         stored = _of(_of(self._catalog, unique_id), "columns")
         known = {name.lower(): name for name in stored if name}
-        # The catalog's spelling is the database's.
+        # The catalog has the database's spelling.
         spelled = {low: name for low, (name, _) in documented.items()} | known
         out = []
         for low, path in sorted(spelled.items(), key=lambda item: item[1]):
@@ -337,7 +337,7 @@ def _is_dataset(node: Mapping[str, Any]) -> bool:
 
 
 def _meta(node: Mapping[str, Any]) -> dict[str, Any]:
-    """What the project says of a node in words of its own; newer versions of dbt have it in `config`."""
+    """`meta` of a node, the project's own keys; newer versions of dbt have it in `config`."""
     return {**_of(_of(node, "config"), "meta"), **_of(node, "meta")}
 
 

@@ -1,4 +1,4 @@
-"""What a revision of a set would change against what the graph has of it."""
+"""Changes that a revision of a set makes to the declarations in the graph."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class ChangedValue:
 
     Attributes:
         column: path of the column; None: the subject itself.
-        property: name of the property; `declared` of a column that is in one alone and has no others.
-        before: its value; None: none is declared. Of `column_lineage` only the edges that are withdrawn, or added.
-        after: likewise.
+        property: name of the property; `declared`: a column without properties that is only in one of the revisions.
+        before: value in the graph; None: none is declared. For `column_lineage` only the edges that are withdrawn.
+        after: value in the revision; None: none is declared. For `column_lineage` only the edges that are added.
     """
 
     column: str | None
@@ -42,11 +42,11 @@ class ChangedDeclaration:
     """A dataset, job or consumer whose declaration changes.
 
     Attributes:
-        change: what becomes of its declaration.
+        change: `added`, `withdrawn` or `changed`.
         subject_type: `dataset`, `job` or `consumer`.
         namespace: None: a consumer, which has none.
-        name: of the subject.
-        values: what changes of it, where it is in both.
+        name: name of the subject.
+        values: changed values, where both revisions declare the subject.
     """
 
     change: Literal["added", "withdrawn", "changed"]
@@ -58,19 +58,19 @@ class ChangedDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class SetResult:
-    """What became of a set that is declared.
+    """Outcome of declaring a set.
 
     Attributes:
-        set: its id.
-        revision: its number.
-        declarations: how many it has.
-        published: events that were published; 0: nothing changed, or nothing was to be published.
+        set: id of the set.
+        revision: number of the revision.
+        declarations: number of declarations in the set.
+        published: number of events that were published; 0: nothing changed, or publishing was off.
         in_graph: whether the graph has this revision; false where it wasn't published, or not waited for.
-        changes: what changes.
-        unknown_datasets: datasets that it names and that the graph didn't have, by namespace and name.
-        contradictions: where other sets give other values.
+        changes: declarations that change.
+        unknown_datasets: datasets that the set names and that the graph didn't have, by namespace and name.
+        contradictions: properties for which other sets declare other values.
         cycles: datasets that declared jobs make from each other.
-        unchecked_names: names without a namespace that weren't looked up in the graph, which wasn't asked.
+        unchecked_names: names without a namespace that weren't looked up, as the graph wasn't asked.
     """
 
     set: str
@@ -96,13 +96,13 @@ def difference(
     added: Iterable[DeclarationEvent] = (),
     edges: Edges | None = None,
 ) -> list[ChangedDeclaration]:
-    """What changes of a set, in order of type, namespace and name.
+    """List the changes of a set, in order of type, namespace and name.
 
     Args:
-        after: what will hold of it (`made`).
-        before: what holds of it now.
-        added: what will hold besides, of subjects that nothing holds of now.
-        edges: of the column lineages of both.
+        after: declarations of the set's next revision (`made`).
+        before: declarations of the set in the graph.
+        added: further declarations of the next revision, of subjects that the graph has no declaration of yet.
+        edges: edges of the column lineages of both.
     """
     old = {one.subject: one for one in before}
     new = {one.subject: one for one in after}
@@ -127,9 +127,9 @@ def made(
     """Declarations as they will be in the graph.
 
     Args:
-        bodies: by key of the declaration.
-        tenant: whose graph.
-        shown: names of datasets that answers show by another name than their own, by key.
+        bodies: bodies of events by the declaration's key.
+        tenant: tenant of the graph.
+        shown: display names, by key, of datasets that answers show by another name than their own.
     """
     out = []
     events = [lineage_event(body, producer=PRODUCER, event_time=_EPOCH, tenant=tenant) for body in bodies.values()]
@@ -173,7 +173,7 @@ def _subject(body: DeclarationEvent) -> tuple[str, str | None, str]:
 
 
 def subject_key(body: DeclarationEvent, *, tenant: str) -> str:
-    """Key of what is declared."""
+    """Key of the dataset, job or consumer that is declared."""
     if body.dataset is not None:
         return keys.dataset_key(tenant, body.dataset.namespace, body.dataset.name)
     if body.job is not None:
@@ -182,7 +182,7 @@ def subject_key(body: DeclarationEvent, *, tenant: str) -> str:
 
 
 def named_datasets(declarations: Iterable[DeclarationEvent]) -> set[DatasetRef]:
-    """Every dataset that declarations name."""
+    """Datasets that declarations name."""
     out: set[DatasetRef] = set()
     for body in declarations:
         out |= {body.dataset} if body.dataset is not None else set()
@@ -230,7 +230,7 @@ def _changed(one: Declaration, other: Declaration, edges: Edges) -> list[Changed
 
 
 def _by_edges(value: ChangedValue, job: str, edges: Edges) -> ChangedValue:
-    """The edges that a change of the column lineage withdraws and adds, where they are known."""
+    """Edges that a change of the column lineage withdraws and adds, where they are known."""
     before, after = (set(edges.get((job, digest or ""), ())) for digest in (value.before, value.after))
     if before == after:
         return value

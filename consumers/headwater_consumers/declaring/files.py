@@ -1,4 +1,4 @@
-"""A file of any format that is taken → its declaration set."""
+"""A file of any supported format → its declaration set."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _HEAD = 4_000
 def read_file(
     file: str, text: str, *, namespace: str | None = None, catalog: str | None = None, names: Names | None = None
 ) -> DeclaredSet:
-    """The declaration set of a file: one of our own, an ODCS data contract or dbt's manifest.
+    """Read the declaration set of a file: Headwater's own format, an ODCS data contract or dbt's manifest.
 
     Args:
-        file: its name, for messages.
-        text: its content.
-        namespace: of a contract's or manifest's datasets that don't name theirs.
+        file: name of the file, for messages.
+        text: content of the file.
+        namespace: namespace of a contract's or manifest's datasets that have none.
         catalog: text of dbt's `catalog.json`.
-        names: of datasets whose namespace neither the file nor `namespace` has; None: there may be none.
+        names: looks up datasets whose namespace neither the file nor `namespace` has; None: there may be none.
 
     Raises:
-        DeclarationError: something is wrong with it.
+        DeclarationError: the file has mistakes.
     """
     if text.lstrip().startswith("{") and _MANIFEST.search(text[:_HEAD]):
         return read_manifest(file, text, namespace, catalog)

@@ -1,7 +1,7 @@
 """Datasets of the graph → ODCS data contracts.
 
-Where a data contract was declared of a dataset, that contract is given as it was, byte for byte. Of other datasets one
-is made: of what all sets declare together, and of the schema that was observed.
+A dataset that was declared by a data contract gives that contract, byte for byte. For any other dataset a contract is
+made from all sets that declare it, and from its observed schema.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ _SAME: Final = (
     *("description", "classification", "criticality", "certified", "freshness_seconds", "deadline", "notice_days"),
     *("on_call", "contact", "url", "keep_days", "reference"),
 )
-"""Properties of a declaration that are fields of the same name and value."""
+"""Properties of a declaration that are fields with the same name and value."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetContract:
-    """A data contract of datasets.
+    """A data contract for one or several datasets.
 
     Attributes:
-        set: the declaration set that it was declared as; None: it was made.
-        datasets: of those that were asked for, the ones that it is of, as answers spell them.
-        other_sets: ids of sets that declare something of these datasets, and that the contract has nothing of.
-        contradictions: in how many properties the sets that it was made of contradict each other; the first is in it.
+        set: declaration set that the contract was declared as; None: the contract was made.
+        datasets: requested datasets that the contract covers, as answers spell them.
+        other_sets: ids of sets that declare these datasets, too, and that are not part of the contract.
+        contradictions: number of properties in which the sets contradict each other; the contract has the first value.
         document: the contract, as YAML.
     """
 
@@ -72,17 +72,17 @@ class _Found:
 def contracts_of(
     reader: Reader, names: Sequence[str], *, contract_id: str | None = None, made: bool = False
 ) -> list[DatasetContract]:
-    """The contracts of datasets: those that were declared, and one for each other dataset.
+    """Contracts of datasets: those that were declared, and one for each other dataset.
 
     Args:
-        reader: of the graph.
-        names: of the datasets, in any spelling.
-        contract_id: make one contract of all of them, with this id; None: each has that of its dataset's name.
+        reader: reader of the graph.
+        names: names of the datasets, in any spelling.
+        contract_id: make one contract for all of them, with this id; None: one for each, with its dataset's name as id.
         made: make contracts, also where some were declared.
 
     Raises:
-        NotFoundError: a name is that of no dataset; with the nearest.
-        AmbiguousError: it is that of several.
+        NotFoundError: no dataset has this name; with the nearest.
+        AmbiguousError: several datasets have this name.
     """
     found = {each.asset.key: each for each in (reader.read(partial(_found, name=name)) for name in names)}
     documents: dict[str, str] = {}
@@ -132,9 +132,9 @@ def _made(found: Sequence[_Found], name: str) -> DatasetContract:
 
 
 def _body(name: str, dataset: DatasetRef, found: _Found) -> DeclarationEvent:
-    """What all sets declare of a dataset, as one declaration, with all columns of its schema, in their order.
+    """Merge all sets' declarations of a dataset into one, with all columns of its schema, in their order.
 
-    Where no set has a description, that of the events is taken.
+    Where no set has a description, the events' description is used.
     """
     values, columns = found.declared.values, found.declared.columns
     described = {column.name: column.description for column in found.columns}

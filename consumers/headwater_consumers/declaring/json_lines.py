@@ -1,7 +1,7 @@
-"""The line of a JSON text in which a value begins, looked for once there is something to say about it.
+"""Line of a value in a JSON text, looked up only when there is a mistake to report.
 
 `json` keeps no positions. A manifest has tens of megabytes, and few mistakes: it is read by `json`, and each mistake is
-looked for in the text again.
+then located in the text again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _DECODER: Final = json.JSONDecoder()
 
 
 def line_in_json(text: str, path: Path) -> int:
-    """The line, from 1, of the value that a path leads to, or of the nearest that is there above it.
+    """Line, from 1, of the value at a path, or of its nearest ancestor in the text.
 
     Args:
         text: JSON, without mistakes.
@@ -32,7 +32,7 @@ def line_in_json(text: str, path: Path) -> int:
 
 
 def _within(text: str, at: int, step: str | int) -> int | None:
-    """Where the value of a key or index begins, in what begins at `at`; of a key that is there twice, the last."""
+    """Offset of the value of a key or index in the value that begins at `at`; for a duplicate key, the last one's."""
     is_object = text[at] == "{"
     if text[at] not in "{[" or is_object is isinstance(step, int):
         return None
@@ -54,7 +54,7 @@ def _within(text: str, at: int, step: str | int) -> int | None:
 
 
 def _skip(text: str, at: int) -> int:
-    """The next place that isn't blank."""
+    """Offset of the next character that isn't blank."""
     while text[at] in _BLANK:
         at += 1
     return at

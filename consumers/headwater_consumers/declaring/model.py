@@ -1,4 +1,4 @@
-"""What a file of declarations may have. The JSON Schema for editors is made of these classes (`json_schema`)."""
+"""Fields of a file of declarations. The JSON Schema for editors is made from these classes (`json_schema`)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ SCHEMA_ID: Final = "https://headwater/schemas/declarations-1.schema.json"
 
 _DAY = 86_400
 _LARGEST: Final = (1 << 63) - 1
-"""What events and the graph hold."""
+"""Largest integer of events and the graph."""
 
 Name = Annotated[str, Field(min_length=1)]
 
 
 def _symbols(enum: type[StrEnum]) -> tuple[BeforeValidator, WithJsonSchema]:
-    """What a field of an enum takes: its symbols but UNKNOWN."""
+    """Validator and JSON Schema for an enum's symbols except UNKNOWN."""
     names = [one.value for one in enum if one.value != "UNKNOWN"]
 
     def check(value: Any) -> Any:
         if value not in names:
-            raise ValueError(f"is one of {', '.join(names)}")
+            raise ValueError(f"must be one of {', '.join(names)}")
         return value
 
     return BeforeValidator(check), WithJsonSchema({"enum": names})
@@ -78,7 +78,7 @@ def _zones() -> frozenset[str]:
 
 def _deadline(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("is a text: put it into quotes")  # noqa: TRY004 - what pydantic takes for a mistake
+        raise ValueError("must be a text: put it into quotes")  # noqa: TRY004 - what pydantic takes for a mistake
     found = re.fullmatch(_DEADLINE, value)
     if found is None:
         raise ValueError("write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC")
@@ -103,10 +103,10 @@ class _Part(BaseModel):
 
 
 class Named(_Part):
-    """A dataset or job whose namespace isn't the file's."""
+    """A dataset or job with a namespace other than the file's."""
 
     namespace: str
-    """As OpenLineage names it, e.g. `kafka://broker-1:9092`."""
+    """Namespace as in OpenLineage, e.g. `kafka://broker-1:9092`."""
     name: Name
 
 
@@ -115,42 +115,42 @@ Ref = Name | Named
 
 
 class OwnerOf(_Part):
-    """An owner, and what kind."""
+    """An owner and the kind of ownership."""
 
     name: Name
     type: Name | None = None
-    """E.g. `MAINTAINER`, `STEWARD`."""
+    """Kind of ownership, e.g. `MAINTAINER`, `STEWARD`."""
 
 
 class _Described(_Part):
     description: str | None = None
-    """For people."""
+    """Description for people."""
     owners: list[Name | OwnerOf] | None = None
-    """Who answers for it, e.g. `team:flights`."""
+    """Owners, e.g. `team:flights`."""
     tags: dict[Name, str | None] | None = None
     """Keys and values."""
     glossary: list[Name] | None = None
     """Terms of a glossary, or their addresses."""
     classification: Name | None = None
-    """A word of your own for what kind of data it is."""
+    """Kind of data, in a word of your own."""
     sensitivity: SensitivityName | None = None
-    """How sensitive it is."""
+    """Sensitivity of the data."""
     criticality: Name | None = None
     """How much depends on it, e.g. `tier-1`."""
     certified: StrictBool | None = None
     """Whether others may rely on it."""
     freshness: Seconds | None = None
-    """How old its data may be, e.g. `15m`."""
+    """Greatest age of its data, e.g. `15m`."""
     deadline: Deadline | None = None
-    """When its data has to be there: a time with its zone, perhaps days before it: `Mon-Fri 06:00 Europe/Berlin`."""
+    """Time by which its data has to be there, with zone, perhaps on some days only: `Mon-Fri 06:00 Europe/Berlin`."""
     notice: Days | None = None
-    """How long before a change people have to know of it, e.g. `14d`."""
+    """Notice that people need before a change, e.g. `14d`."""
     on_call: Name | None = None
-    """The channel of whoever mends it, e.g. `#flights-on-call`."""
+    """Channel of the people on call, e.g. `#flights-on-call`."""
     contact: Name | None = None
-    """Whom to write to."""
+    """Address for questions."""
     url: Name | None = None
-    """Where people find it."""
+    """Address of its page."""
 
 
 def _date(value: Any) -> Any:
@@ -164,52 +164,52 @@ Day = Annotated[str, BeforeValidator(_date), WithJsonSchema({"type": "string", "
 
 
 class ApprovalOf(_Part):
-    """A reviewed approval of how sensitive a column is that is made from more sensitive ones."""
+    """A reviewed approval of the sensitivity of a column that is made from more sensitive ones."""
 
     covers: SensitivityName
-    """The greatest sensitivity of sources that was reviewed; a more sensitive source isn't approved."""
+    """Greatest sensitivity of sources that was reviewed; a more sensitive source isn't approved."""
     sensitivity: SensitivityName
-    """How sensitive the column is by the review."""
+    """Sensitivity of the column by the review."""
     by: Name
-    """Who approved it."""
+    """Approver."""
     reason: Name
-    """Why."""
+    """Reason for the approval."""
     until: Day | None = None
-    """Its last day, e.g. `2027-06-30`."""
+    """Last day of the approval, e.g. `2027-06-30`."""
 
 
 class Mark(_Part):
-    """A mark of the dataset, or of one of its versions."""
+    """A mark on the dataset, or on one of its versions."""
 
     mark: Name
     """`critical`, `legal-hold`, `test`, or a word of your own."""
     version: Name | None = None
-    """The version that is marked; without one, all of the dataset."""
+    """Version that is marked; without one, the whole dataset."""
     spread: Spread = MarkSpread.NONE
-    """Whether it holds for what the dataset is made from (UPSTREAM), or for what is made from it (DOWNSTREAM)."""
+    """Spread to datasets upstream (UPSTREAM), or to datasets downstream (DOWNSTREAM)."""
     reason: Name | None = None
-    """For people."""
+    """Reason for people."""
 
 
 class Column(_Part):
     """A column of a dataset."""
 
     type: Name | None = None
-    """Its data type, e.g. `decimal(10,2)`, `array<string>`; `integer` and `number` are of any width."""
+    """Data type, e.g. `decimal(10,2)`, `array<string>`; `integer` and `number` are of any width."""
     description: str | None = None
-    """For people."""
+    """Description for people."""
     classification: Name | None = None
-    """A word of your own for what kind of data it is."""
+    """Kind of data, in a word of your own."""
     sensitivity: SensitivityName | None = None
-    """How sensitive it is."""
+    """Sensitivity of the column."""
     tags: dict[Name, str | None] | None = None
     """Keys and values."""
     glossary: list[Name] | None = None
     """Terms of a glossary, or their addresses."""
     approval: ApprovalOf | None = None
-    """Of its sensitivity, where it is made from more sensitive columns."""
+    """Approval of its sensitivity, where it is made from more sensitive columns."""
     smallest_group: Annotated[StrictInt, Field(ge=1, le=_LARGEST)] | None = None
-    """Of an aggregate: from how many rows each value is made at least."""
+    """For an aggregate: least number of rows that each value is made from."""
 
 
 class Dataset(_Described):
@@ -217,49 +217,49 @@ class Dataset(_Described):
 
     name: Name
     namespace: str | None = None
-    """If it isn't the file's."""
+    """Namespace, if it isn't the file's."""
     keep: Days | None = None
-    """How long its data is kept, e.g. `400d`."""
+    """Retention of its data, e.g. `400d`."""
     reference: StrictBool | None = None
-    """Whether it is reference data that others look up in."""
+    """Whether it is reference data that others look up values in."""
     marks: list[Name | Mark] | None = None
     """Marks of the dataset and of its versions: `critical`, `legal-hold`, `test`, or words of your own."""
     columns: dict[Name, Column | None] | None = None
-    """By path: `value.tailnum`, `legs.[].carrier`."""
+    """Columns by path: `value.tailnum`, `legs.[].carrier`."""
 
 
 class ColumnInput(_Part):
-    """What an output column comes from."""
+    """An input of an output column, and how the output is derived from it."""
 
     dataset: Ref
     column: Name | None = None
-    """Its path; without one, the dataset as a whole."""
+    """Path of the input column; without one, the dataset as a whole."""
     kind: Kind = TransformationKind.DERIVE
-    """How the output comes from it."""
+    """How the output is derived from the input."""
     masking: StrictBool = False
     """Whether the input's value can't be read back from the output."""
     expression: Name | None = None
-    """The formula, for people."""
+    """Formula, for people."""
 
 
 class ColumnOutput(_Part):
-    """Where an output column comes from."""
+    """An output column and its inputs."""
 
     dataset: Ref
     column: Name | None = None
-    """Its path; without one, every column."""
+    """Path of the output column; without one, every column."""
     inputs: list[ColumnInput]
 
 
 class Partitions(_Part):
-    """How partitions of an input become partitions of an output: day to month, date to region."""
+    """Partitions of an input that become partitions of an output: day to month, date to region."""
 
     input: Ref
     input_field: Name
     output: Ref
     output_field: Name
     transform: Name
-    """E.g. `month`, `region of`."""
+    """Function of the partitions, e.g. `month`, `region of`."""
 
 
 class Job(_Described):
@@ -267,42 +267,42 @@ class Job(_Described):
 
     name: Name
     namespace: str | None = None
-    """If it isn't the file's."""
+    """Namespace, if it isn't the file's."""
     inputs: list[Ref] | None = None
-    """Datasets that it reads."""
+    """Datasets that the job reads."""
     outputs: list[Ref] | None = None
-    """Datasets that it writes."""
+    """Datasets that the job writes."""
     columns: list[ColumnOutput] | None = None
-    """Its column lineage."""
+    """Column lineage of the job."""
     partitions: list[Partitions] | None = None
 
 
 class Read(_Part):
-    """What a consumer reads of a dataset."""
+    """A dataset that a consumer reads, as a whole or some of its columns."""
 
     dataset: Ref
     columns: list[Name] | None = None
-    """Their paths; without any, all of the dataset."""
+    """Paths of the columns; without any, the whole dataset."""
 
 
 class Consumer(_Described):
-    """Something or somebody that reads datasets at the end of a pipeline."""
+    """A person or system that reads datasets at the end of a pipeline."""
 
     name: Name
-    """Unique among all consumers, e.g. `looker/delay board`."""
+    """Name, unique among all consumers, e.g. `looker/delay board`."""
     type: TypeOfConsumer | None = None
     reads: list[Name | Named | Read] | None = None
 
 
 class Declarations(_Part):
-    """A declaration set: what a team knows of its datasets, jobs and consumers."""
+    """A declaration set: a team's descriptions of its datasets, jobs and consumers."""
 
     set: Name
-    """Its id. What leaves the file is withdrawn from the set of this id."""
+    """Id of the set. Declarations that leave the file are withdrawn from the set of this id."""
     revision: Annotated[StrictInt, Field(ge=1, le=_LARGEST // 2)] | None = None
-    """Its number; without one, the number after the one in the graph."""
+    """Number of the revision; without one, the number after the one in the graph."""
     namespace: str | None = None
-    """Of names that are written without one."""
+    """Namespace of names that are written without one."""
     datasets: list[Dataset] = []
     jobs: list[Job] = []
     consumers: list[Consumer] = []

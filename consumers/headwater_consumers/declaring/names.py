@@ -1,7 +1,7 @@
-"""Names of datasets without a namespace, `db.table` and `catalog.db.table`: which datasets of the graph they are.
+"""Dataset names without a namespace, `db.table` and `catalog.db.table`, resolved by the graph.
 
-They are looked up as every question does it (`analysis.resolve`), but by their whole names: a declaration isn't to hit
-another dataset because its name ends so, or its key begins so.
+They are looked up as every question does it (`analysis.resolve`), but only by their whole names: a declaration must not
+match another dataset by the end of its name or the beginning of its key.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _MOST_NAMED = 5
 
 
 class UnresolvedNameError(Exception):
-    """A name is that of no dataset, or of several."""
+    """No dataset, or several, have this name."""
 
 
 class Names:
-    """Looks names up, each once.
+    """Name lookup; each name is looked up once.
 
     Args:
-        find: the dataset of a name; it raises UnresolvedNameError. None: the graph isn't asked.
+        find: returns the dataset of a name, or raises UnresolvedNameError. None: the graph isn't asked.
 
     Attributes:
         unchecked: names that weren't looked up, since the graph isn't asked.
@@ -36,10 +36,10 @@ class Names:
         self.unchecked: dict[str, None] = {}
 
     def dataset(self, name: str) -> DatasetRef:
-        """The dataset of a name; where the graph isn't asked, one without a namespace.
+        """Return the dataset of a name; where the graph isn't asked, one without a namespace.
 
         Raises:
-            UnresolvedNameError: there is none, or there are several.
+            UnresolvedNameError: no dataset, or several, have this name.
         """
         if self._find is None:
             self.unchecked[name] = None
@@ -50,7 +50,7 @@ class Names:
 
 
 def found_in(reader: Reader) -> Names:
-    """Names as the graph has them."""
+    """Return a lookup of names in the graph."""
 
     def find(name: str) -> DatasetRef:
         try:

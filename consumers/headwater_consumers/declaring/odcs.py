@@ -1,7 +1,7 @@
 """ODCS data contracts (Open Data Contract Standard, 2.2 to 3.1) → declaration sets, and back.
 
-The contract's text stays in the set as it is, so it comes back whole: quality rules, prices, roles and servers have no
-place in declarations. What has one, is declared as well:
+The set keeps the contract's text as it is, so the contract comes back whole: quality rules, prices, roles and servers
+have no place in declarations. Fields that have one are declared as well:
 
 | of the contract                                     | becomes                                                        |
 |-----------------------------------------------------|----------------------------------------------------------------|
@@ -29,11 +29,11 @@ from typing import Annotated, Any, Final, TypeVar, get_type_hints
 import msgspec
 from pydantic import Field
 
-from headwater_consumers.declaring.marks import Marked, marked
 from headwater_consumers.declaring.names import Names, UnresolvedNameError
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 from headwater_consumers.declaring.reading import Form, column_lineage, require_form
 from headwater_consumers.declaring.sets import DeclaredSet, by_digest
+from headwater_consumers.declaring.yaml_lines import LocatedDocument, parse_yaml
 from headwater_schemas import naming
 from headwater_schemas.events import (
     DatasetRef,
@@ -52,11 +52,11 @@ NAMESPACE: Final = "headwater.namespace"
 NAME: Final = "headwater.name"
 """Custom properties of a schema object, or of the contract, that name its dataset."""
 PREFIX: Final = "headwater."
-"""Of custom properties that are a field of the declaration of an object or property (`declaring.contract`)."""
+"""Prefix of custom properties that are a field of an object's or property's declaration (`declaring.contract`)."""
 DECLARATIONS: Final = "headwater.declarations"
-"""Custom property of a contract that was made of a declaration set: the set's jobs and consumers."""
+"""Custom property of a contract that was made from a declaration set: the set's jobs and consumers."""
 NOT_DECLARED: Final = "headwater.not_declared"
-"""Custom property of a property that is only on the way to one that is declared."""
+"""Custom property of a property that is only a parent of declared ones."""
 
 _IDENTITY: Final = frozenset({"set", "dataset", "job", "consumer", "path"})
 _T = TypeVar("_T", bound=msgspec.Struct)
@@ -79,21 +79,21 @@ _DEFAULT_PORTS: Final = {"postgres": 5432, "postgresql": 5432, "mysql": 3306, "r
 
 
 def read_contract(file: str, text: str, namespace: str | None = None, names: Names | None = None) -> DeclaredSet:
-    """The declaration set of a data contract.
+    """Read the declaration set of a data contract.
 
     Args:
-        file: its name, for messages.
+        file: name of the file, for messages.
         text: YAML or JSON.
-        namespace: of datasets that neither a server nor a custom property names.
-        names: of those that it doesn't name either; None: there may be none.
+        namespace: namespace of datasets that neither a server nor a custom property names.
+        names: looks up datasets for which `namespace` is None, too; None: there may be none.
 
     Raises:
-        DeclarationError: something is wrong with it.
+        DeclarationError: the contract has mistakes.
     """
-    document = marked(file, text)
+    document = parse_yaml(file, text)
     if not isinstance(document.value, dict) or document.value.get("kind") != "DataContract":
         raise DeclarationError(
-            [Problem(file, document.line(("kind",)), ("kind",), "is DataContract in a data contract")]
+            [Problem(file, document.line(("kind",)), ("kind",), "must be DataContract in a data contract")]
         )
     return _Contract(file, text, document, namespace, names).declared()
 
@@ -132,7 +132,9 @@ class _Document(_Defined):
 
 
 class _Contract:
-    def __init__(self, file: str, text: str, document: Marked, namespace: str | None, names: Names | None) -> None:
+    def __init__(
+        self, file: str, text: str, document: LocatedDocument, namespace: str | None, names: Names | None
+    ) -> None:
         self._file, self._text, self._document, self._namespace = file, text, document, namespace
         self._names = names
         self._value: dict[str, Any] = document.value
@@ -175,7 +177,7 @@ class _Contract:
         if found is None:
             return []
         if not isinstance(found, list):
-            self._wrong((*path, key), "is a list")
+            self._wrong((*path, key), "must be a list")
             return []
         return found
 
@@ -223,7 +225,7 @@ class _Contract:
         return self._as_stated(body, one, path)
 
     def _as_stated(self, found: _T, of: Mapping[str, Any], path: Path) -> _T:
-        """A declaration with the fields that custom properties state."""
+        """Replace a declaration's fields by those that custom properties state."""
         types = get_type_hints(type(found), include_extras=True)
         fields = {}
         for index, row in enumerate(self._list(of, "customProperties", path)):
@@ -237,7 +239,7 @@ class _Contract:
         return msgspec.structs.replace(found, **fields)
 
     def _others(self) -> Iterator[DeclarationEvent]:
-        """Jobs and consumers of a contract that was made of a declaration set."""
+        """Jobs and consumers of a contract that was made from a declaration set."""
         for index, row in enumerate(self._list(self._value, "customProperties", ())):
             if not isinstance(row, dict) or row.get("property") != DECLARATIONS:
                 continue
@@ -326,7 +328,7 @@ class _Contract:
             )
 
     def _source(self, text: str, own: Mapping[str, DatasetRef], beside: DatasetRef) -> tuple[DatasetRef, str | None]:
-        """A source is an object of the contract, a column of one, or another dataset beside it."""
+        """Parse a source: an object of the contract, a column of one, or a dataset in the namespace of `beside`."""
         if text in own:
             return own[text], None
         table, _, column = text.rpartition(".")
@@ -353,7 +355,7 @@ def _column(path: str, one: Mapping[str, Any]) -> DeclaredColumn:
 
 
 def _type(one: Mapping[str, Any]) -> str | None:
-    """The type of a property. Without a physical one, an object or an array may be stored as anything, e.g. as JSON."""
+    """Physical type of a property, else its logical type; not `object` or `array`, which may be stored as e.g. JSON."""
     logical = _text(one.get("logicalType"))
     return _text(one.get("physicalType")) or (None if logical in {"object", "array"} else logical)
 
@@ -370,7 +372,7 @@ def _transformed(properties: Any, prefix: str) -> Iterator[tuple[str, list[str],
 
 
 def _on_server(server: Mapping[str, Any], name: str) -> DatasetRef | None:
-    """The dataset of an object on a server, as OpenLineage names it; None: not known of this type of server."""
+    """Dataset of an object on a server, as OpenLineage names it; None: no naming is known for this type of server."""
     type_, host = str(server.get("type", "")).lower(), _text(server.get("host"))
     location = _text(server.get("location")) or _text(server.get("path"))
     if type_ == "kafka" and host:
@@ -425,7 +427,7 @@ def _seconds(value: Any, unit: Any) -> int | None:
 
 
 def _time_of_day(value: Any) -> str:
-    """`09:00-08:00` of the standard as files of Headwater's own write it: `09:00 -08:00`. Other texts stay."""
+    """Convert `09:00-08:00` of the standard to `09:00 -08:00` of Headwater's own files. Other texts stay."""
     if type(value) is int and 0 <= value < _MINUTES_OF_A_DAY:
         # To YAML, 10:00 without quotes is a number in base 60.
         value = f"{value // 60:02}:{value % 60:02}"

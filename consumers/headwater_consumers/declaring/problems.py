@@ -1,4 +1,4 @@
-"""What is wrong with a file of declarations."""
+"""Mistakes in a file of declarations."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Path: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong.
+    """A mistake in a file.
 
     Attributes:
-        file: where.
-        line: of the file, from 1.
-        path: of the field; empty: the file.
+        file: name of the file.
+        line: line in the file, from 1.
+        path: path of the field; empty: the file.
         message: what is wrong, and what would be right.
     """
 
@@ -51,7 +51,7 @@ class Problem:
 
 
 class DeclarationError(Exception):
-    """A file isn't taken.
+    """A file has mistakes, so nothing of it is declared.
 
     Attributes:
         problems: at least one, in order of line.

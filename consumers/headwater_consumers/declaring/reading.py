@@ -1,4 +1,4 @@
-"""The text of a file → its declaration set, or everything that is wrong with it, by line and field."""
+"""Parser of Headwater's own files: text → its declaration set, or all mistakes, by line and field."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from headwater_consumers.declaring import model
-from headwater_consumers.declaring.marks import Marked, marked
 from headwater_consumers.declaring.names import Names, UnresolvedNameError
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
 from headwater_consumers.declaring.sets import MOST_DECLARATIONS, MOST_PAIRS, DeclaredSet
+from headwater_consumers.declaring.yaml_lines import LocatedDocument, parse_yaml
 from headwater_schemas.events import (
     Approval,
     ColumnEdge,
@@ -36,52 +36,52 @@ from headwater_schemas.redacted_values import redacted
 
 _MOST_PROBLEMS: Final = 100
 _OF_A_ROW: Final = 2
-"""Steps to one of `datasets`, `jobs` or `consumers`."""
+"""Number of steps to one of `datasets`, `jobs` or `consumers`."""
 _FORMS_READ: Final = frozenset({model.Read.__name__, model.Named.__name__})
 _INDIRECT: Final = frozenset(
     kind for kind in TransformationKind if kind.value.endswith("_DEPENDENCY") or kind is TransformationKind.CONDITIONAL
 )
 _REST: Final = re.compile(r"[^(<]*[)>]+")
-"""What YAML takes for a key behind the comma of `{type: decimal(10,2)}`."""
+"""Key that YAML sees behind the comma of `{type: decimal(10,2)}`."""
 _COPIED: Final = ("description", "classification", "sensitivity", "criticality", "certified", "deadline")
 _MESSAGES: Final = {
-    "string_type": "is a text",
-    "list_type": "is a list",
-    "dict_type": "is a mapping",
-    "model_type": "is a mapping",
-    "greater_than_equal": "is 1 or more",
-    "bool_type": "is true or false",
+    "string_type": "must be a text",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping",
+    "model_type": "must be a mapping",
+    "greater_than_equal": "must be 1 or more",
+    "bool_type": "must be true or false",
     "less_than_equal": "is too large",
-    "int_type": "is a whole number",
+    "int_type": "must be a whole number",
     "string_too_short": "is empty",
 }
 
 
 def read_set(file: str, text: str, names: Names | None = None) -> DeclaredSet:
-    """The declaration set of a file of Headwater's own.
+    """Read the declaration set of a file of Headwater's own.
 
     Args:
-        file: its name, for messages.
+        file: name of the file, for messages.
         text: YAML or JSON.
-        names: of datasets without a namespace; None: there may be none.
+        names: looks up datasets without a namespace; None: there may be none.
 
     Raises:
-        DeclarationError: something is wrong with it.
+        DeclarationError: the file has mistakes.
     """
-    document = marked(file, text)
+    document = parse_yaml(file, text)
     if not isinstance(document.value, dict):
         raise DeclarationError([Problem(file, 1, (), "a declaration file is a mapping that begins with `set:`")])
     try:
         found = model.Declarations.model_validate(document.value)
     except ValidationError as error:
         raise DeclarationError(_problems_of(file, document, error)) from error
-    return _Made(file, document, found, names).made()
+    return _Builder(file, document, found, names).made()
 
 
-class _Made:
-    """The events' bodies of a file that has the right form."""
+class _Builder:
+    """Builder of event bodies from a file that has the right form."""
 
-    def __init__(self, file: str, document: Marked, found: model.Declarations, names: Names | None) -> None:
+    def __init__(self, file: str, document: LocatedDocument, found: model.Declarations, names: Names | None) -> None:
         self._file, self._document, self._found, self._names = file, document, found, names
         self._problems: list[Problem] = []
 
@@ -227,7 +227,7 @@ ColumnOf = tuple[DatasetRef, str | None]
 def column_lineage(
     rows: Iterable[tuple[ColumnOf, ColumnOf, TransformationKind, bool, str | None]],
 ) -> ColumnLineage:
-    """Column lineage of rows: output, input (each dataset and column), kind, masking, expression."""
+    """Build column lineage from rows: output, input (each dataset and column), kind, masking, expression."""
     datasets: dict[DatasetRef, int] = {}
     expressions: dict[str, Expression] = {}
     edges = []
@@ -297,16 +297,16 @@ def _columns(columns: dict[str, model.Column | None] | None) -> tuple[DeclaredCo
 
 
 class Form(BaseModel):
-    """What is read of another format has its form; the rest may be anything."""
+    """Required form of a document in another format; fields that aren't read may be anything."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
 
-def require_form(file: str, document: Marked, form: type[Form]) -> None:
+def require_form(file: str, document: LocatedDocument, form: type[Form]) -> None:
     """Check a document of another format.
 
     Raises:
-        DeclarationError: it hasn't the form, with all mistakes.
+        DeclarationError: the document hasn't the form; with all mistakes.
     """
     try:
         form.model_validate(document.value)
@@ -314,20 +314,20 @@ def require_form(file: str, document: Marked, form: type[Form]) -> None:
         raise DeclarationError(_problems_of(file, document, error)) from error
 
 
-def _problems_of(file: str, document: Marked, error: ValidationError) -> list[Problem]:
-    """What pydantic found, each place once, in the file's own words."""
+def _problems_of(file: str, document: LocatedDocument, error: ValidationError) -> list[Problem]:
+    """Convert pydantic's errors to problems, one for each path, in the file's own words."""
     found: dict[Path, list[Any]] = {}
     for one in error.errors(include_url=False):
         if _is_of_the_form_meant(document.value, one["loc"]):
-            found.setdefault(_place(document.value, one), []).append(one)
-    # A value that no form of a union fits has problems of its own, and of each form.
+            found.setdefault(_path_of(document.value, one), []).append(one)
+    # A value that fits no form of a union has errors of its own, and one for each form.
     above = {place[:end] for place in found for end in range(len(place))}
     places = [place for place in found if place not in above]
     return [Problem(file, document.line(place), place, _message(found[place])) for place in places[:_MOST_PROBLEMS]]
 
 
 def _is_of_the_form_meant(value: Any, loc: Sequence[str | int]) -> bool:
-    """Of the mappings that something read may be, the one with `dataset` is meant where that is there."""
+    """Return whether an error is for the form that the file means: a mapping with `dataset` is meant as a `Read`."""
     for step in loc:
         if step in _FORMS_READ and isinstance(value, dict):
             return step == (model.Read if "dataset" in value else model.Named).__name__
@@ -342,8 +342,8 @@ def _has(value: Any, step: str | int) -> bool:
     return isinstance(value, dict) and step in value
 
 
-def _place(value: Any, error: Any) -> Path:
-    """Where a problem is: the steps that are in the document, and a key that is missing; names of types left out."""
+def _path_of(value: Any, error: Any) -> Path:
+    """Path of an error in the document: its steps that exist there, and a missing key; names of types are left out."""
     place: Path = ()
     for step in error["loc"]:
         if _has(value, step):
@@ -360,15 +360,16 @@ def _message(errors: Sequence[Any]) -> str:
     error = errors[0]
     if len(errors) > 1:
         if "marks" in error["loc"]:
-            return "is a mark, or a mapping with `mark`"
-        return "is a name, or a mapping with `namespace` and `name`" if "owners" not in error["loc"] else "is a name"
+            return "must be a mark, or a mapping with `mark`"
+        or_mapping = "" if "owners" in error["loc"] else ", or a mapping with `namespace` and `name`"
+        return f"must be a name{or_mapping}"
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
     return _MESSAGES.get(error["type"], str(error["msg"])) + _hint(error)
 
 
 def _hint(error: Any) -> str:
-    """What would be right in place of a value of the wrong type, where that is easy to see."""
+    """Suggest a correction for a value of the wrong type, where there is an obvious one."""
     type_, value = error["type"], error["input"]
     if type_ == "string_type" and isinstance(value, bool | int | float):
         return ": put it into quotes"
@@ -402,7 +403,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
 
 
 def _keys_at(loc: tuple[str | int, ...]) -> list[str]:
-    """The keys that a mapping may have, the last step of `loc` being one that it may not."""
+    """Keys that a mapping may have, where the last step of `loc` is one that it may not."""
     names = [step for step in loc[:-1] if isinstance(step, str)]
     every: tuple[type[BaseModel], ...] = (*_MODELS.values(), model.Named)
     labels = {each.__name__: each for each in every}

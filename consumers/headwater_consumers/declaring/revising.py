@@ -1,4 +1,4 @@
-"""A set's next revision: what it changes in the graph, its events, and whether the graph has it yet."""
+"""Next revision of a set: its changes to the graph, its events, and its progress into the graph."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from headwater_consumers.analysis.declared import (
     dataset_names,
     declarations,
     declared_edges,
+    existing_declarations,
     feeds_elsewhere,
     holding_elsewhere,
     merged,
     set_progress,
     set_state,
-    there,
     unknown_datasets,
 )
 from headwater_consumers.analysis.identity import Identities
@@ -44,16 +44,16 @@ from headwater_consumers.graph.keys import dataset_key
 from headwater_schemas.events import DeclarationEvent, LineageEvent
 
 _SAMPLES: Final = 100
-"""Declarations that are looked for while a revision is waited for."""
+"""Most declarations to look for while waiting for a revision."""
 
 
 class OlderRevisionError(Exception):
     """The graph has a later revision of the set, with other content. Nothing was published.
 
     Attributes:
-        set: its id.
-        revision: the graph's.
-        given: that of the file.
+        set: id of the set.
+        revision: revision in the graph.
+        given: revision in the file.
     """
 
     def __init__(self, name: str, revision: int, given: int) -> None:
@@ -66,15 +66,15 @@ class OlderRevisionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class NextRevision:
-    """What is declared of a set now, against the graph.
+    """A set's next revision, compared with the graph.
 
     Attributes:
         declared: the set.
-        number: of the revision; that of the graph where nothing changes.
-        changes: what changes of it.
-        events: what has to be published, the revision last; none: nothing changes.
-        unknown: datasets that it names and that aren't in the graph, by namespace and name.
-        keys: of the declarations among the events, in their order.
+        number: number of the revision; the graph's number where nothing changes.
+        changes: declarations that change.
+        events: events to publish, the revision last; none: nothing changes.
+        unknown: datasets that the set names and that aren't in the graph, by namespace and name.
+        keys: keys of the declarations among the events, in their order.
     """
 
     declared: DeclaredSet
@@ -86,12 +86,12 @@ class NextRevision:
 
 
 def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> NextRevision:
-    """The next revision of a set. What the graph has of it already is neither read nor published again.
+    """Compute the next revision of a set. Declarations that the graph already has are neither read nor published again.
 
     Args:
-        reader: of the graph.
-        declared: what its file declares.
-        now: when that is.
+        reader: reader of the graph.
+        declared: declarations of the file.
+        now: current time.
 
     Raises:
         OlderRevisionError: the file has an older number than the graph, and other content.
@@ -108,7 +108,7 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
     added = {key: body for key, body in bodies.items() if key not in held}
     before = declarations(reader, held - bodies.keys())
     subjects = {one.subject for one in before}
-    # To make what the graph will have takes a third of the time of a large set, and is for what changes alone.
+    # `made` takes a third of the time of a large set, and is needed for changes alone.
     changed = {key: body for key, body in added.items() if subjects and subject_key(body, tenant=tenant) in subjects}
     changes = difference(
         made(changed, tenant=tenant),
@@ -116,14 +116,14 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
         added=(body for key, body in added.items() if key not in changed),
         edges=_edges(reader, changed, before),
     )
-    # What is declared in the graph has made the datasets that it names.
+    # A declaration in the graph has also created the datasets that it names.
     unknown = unknown_datasets(reader, named_datasets(added.values()))
     is_first = not state.revision and bool(bodies)
     is_later = given is not None and given > state.revision > 0
     number, events, known = state.revision, list[LineageEvent](), held
     if is_first or is_later or state.missing or (state.revision and not is_same):
         number = given or state.revision + 1
-        known = held | there(reader, added)
+        known = held | existing_declarations(reader, added)
         events = list(declared.events(number, tenant=tenant, event_time=now, there=known))
     return NextRevision(
         declared,
@@ -136,13 +136,13 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
 
 
 def result(reader: Reader, revision: NextRevision, *, published: bool, in_graph: bool) -> SetResult:
-    """What became of a set, with what other sets declare now.
+    """Build the outcome of declaring a set, with contradictions by other sets.
 
     Args:
-        reader: of the graph.
-        revision: of the set.
-        published: whether its events were.
-        in_graph: whether the graph has it.
+        reader: reader of the graph.
+        revision: revision of the set.
+        published: whether its events were published.
+        in_graph: whether the graph has the revision.
     """
     declared = revision.declared
     return SetResult(
@@ -166,7 +166,7 @@ def _edges(reader: Reader, changed: Mapping[str, DeclarationEvent], before: Iter
 
 
 def _contradictions(reader: Reader, declared: DeclaredSet) -> list[Contradiction]:
-    """Where other sets, or this one by another name of a dataset, give other values, by whatever name."""
+    """Contradictions with other sets, or within this one where a dataset has several names."""
     tenant = reader.tenant
     bodies = declared.by_key(tenant)
     subjects = {key: subject_key(body, tenant=tenant) for key, body in bodies.items()}
@@ -185,7 +185,7 @@ def _contradictions(reader: Reader, declared: DeclaredSet) -> list[Contradiction
 
 
 def _shown_names(tx: Transaction, keys: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """`_names`, and how those are spelled that answers show by another name than their own, by key."""
+    """`_names`, and the spelling of names that answers show instead of others, by key."""
     names = _names(tx, keys)
     found = dataset_names(tx, {members[0] for members in names.values()}) if names else {}
     spelled = {key: spelling(*found[members[0]]) for key, members in names.items() if members[0] in found}
@@ -193,7 +193,7 @@ def _shown_names(tx: Transaction, keys: Iterable[str]) -> tuple[dict[str, list[s
 
 
 def _cycles(tx: Transaction, declared: DeclaredSet) -> list[list[str]]:
-    """Datasets that the set's jobs make from each other, perhaps by way of other sets' jobs and by other names."""
+    """Cycles of datasets through the set's jobs, also by way of other sets' jobs and by other names."""
     pairs = declared_pairs(declared.declarations.values())
     if not pairs:
         return []
@@ -213,9 +213,9 @@ def _cycles(tx: Transaction, declared: DeclaredSet) -> list[list[str]]:
 
 
 def _names(tx: Transaction, keys: Iterable[str]) -> dict[str, list[str]]:
-    """Of each of these datasets with several names, by key: the keys of all of these, the shown one first.
+    """Keys of all names of each dataset that has several, by the asked key; the shown one is first.
 
-    Also of those that the graph only has under another name: what is declared will make them one with it.
+    Datasets that the graph only has under another name are included: declaring this name merges the two.
     """
     asked = set(keys)
     if not tx.several_names or not asked:
@@ -234,10 +234,10 @@ def _names(tx: Transaction, keys: Iterable[str]) -> dict[str, list[str]]:
 
 
 def progress(reader: Reader, revision: NextRevision) -> tuple[bool, int]:
-    """Whether the graph has the revision, whole, or a later one; and about how many of its events it has.
+    """Return whether the graph has the whole revision or a later one, and about how many of its events it has.
 
-    The events are written in their order, so a few of them show how far it is. Counting them all each time would take
-    more of the database than writing them.
+    The events are written in their order, so a sample of them shows the progress. Counting all of them each time would
+    cost the database more than writing them.
     """
     declared, keys = revision.declared, revision.keys
     step = max(1, len(keys) // _SAMPLES)
@@ -250,6 +250,6 @@ def progress(reader: Reader, revision: NextRevision) -> tuple[bool, int]:
 
 
 def _is_same(declared: DeclaredSet, state: SetState, keys: Mapping[str, object]) -> bool:
-    """Whether the latest revision in the graph has this content."""
+    """Return whether the latest revision in the graph has this content."""
     about = (declared.format, declared.source, declared.document)
     return state.revision > 0 and state.items == keys.keys() and about == (state.format, state.source, state.document)

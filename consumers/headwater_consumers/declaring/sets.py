@@ -15,22 +15,22 @@ from headwater_schemas.redacted_values import redacted
 
 PRODUCER: Final = "https://headwater/declare"
 MOST_DECLARATIONS: Final = 25_000
-"""Of one set: a revision lists them all in one event, which has to be below a megabyte."""
+"""Most declarations of a set: a revision lists them all in one event, which has to be below a megabyte."""
 MOST_PAIRS: Final = 50_000
-"""Inputs times outputs of a job: each feeds each, and the materializer takes no event of more."""
+"""Most pairs of input and output of a job: each feeds each, and the materializer takes no larger event."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSet:
-    """What a file declares.
+    """Declarations of a file.
 
     Attributes:
-        name: the set's id.
-        declarations: by digest, each subject once.
-        revision: its number; None: the one after what is in the graph.
-        format: what it was read from.
-        source: where that is, for people.
-        document: the text, where fields of it have no place in the declarations.
+        name: id of the set.
+        declarations: declarations by digest, each subject once.
+        revision: number in the file; None: the one after the graph's.
+        format: format that the set was read from.
+        source: location of the file, for people.
+        document: text of the file, where fields of it have no place in the declarations.
         lines: line of each declaration in the file, by digest.
     """
 
@@ -54,12 +54,12 @@ class DeclaredSet:
     def events(
         self, revision: int, *, tenant: str, event_time: datetime, there: Container[str] = ()
     ) -> Iterator[LineageEvent]:
-        """The declarations that aren't there yet, and behind them the revision.
+        """Events of declarations that the graph doesn't have yet, then the event of the revision.
 
         Args:
-            revision: its number.
-            tenant: whose graph.
-            event_time: of all of them.
+            revision: number of the revision.
+            tenant: tenant of the graph.
+            event_time: time of all these events.
             there: keys of declarations whose events needn't be published again.
         """
         for key, digest in self.keys(tenant).items():
@@ -78,5 +78,5 @@ class DeclaredSet:
 
 
 def by_digest(declarations: list[DeclarationEvent]) -> dict[str, DeclarationEvent]:
-    """Declarations by their digest, which is that of what their events have: no credentials."""
+    """Declarations by the digest of their published form, which has no credentials."""
     return {declaration_digest(body): body for body in map(redacted, declarations)}

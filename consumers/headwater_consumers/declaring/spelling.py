@@ -1,8 +1,8 @@
-"""Names as people and other tools spell them, `s3a://lake`, `postgresql://DB`, → as Headwater's producers do.
+"""Normal spelling of dataset names that people and other tools write as `s3a://lake` or `postgresql://DB`.
 
-A declaration of `s3a://lake` `orders` would otherwise be of a dataset that nothing writes: what capture and the intake
-report of it is of `s3://lake` (`naming.normal`). A name that the graph has just so stays as it is: a producer of events
-may spell its datasets as it likes.
+A declaration of `s3a://lake` `orders` would otherwise describe a dataset that nothing writes: capture and the intake
+report it as `s3://lake` (`naming.normal`). A name that the graph has in exactly this spelling stays as it is: a
+producer of events may spell its datasets as it likes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from headwater_schemas.naming import normal
 
 
 def spelled_as_observed(reader: Reader, declared: DeclaredSet) -> DeclaredSet:
-    """The set with the datasets that the graph doesn't have in the one spelling of their names.
+    """Return the set with normal spelling of all datasets that the graph doesn't have.
 
     Args:
-        reader: of the graph.
-        declared: the set. Where that would make two of its datasets one, both stay as they are.
+        reader: reader of the graph.
+        declared: the set. Where two of its datasets would become one, both stay as they are.
     """
     named = named_datasets(declared.declarations.values())
     others = {ref: usual for ref in named if ref.name and (usual := normal(ref.namespace, ref.name)) != ref}

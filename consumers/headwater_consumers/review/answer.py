@@ -1,4 +1,4 @@
-"""The answer of a review."""
+"""Answer of a review."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from headwater_consumers.review.compare import Difference
 
 @dataclass(frozen=True, slots=True)
 class ReviewedDifference:
-    """A difference, and what it does.
+    """A difference and its impact.
 
     Attributes:
-        difference: what differs.
-        text: that in one sentence, without a full stop.
-        severity: the worst of its items, and of what `reasons` name.
+        difference: the difference.
+        text: the difference in one sentence, without a full stop.
+        severity: worst severity of the items and `reasons`.
         reasons: sentences on what decides the severity besides the items.
         items: assets that are hit, the worst first; at most 10.
-        total: how many there are.
-        totals: by severity, the worst first.
-        jobs: on the way, those that fail first; at most 10.
-        jobs_total: how many there are.
+        total: number of assets that are hit.
+        totals: number of these assets by severity, the worst first.
+        jobs: jobs on the way, those that fail first; at most 10.
+        jobs_total: number of these jobs.
         consumers: names of declared consumers of the column itself.
     """
 
@@ -41,23 +41,23 @@ class ReviewedDifference:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """The answer.
+    """Answer of a review.
 
     Attributes:
-        dataset: whose schema changes.
-        old, new: where each schema comes from: a file, or `the graph`.
+        dataset: dataset whose schema changes.
+        old, new: origin of each schema: a file, or `the graph`.
         severity: the verdict: the worst of all differences; NONE where nothing differs, or nobody is affected.
-        differences: the worst first, then as `compare` has them.
-        totals: differences by severity, the worst first.
-        columns: how many columns the new schema has.
-        jobs_total: jobs that are hit by any difference.
-        datasets_total: datasets that are hit by any.
-        consumers: declared consumers of what differs or is hit: whom to notify.
-        writers: jobs that write the dataset: they have to follow.
-        unseen: jobs downstream whose column lineage is missing or incomplete, by name: the verdict may miss what they
+        differences: the worst first, then in the order of `compare`.
+        totals: number of differences by severity, the worst first.
+        columns: number of columns in the new schema.
+        jobs_total: number of jobs that any difference hits.
+        datasets_total: number of datasets that any difference hits.
+        consumers: declared consumers to notify: those of columns that differ and of assets that are hit.
+        writers: jobs that write the dataset, and have to follow the change.
+        unseen: names of jobs downstream whose column lineage is missing or incomplete: the verdict may miss what they
             do with a column. At most 20.
-        unseen_total: how many there are.
-        notes: what the verdict rests on, and leaves open.
+        unseen_total: number of these jobs.
+        notes: sentences on what the verdict rests on, and leaves open.
     """
 
     dataset: Asset

@@ -1,4 +1,4 @@
-"""The review: every difference, with all that the graph has downstream of it."""
+"""Review of a dataset's new schema: every difference, with all that the graph has downstream of it."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ _OTHERWISE = (DifferenceKind.UNIT, DifferenceKind.MEANING)
 
 
 def review(reader: Reader, question: Question, policy: Policy | None = None) -> Review:
-    """All differences of two schemas of a dataset, and what each does downstream.
+    """Return all differences between two schemas of a dataset, with the downstream impact of each.
 
     Args:
-        reader: of the graph.
-        question: what is reviewed.
-        policy: how bad a change is; None: the one that comes with Headwater.
+        reader: reader of the graph.
+        question: question of the review.
+        policy: severity policy; None: the one that comes with Headwater.
 
     Raises:
-        QuestionError: a rename or `at` names what isn't there; the graph has no schema to compare with.
+        QuestionError: a rename or `at` names a column that doesn't exist; the graph has no schema to compare with.
         NotFoundError: no such dataset; with the nearest names.
-        AmbiguousError: several datasets are called that.
+        AmbiguousError: several datasets have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     return reader.read(lambda tx: _Reviewing(tx, question, policy or default_policy()).answer())
 
 
 class _Spread(NamedTuple):
-    """A difference that was followed."""
+    """A difference with its impact in the graph."""
 
     beginning: Beginning
     hit: ImpactSpread
@@ -126,7 +126,7 @@ class _Reviewing:
         )
 
     def _schemas(self) -> tuple[Schema, Schema]:
-        """Both, as schemas of the same part of the dataset."""
+        """Old and new schema, as schemas of the same part of the dataset."""
         new = self._question.new.within(self._at)
         if self._question.old is not None:
             return self._question.old.within(self._at), new
@@ -135,7 +135,7 @@ class _Reviewing:
         return old, new
 
     def _part(self) -> Steps:
-        """The steps of the column that the schemas are of; none: of the dataset."""
+        """Steps of the column that the schemas describe; none: the dataset."""
         at, dataset = self._question.at, self._dataset.asset
         if at:
             if self._starts.named(at) is None:
@@ -149,29 +149,29 @@ class _Reviewing:
         return ("value",)
 
     def _renames(self) -> dict[str, str]:
-        """The renames with whole paths."""
+        """Renames with whole paths."""
         above = self._above
         return {f"{above}{before}": f"{above}{after}" for before, after in self._question.renames.items()}
 
     @property
     def _above(self) -> str:
-        """What paths of the files begin with in the graph: `value.`, say."""
+        """Prefix that paths of the files have in the graph: `value.`, say."""
         return "".join(f"{step}." for step in self._at)
 
     def _spreads(
         self, differences: Sequence[Difference], changes: Sequence[tuple[ChangeType, SchemaChange] | None]
     ) -> dict[int, _Spread]:
-        """How far each goes, by its place; those that the graph has no column for are left out."""
+        """Impact of each difference by its index; without those that the graph has no column for."""
         begun: dict[int, Beginning] = {}
         for number, (difference, change) in enumerate(zip(differences, changes, strict=True)):
             beginning = None if change is None else self._starts.beginning(difference, change[0])
             if beginning is not None:
                 begun[number] = beginning
-        alike: dict[tuple[ChangeType, SchemaChange], list[ChangeStart]] = defaultdict(list)
+        starts_by_change: dict[tuple[ChangeType, SchemaChange], list[ChangeStart]] = defaultdict(list)
         for number, beginning in begun.items():
-            alike[_given(changes[number])].append(beginning.start)
-        # All that changes alike goes through the graph together once. After that each finds there what it asks for.
-        for change, starts in alike.items():
+            starts_by_change[_given(changes[number])].append(beginning.start)
+        # Differences with one change spread through the graph together first; each then finds its nodes cached.
+        for change, starts in starts_by_change.items():
             self._spread(_together(starts), change)
         found: dict[int, _Spread] = {}
         for number, beginning in begun.items():
@@ -203,7 +203,7 @@ class _Reviewing:
         elif found is None:
             reasons.append(self._not_there())
         if difference.overwrites_more:
-            # Whether anybody reads it or not: what was there isn't there any more.
+            # Removed, whether or not anybody reads it.
             reasons.append((Severity.DEGRADED, OVERWRITES_MORE))
         if difference.similar is not None:
             reasons.append((Severity.NONE, suggestion_of(difference.column, difference.similar, self._above)))
@@ -228,7 +228,7 @@ class _Reviewing:
         )
 
     def _reasons(self, difference: Difference, consumers: Mapping[str, bool]) -> Iterator[tuple[Severity, str]]:
-        """What decides a severity besides what is hit: declared consumers, and jobs that write the dataset."""
+        """Reasons for a severity beyond the hit assets: declared consumers, and jobs that write the dataset."""
         for name, names_it in sorted(consumers.items()):
             severity = _for_consumer(difference, names_it=names_it)
             if severity is not Severity.NONE:
@@ -245,12 +245,12 @@ class _Reviewing:
 
     @cached_property
     def _unknown(self) -> list[str]:
-        """Sentences on who may use the dataset without being seen."""
+        """Sentences on jobs that may use the dataset without known lineage."""
         asset = self._dataset.asset
         return list(unknown_users(self._tx, asset.key, asset, is_used=False))
 
     def _not_there(self) -> tuple[Severity, str]:
-        """Of a column that the graph hasn't."""
+        """Severity and reason of a change of a column that the graph doesn't have."""
         if self._unseen_readers:
             return (
                 Severity.DEGRADED,
@@ -269,7 +269,7 @@ class _Reviewing:
         return [job_asset(row["job"]) for row in rows]
 
     def _consumers_of_columns(self, spreads: Mapping[int, _Spread]) -> dict[int, dict[str, bool]]:
-        """By place of the difference: consumers of what changes, and whether they name it."""
+        """Consumers of what changes, by index of the difference, and whether they name the column."""
         if not self._tx.consumers:
             return {}
         places: dict[int, list[int]] = defaultdict(list)
@@ -311,14 +311,14 @@ def _given(change: tuple[ChangeType, SchemaChange] | None) -> tuple[ChangeType, 
 
 
 def _together(starts: Sequence[ChangeStart]) -> ChangeStart:
-    """All of these as one."""
+    """Merge these starts into one."""
     nodes = dict.fromkeys(node for start in starts for node in start.nodes)
     wholes = dict.fromkeys(node for start in starts for node in start.wholes if node not in nodes)
     return replace(starts[0], nodes=tuple(nodes), wholes=tuple(wholes))
 
 
 def _for_consumer(difference: Difference, *, names_it: bool) -> Severity:
-    """How bad a difference is for a declared consumer of the column, or of its dataset as a whole."""
+    """Severity of a difference for a declared consumer of the column, or of its dataset as a whole."""
     if difference.kind in OF_ALL_COLUMNS:
         return Severity.BREAKING
     if difference.kind in OF_DATASET:

@@ -1,4 +1,4 @@
-"""How bad a difference is for somebody who reads the column, or the dataset: where nobody knows who does."""
+"""Severity of differences by their kind, for reviews that don't ask the graph who reads the column or dataset."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COSMETIC = (DifferenceKind.ADDED, DifferenceKind.DESCRIPTION)
 
 
 def severity_of(difference: Difference) -> Severity:
-    """As if somebody read what differs."""
+    """Severity for a reader of the column or dataset that differs."""
     kind = difference.kind
     if difference.exposed is not None:
         return privacy_of(difference.exposed)[0]
@@ -48,14 +48,14 @@ def severity_of(difference: Difference) -> Severity:
 
 
 def review_schemas(question: Question) -> Review:
-    """All differences of two schemas, without the graph: what is downstream isn't known.
+    """Return all differences between two schemas, without the graph: the impact downstream is unknown.
 
     Args:
-        question: with both schemas.
+        question: question with both schemas.
 
     Raises:
-        ValueError: it has no old schema.
-        QuestionError: a rename names a column that isn't there.
+        ValueError: the question has no old schema.
+        QuestionError: a rename names a column that doesn't exist.
     """
     if question.old is None:
         raise ValueError("without the graph there is nothing to compare with")
@@ -76,16 +76,16 @@ def review_by_kind(
     notes: tuple[str, ...],
     above: str | None = None,
 ) -> Review:
-    """The answer where nobody knows what is downstream.
+    """Return the answer of a review that doesn't know what is downstream.
 
     Args:
-        dataset: whose schema it is; its key is empty.
+        dataset: dataset of the schemas; its key is empty.
         differences: all of them.
-        sources: of the old and the new schema.
-        columns: how many the new one has.
-        notes: what the verdict rests on.
-        above: of two files: what paths of columns begin with in the graph; None: the differences are those of a job,
-            which writes what it has to by itself.
+        sources: origin of the old and the new schema.
+        columns: number of columns in the new schema.
+        notes: sentences on what the verdict rests on.
+        above: prefix that paths of two files have in the graph; None: the differences are those of a job, whose writer
+            needs no sentence.
     """
     reviewed = sorted((_judged(each, above) for each in differences), key=lambda each: each.severity.rank)
     counts = Counter(each.severity for each in reviewed)

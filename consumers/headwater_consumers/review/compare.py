@@ -30,9 +30,9 @@ ANY = "any"
 
 
 class DifferenceKind(StrEnum):
-    """What happens to a column; from PARTITIONING on to the dataset, from ROWS on by a job's new version.
+    """Kind of a difference: of a column; from PARTITIONING on of the dataset, from ROWS on by a job's new version.
 
-    PRIVACY is of a column, too: a sensitive value in it was masked, hashed or encrypted, and is so no more, or less.
+    PRIVACY is also of a column: a sensitive value was masked, hashed or encrypted, and no longer is, or less.
     """
 
     ADDED = "ADDED"
@@ -56,7 +56,7 @@ class DifferenceKind(StrEnum):
 
 
 class Retyping(StrEnum):
-    """What becomes of values of the old type.
+    """Effect of a type change on values of the old type.
 
     - WIDER: the new type holds every one of them.
     - NARROWER: Spark casts them; some are lost, refused in ANSI mode, or compare otherwise.
@@ -70,13 +70,13 @@ class Retyping(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exposed:
-    """A field that a job protects less than it did.
+    """A field that a job protects less than before.
 
     Attributes:
-        kind, name: of the dataset that the job reads it from, as the script names it.
-        field: its path there.
-        before, after: what a reader of the output gets of its values.
-        sensitivity: what is declared of the field; None: nothing, or the graph wasn't asked.
+        kind, name: dataset that the job reads the field from, as the script names it.
+        field: path of the field in that dataset.
+        before, after: exposure of the field's values to a reader of the output.
+        sensitivity: declared sensitivity of the field; None: none is declared, or the graph wasn't asked.
     """
 
     kind: str
@@ -89,22 +89,22 @@ class Exposed:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference.
+    """A difference between two schemas.
 
     Attributes:
-        kind: what happens.
-        column: path of the column in the old schema, of one that is ADDED in the new one; empty: the dataset.
-        now: its path in the new schema, of a RENAMED one.
+        kind: kind of the difference.
+        column: path of the column in the old schema, for ADDED in the new one; empty: the dataset.
+        now: path in the new schema, for RENAMED.
         before, after: type, nullability, values, unit, meaning, description or partitioning; None: there is none.
-        retyping: of RETYPED.
-        required: of ADDED: whether no row can be written without it.
-        values_added, values_removed: of ENUM: whether there may be values that there weren't, and the other way round.
-        similar: of REMOVED: path of a column that is added, of the same type and a similar name. It is no rename
-            unless somebody says so.
-        overwrites_more: of WRITE_MODE: whether rows are overwritten that stayed before.
-        exposed: of PRIVACY: the field.
-        line: of the new file; of what isn't there, of the old one; 0: not known.
-        in_new: whether it is the new file's.
+        retyping: effect on values, for RETYPED.
+        required: for ADDED: whether no row can be written without the column.
+        values_added, values_removed: for ENUM: whether values are allowed that weren't before, and the other way round.
+        similar: for REMOVED: path of an added column of the same type and a similar name. It counts as a rename only if
+            the question says so.
+        overwrites_more: for WRITE_MODE: whether rows are overwritten that stayed before.
+        exposed: the field, for PRIVACY.
+        line: line in the new file, for a column that it lacks in the old file; 0: unknown.
+        in_new: whether `line` is in the new file.
     """
 
     kind: DifferenceKind
@@ -124,10 +124,10 @@ class Difference:
 
 
 def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) -> tuple[Difference, ...]:
-    """Every difference, in the order of the old schema's columns, then of the new one's.
+    """List every difference, in the order of the old schema's columns, then of the new schema's.
 
-    A property that one of the schemas can't state, or doesn't, is no difference. Of a column that goes or comes as a
-    whole, the fields within aren't listed.
+    A property that one of the schemas can't state, or doesn't, is no difference. For a column that goes or comes as a
+    whole, nested fields aren't listed.
 
     Args:
         old: the schema as it is.
@@ -135,7 +135,7 @@ def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) 
         renames: old path to new path.
 
     Raises:
-        QuestionError: a rename names a column that isn't there.
+        QuestionError: a rename names a column that doesn't exist.
     """
     declared = renames or {}
     mapped = _mapped(old, new, declared)
@@ -174,7 +174,7 @@ def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) 
 
 
 def _mapped(old: Schema, new: Schema, renames: Mapping[str, str]) -> dict[Steps, Steps]:
-    """Each old column's steps in the new schema: renamed, or within what is renamed, or as they were."""
+    """Map each old column's steps to the new schema: renamed, nested in a renamed column, or unchanged."""
     by_path = {column.path: steps for steps, column in old.columns.items()}
     now_by_path = {column.path: steps for steps, column in new.columns.items()}
     declared: dict[Steps, Steps] = {}
@@ -204,13 +204,13 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 
 def _topmost(found: Iterable[Steps]) -> list[Steps]:
-    """Without those that are within another."""
+    """Filter out paths that are within another one."""
     every = dict.fromkeys(found)
     return [steps for steps in every if not any(steps[:n] in every for n in range(1, len(steps)))]
 
 
 def _similar(old: Schema, new: Schema, removed: list[Steps], added: list[Steps]) -> dict[Steps, Steps]:
-    """Of columns that go, the one that comes with the same type, in the same place, with the most similar name."""
+    """Match removed columns with the added one of the same type and parent that has the most similar name."""
     groups: dict[tuple[Steps, str | None], tuple[list[Steps], list[Steps]]] = defaultdict(lambda: ([], []))
     for which, (schema, found) in enumerate(((old, removed), (new, added))):
         for steps in found:
@@ -253,7 +253,7 @@ def _of_column(old: SchemaColumn, new: SchemaColumn, states: frozenset[str], *, 
     for name, which in ((UNIT, kind.UNIT), (MEANING, kind.MEANING), (DESCRIPTION, kind.DESCRIPTION)):
         before_, after_ = getattr(old, name), getattr(new, name)
         if name in states and before_ != after_:
-            # A unit that is stated for the first time is what it was all along, as far as anybody knows.
+            # A unit that is stated for the first time counts as unchanged: the old one is unknown.
             changed = which if before_ and after_ else kind.DESCRIPTION
             yield Difference(changed, path, before=before_, after=after_, line=line)
 
@@ -287,11 +287,11 @@ _TIMES = {"date", "timestamp", "timestamp_ntz"}
 
 
 def retyping(old: str, new: str) -> Retyping:
-    """What becomes of values, by Spark's `Cast` in ANSI mode.
+    """Effect of a type change on values, by Spark's `Cast` in ANSI mode.
 
     Args:
-        old: shape of a column (`SchemaColumn.shape`).
-        new: another one.
+        old: shape of the old column (`SchemaColumn.shape`).
+        new: shape of the new column.
     """
     if widens(old, new):
         return Retyping.WIDER

@@ -1,4 +1,4 @@
-"""The graph as many changes spread in it: each node is asked about once, for all of them."""
+"""Cache of the graph for the impact of many changes: each node is asked about once, for all of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from headwater_consumers.analysis.impact.inputs import InputGroup, JobInput, Sev
 
 
 class SharedGraph:
-    """An `ImpactGraph` that remembers what it was asked.
+    """`ImpactGraph` that caches its answers.
 
     Args:
-        graph: to ask what isn't known yet.
+        graph: graph to ask for nodes that aren't cached.
     """
 
     def __init__(self, graph: ImpactGraph) -> None:
@@ -48,17 +48,17 @@ class SharedGraph:
         return [feed for node in nodes for feed in self._feeds[node]]
 
     def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
-        """See `ImpactGraph`; it remembers these itself."""
+        """See `ImpactGraph`; the wrapped graph caches these itself."""
         return self._graph.unseen(made)
 
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, AssetFacts]:
-        """See `ImpactGraph`; it remembers these itself."""
+        """See `ImpactGraph`; the wrapped graph caches these itself."""
         return self._graph.facts(nodes)
 
     def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> Mapping[int, SeverityInputs]:
-        """See `ImpactGraph`; it remembers these itself."""
+        """See `ImpactGraph`; the wrapped graph caches these itself."""
         return self._graph.inputs(nodes, groups)
 
     def critical_jobs(self, jobs: Iterable[str], /) -> Mapping[str, JobInput]:
-        """See `ImpactGraph`; it remembers these itself."""
+        """See `ImpactGraph`; the wrapped graph caches these itself."""
         return self._graph.critical_jobs(jobs)

@@ -1,4 +1,4 @@
-"""The question of a review."""
+"""Question of a review."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from headwater_consumers.review.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is reviewed.
+    """Question of a review.
 
     Attributes:
-        dataset: as `resolve_dataset` understands.
-        new: its schema to be.
-        old: its schema as it is; None: the one in the graph.
+        dataset: name, as `resolve_dataset` understands it.
+        new: schema to be.
+        old: schema as it is; None: the one in the graph.
         renames: old path to new path of columns that are renamed.
-        at: path of the column that the schemas are of; None: a topic's `value`, and of any other dataset all of it.
-        differences: those of a job's two versions, which are reviewed instead of those of the schemas; None: there is
-            no job.
+        at: path of the column that the schemas describe; None: a topic's `value`, and for any other dataset all of it.
+        differences: differences of a job's two versions, which are reviewed instead of the schemas'; None: there is no
+            job.
     """
 
     dataset: str

@@ -1,4 +1,4 @@
-"""A schema: columns by path, nested ones too, whatever file it was read from."""
+"""Schema of a dataset, whatever file it was read from: columns by path, nested ones too."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class SchemaColumn:
     """A column, or a field within one.
 
     Attributes:
-        steps: of its path, as they are written: `("legs", "[]", "origin")`.
-        type: as Spark writes it; None: not known.
-        shape: what of the type isn't in columns of their own: `struct`, `array`, `map<string>`, `bigint`; None
-            likewise.
+        steps: steps of the path, as they are written: `("legs", "[]", "origin")`.
+        type: type as Spark writes it; None: unknown.
+        shape: part of the type that nested columns don't have: `struct`, `array`, `map<string>`, `bigint`; None:
+            unknown.
         nullable: whether it may be null, where known.
-        default: whether there is a value for rows that don't give one.
+        default: whether rows without a value get one.
         enum: the only values that it may have, sorted; None: any.
-        unit: of its values.
-        meaning: what it is declared to be.
-        description: for people.
-        line: of the file, from 1; 0: not known.
+        unit: unit of the values.
+        meaning: declared meaning.
+        description: description for people.
+        line: line in the file, from 1; 0: unknown.
     """
 
     steps: Steps
@@ -53,12 +53,12 @@ class SchemaColumn:
 
     @property
     def path(self) -> str:
-        """As the graph has it: `legs.[].origin`."""
+        """Path as the graph has it: `legs.[].origin`."""
         return ".".join(self.steps)
 
     @property
     def required(self) -> bool:
-        """Whether a row can't be written without it."""
+        """True if a row can't be written without the column."""
         return self.nullable is False and not self.default
 
 
@@ -68,10 +68,10 @@ class Schema:
 
     Attributes:
         source: the file, or `the graph`.
-        columns: by steps, a parent before what it contains.
-        states: what the format has a place for, of NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION and PARTITIONING: without
-            one, nothing is known, and nothing differs.
-        partitioning: columns, or transforms of columns, by which it is partitioned.
+        columns: columns by steps, a parent before its children.
+        states: properties that the format can state, of NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION and PARTITIONING:
+            one that it can't state is unknown, and never differs.
+        partitioning: columns, or transforms of columns, that the dataset is partitioned by.
     """
 
     source: str
@@ -80,7 +80,7 @@ class Schema:
     partitioning: tuple[str, ...] = ()
 
     def within(self, above: Steps) -> Schema:
-        """The same as the schema of a column: of a topic's `value`."""
+        """Move the schema below a column, such as a topic's `value`."""
         moved = {(*above, *steps): replace(each, steps=(*above, *steps)) for steps, each in self.columns.items()}
         return replace(self, columns=moved)
 
@@ -91,13 +91,13 @@ def schema_of(
     states: Iterable[str],
     partitioning: tuple[str, ...] = (),
 ) -> Schema:
-    """The schema of these columns.
+    """Build the schema of these columns.
 
     Args:
-        source: the file.
+        source: the file, or `the graph`.
         fields: the columns at the top.
-        states: see there.
-        partitioning: see there.
+        states: see `Schema`.
+        partitioning: see `Schema`.
 
     Raises:
         ValueError: two columns have one path; its text is the path.
@@ -111,12 +111,12 @@ def schema_of(
 
 
 def steps_of(path: str) -> Steps:
-    """The steps of a path, each as it is written there."""
+    """Split a path into steps, each as it is written there."""
     return tuple(found[0] for found in _STEP.finditer(path)) or (path,)
 
 
 def step(name: str) -> str:
-    """A name as a step of a path: in backquotes where it would end one, or be an element."""
+    """Quote a name as a step of a path: in backquotes where it would end one, or be an element."""
     if "." in name or "`" in name or name in (ELEMENT, VALUE):
         return f"`{name.replace('`', '``')}`"
     return name
@@ -154,7 +154,7 @@ def _columns(fields: Iterable[Field], above: Steps, line: int = 0) -> Iterator[S
 
 
 def parts_within(type_: DataType, steps: Steps, line: int = 0) -> Iterator[SchemaColumn]:
-    """Columns within one of that type."""
+    """Columns nested in a type."""
     match type_:
         case StructOf(fields):
             yield from _columns(fields, steps, line)

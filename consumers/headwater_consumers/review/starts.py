@@ -1,4 +1,4 @@
-"""Where differences begin in the graph, all of them found at once."""
+"""Graph nodes where differences begin, looked up once for all differences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WHOLE = (
     DifferenceKind.ROWS,
     DifferenceKind.WRITE_MODE,
 )
-# What a change of a job is for those who read what it writes.
+# Change of a job ⇒ change for those who read its output.
 _AS = {
     DifferenceKind.ROWS: SchemaChange.MEANING,
     DifferenceKind.WRITE_MODE: SchemaChange.MEANING,
@@ -29,7 +29,7 @@ _AS = {
     DifferenceKind.OUTPUT_REMOVED: SchemaChange.REMOVED,
 }
 OF_DATASET = (*_WHOLE[1:], DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
-"""Kinds of difference that are of the dataset, and so of interest to whoever reads any of it."""
+"""Kinds of difference of the whole dataset, which concern readers of any part of it."""
 OF_ALL_COLUMNS = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
 WITHOUT_IMPACT = (
     DifferenceKind.DESCRIPTION,
@@ -41,7 +41,7 @@ WITHOUT_IMPACT = (
 
 
 def impact_of(difference: Difference) -> tuple[ChangeType, SchemaChange] | None:
-    """The change as an impact has it; None: it affects nobody."""
+    """Change type of the impact analysis for a difference; None: it affects nobody."""
     if difference.kind in WITHOUT_IMPACT:
         return None
     match difference.kind:
@@ -61,14 +61,14 @@ class Starts:
     """Columns of a dataset in the graph, for differences to begin at.
 
     Args:
-        tenant: whose graph it is.
-        dataset: whose columns.
+        tenant: tenant of the graph.
+        dataset: dataset of the columns.
         columns: `id`, `name` and `gone` of each (`columns_of`).
     """
 
     def __init__(self, tenant: str, dataset: FoundNode, columns: Sequence[Mapping[str, Any]]) -> None:
         self._tenant, self._dataset = tenant, dataset
-        # One that left the schema, jobs may go on naming.
+        # Jobs may still name a column that left the schema.
         self._ids = {row["name"]: row["id"] for row in sorted(columns, key=lambda row: not row["gone"])}
         self._names = sorted(self._ids)
         folded: dict[str, list[str]] = {}
@@ -82,16 +82,16 @@ class Starts:
         return tuple(self._ids.values())
 
     def named(self, path: str) -> str | None:
-        """The column as the graph has it, in another case too, as Spark finds it; None: it hasn't."""
+        """Name of the column in the graph, case-insensitively, as Spark finds it; None: the graph doesn't have it."""
         return path if path in self._ids else self._folded.get(path.lower())
 
     def around(self, path: str) -> list[int]:
-        """Ids of the column at a path and of those that it is a part of, as far as the graph has them."""
+        """Ids of the column at a path and of the columns that contain it, as far as the graph has them."""
         names = [known for each in (path, *self._above(path)) if (known := self.named(each)) is not None]
         return [self._ids[name] for name in names]
 
     def beginning(self, difference: Difference, type_: ChangeType) -> Beginning | None:
-        """Where a difference begins; None: the graph hasn't the column."""
+        """Nodes where a difference begins; None: the graph doesn't have the column."""
         dataset = self._dataset
         if difference.kind in _WHOLE:
             whole = ChangeStart((dataset.id,), (), dataset.id, dataset.asset.type)
@@ -110,7 +110,7 @@ class Starts:
         return Beginning(start, asset, asset, type_)
 
     def _beginning_above(self, difference: Difference, type_: ChangeType) -> Beginning | None:
-        """Of a member that the graph hasn't: the column with it. Whoever reads that as a whole reads the member."""
+        """Nodes for a member that the graph lacks: the column around it, whose readers as a whole read the member."""
         above = next((known for name in reversed(self._above(difference.column)) if (known := self.named(name))), None)
         if above is None:
             return None

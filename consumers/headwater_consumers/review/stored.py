@@ -1,4 +1,4 @@
-"""The schema of a dataset as the graph has it."""
+"""Schema of a dataset in the graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST = 200_000
 
 
 def stored_schema(tx: Transaction, dataset: Asset, at: Steps) -> tuple[Schema, tuple[str, ...]]:
-    """The schema, of the part of the dataset below `at`, and what to know of it.
+    """Return the schema of the part of the dataset below `at`, and notes on it.
 
     Raises:
         QuestionError: the graph has no column there.

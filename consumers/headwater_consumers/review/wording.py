@@ -48,7 +48,7 @@ _EXPOSURES = {
 }
 _MOST = 80
 _MOST_OF_A_PLAN = 400
-# Of a job: equal texts, and other code of a function, or other values in what they are made of.
+# For jobs: equal texts, but other code of a function, or other values in the parts.
 _IN_ANOTHER_WAY = {
     DifferenceKind.ROWS: "The job writes other rows: what decides them is computed in another way",
     DifferenceKind.MEANING: "{column} is computed in another way: {before}",
@@ -56,7 +56,7 @@ _IN_ANOTHER_WAY = {
 
 
 def text_of(difference: Difference) -> str:
-    """What differs, in one sentence without a full stop."""
+    """Sentence for a difference, without a full stop."""
     if difference.kind in _IN_ANOTHER_WAY and difference.before == difference.after:
         return _IN_ANOTHER_WAY[difference.kind].format(
             column=short(difference.column), before=short(difference.before or "", _MOST_OF_A_PLAN)
@@ -85,7 +85,7 @@ def _shows(exposed: Exposed) -> str:
 
 
 def privacy_of(exposed: Exposed) -> tuple[Severity, str]:
-    """How bad it is that a field is protected less, and why, in a sentence. What isn't declared is judged as PII."""
+    """Severity of a field that is protected less, and the reason in a sentence. Undeclared fields are judged as PII."""
     field, is_readable = short(exposed.field), exposed.after is Exposure.READABLE
     if exposed.sensitivity is None:
         because = f"No sensitivity of {field} is declared or known here: it is judged as PII."
@@ -108,19 +108,19 @@ def _values(difference: Difference) -> str:
 
 
 def suggestion_of(column: str, similar: str, above: str = "") -> str:
-    """What to say if a column that goes and one that comes are the same.
+    """Question whether a removed and an added column are the same, with the option to answer it.
 
     Args:
-        column: path of the one that goes.
-        similar: path of the one that comes.
-        above: what both begin with that isn't in the files.
+        column: path of the removed column.
+        similar: path of the added column.
+        above: prefix of both that isn't in the files.
     """
     before, after = (short(path.removeprefix(above)) for path in (column, similar))
     return f"Is it renamed to {short(similar)}? Then say --rename {before}={after}."
 
 
 def constraint_of(difference: Difference) -> str:
-    """What rows have to fulfil from then on, for those who write them; empty: nothing new."""
+    """Constraint that a difference puts on new rows, for those who write them; empty: none."""
     if difference.required:
         return "fill the new column"
     if difference.kind is DifferenceKind.NULLABILITY and difference.after != "nullable":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from neo4j.time import DateTime
 
-from headwater_consumers.analysis.identity import Identities, Place
+from headwater_consumers.analysis.identity import Identities, NodeSpan
 from headwater_consumers.analysis.reader import Transaction
 
 if TYPE_CHECKING:
@@ -163,10 +163,10 @@ def test_the_order_of_asking_changes_nothing(subtests: pytest.Subtests) -> None:
 
 
 def test_a_place_takes_what_was_seen_in_its_time() -> None:
-    until, since = Place(1, until=at(5)), Place(1, since=at(5))
+    until, since = NodeSpan(1, until=at(5)), NodeSpan(1, since=at(5))
     assert until.takes(at(1), at(9))
     assert not until.takes(at(6), at(9))
     assert since.takes(at(1), at(9))
     assert not since.takes(at(1), at(5))
     assert until.takes(None, None)
-    assert Place(1).takes(at(1), at(2))
+    assert NodeSpan(1).takes(at(1), at(2))

@@ -26,18 +26,18 @@ def test_without_a_text_all_of_the_tenant() -> None:
 
 
 def test_long_words_may_have_two_letters_amiss_short_ones_none() -> None:
-    asked = query.alike("default", "departed abc 20132013") or ""
+    asked = query.similar("default", "departed abc 20132013") or ""
     assert "departed~2" in asked
     assert "abc~" not in asked
     assert " 20132013~" not in asked
 
 
 def test_a_text_without_words_is_near_nothing() -> None:
-    assert query.any_alike("default", "?!") is None
-    assert query.alike("default", "`*'") is None
+    assert query.any_similar("default", "?!") is None
+    assert query.similar("default", "`*'") is None
 
 
-@given(st.text(), st.sampled_from([query.beginnings, query.alike]))
+@given(st.text(), st.sampled_from([query.beginnings, query.similar]))
 def test_nothing_typed_is_an_operator(text: str, way: object) -> None:
     assert callable(way)
     asked = way("default", text)
@@ -51,4 +51,4 @@ def test_nothing_typed_is_an_operator(text: str, way: object) -> None:
 
 def test_a_long_text_is_no_long_query() -> None:
     for text in ("x" * 20_000, "word " * 5_000, " ".join(f"w{number}" for number in range(5_000)), "注文" * 5_000):
-        assert len(query.alike("default", text) or "") in range(1, 10_000)
+        assert len(query.similar("default", text) or "") in range(1, 10_000)

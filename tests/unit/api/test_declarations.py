@@ -193,7 +193,7 @@ def test_a_mistake_is_400_with_its_line_and_pointer(subtests: pytest.Subtests) -
             'set: x\nnamespace: n\ndatasets:\n- name: a\n  columns: {"a/b": {sensitivty: PII}}\nrevision: 0\n',
             [
                 ("/datasets/0/columns/a~1b/sensitivty", "line 5: no such key; did you mean `sensitivity`?"),
-                ("/revision", "line 6: is 1 or more"),
+                ("/revision", "line 6: must be 1 or more"),
             ],
         ),
         ("set: [", [("", "line 1: not YAML: did not find expected node content")]),

@@ -172,12 +172,12 @@ def test_mistakes(subtests: pytest.Subtests) -> None:
         (
             json.dumps({**MANIFEST, "exposures": {"e": {"name": "e", "depends_on": {"nodes": 5}}}}),
             NAMESPACE,
-            r"exposures.e.depends_on.nodes: is a list",
+            r"exposures.e.depends_on.nodes: must be a list",
         ),
         (
             json.dumps({**MANIFEST, "nodes": {"model.a": {"description": 5}}}),
             NAMESPACE,
-            r'nodes\["model.a"\].description: is a text',
+            r'nodes\["model.a"\].description: must be a text',
         ),
     ]
     for text, namespace, expected in cases:

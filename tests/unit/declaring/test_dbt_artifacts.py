@@ -53,4 +53,4 @@ def test_a_mistake_in_it_names_the_node() -> None:
     (problem,) = raised.value.problems
     assert problem.pointer == "/nodes/model.shop.orders/columns/order_id/description"
     where = 'manifest.json, line 1: nodes["model.shop.orders"].columns.order_id.description'
-    assert str(problem) == f"{where}: is a text: put it into quotes"
+    assert str(problem) == f"{where}: must be a text: put it into quotes"

@@ -235,11 +235,11 @@ def test_a_mistake_is_named_by_line_and_field(subtests: pytest.Subtests) -> None
         ("kind: DataContract\nid: x\nversion: '1'\nstatus: s", ["line 1: apiVersion: is missing"]),
         (
             "kind: DataContract\napiVersion: v3.1.0\nid: x\nversion: 1\nstatus: s",
-            ["line 4: version: is a text: put it into quotes"],
+            ["line 4: version: must be a text: put it into quotes"],
         ),
         (
             HEAD + "\nschema: 5",
-            ["line 6: schema: is a list"],
+            ["line 6: schema: must be a list"],
         ),
         (
             HEAD + "\nschema:\n- description: d",
@@ -261,11 +261,11 @@ def test_a_mistake_is_named_by_line_and_field(subtests: pytest.Subtests) -> None
             NAMED + "  properties:\n  - 5\n  - {logicalType: date}\n  - {name: a, transformSourceObjects: b.c}\n"
             "  - {name: d, items: [e], authoritativeDefinitions: f}",
             [
-                "line 10: schema[0].properties[0]: is a mapping",
+                "line 10: schema[0].properties[0]: must be a mapping",
                 "line 11: schema[0].properties[1].name: is missing",
-                "line 12: schema[0].properties[2].transformSourceObjects: is a list: put it into [ ]",
-                "line 13: schema[0].properties[3].authoritativeDefinitions: is a list: put it into [ ]",
-                "line 13: schema[0].properties[3].items: is a mapping",
+                "line 12: schema[0].properties[2].transformSourceObjects: must be a list: put it into [ ]",
+                "line 13: schema[0].properties[3].authoritativeDefinitions: must be a list: put it into [ ]",
+                "line 13: schema[0].properties[3].items: must be a mapping",
             ],
         ),
     ]

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 import yaml
 
-from headwater_consumers.declaring import marks
+from headwater_consumers.declaring import yaml_lines
 from headwater_consumers.declaring.files import read_file
 from headwater_consumers.declaring.model import json_schema
 from headwater_consumers.declaring.names import Names, UnresolvedNameError
@@ -165,9 +165,9 @@ def test_a_mistake_is_named_by_line_and_field(subtests: pytest.Subtests) -> None
             ["line 2: color: no such key; known are consumers, datasets, jobs, namespace, revision, set"],
         ),
         ("set: x\ndataset: []", ["line 2: dataset: no such key; did you mean `datasets`?"]),
-        ("set: x\nrevision: 0", ["line 2: revision: is 1 or more"]),
-        ("set: x\ndatasets: 5", ["line 2: datasets: is a list"]),
-        ("set: x\njobs: [5]", ["line 2: jobs[0]: is a mapping"]),
+        ("set: x\nrevision: 0", ["line 2: revision: must be 1 or more"]),
+        ("set: x\ndatasets: 5", ["line 2: datasets: must be a list"]),
+        ("set: x\njobs: [5]", ["line 2: jobs[0]: must be a mapping"]),
         (
             "set: x\ndatasets:\n- {name: a}",
             ["line 3: datasets[0]: has no namespace: give it `namespace`, or the file one for all"],
@@ -182,10 +182,10 @@ def test_a_mistake_is_named_by_line_and_field(subtests: pytest.Subtests) -> None
                 "  sensitivity: SECRET\n  freshness: soon\n  notice: 5h\n  owners: [1]"
             ),
             [
-                "line 5: datasets[0].sensitivity: is one of PUBLIC, INTERNAL, CONFIDENTIAL, PII, RESTRICTED",
+                "line 5: datasets[0].sensitivity: must be one of PUBLIC, INTERNAL, CONFIDENTIAL, PII, RESTRICTED",
                 "line 6: datasets[0].freshness: write a number and a unit: 90s, 15m, 2h, 14d or 2w",
                 "line 7: datasets[0].notice: write whole days or weeks: 14d or 2w",
-                "line 8: datasets[0].owners[0]: is a name",
+                "line 8: datasets[0].owners[0]: must be a name",
             ],
         ),
         (
@@ -195,14 +195,17 @@ def test_a_mistake_is_named_by_line_and_field(subtests: pytest.Subtests) -> None
             ),
             [
                 'line 6: datasets[0].columns["v.w"].sensitivty: no such key; did you mean `sensitivity`?',
-                "line 7: datasets[0].columns.z.sensitivity: is one of PUBLIC, INTERNAL, CONFIDENTIAL, PII, RESTRICTED",
+                (
+                    "line 7: datasets[0].columns.z.sensitivity: "
+                    "must be one of PUBLIC, INTERNAL, CONFIDENTIAL, PII, RESTRICTED"
+                ),
             ],
         ),
         (
             "set: x\nnamespace: n\nconsumers:\n- name: a\n  type: BOARD\n  reads:\n  - 5",
             [
-                "line 5: consumers[0].type: is one of DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX, TEAM",
-                "line 7: consumers[0].reads[0]: is a name, or a mapping with `namespace` and `name`",
+                "line 5: consumers[0].type: must be one of DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX, TEAM",
+                "line 7: consumers[0].reads[0]: must be a name, or a mapping with `namespace` and `name`",
             ],
         ),
         (
@@ -218,17 +221,17 @@ def test_a_mistake_is_named_by_line_and_field(subtests: pytest.Subtests) -> None
                 "- {name: a, tags: [b], columns: [{name: c}], owners: d, deadline: 6:00}\n- e"
             ),
             [
-                "line 4: datasets[0].owners: is a list: put it into [ ]",
-                "line 4: datasets[0].tags: is a mapping: `name: value`, without a dash before it",
-                "line 4: datasets[0].deadline: is a text: put it into quotes",
-                "line 4: datasets[0].columns: is a mapping: `name: value`, without a dash before it",
-                "line 5: datasets[1]: is a mapping that begins with `name:`",
+                "line 4: datasets[0].owners: must be a list: put it into [ ]",
+                "line 4: datasets[0].tags: must be a mapping: `name: value`, without a dash before it",
+                "line 4: datasets[0].deadline: must be a text: put it into quotes",
+                "line 4: datasets[0].columns: must be a mapping: `name: value`, without a dash before it",
+                "line 5: datasets[1]: must be a mapping that begins with `name:`",
             ],
         ),
         (
             "set: x\nnamespace: n\ndatasets: [{name: a, certified: 'yes', keep: 2y, freshness: 99999999999999999999w}]",
             [
-                "line 3: datasets[0].certified: is true or false",
+                "line 3: datasets[0].certified: must be true or false",
                 "line 3: datasets[0].freshness: is too large",
                 "line 3: datasets[0].keep: write whole days or weeks: 14d or 2w",
             ],
@@ -262,7 +265,7 @@ def test_a_mistake_is_named_by_line_and_field(subtests: pytest.Subtests) -> None
                     'line 7: datasets[0].columns.c["int>"]: belongs to the value before it, which has a comma: '
                     "put that into quotes"
                 ),
-                "line 8: datasets[0].columns.d.type: is a text: put it into quotes",
+                "line 8: datasets[0].columns.d.type: must be a text: put it into quotes",
                 "line 8: datasets[0].columns.d.tpe: no such key; did you mean `type`?",
             ],
         ),
@@ -278,7 +281,7 @@ def test_a_mistake_is_named_by_line_and_field(subtests: pytest.Subtests) -> None
             ),
             [
                 "line 6: datasets[0].marks[0].spreads: no such key; did you mean `spread`?",
-                "line 9: datasets[0].columns.c.smallest_group: is 1 or more",
+                "line 9: datasets[0].columns.c.smallest_group: must be 1 or more",
                 "line 11: datasets[0].columns.c.approval.until: write a day: 2027-06-30",
             ],
         ),
@@ -288,7 +291,7 @@ def test_a_mistake_is_named_by_line_and_field(subtests: pytest.Subtests) -> None
                 "  columns:\n    c: {approval: {covers: PII, bye: x}}"
             ),
             [
-                "line 5: datasets[0].marks[0]: is a mark, or a mapping with `mark`",
+                "line 5: datasets[0].marks[0]: must be a mark, or a mapping with `mark`",
                 "line 7: datasets[0].columns.c.approval.sensitivity: is missing",
                 "line 7: datasets[0].columns.c.approval.by: is missing",
                 "line 7: datasets[0].columns.c.approval.reason: is missing",
@@ -321,7 +324,7 @@ def test_a_pointer_leads_to_the_field() -> None:
 
 
 def test_aliases_that_are_billions_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marks, "_MOST_VALUES", 1_000)
+    monkeypatch.setattr(yaml_lines, "_MOST_VALUES", 1_000)
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
     (problem,) = problems("\n".join(lines))

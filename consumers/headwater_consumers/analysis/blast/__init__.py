@@ -1,9 +1,9 @@
-"""Blast radius of bad data: all that came of a run, of micro-batches or of records, minus what was replaced since.
+"""Blast radius of bad data: everything derived from a run, micro-batches or records, minus what was replaced since.
 
-answer      datasets, what of each is tainted, what was replaced
-origin      where it begins: a run, micro-batches, offsets
-superseded  what of it is gone: overwritten, dropped, of a topic that was made anew
-question    the way to ask
+answer      tainted datasets, their tainted and their replaced parts
+origin      start of the search: a run, micro-batches, offsets
+superseded  tainted parts that are gone: overwritten, dropped, of a recreated topic
+question    the question
 """
 
 from __future__ import annotations

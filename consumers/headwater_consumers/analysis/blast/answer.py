@@ -14,13 +14,13 @@ from headwater_schemas.events import Certainty
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Superseded:
-    """A tainted part that isn't there any more.
+    """A tainted part that no longer exists.
 
     Attributes:
-        part: it.
-        why: a sentence.
-        by: what replaced it, where that is known.
-        at: when.
+        part: the part.
+        why: reason, a sentence.
+        by: step that replaced it, where known.
+        at: time when it was replaced or dropped.
     """
 
     part: Part
@@ -31,15 +31,15 @@ class Superseded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tainted:
-    """A dataset that bad data came into.
+    """A dataset that bad data reached.
 
     Attributes:
-        dataset: which.
+        dataset: the dataset.
         depth: hops from the origin; 0: written by the origin itself.
-        parts: what of it is tainted still; each part's certainty is the weakest on the way to it.
-        superseded: what was, and is gone.
+        parts: parts that are still tainted; each part's certainty is the weakest on the way to it.
+        superseded: tainted parts that are gone.
         hops: numbers of the steps that wrote it.
-        certainty: the surest of its parts; of those superseded where none is left.
+        certainty: the surest of its parts; of the superseded ones where no other is left.
     """
 
     dataset: Asset
@@ -52,16 +52,16 @@ class Tainted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """How much is tainted still.
+    """Amounts that are still tainted.
 
     Attributes:
-        datasets: with some part that is.
-        clean_again: datasets of which everything tainted was superseded.
-        offsets: records of topics, at most (a range may hold others).
-        files: listed or counted.
-        versions: of tables.
-        unknown: datasets of which it isn't known what part is tainted.
-        steps: runs and ranges of micro-batches that it went through.
+        datasets: datasets with a tainted part.
+        clean_again: datasets whose tainted parts were all superseded.
+        offsets: upper bound of the records of topics (a range may hold others).
+        files: files, listed or counted.
+        versions: versions of tables.
+        unknown: datasets whose tainted part is unknown.
+        steps: runs and ranges of micro-batches that bad data passed through.
     """
 
     datasets: int
@@ -75,17 +75,17 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blast:
-    """The blast radius.
+    """Answer: the blast radius.
 
     Attributes:
-        start: the offsets that are bad; none where a run or micro-batches are.
-        tainted: by depth, then by name.
-        hops: the steps that it went through, breadth-first; the origin's own come first, at depth 0.
-        totals: how much.
-        consumers: declared consumers of the tainted datasets that aren't clean again, by name: whom to notify.
-        quality: what the latest checks found of the tainted datasets that were checked.
-        notes: what else is worth knowing.
-        truncated: whether the limit of steps was reached: then there is more.
+        start: bad offsets that were asked about; empty for a run or micro-batches.
+        tainted: tainted datasets by depth, then by name.
+        hops: steps that bad data passed through, breadth-first; the origin's own come first, at depth 0.
+        totals: amounts that are still tainted.
+        consumers: declared consumers to notify, by name: they read tainted datasets that aren't clean again.
+        quality: results of the latest checks of the tainted datasets.
+        notes: further remarks, as sentences.
+        truncated: whether the limit of steps was reached, so that there is more.
     """
 
     start: tuple[Part, ...]

@@ -1,4 +1,4 @@
-"""Where a blast radius begins: a run, or micro-batches, as hops of depth 0."""
+"""Start of a blast radius: a run, or micro-batches, as hops of depth 0."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BadRun:
 
 @dataclass(frozen=True, slots=True)
 class BadBatches:
-    """Micro-batches of a streaming query, by its id or its name, from one batch to another, both included."""
+    """Inclusive range of micro-batches of a streaming query, which is given by its id or its name."""
 
     query: str
     first: int
@@ -39,10 +39,10 @@ class BadBatches:
 
 
 def run_origin(context: Context, run_id: str) -> Hop:
-    """The run.
+    """Hop of a run.
 
     Raises:
-        NotFoundError: there is none, or it wrote nothing.
+        NotFoundError: there is no such run, or it wrote nothing.
     """
     row = context.tx.row("blast/run", key=resolve_run(context.tx, run_id).key)
     if row is None:
@@ -70,7 +70,7 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
     query = context.queries([key]).get(key)
     if query is None:
         raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
-    # Observed in it, that is; reconciled ones are in no run, and may have been in this one by their times.
+    # Observed micro-batches; reconciled ones belong to no run, though their times may fall into this one.
     first, last = run.properties.get("first_batch"), run.properties.get("last_batch")
     if run.started_at is not None:
         # The first that began then or later: one that began just before belongs to the start before.
@@ -89,7 +89,7 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
 
 
 def _without_run_after(context: Context, query: Query, last: int) -> int:
-    """The last micro-batch before that of another run: a run that broke off may have made those of no known run."""
+    """Last micro-batch before that of another run. Batches of no known run may be those of a run that broke off."""
     while True:
         [following] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], STRETCH)
         for batch in following:
@@ -101,11 +101,11 @@ def _without_run_after(context: Context, query: Query, last: int) -> int:
 
 
 def batches_origin(context: Context, bad: BadBatches) -> Hop:
-    """The micro-batches.
+    """Hop of the micro-batches of a range.
 
     Raises:
         NotFoundError: no such query, or none of these batches is known.
-        AmbiguousError: several queries are called that, or have ids that begin so.
+        AmbiguousError: several queries have this name, or ids with this prefix.
         QuestionError: the range ends before it begins.
     """
     if not 0 <= bad.first <= bad.last:
@@ -124,7 +124,7 @@ def batches_origin(context: Context, bad: BadBatches) -> Hop:
 
 
 def _queries_like(context: Context, text: str) -> list[str]:
-    """The key of the query that is called that; else, of the only one whose id begins so. Empty where there is none."""
+    """Key of the query with this name, else of the only one whose id has this prefix. Empty where there is none."""
     rows = context.tx.rows("blast/queries_by_name", name=text)
     if len(rows) > 1:
         raise AmbiguousError(
@@ -142,12 +142,12 @@ def _queries_like(context: Context, text: str) -> list[str]:
 
 
 def batches_hop(context: Context, query: Query, first: int, last: int, why: str) -> Hop:
-    """Micro-batches, with those that their state spreads to, as one hop."""
+    """Merge micro-batches, and those that their state spreads to, into one hop."""
     batches, complete = ends(context, query, first, last)
     asked = gone = retired_among(context, query, first, last)
     if not batches and not asked.batches:
         raise NotFoundError(f"{query.name or query.query_id}: none of the micro-{batches_text(first, last)} is known.")
-    # What was in its state before the next known batch was in it then, too.
+    # The state right before the next known batch also stands for these unknown ones.
     known = batches or stretches(context.tx, [(query.key, last + 1, query.last_batch)], 1)[0]
     state = state_of(context.tx, query, known, context.horizon) if known else NO_STATE
     certainty, until, sentences = state.certainty, batches[-1].last if batches else last, [why, state.why]
@@ -188,7 +188,7 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
 def _step(
     query: Query, batches: Sequence[Batch], asked: tuple[int, int], state: State, until: int, *, complete: bool
 ) -> Step:
-    """The micro-batches as a step; a SUMMARY where none of them is kept one by one."""
+    """Build the step of micro-batches; a SUMMARY where none of them is kept one by one."""
     if batches:
         count = len(batches) if complete else None
         return micro_batches(query, batches, count=count, keeps=state.keeps, spread=(batches[0].first, until))

@@ -1,4 +1,4 @@
-"""The way to ask for a blast radius."""
+"""Question for a blast radius."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def blast(
     horizon: timedelta | None = None,
     arrivals: Arrivals | None = None,
 ) -> Blast:
-    """All that came of bad data and is there still.
+    """Find everything derived from bad data that still exists.
 
     Args:
-        reader: of the graph.
-        start: a run, micro-batches, or what `trace` takes: records of a topic that were bad, files, a version.
-        depth: most hops beyond what the run or micro-batches wrote themselves; None: all.
+        reader: reader of the graph.
+        start: a run, micro-batches, or a start of `trace`: bad records of a topic, files, a version.
+        depth: most hops beyond the outputs of the run or micro-batches; None: all.
         limit: most steps.
         horizon: as in `trace`.
         arrivals: as in `trace`.
 
     Raises:
         NotFoundError: no such run, query, micro-batch or topic.
-        AmbiguousError: several are called that.
+        AmbiguousError: several have this name.
         QuestionError: a range that ends before it begins, a limit below 1.
         AnalysisError: as in the tree of `errors`.
     """
@@ -85,7 +85,7 @@ def blast(
 
 
 def _still_bad(start: Iterable[Part], tainted: Iterable[Tainted]) -> set[str]:
-    """Keys of the datasets that bad data is in still, that of the start among them."""
+    """Keys of the datasets that still hold bad data, including those of the start."""
     return {part.dataset.key for part in start} | {one.dataset.key for one in tainted if one.parts}
 
 
@@ -118,7 +118,7 @@ def _tainted(context: Context, hops: Iterable[Hop], *, shift: int) -> tuple[Tain
 
 
 def _by_certainty(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Joined, but the surer ones apart from the others, and what a surer one has left out of those."""
+    """Join parts of equal certainty, and remove from the less certain ones what a surer one covers."""
     groups: dict[Certainty, list[Part]] = defaultdict(list)
     for part in parts:
         groups[part.certainty].append(part)
@@ -130,12 +130,12 @@ def _by_certainty(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def _without(part: Part, surer: Iterable[Part]) -> Part:
-    alike = [each for each in surer if each.kind is part.kind and each.topic_id == part.topic_id]
+    comparable = [each for each in surer if each.kind is part.kind and each.topic_id == part.topic_id]
     if part.kind is PartKind.OFFSETS:
-        left = difference(spans_of(part.offsets), spans_of(span for each in alike for span in each.offsets))
+        left = difference(spans_of(part.offsets), spans_of(span for each in comparable for span in each.offsets))
         return part if left == spans_of(part.offsets) else replace(part, offsets=offsets(left), rows=None)
     if part.kind is PartKind.FILES and len(part.files) == part.file_count:
-        known = {path for each in alike for path in each.files}
+        known = {path for each in comparable for path in each.files}
         files = tuple(path for path in part.files if path not in known)
         return part if files == part.files else replace(part, files=files, file_count=len(files), rows=None)
     return part

@@ -1,4 +1,4 @@
-"""What of the tainted parts is gone: overwritten later, dropped, or of a topic that was made anew since."""
+"""Tainted parts that are gone: overwritten later, dropped, or of a topic that was recreated since."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from datetime import datetime
 from headwater_consumers.analysis.blast.answer import Superseded
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.partitions import is_inside, overwritten, partition_of
-from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import Part, PartKind, Step
 from headwater_consumers.analysis.trace.batches import Run, read_run, same_topic
 from headwater_consumers.analysis.trace.context import Context
+from headwater_consumers.analysis.trace.prefetch import prefetch
 from headwater_consumers.analysis.trace.taken import micro_batches, run_step
 from headwater_consumers.analysis.trace.uses import StoredUse, partitions_of
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A later write that leaves nothing of what was there before it, of all or of some partitions.
+    """A later write that replaced everything, or some partitions.
 
     Attributes:
         by: the step.
-        began: before then written, gone now.
-        ended: when it was done.
-        partitions: those that it replaced, as `key=value` paths; none: everything.
+        began: start of the write; anything written before is gone.
+        ended: end of the write.
+        partitions: partitions that it replaced, as `key=value` paths; none: everything.
     """
 
     by: Step
@@ -36,10 +36,10 @@ class Replacement:
 
 
 class Replacements:
-    """What replaced parts of some datasets.
+    """Lookup of the writes that replaced parts of some datasets.
 
     Args:
-        context: of the trace.
+        context: context of the trace.
         parts: all tainted parts.
     """
 
@@ -59,8 +59,8 @@ class Replacements:
                 since |= {key: min(time, since.get(key, time)) for key in names}
         self._runs(since)
         self._queries(sorted(keys))
-        for stored, _, _ in ahead(context.tx, datasets=sorted(keys)).datasets:
-            # A name that a dataset has no more, by a RENAME say, isn't its end.
+        for stored, _, _ in prefetch(context.tx, datasets=sorted(keys)).datasets:
+            # A dataset that lost one of its names, by a RENAME say, still exists.
             if (
                 stored["key"] == self._shown[stored["key"]]
                 and stored["dropped"]
@@ -69,7 +69,7 @@ class Replacements:
                 self._dropped[stored["key"]] = at
 
     def split(self, part: Part) -> tuple[Part | None, list[Superseded]]:
-        """What of a part is left, and what is gone."""
+        """Split a part into the rest that still exists and what is gone."""
         written = part.until or part.since
         key = part.dataset.key
         if written is None:
@@ -105,7 +105,7 @@ class Replacements:
                     self._note_unknown(key, run)
 
     def _queries(self, keys: Sequence[str]) -> None:
-        """A query that overwrites does so in every batch: its last one shows it."""
+        """Look up overwriting queries. These overwrite in every batch, so the last one shows it."""
         rows = self._context.tx.rows("blast/writing_queries", datasets=list(keys))
         queries = self._context.queries(row["key"] for row in rows)
         for row in rows:
@@ -144,13 +144,13 @@ class Replacements:
 
 
 def _replaced(use: StoredUse) -> tuple[str, ...] | None:
-    """The partitions that a use replaced, none for everything; None where it replaced nothing that is known."""
-    # A format's own words don't show it: Iceberg calls a MERGE of one row an overwrite, too.
+    """Partitions that a use replaced, empty for everything; None where it is known to replace nothing."""
+    # The format's own operation doesn't show it: Iceberg calls a MERGE of one row an overwrite, too.
     return () if use.replaces else overwritten(use.properties)[0] or None
 
 
 def _taken(part: Part, partitions: tuple[str, ...]) -> tuple[Part | None, Part | None]:
-    """What is gone of a part, and what is left."""
+    """Split a part into what is gone and what is left."""
     if not partitions:
         return part, None
     if part.kind is PartKind.SNAPSHOT and part.partitions:

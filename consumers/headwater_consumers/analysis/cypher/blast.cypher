@@ -14,12 +14,12 @@ MATCH (q:HwQuery)
 WHERE q.tenant = $given.tenant AND (q.query_id = $given.name OR q.name = $given.name OR q.query_name = $given.name)
 RETURN q.key AS key, q.query_id AS query_id, q.name AS name ORDER BY key
 
-// queries_by_prefix: Streaming queries whose ids begin so
+// queries_by_prefix: Streaming queries by a prefix of their ids
 MATCH (q:HwQuery)
 WHERE q.tenant = $given.tenant AND any(prefix IN $given.prefixes WHERE q.query_id STARTS WITH prefix)
 RETURN q.key AS key, q.query_id AS query_id ORDER BY query_id LIMIT $given.limit
 
-// run: A run by its id, with what it read and wrote
+// run: A run by its id, with its inputs and outputs
 MATCH (r:HwRun {key: $given.key})
 RETURN 0 AS n, 'Run' AS label, r {.*} AS properties,
   head([(r)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}]) AS job,

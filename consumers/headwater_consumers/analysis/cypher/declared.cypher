@@ -4,7 +4,7 @@ MATCH (a:HwAlias {dataset: key}) WHERE a.tenant = $given.tenant
 MATCH (a)<-[:KNOWN_AS]-(d:HwDataset)
 RETURN key, collect(DISTINCT d.key) AS datasets
 
-// consumers: Consumers of datasets and columns, by the ids of these, and which of them each reads
+// consumers: Consumers of datasets and columns, by the ids of these, with those that each reads
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 CALL (n) {
@@ -30,13 +30,13 @@ MATCH (c:HwConsumer)-[:CONSUMES]->(d:HwDataset {key: key})
 RETURN c.key AS key, c.name AS name,
   collect({dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}, column: null}) AS reads
 
-// declarations: Declarations by key, with what each states of columns
+// declarations: Declarations by key, with those of columns
 UNWIND $given.keys AS key
 MATCH (n:HwDeclaration {key: key})
 RETURN properties(n) AS declaration, [(n)-[r:DECLARES]->(c:HwColumn) | [c.name, properties(r)]] AS columns,
   [(n)-[:DECLARES]->(s:HwDataset|HwJob|HwConsumer) | [s.namespace, s.name]][0] AS subject
 
-// edges: Edges of plans that jobs declare, with the names of what each connects
+// edges: Edges of plans that jobs declare, with the names of their ends
 UNWIND $given.plans AS plan
 CALL (plan) {
   MATCH (:HwPlan {key: plan})-[:OF]->(:HwJob)-[:WRITES {declared: true}]->(into:HwDataset)-[:HAS_COLUMN]->(target:HwColumn)<-[e:DERIVES]-(source)
@@ -51,14 +51,14 @@ MATCH (of:HwDataset {key: coalesce(source.dataset, source.key)})
 RETURN plan, into.namespace AS namespace, into.name AS name, column, of.namespace AS source_namespace, of.name AS source_name,
   CASE WHEN source:HwColumn THEN source.name END AS source_column, e.kind AS kind, e.masking AS masking, e.expression AS expression
 
-// feeds_elsewhere: Which dataset feeds which by what other sets than one declare, as texts of two keys
+// feeds_elsewhere: Pairs of input and output dataset in declarations of other sets than one, as texts of two keys
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'job' AND x.set <> $given.set
 UNWIND x._feeds AS pair
 RETURN collect(DISTINCT pair) AS pairs
 
-// holding: Declarations that hold of some datasets, jobs and consumers, with what each states of columns
+// holding: Current declarations of some datasets, jobs and consumers, with those of columns
 CALL () {
   UNWIND $given.keys AS key
   MATCH (s:HwDataset {key: key})
@@ -77,7 +77,7 @@ WHERE n.current
 RETURN properties(n) AS declaration, [(n)-[r:DECLARES]->(c:HwColumn) | [c.name, properties(r)]] AS columns,
   [s.namespace, s.name] AS subject
 
-// holding_elsewhere: Declarations of other sets than one that hold of some datasets, jobs and consumers, with what each states of columns
+// holding_elsewhere: Current declarations by other sets than one of some datasets, jobs and consumers, with those of columns
 CALL () {
   UNWIND $given.keys AS key
   MATCH (s:HwDataset {key: key})
@@ -114,7 +114,7 @@ UNWIND $given.keys AS key
 MATCH (d:HwDataset {key: key})
 RETURN d.key AS key, d.owners AS owners, d.owner_types AS owner_types
 
-// progress: How far a declaration set is, and how many of some declarations are there
+// progress: Latest revision of a declaration set, and number of some declarations in the graph
 OPTIONAL MATCH (s:HwDeclarationSet {key: $given.subject})
 CALL () {
   UNWIND $given.keys AS key

@@ -1,10 +1,10 @@
-// downstream: What is made from datasets, one level
+// downstream: Datasets derived from these, one level
 UNWIND $given.nodes AS node
 MATCH (a)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(b) WHERE id(a) = node
 WITH node, b, f ORDER BY b.key, f.key
 RETURN collect(node) AS asked, collect(id(b)) AS found, collect(id(f)) AS edges
 
-// incomplete: Jobs with incomplete column lineage: why, whether it is known what they read, and whether they touch some datasets
+// incomplete: Jobs with incomplete column lineage: reasons, whether their inputs are known, and whether they touch some datasets
 MATCH (j:HwJob)
 USING INDEX SEEK j:HwJob(key)
 WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)-[:WRITES {observed: true}]->() }
@@ -36,7 +36,7 @@ RETURN q.query_id AS query_id, q.query_name AS query_name, q.checkpoint_location
   j {.key, .namespace, .name, .processing_type} AS job
 ORDER BY q.key
 
-// upstream: What datasets are made from, one level
+// upstream: Datasets that these are derived from, one level
 UNWIND $given.nodes AS node
 MATCH (a:HwDataset)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(b) WHERE id(b) = node
 WITH node, a, f ORDER BY a.key, f.key

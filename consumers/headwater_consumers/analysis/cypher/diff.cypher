@@ -8,7 +8,7 @@ CALL () {
 }
 RETURN key, dataset, column
 
-// changed_jobs: Jobs of which a plan became active, or was seen anew, between two times
+// changed_jobs: Jobs with a plan that became active, or was observed again, between two times
 MATCH (p:HwPlan)
 USING SCAN p:HwPlan
 WHERE p.tenant = $given.tenant AND p.last_seen > $given.since AND p.first_seen <= $given.until
@@ -17,7 +17,7 @@ MATCH (p)-[:OF]->(j:HwJob)
 WITH DISTINCT j ORDER BY j.key LIMIT $given.limit
 RETURN j {.key, .namespace, .name, .processing_type} AS job
 
-// code_version: When a code version of a job ran, and its latest run
+// code_version: Latest run of a code version of a job, when it was last seen, and the number of its runs
 MATCH (:HwJob {key: $given.job})<-[:OF]-(r:HwRun)
 WHERE r.code_version = $given.code_version
 WITH r ORDER BY coalesce(r.last_seen, r.started_at) DESC, r.key DESC
@@ -31,7 +31,7 @@ WHERE r.code_version IS NOT NULL
 RETURN r.code_version AS code_version, max(coalesce(r.last_seen, r.started_at)) AS at
 ORDER BY at DESC LIMIT $given.limit
 
-// code_versions_like: Code versions of a job's runs that begin so
+// code_versions_like: Code versions of a job's runs by prefix
 MATCH (:HwJob {key: $given.job})<-[:OF]-(r:HwRun)
 WHERE r.code_version STARTS WITH $given.prefix
 RETURN DISTINCT r.code_version AS code_version ORDER BY code_version LIMIT $given.limit
@@ -62,7 +62,7 @@ RETURN e.plan AS plan, source, from_column, target.key AS target, target:HwColum
   coalesce(target.dataset, target.key) AS dataset, e.type AS type, e.subtype AS subtype, e.kind AS kind,
   e.masking AS masking, e.expression AS expression, e.expression_id AS expression_id
 
-// latest_run: When the latest run of a job that was seen by a time was first seen
+// latest_run: First observation of the latest run of a job that was seen by a time
 MATCH (:HwJob {key: $given.job})<-[:OF]-(r:HwRun)
 WHERE r.first_seen <= $given.as_of OR $given.as_of IS NULL
 RETURN max(r.first_seen) AS first_seen
@@ -72,7 +72,7 @@ MATCH (:HwJob {key: $given.job})-[l:READS|WRITES]->(d:HwDataset)
 RETURN type(l) AS type, d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS dataset, l.first_seen AS first_seen,
   l.last_seen AS last_seen, coalesce(l.declared, false) AS declared
 
-// links_of_runs: Datasets that runs read and wrote, by what they say themselves and by their plans
+// links_of_runs: Datasets that runs read and wrote, by their own reports and by their plans
 MATCH (r:HwRun) WHERE r.key IN $given.runs
 CALL (r) {
   MATCH (r)-[u:CONSUMED|PRODUCED]->(d:HwDataset)

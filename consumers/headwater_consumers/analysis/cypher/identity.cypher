@@ -83,12 +83,12 @@ WHERE size(COLLECT { MATCH (d)-[:HAS_COLUMN]->(c:HwColumn) RETURN DISTINCT toLow
   }
 RETURN COLLECT { MATCH (d)-[r:HAS_COLUMN]->(c:HwColumn) RETURN [id(c), c.name] ORDER BY r.last_seen IS NOT NULL, c.name } AS columns
 
-// times: When these hops between datasets were seen
+// times: First and last observation of hops between datasets
 UNWIND $given.edges AS edge
 MATCH ()-[f:FEEDS]->() WHERE id(f) = edge
 RETURN edge, f.first_seen AS first, f.last_seen AS last
 
-// touched: Which of these datasets, or of the owners of these columns, may be one with others
+// touched: Datasets among these, or owners of these columns, that may be one with others
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 WITH node, coalesce(n.dataset, n.key) AS key, CASE WHEN n:HwColumn THEN n.name END AS path

@@ -15,7 +15,7 @@ RETURN collect({node: node, dataset: d {.key, .namespace, .name, .title, .symlin
   owner_types: CASE WHEN owned IS NULL THEN coalesce(d.owner_types, []) ELSE owned.owner_types END,
   gone: coalesce(d.dropped, false) OR r.last_seen IS NOT NULL}) AS assets
 
-// column_edges: What these columns go into or decide, one level of an impact
+// column_edges: Columns and datasets derived from or decided by these columns, one level of an impact
 UNWIND $given.nodes AS node
 MATCH (a)-[e:DERIVES|INFLUENCES]->(b) WHERE id(a) = node
 RETURN collect(node) AS sources, collect(id(b)) AS targets, collect(id(e)) AS edges,
@@ -32,7 +32,7 @@ RETURN node, head(collect([x.set, x.criticality])) AS declared
 MATCH (d:HwDataset) WHERE d.key IN $given.keys AND d.tenant = $given.tenant
 RETURN collect(id(d)) AS ids
 
-// declared: What is declared and reported of columns and datasets that decides a severity; nothing of the others
+// declared: Declared and reported properties of columns and datasets that decide a severity, where there are any
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 OPTIONAL MATCH (owner:HwDataset)-[:HAS_COLUMN]->(n)
@@ -44,7 +44,7 @@ WITH node, coalesce(d.classification, '') AS classification,
 WHERE classification <> '' OR size(own) + size(whole) > 0
 RETURN collect({node: node, classification: classification, own: own, whole: whole}) AS declared
 
-// facts: What a policy asks of assets: whose column, type, criticality
+// facts: Facts of assets for a policy: dataset, type, criticality
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 OPTIONAL MATCH (d:HwDataset)-[:HAS_COLUMN]->(n)
@@ -54,7 +54,7 @@ RETURN collect(node) AS nodes, collect(n.key) AS keys, collect(coalesce(id(d), i
     THEN EXISTS { MATCH (d)-[:HAS_COLUMN]->(field) WHERE field.name STARTS WITH n.name + '.' }
     ELSE false END) AS parted
 
-// feeds: What these datasets feed, one level of an impact, and what a policy asks of what is fed
+// feeds: Datasets that these feed, one level of an impact, with facts for a policy
 CALL () {
   UNWIND $given.nodes AS node
   MATCH (a)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(b) WHERE id(a) = node
@@ -64,7 +64,7 @@ CALL () {
 RETURN sources, targets, edges, jobs, [b IN fed | id(b)] AS nodes, [b IN fed | b.key] AS keys,
   [b IN fed | coalesce(b.type, '')] AS types, [b IN fed | coalesce(b.criticality, '')] AS criticalities
 
-// hops: Hops of a page: the job, and what it does
+// hops: Hops of a page: the job, and its transformation
 UNWIND $given.edges AS edge
 MATCH ()-[e:DERIVES|INFLUENCES|FEEDS]->() WHERE id(e) = edge
 RETURN collect({edge: edge, job: e.job, type: e.type, kind: e.kind, subtype: e.subtype, masking: e.masking,
@@ -98,7 +98,7 @@ MATCH (d)-[:HAS_COLUMN]->(c:HwColumn)<-[v:DERIVES]-(s)
 WHERE v.plan = plan AND v.type = 'DIRECT' AND coalesce(s.dataset, s.key) IN sides
 RETURN edge, collect(DISTINCT id(c)) AS targets
 
-// makers: Jobs that have a criticality, declared or reported; and what the latest run that wrote each dataset published
+// makers: Jobs that have a criticality, declared or reported; and the publication by the latest run that wrote each dataset
 CALL () {
   UNWIND $given.jobs AS key
   MATCH (j:HwJob {key: key})
@@ -133,5 +133,5 @@ RETURN jobs, published
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(c:HwColumn) WHERE d.key IN $given.datasets
 RETURN id(c) AS id, c.name AS name, r.last_seen IS NOT NULL AS gone ORDER BY c.key
 
-// used: Whether a job was observed to read or write a dataset, under any of its names
+// used: Check whether a job was observed to read or write a dataset, under any of its names
 RETURN EXISTS { MATCH (d:HwDataset)<-[r:READS|WRITES]-(:HwJob) WHERE d.key IN $given.keys AND r.observed } AS used

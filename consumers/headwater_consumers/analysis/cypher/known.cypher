@@ -1,4 +1,4 @@
-// broken_chains: Micro-batches that don't fit the one before, query by query: by the index of what is broken
+// broken_chains: Micro-batches that don't fit the previous one, query by query: by the index of broken ones
 MATCH (s:HwSegment)
 USING INDEX SEEK s:HwSegment(_broken)
 WHERE s._broken >= $given.after AND s.tenant = $given.tenant AND (s._broken > $given.after OR any(batch IN s.broken WHERE batch > $given.batch))
@@ -58,19 +58,19 @@ WHERE n.key > $given.after AND n.tenant = $given.tenant AND EXISTS {
 RETURN n {.key, .name} AS properties
 ORDER BY n.key LIMIT $given.limit
 
-// consumers_by_prefix: Consumers whose keys begin so
+// consumers_by_prefix: Consumers by a prefix of their keys
 MATCH (c:HwConsumer)
 USING INDEX SEEK c:HwConsumer(key)
 WHERE c.key STARTS WITH $given.prefix AND c.tenant = $given.tenant
 RETURN c.key AS key, c.name AS name ORDER BY c.key LIMIT $given.limit
 
-// count_broken_chains: How many pairs of neighbouring micro-batches don't fit together
+// count_broken_chains: Number of pairs of neighbouring micro-batches that don't fit together
 MATCH (s:HwSegment)
 USING INDEX s:HwSegment(_broken)
 WHERE s._broken IS NOT NULL AND s.tenant = $given.tenant
 RETURN sum(size(s.broken)) AS total
 
-// count_consumers: How many consumers that are declared now pass the filters
+// count_consumers: Number of declared consumers that pass the filters
 MATCH (n:HwConsumer)
 USING INDEX SEEK n:HwConsumer(key)
 WHERE n.key > '' AND n.tenant = $given.tenant AND EXISTS {
@@ -81,7 +81,7 @@ WHERE n.key > '' AND n.tenant = $given.tenant AND EXISTS {
     AND any(i IN range(0, size(coalesce(x.tags, [])) - 1) WHERE x.tags[i] = $given.tag AND ($given.value IS NULL OR x.tag_values[i] = $given.value)) })
 RETURN count(n) AS total
 
-// count_datasets: How many Dataset nodes pass the filters
+// count_datasets: Number of Dataset nodes that pass the filters
 MATCH (n:HwDataset)
 WHERE n.tenant = $given.tenant AND ($given.namespaces IS NULL OR n.namespace IN $given.namespaces)
   AND ($given.owner IS NULL OR $given.owner IN n.owners OR n.key IN $given.owned
@@ -94,7 +94,7 @@ WHERE n.tenant = $given.tenant AND ($given.namespaces IS NULL OR n.namespace IN 
   AND ($given.types IS NULL OR n.type IN $given.types) AND ($given.gone IS NULL OR coalesce(n.dropped, false) = $given.gone)
 RETURN count(n) AS total
 
-// count_jobs: How many Job nodes pass the filters
+// count_jobs: Number of Job nodes that pass the filters
 MATCH (n:HwJob)
 WHERE n.tenant = $given.tenant AND ($given.namespaces IS NULL OR n.namespace IN $given.namespaces)
   AND ($given.owner IS NULL OR $given.owner IN n.owners
@@ -105,7 +105,7 @@ WHERE n.tenant = $given.tenant AND ($given.namespaces IS NULL OR n.namespace IN 
   AND ($given.types IS NULL OR n.processing_type IN $given.types)
 RETURN count(n) AS total
 
-// count_runs: How many runs are in each of some states, in a span of time
+// count_runs: Number of runs in each of some states, in a span of time
 UNWIND $given.states AS state
 MATCH (r:HwRun)
 WHERE r.state = state AND coalesce(r.inferred_state, r.state) IN $given.shown AND r.last_seen IS NOT NULL AND r.tenant = $given.tenant
@@ -209,7 +209,7 @@ WITH key, $given.owner IN n.owners OR EXISTS { (n)<-[:DECLARES]-(x:HwDeclaration
       AND any(i IN range(0, size(coalesce(r.tags, [])) - 1) WHERE r.tags[i] = $given.tag AND ($given.value IS NULL OR r.tag_values[i] = $given.value)) } AS tagged
 RETURN collect(CASE WHEN owned THEN key END) AS owned, collect(CASE WHEN tagged THEN key END) AS tagged
 
-// labels: What events report of datasets: owners, tags, classification and criticality
+// labels: Reported labels of datasets: owners, tags, classification and criticality
 UNWIND $given.keys AS key
 MATCH (n:HwDataset {key: key})
 RETURN n.key AS key, n.owners AS owners, n.owner_types AS owner_types, n.tags AS tags, n.tag_values AS tag_values,

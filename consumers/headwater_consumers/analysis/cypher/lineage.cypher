@@ -1,4 +1,4 @@
-// beyond_downstream: Which datasets these feed, and which of them themselves, at the end of a search; with keys of all that it found
+// beyond_downstream: Datasets that these feed, and those that feed themselves, at the end of a search; with keys of all that it found
 CALL () {
   UNWIND $given.nodes AS node
   MATCH (a)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(b)
@@ -17,7 +17,7 @@ CALL () {
 }
 RETURN targets, looped, loops, found, keys
 
-// beyond_upstream: Which datasets these are fed by, and which of them themselves, at the end of a search; with keys of all that it found
+// beyond_upstream: Datasets that feed these, and those that feed themselves, at the end of a search; with keys of all that it found
 CALL () {
   UNWIND $given.nodes AS node
   MATCH (a)<-[f:FEEDS]-()<-[:GOES_INTO*0..1]-(b:HwDataset)
@@ -56,7 +56,7 @@ WHERE id(a) = node AND ($given.jobs IS NULL OR e.job IN $given.jobs)
 RETURN collect(node) AS sources, collect(id(b)) AS targets, collect(id(e)) AS edges,
   collect(e.type = 'DIRECT') AS direct, collect(e.plan) AS plans
 
-// columns_shown: Which columns, and datasets as a whole, the filters leave
+// columns_shown: Columns, and datasets as a whole, that pass the filters
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 OPTIONAL MATCH (owner:HwDataset)-[:HAS_COLUMN]->(n)
@@ -68,7 +68,7 @@ WHERE ($given.namespaces IS NULL OR d.namespace IN $given.namespaces)
       AND (field IS NULL OR d.tag_fields[i] IN ['', field])))
 RETURN collect(node) AS nodes
 
-// columns_upstream: Columns and whole datasets that these come from, one level of lineage, and what influences the datasets of these
+// columns_upstream: Columns and whole datasets that these come from, one level of lineage, and influences on the datasets of these
 CALL () {
   UNWIND $given.nodes AS node
   MATCH (a)<-[e:DERIVES|INFLUENCES]-(b)
@@ -106,7 +106,7 @@ WHERE id(a) = node
   AND ($given.since IS NULL OR f.last_seen >= $given.since OR (f.declared AND $given.as_of IS NULL))
 RETURN collect(node) AS sources, collect(id(b)) AS targets, collect(id(f)) AS edges
 
-// datasets_shown: Which datasets the filters leave
+// datasets_shown: Datasets that pass the filters
 UNWIND $given.nodes AS node
 MATCH (n:HwDataset) WHERE id(n) = node
   AND ($given.namespaces IS NULL OR n.namespace IN $given.namespaces)
@@ -162,14 +162,14 @@ UNWIND $given.keys AS key
 MATCH (j:HwJob {key: key})
 RETURN collect(j {.key, .namespace, .name, .processing_type}) AS jobs
 
-// known_since: When a dataset or column was first seen, by any job, query or schema; a column that no schema has, with its dataset
+// known_since: First observation of a dataset or column, by any job, query or schema; a column that no schema has, with its dataset
 MATCH (n) WHERE id(n) = $given.node
 WITH n, head([(d:HwDataset)-[h:HAS_COLUMN]->(n) | [d, h.first_seen]]) AS owner
 WITH owner[1] AS first, coalesce(owner[0], n) AS d
 WITH first, [()-[l:READS|WRITES]->(d) | l.first_seen] + [(d)-[h:HAS_COLUMN]->() | h.first_seen] AS times
 RETURN coalesce(first, reduce(least = null, t IN times | CASE WHEN least <= t OR t IS NULL THEN least ELSE t END)) AS first
 
-// last_complete: When the last complete application run of jobs began to write datasets, by a time; in microseconds
+// last_complete: First writes of datasets by jobs in their last complete application runs, by a time; in microseconds
 UNWIND $given.pairs AS pair
 CALL (pair) {
   MATCH (o)-[u:USED]->(p:HwPlan)
@@ -197,7 +197,7 @@ CALL (pair, application) {
 WITH pair, min(began) AS began
 RETURN pair[0] AS job, pair[1] AS dataset, began.epochMillis * 1000 + began.microsecond % 1000 AS began
 
-// mappings: What hops between datasets do to columns
+// mappings: Column mappings along hops between datasets
 UNWIND $given.hops AS hop
 MATCH (s:HwDataset) WHERE id(s) = hop[0]
 MATCH (t:HwDataset) WHERE id(t) = hop[1]

@@ -4,7 +4,7 @@ USING INDEX d:HwDataset(key)
 WHERE p.last_seen >= $given.since
 RETURN DISTINCT v.version AS version
 
-// open_writes: Batch writes without an end that were announced while they ran, with what they were to write
+// open_writes: Batch writes without an end that were announced while they ran, with their announced outputs
 MATCH (r:HwRun)
 USING INDEX r:HwRun(open, last_seen)
 WHERE r.open = true AND r.last_seen < $given.before AND r.tenant = $given.tenant AND $given.facet IN r.facet_names
@@ -14,7 +14,7 @@ RETURN r {.run_id, .job_namespace, .job_name, .started_at, .last_seen, .parent_r
   COLLECT { MATCH (r)-[:CONSUMED]->(d:HwDataset) WITH DISTINCT d ORDER BY d.key RETURN [d.namespace, d.name] } AS reads
 ORDER BY r.last_seen, r.key
 
-// query: One streaming query: its jobs, the datasets its micro-batches read and wrote, and what its starts reported of their sinks
+// query: One streaming query: its jobs, the datasets its micro-batches read and wrote, and its starts' reports of their sinks
 MATCH (q:HwQuery {key: $given.query}) WHERE q.tenant = $given.tenant
 RETURN
   COLLECT { MATCH (q)-[:OF]->(j:HwJob) RETURN [j.namespace, j.name] ORDER BY j.key } AS jobs,

@@ -14,7 +14,7 @@ RETURN n.name AS name, n.key AS key ORDER BY n.position, n.name
 MATCH (n:HwDataset) WHERE n.key IN $given.keys AND n.tenant = $given.tenant
 RETURN id(n) AS id, n {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS properties ORDER BY n.key
 
-// dataset_prefix: Datasets whose keys begin so
+// dataset_prefix: Datasets by a prefix of their keys
 MATCH (n:HwDataset) WHERE n.key STARTS WITH $given.prefix AND n.tenant = $given.tenant
 RETURN id(n) AS id, n {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS properties ORDER BY n.key LIMIT $given.limit
 
@@ -22,7 +22,7 @@ RETURN id(n) AS id, n {.key, .namespace, .name, .title, .symlinks, .symlink_type
 MATCH (n:HwJob) WHERE n.key IN $given.keys AND n.tenant = $given.tenant
 RETURN id(n) AS id, n {.key, .namespace, .name, .processing_type} AS properties ORDER BY n.key
 
-// job_prefix: Jobs whose keys begin so
+// job_prefix: Jobs by a prefix of their keys
 MATCH (n:HwJob) WHERE n.key STARTS WITH $given.prefix AND n.tenant = $given.tenant
 RETURN id(n) AS id, n {.key, .namespace, .name, .processing_type} AS properties ORDER BY n.key LIMIT $given.limit
 

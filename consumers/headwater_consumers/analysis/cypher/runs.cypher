@@ -2,7 +2,7 @@
 MATCH (r:HwRun) WHERE r.key IN $given.keys AND r.tenant = $given.tenant
 RETURN r {.key, .run_id, .name, .job_namespace, .job_name, .processing_type, state: coalesce(r.inferred_state, r.state), ended_at: coalesce(r.ended_at, r.inferred_ended_at), .inferred_because, .inferred_by, .code_version, .config_version, .plan_digest, .error_type, .error_message, .query_id, .first_batch, .last_batch, began: coalesce(r.started_at, r.first_seen, r.last_seen)} AS run
 
-// by_prefix: Runs whose ids begin so
+// by_prefix: Runs by a prefix of their ids
 UNWIND $given.prefixes AS prefix
 MATCH (r:HwRun) WHERE r._id_start STARTS WITH prefix.start AND r.tenant = $given.tenant AND r.run_id STARTS WITH prefix.id
 WITH DISTINCT r ORDER BY r.run_id LIMIT $given.limit
@@ -21,11 +21,11 @@ WHERE COUNT {
 } > 0
 RETURN j.key AS key ORDER BY key
 
-// count_all_of_job: How many runs a job has in all
+// count_all_of_job: Number of all runs of a job
 MATCH (:HwJob {key: $given.of})<-[:OF]-(r:HwRun)
 RETURN count(r) AS total
 
-// count_of_dataset: How many runs read or wrote a dataset
+// count_of_dataset: Number of runs that read or wrote a dataset
 MATCH (d:HwDataset)<-[link:READS|WRITES]-(:HwJob)<-[:OF]-(r:HwRun)
 USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.of AND type(link) = $given.link AND ($given.states IS NULL OR coalesce(r.inferred_state, r.state) IN $given.states)
@@ -45,7 +45,7 @@ WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d:HwDataset) WHERE type(own) = $giv
   }
 RETURN count(r) AS total
 
-// count_of_job: How many runs a job has
+// count_of_job: Number of a job's runs
 MATCH (:HwJob {key: $given.of})<-[:OF]-(r:HwRun)
 WHERE ($given.states IS NULL OR coalesce(r.inferred_state, r.state) IN $given.states)
   AND all(w IN $given.where WHERE r[w.name] = w.value OR (w.begins AND r[w.name] STARTS WITH w.value))
@@ -56,15 +56,15 @@ WITH coalesce(r.started_at, r.first_seen, r.last_seen, $given.epoch) AS began
 WHERE ($given.since IS NULL OR began >= $given.since) AND ($given.until IS NULL OR began < $given.until)
 RETURN count(*) AS total
 
-// count_of_queries: How many micro-batches of queries are known
+// count_of_queries: Number of known micro-batches of queries
 MATCH (q:HwQuery) WHERE q.key IN $given.queries
 RETURN sum(reduce(total = 0, batches IN [(q)<-[:IN_QUERY]-(s:HwSegment) | s.batches] | total + batches)) AS total
 
-// count_of_run: How many micro-batches were observed in a run
+// count_of_run: Number of micro-batches observed in a run
 MATCH (r:HwRun {key: $given.run})
 RETURN reduce(total = 0, batches IN [(r)<-[in:IN_RUN]-(:HwSegment) | in.batches] | total + batches) AS total
 
-// count_open: How many runs have no end
+// count_open: Number of runs without an end
 MATCH (r:HwRun)
 USING INDEX r:HwRun(open, last_seen)
 WHERE r.open = true AND r.last_seen < $given.before AND r.tenant = $given.tenant
@@ -77,11 +77,11 @@ WITH r, CASE WHEN below > r.last_seen THEN below ELSE r.last_seen END AS seen
 WHERE seen < $given.before
 RETURN count(*) AS total
 
-// count_versions: How many versions a dataset has
+// count_versions: Number of versions of a dataset
 MATCH (d:HwDataset)<-[:OF]-(v:HwVersion) WHERE d.key IN $given.of
 RETURN count(v) AS total
 
-// details: What else is known of a run
+// details: Further details of a run
 MATCH (r:HwRun {key: $given.run})
 RETURN r {.nominal_start, .nominal_end, .engine, .engine_version, .capture_version, .error_stack, .publication,
     .checkpoint_location, .script, .repository, .branch, .package, .image, .user, .service, .campaign, .statement,
@@ -201,7 +201,7 @@ WHERE ($given.since IS NULL OR began >= $given.since) AND ($given.until IS NULL 
 WITH r, began ORDER BY began DESC, r.key DESC LIMIT $given.limit
 RETURN r {.key, .run_id, .name, .job_namespace, .job_name, .processing_type, state: coalesce(r.inferred_state, r.state), ended_at: coalesce(r.ended_at, r.inferred_ended_at), .inferred_because, .inferred_by, .code_version, .config_version, .plan_digest, .error_type, .error_message, .query_id, .first_batch, .last_batch, began: coalesce(r.started_at, r.first_seen, r.last_seen)} AS run
 
-// open: Runs without an end, the longest unseen first; an application is seen with what it started
+// open: Runs without an end, the longest unseen first; an application is seen with the runs that it started
 MATCH (r:HwRun)
 USING INDEX r:HwRun(open, last_seen)
 WHERE r.open = true AND r.last_seen < $given.before AND r.tenant = $given.tenant
@@ -230,17 +230,17 @@ RETURN q.key AS key, q.query_id AS query_id, q.first_batch AS first, q.last_batc
 MATCH (r:HwRun {key: $given.of})-[:IN_QUERY]->(q:HwQuery)
 RETURN q.key AS key, q.query_id AS query_id, coalesce(r.first_batch, q.first_batch) AS first, coalesce(r.last_batch, q.last_batch) AS last ORDER BY q.key
 
-// summarized_of_run: How many micro-batches of a run are in summaries
+// summarized_of_run: Number of a run's micro-batches in summaries
 MATCH (r:HwRun {key: $given.run})
 RETURN reduce(total = 0, batches IN [(r)<-[:IN_RUN]-(s:HwSummary) | s.batches] | total + batches) AS total
 
-// uses: What a run itself reports that it read or wrote
+// uses: Inputs and outputs that a run itself reports
 MATCH (:HwRun {key: $given.run})-[u:CONSUMED|PRODUCED]->(d:HwDataset)
 WHERE type(u) = $given.use
 RETURN d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS dataset, properties(u) AS part
 ORDER BY dataset.namespace, dataset.name, coalesce(part.ordinal, 0) LIMIT $given.limit
 
-// versions: Versions of a dataset, the latest produced first, with what produced each
+// versions: Versions of a dataset, the latest produced first, with the producers of each
 MATCH (d:HwDataset)<-[:OF]-(v:HwVersion) WHERE d.key IN $given.of
 WITH v, [(v)<-[w:WROTE]-(p) | coalesce(p.ended_at, w.first_time, p.last_seen)] AS times
 WITH v, coalesce(reduce(first = null, t IN times | CASE WHEN first IS NULL OR t < first THEN t ELSE first END), $given.epoch) AS made

@@ -27,7 +27,7 @@ WITH collect(s) AS schemas
 UNWIND schemas[..$given.most] AS s
 RETURN s {.digest, .columns, .data_types, .nullable, .first_seen, .last_seen} AS schema, size(schemas) AS total
 
-// of_column: The schemas with a column of a dataset by any of its names, and what they state of it
+// of_column: Schemas with a column of a dataset by any of its names, and its type and nullability in each
 MATCH (d:HwDataset)<-[:OF]-(s:HwSchemaVersion)
 USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.keys AND $given.column IN s.columns
@@ -36,7 +36,7 @@ RETURN s.data_types[at] AS type, s.nullable[at] AS nullable, min(s.first_seen) A
 ORDER BY last_seen DESC, first_seen DESC, type, nullable
 LIMIT $given.most
 
-// reported: When schemas were first reported
+// reported: First reports of schemas
 UNWIND $given.keys AS key
 MATCH (s:HwSchemaVersion {key: key})
 RETURN s.key AS key, s.first_seen AS first_seen

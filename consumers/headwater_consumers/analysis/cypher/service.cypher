@@ -15,5 +15,5 @@ CALL () {
 RETURN v.version AS version, aliases + renames + drops > 0 AS several_names,
   consumes > 0 AS consumers, declarations > 0 AS declarations, progress
 
-// ping: Whether the graph answers a question
+// ping: Check that the graph answers a question
 RETURN 1 AS one

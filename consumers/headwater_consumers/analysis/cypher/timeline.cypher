@@ -1,4 +1,4 @@
-// counts: How many micro-batches these queries have, in segments that are wholly in a span of time
+// counts: Number of micro-batches of these queries, in segments that are wholly in a span of time
 UNWIND $given.queries AS query
 MATCH (s:HwSegment)
 WHERE s.query = query AND s.start >= 0
@@ -13,7 +13,7 @@ WHERE s.query = query AND s.start >= 0
   AND (s.first_time < $given.begin OR s.last_time >= $given.end)
 RETURN s.query AS query, s.first_batch AS first, s.last_batch AS last
 
-// overview: Segments of queries in a span of time, the latest first, with what is plain to see of each
+// overview: Segments of queries in a span of time, the latest first, with the summary properties of each
 UNWIND $given.queries AS query
 CALL (query) {
   MATCH (s:HwSegment)

@@ -1,4 +1,4 @@
-// ahead: What hops lead to: names of datasets and what reads and writes them, steps of plans that keep state, and segments with wanted offsets
+// ahead: Look-ups for the next hops: names of datasets, their readers and writers, steps of plans that keep state, and segments with wanted offsets
 CALL () {
   UNWIND $given.datasets AS key
   MATCH (d:HwDataset {key: key})
@@ -74,7 +74,7 @@ CALL (query) {
 }
 RETURN query, s.contested AS batches
 
-// event_time: What each start of a query reported of its event time; null for one that reported nothing
+// event_time: Event times that each start of a query reported; null for one that reported nothing
 MATCH (:HwQuery {key: $given.query})<-[:IN_QUERY]-(r:HwRun)
 RETURN DISTINCT head([i IN range(0, size(coalesce(r.facet_names, [])) - 1)
   WHERE r.facet_names[i] = $given.facet | r.facets[i]]) AS reported
@@ -105,7 +105,7 @@ CALL (probe) {
 RETURN probe.n AS n, probe.start AS at, s.start AS start, s.first_batch AS first, s.last_batch AS last,
   s.last_time.epochMillis * 1000 + s.last_time.microsecond % 1000 AS last_time
 
-// probe_segments: Probes: the first segment at or after a batch, with the ranges of what it read or wrote of a dataset
+// probe_segments: Probes: the first segment at or after a batch, with the ranges that it read or wrote of a dataset
 UNWIND $given.probes AS probe
 CALL (probe) {
   MATCH (s:HwSegment)
@@ -140,7 +140,7 @@ CALL (j, want) {
 RETURN want.n AS n, 'Run' AS label, r {.*} AS properties, j {.key, .namespace, .name, .processing_type} AS job,
   [(r)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses
 
-// runs: Runs by key, with what they read and wrote
+// runs: Runs by key, with their inputs and outputs
 UNWIND $given.keys AS key
 MATCH (r:HwRun {key: key})
 RETURN 0 AS n, 'Run' AS label, r {.*} AS properties,
@@ -176,7 +176,7 @@ UNWIND $given.versions AS version
 MATCH (:HwVersion {key: version})<-[r:READ|WROTE]-(s:HwSegment)
 RETURN s.query AS query, r.batches AS batches LIMIT $given.limit
 
-// version_known: Whether a version is known
+// version_known: Check whether a version is known
 MATCH (v:HwVersion {key: $given.key})
 RETURN v.key AS key
 

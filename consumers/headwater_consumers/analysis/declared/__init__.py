@@ -1,10 +1,10 @@
-"""What is declared of datasets, jobs and consumers: by set, and of one subject by all sets that declare it.
+"""Declarations of datasets, jobs and consumers: by set, and for one subject by all sets that declare it.
 
 answer    the answers
-merge     one subject's declarations of several sets → what is shown, and where they contradict each other
+merge     one subject's declarations of several sets → values to show, and contradictions
 ask       the questions
-consumers who reads some datasets or columns
-owners    who answers for some datasets, jobs or consumers
+consumers consumers of some datasets or columns
+owners    owners of some datasets, jobs or consumers
 """
 
 from headwater_consumers.analysis.declared.answer import Contradiction, Declaration, Declared, SetState
@@ -15,11 +15,11 @@ from headwater_consumers.analysis.declared.ask import (
     declared_edges,
     declared_of_datasets,
     declared_together,
+    existing_declarations,
     feeds_elsewhere,
     holding_elsewhere,
     set_progress,
     set_state,
-    there,
     unknown_datasets,
 )
 from headwater_consumers.analysis.declared.consumers import (
@@ -45,6 +45,7 @@ __all__ = [
     "declared_edges",
     "declared_of_datasets",
     "declared_together",
+    "existing_declarations",
     "feeds_elsewhere",
     "holding_elsewhere",
     "merge",
@@ -52,6 +53,5 @@ __all__ = [
     "owners_by_key",
     "set_progress",
     "set_state",
-    "there",
     "unknown_datasets",
 ]

@@ -11,13 +11,13 @@ from headwater_consumers.analysis.sensitivity import level_of
 
 @dataclass(frozen=True, slots=True)
 class SetState:
-    """What is in the graph of a declaration set.
+    """State of a declaration set in the graph.
 
     Attributes:
-        revision: its latest; 0: none is there.
-        items: keys of the declarations that it lists.
-        missing: those of them that aren't there.
-        format, source, document: of that revision.
+        revision: latest revision; 0: none.
+        items: keys of the declarations that the revision lists.
+        missing: keys of these that the graph doesn't have yet.
+        format, source, document: format, location and text of the revision's file.
     """
 
     revision: int = 0
@@ -30,17 +30,17 @@ class SetState:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One declaration as it is in the graph.
+    """A declaration in the graph.
 
     Attributes:
-        key: of the Declaration.
+        key: key of the Declaration node.
         set: id of its set.
-        subject: key of what it declares.
+        subject: key of the declared dataset, job or consumer.
         subject_type: `dataset`, `job` or `consumer`.
-        namespace: of the subject; None: a consumer, which has none.
-        name: of the subject.
-        values: what it states, by name of the property.
-        columns: what it states of columns, by path and name of the property.
+        namespace: namespace of the subject; None: a consumer, which has none.
+        name: name of the subject.
+        values: declared values, by name of the property.
+        columns: declared values of columns, by path and name of the property.
     """
 
     key: str
@@ -55,12 +55,12 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A property that sets give different values.
+    """A property for which sets declare different values.
 
     Attributes:
-        subject: key of what they declare.
+        subject: key of the declared dataset, job or consumer.
         subject_type: `dataset`, `job` or `consumer`.
-        name: of the subject.
+        name: name of the subject.
         column: path of the column; None: the subject itself.
         property: name of the property.
         values: value by id of the set; the first is the one that is shown.
@@ -76,13 +76,13 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What is declared of one dataset, job or consumer, by all sets together.
+    """Declarations of one dataset, job or consumer, merged from all sets.
 
     Attributes:
         sets: ids of the sets that declare it, in code-point order.
-        values: by name of the property; of sets that differ, the value of the first.
-        columns: by path and name of the property; likewise.
-        contradictions: where the sets differ.
+        values: values by name of the property; where sets differ, the first set's.
+        columns: values by path and name of the property; where sets differ, the first set's.
+        contradictions: properties for which the sets differ.
     """
 
     sets: list[str] = field(default_factory=list)
@@ -91,7 +91,7 @@ class Declared:
     contradictions: list[Contradiction] = field(default_factory=list)
 
     def sensitivity(self) -> str | None:
-        """The greatest of the whole and of its columns; None where none is declared."""
+        """Greatest sensitivity of the dataset and of its columns; None where none is declared."""
         stated = (values.get("sensitivity") for values in (self.values, *self.columns.values()))
         return max(filter(None, stated), key=level_of, default=None)
 

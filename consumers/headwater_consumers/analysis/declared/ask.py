@@ -14,7 +14,7 @@ from headwater_consumers.graph.keys import dataset_key, declaration_set_key, pla
 from headwater_schemas.events import DatasetRef
 
 _NAMED: Final = ("inputs", "outputs", "partition_inputs", "partition_outputs", "_consumes")
-"""Properties that have keys of datasets and columns; answers have their names."""
+"""Properties with keys of datasets and columns; answers have their names instead."""
 _OF_A_MAPPING: Final = ("inputs", "input_fields", "outputs", "output_fields", "transforms")
 _KEY: Final = 32
 """Characters of a key."""
@@ -22,10 +22,10 @@ _NOT_STATED: Final = frozenset({"key", "name", "tenant", "set", "subject", "subj
 
 
 def set_state(reader: Reader, name: str) -> SetState:
-    """What is in the graph of a set.
+    """Return the state of a set in the graph.
 
     Args:
-        reader: of the graph.
+        reader: reader of the graph.
         name: id of the set.
     """
     row = reader.read(lambda tx: tx.row("declared/set", subject=declaration_set_key(reader.tenant, name)))
@@ -42,12 +42,12 @@ def set_state(reader: Reader, name: str) -> SetState:
 
 
 def set_progress(reader: Reader, name: str, keys: Sequence[str]) -> tuple[int, int]:
-    """The latest revision of a set, 0 where there is none, and how many of some declarations are there.
+    """Return the latest revision of a set, 0 where there is none, and how many of these declarations the graph has.
 
     Args:
-        reader: of the graph.
+        reader: reader of the graph.
         name: id of the set.
-        keys: of the declarations.
+        keys: keys of the declarations.
     """
     subject = declaration_set_key(reader.tenant, name)
     row = reader.read(lambda tx: tx.one("declared/progress", subject=subject, keys=list(keys)))
@@ -55,25 +55,25 @@ def set_progress(reader: Reader, name: str, keys: Sequence[str]) -> tuple[int, i
 
 
 def declarations(reader: Reader, keys: Iterable[str]) -> list[Declaration]:
-    """Declarations by key, those that are there, in order of key."""
+    """Declarations in the graph, by key, in order of key."""
     keys = list(keys)
     if not keys:
         return []
     return reader.read(lambda tx: _read(tx, "declared/declarations", keys))
 
 
-def there(reader: Reader, keys: Iterable[str]) -> frozenset[str]:
-    """Those of the declarations, by key, that are there."""
+def existing_declarations(reader: Reader, keys: Iterable[str]) -> frozenset[str]:
+    """Keys of the declarations that the graph has."""
     asked = sorted(keys)
     return frozenset(reader.read(lambda tx: tx.one("declared/there", keys=asked)["there"]))
 
 
 def holding_elsewhere(reader: Reader, subjects: Iterable[str], name: str) -> list[Declaration]:
-    """The declarations of other sets that hold of datasets, jobs and consumers, by key of these.
+    """Return other sets' current declarations of datasets, jobs and consumers.
 
     Args:
-        reader: of the graph.
-        subjects: keys of what is declared.
+        reader: reader of the graph.
+        subjects: keys of the declared datasets, jobs and consumers.
         name: id of the set that is left out.
     """
     asked = sorted(subjects)
@@ -81,18 +81,18 @@ def holding_elsewhere(reader: Reader, subjects: Iterable[str], name: str) -> lis
 
 
 def feeds_elsewhere(tx: Transaction, name: str) -> set[tuple[str, str]]:
-    """Which dataset feeds which, by key, by what the jobs of other sets than `name` declare."""
+    """Keys of input and output datasets of jobs that sets other than `name` declare."""
     return {(pair[:_KEY], pair[_KEY:]) for pair in tx.one("declared/feeds_elsewhere", set=name)["pairs"]}
 
 
 def edge_text(output: str, source: str, kind: str | None, expression: str | None, *, masking: bool) -> str:
-    """An edge of declared column lineage, for people: `n/report#total ← n/orders#price (AGGREGATE: sum(price))`."""
+    """Format an edge of declared column lineage: `n/report#total ← n/orders#price (AGGREGATE: sum(price))`."""
     how = ", masked" if masking else ""
     return f"{output} ← {source} ({kind or 'DERIVE'}{how}{'' if expression is None else f': {expression}'})"
 
 
 def declared_edges(reader: Reader, plans: Iterable[tuple[str, str]]) -> dict[tuple[str, str], set[str]]:
-    """The edges of plans that jobs declare, as `edge_text`, by key of the job and digest of the plan."""
+    """Edges of declared jobs' plans, as `edge_text`, by key of the job and digest of the plan."""
     keys = {plan_key(reader.tenant, job, digest): (job, digest) for job, digest in plans}
     out: dict[tuple[str, str], set[str]] = {of: set() for of in keys.values()}
     rows = reader.read(lambda tx: tx.rows("declared/edges", plans=sorted(keys))) if keys else ()
@@ -110,7 +110,7 @@ def declared_edges(reader: Reader, plans: Iterable[tuple[str, str]]) -> dict[tup
 
 
 def with_column(dataset: str, column: str | None) -> str:
-    """A dataset, or a column of it: `n/orders#price`."""
+    """Name of a dataset, or of a column in it: `n/orders#price`."""
     return dataset if column is None else f"{dataset}#{column}"
 
 
@@ -121,18 +121,18 @@ def dataset_names(tx: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, 
 
 
 def declared(tx: Transaction, subjects: Iterable[str]) -> dict[str, Declared]:
-    """What is declared of datasets, jobs and consumers, by key; those of which nothing is are left out."""
+    """Declarations of datasets, jobs and consumers, merged by key; keys without any are left out."""
     return merged(_read(tx, "declared/holding", subjects, shown=True))
 
 
 def declared_together(tx: Transaction, names: Iterable[str]) -> Declared | None:
-    """What is declared of one dataset, job or consumer under any of its names, by key; None where nothing is."""
+    """Declarations of one dataset, job or consumer under any of its names, by key; None where there are none."""
     found = merge(_read(tx, "declared/holding", names, shown=True))
     return found if found.sets else None
 
 
 def declared_of_datasets(tx: Transaction, keys: Iterable[str]) -> dict[str, Declared]:
-    """What is declared of datasets under any of their names, by the key given; without those of which nothing is."""
+    """Declarations of datasets under any of their names, merged by the given key; keys without any are left out."""
     if not tx.declarations:
         return {}
     identities, asked = Identities.of(tx), list(keys)
@@ -146,7 +146,7 @@ def declared_of_datasets(tx: Transaction, keys: Iterable[str]) -> dict[str, Decl
 
 
 def unknown_datasets(reader: Reader, datasets: Iterable[DatasetRef]) -> list[DatasetRef]:
-    """Those of the datasets that the graph doesn't have."""
+    """Datasets that the graph doesn't have."""
     rows = [
         [dataset_key(reader.tenant, dataset.namespace, dataset.name), dataset.namespace, dataset.name]
         for dataset in sorted(set(datasets))
@@ -158,7 +158,7 @@ def unknown_datasets(reader: Reader, datasets: Iterable[DatasetRef]) -> list[Dat
 def _read(
     tx: Transaction, statement: str, keys: Iterable[str], *, shown: bool = False, **more: Any
 ) -> list[Declaration]:
-    """Declarations; with `shown`, datasets that they name by the names that answers show, so that these compare."""
+    """Read declarations; with `shown`, dataset names are replaced by those that answers show, so that they compare."""
     rows = tx.rows(statement, keys=sorted(keys), **more)
     named = {key for row in rows for name in _NAMED for key in row["declaration"].get(name) or ()}
     found = tx.one("declared/names", keys=sorted(named))["names"] if named else ()
@@ -189,11 +189,11 @@ def _declaration(row: Any, names: Mapping[str, tuple[str, str | None]]) -> Decla
 
 
 def stated(properties: Any, names: Mapping[str, tuple[str, str | None]] | None = None) -> dict[str, Any]:
-    """What a declaration states, of all properties of its node or relationship.
+    """Values that a declaration states, from the properties of its node or relationship.
 
     Args:
-        properties: of it.
-        names: of datasets, and of columns with theirs, by the keys that it has of them.
+        properties: properties of the node or relationship.
+        names: names of datasets, and of columns with their dataset, by the keys in the properties.
     """
     out = {
         name: value

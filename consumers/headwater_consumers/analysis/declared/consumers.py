@@ -1,4 +1,4 @@
-"""Consumers of what changes, is wrong or flows on: whom to notify."""
+"""Consumers to notify of data that changes, is wrong or flows on."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class ReadingConsumer:
     """A consumer that reads some of the assets asked about, as declared.
 
     Attributes:
-        key: of the Consumer.
-        name: of the consumer.
+        key: key of the Consumer node.
+        name: name of the consumer.
         type: DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX or TEAM, where declared.
-        owners: who answers for it.
-        on_call: channel of whoever mends it.
-        contact: whom to write to.
+        owners: owners of the consumer.
+        on_call: channel of the people on call.
+        contact: address for questions.
         criticality: how much depends on it.
-        notice_days: how long before a change its people have to know of it.
-        freshness_seconds: how old its data may be.
-        deadline: when its data has to be there.
-        url: where people find it.
-        reads: the assets asked about that it reads, by name; at most 20.
-        reads_total: how many there are.
+        notice_days: notice that its people need before a change.
+        freshness_seconds: greatest age of its data.
+        deadline: time of day when its data has to be there.
+        url: address of the consumer.
+        reads: names of the assets asked about that it reads; at most 20.
+        reads_total: number of these assets.
         sets: ids of the declaration sets that declare it.
     """
 
@@ -53,9 +53,9 @@ class ReadingConsumer:
 
 
 def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer, ...]:
-    """The consumers of datasets and columns, by Neo4j's ids, in order of name, under whatever name they read these.
+    """Consumers of datasets and columns, by Neo4j's ids, in order of name, whatever name they read these by.
 
-    A column is read by who names it, and by who reads its dataset and names no column of it.
+    A column is read by consumers that name it, and by those that read its dataset and name no column of it.
     """
     if not tx.consumers:
         return ()
@@ -65,7 +65,7 @@ def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer
 
 
 def consumers_of_datasets(tx: Transaction, keys: Iterable[str]) -> tuple[ReadingConsumer, ...]:
-    """The consumers of datasets, by key, in order of name, under whatever name they read these."""
+    """Consumers of datasets, by key, in order of name, whatever name they read these by."""
     if not tx.consumers:
         return ()
     identities, asked = Identities.of(tx), sorted(keys)

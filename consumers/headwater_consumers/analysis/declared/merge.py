@@ -1,8 +1,8 @@
-"""What several sets declare of one thing, together: never merged silently.
+"""Merge of several sets' declarations of one subject; a contradiction is never merged silently.
 
-The sets are in code-point order of their ids. Of a property that several of them give, the value of the first set is
-shown, and where others differ, that is a contradiction. Glossary terms, marks and what a consumer reads add up, and so
-do tags: two sets contradict each other only if they give one key different values.
+The sets are in code-point order of their ids. The first set's value of a property is shown; a different value of
+another set is a contradiction. Glossary terms, marks and a consumer's reads add up, and so do tags: two sets contradict
+each other only if they give one key different values.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ PARALLEL: Final = {
     "owners": ("owner_types",),
     "approval_by": ("approval_covers", "approval_sensitivity", "approval_reason", "approval_until"),
 }
-"""Properties that others beside them belong to."""
+"""Properties with the parallel ones that belong to them."""
 MARKS: Final = ("marks", "mark_versions", "mark_spreads", "mark_reasons")
-"""Lists that are one: a mark, and what belongs to it."""
+"""Parallel lists: marks and their properties."""
 _TYPE: Final = "type"
-"""Of a column: two spellings of one type are no contradiction."""
+"""Type of a column: two spellings of one type are no contradiction."""
 _TAGS: Final = "tags"
 _TAG_VALUES: Final = "tag_values"
 _ADDING_UP: Final = frozenset({"glossary", "reads"})
-"""Lists of which each set may have its own: they add up."""
+"""Lists that add up: each set may have its own."""
 _OWN: Final = frozenset({"plan"})
-"""Properties of which each set may have its own: column lineages add up."""
+"""Properties that each set may have its own of: column lineages add up."""
 
 
 def merge(declarations: Iterable[Declaration]) -> Declared:
-    """What declarations of one subject state together."""
+    """Merge declarations of one subject."""
     ordered = sorted(declarations, key=lambda one: (one.set, one.key))
     out = Declared(sets=list(dict.fromkeys(one.set for one in ordered)))
     if not ordered:
@@ -53,7 +53,7 @@ def merge(declarations: Iterable[Declaration]) -> Declared:
 
 
 def merged(declarations: Iterable[Declaration]) -> dict[str, Declared]:
-    """What declarations of several subjects state together, by key of the subject."""
+    """Merge declarations of several subjects, by key of the subject."""
     found: dict[str, list[Declaration]] = {}
     for one in declarations:
         found.setdefault(one.subject, []).append(one)
@@ -61,7 +61,7 @@ def merged(declarations: Iterable[Declaration]) -> dict[str, Declared]:
 
 
 def contradictions(declared: Iterable[Declared]) -> list[Contradiction]:
-    """Where sets contradict each other, in order of type and name."""
+    """Contradictions between sets, in order of type and name."""
     every = [one for each in declared for one in each.contradictions]
     return sorted(every, key=lambda one: (one.subject_type, one.name, one.column or "", one.property))
 

@@ -1,4 +1,4 @@
-"""Who answers for datasets, jobs and consumers, whatever name they were declared or reported by."""
+"""Owners of datasets, jobs and consumers, whatever name they were declared or reported by."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from headwater_consumers.analysis.reader import Transaction
 
 
 def owners_by_key(tx: Transaction, nodes: Sequence[Mapping[str, Any]]) -> dict[str, tuple[OwnerName, ...]]:
-    """Owners by key: those that are declared, else those that events report; of a dataset under each of its names.
+    """Owners by key: declared ones, else those that events report; of a dataset under each of its names.
 
     Args:
-        tx: of the graph.
+        tx: transaction to read in.
         nodes: properties of Datasets, Jobs and Consumers: `key`, `owners`, `owner_types`.
     """
     identities = Identities.of(tx)

@@ -1,8 +1,8 @@
-"""Whether a declared data type is the one that was observed, though one of them is spelled as another system does.
+"""Agreement of a declared data type with the observed one, across the spellings of different systems.
 
-A declaration has the type as its file spells it: Spark's, the database's, or a data contract's logical type. What was
-observed is mostly Spark's. So `varchar(20)` is `string`, and `integer` any whole number; but `bigint` is not `int`, and
-`decimal(10,2)` not `decimal(12,2)`. Of a word that isn't in the table below nothing is known, and so it agrees.
+A declaration has the type as its file spells it: Spark's, the database's, or a data contract's logical type. Observed
+types are mostly Spark's. So `varchar(20)` is `string`, and `integer` any whole number; but `bigint` is not `int`, and
+`decimal(10,2)` not `decimal(12,2)`. A word that isn't in the table below is unknown, and so it agrees.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _KINDS: Final = {
     **dict.fromkeys(("binary", "varbinary", "bytea", "blob"), _BYTES),
     **dict.fromkeys(("array", "map", "struct"), _PARTS),
 }
-"""By the word of a type without its parameters. Only types of one kind, or a number's, may be the same."""
+"""Kind of a type, by its word without parameters. Only types of one kind, or numbers, may be the same."""
 _NUMBERS: Final = frozenset({_WHOLE, _REAL, _DECIMAL, _ANY_NUMBER})
 _OF_ONE_WIDTH: Final = frozenset({"tinyint", "smallint", "int", "bigint"})
-"""Words that everybody uses for the same whole numbers."""
+"""Words that mean the same whole numbers to all systems."""
 _OF_ANY_WIDTH: Final = {"integer": "integer", **dict.fromkeys(("decimal", "numeric", "dec"), "decimal")}
-"""Alone, these are one width to Spark, any to a contract, and to databases one or any."""
+"""Words whose width without parameters depends on the system: one for Spark, any for a contract."""
 _PARAMETERS: Final = re.compile(r"\s*\(([^)]*)\)")
 
 
 def agree(declared: str, observed: str) -> bool:
-    """Whether a column of the observed type may be what is declared; True where that isn't known."""
+    """Return whether a column of the observed type may have the declared one; True where that is unknown."""
     return _agree(_spelled(declared), _spelled(observed))
 
 
@@ -69,7 +69,7 @@ def _agree(declared: DataType, observed: DataType) -> bool:
                 field.name.lower() in types and _agree(field.type, types[field.name.lower()]) for field in fields
             )
     words = [_outermost(each) for each in (declared, observed)]
-    # Of an array, a map or a struct a single word may have been left: `ARRAY`.
+    # An array, a map or a struct may be declared by a single word: `ARRAY`.
     return words[0] == words[1] or any(_KINDS.get(word) is None for word in words)
 
 
@@ -89,7 +89,7 @@ def _words_agree(one: str, other: str) -> bool:
     (word, parameters), (observed, other_parameters) = _word(one), _word(other)
     kind, observed_kind = _KINDS.get(word), _KINDS.get(observed)
     if word == observed:
-        # Of a text, the length is a limit that not every system keeps.
+        # A text's length is a limit that not every system keeps.
         return kind != _DECIMAL or not (parameters and other_parameters) or parameters == other_parameters
     if kind is None or observed_kind is None:
         return True
@@ -103,7 +103,7 @@ def _words_agree(one: str, other: str) -> bool:
 
 
 def _word(name: str) -> tuple[str, str]:
-    """The word of a type, and its parameters without spaces: `decimal(10, 2)` → `decimal`, `10,2`."""
+    """Split a type into its word and its parameters without spaces: `decimal(10, 2)` → `decimal`, `10,2`."""
     found = _PARAMETERS.search(name)
     parameters = "" if found is None else found[1].replace(" ", "")
     return _PARAMETERS.sub("", name).strip().lower(), parameters

@@ -1,4 +1,4 @@
-"""Whether a dataset, or one of its versions, may be deleted: the dependants that still need it, and what isn't known.
+"""Safe deletion of a dataset, or of one of its versions: dependants that still need it, and gaps in the lineage.
 
 answer  the answer
 ask     the question

@@ -12,11 +12,11 @@ from headwater_schemas.events import MarkSpread
 
 
 class Verdict(StrEnum):
-    """Whether it may go.
+    """Verdict on the deletion.
 
-    - YES: nothing needs it.
-    - NO: something does.
-    - UNKNOWN: nothing is known to, but what is known isn't complete.
+    - YES: nothing needs the dataset.
+    - NO: a dependant needs it.
+    - UNKNOWN: no dependant is known, but lineage is incomplete.
     """
 
     YES = "YES"
@@ -26,16 +26,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HeldMark:
-    """A mark that holds for what is to be deleted.
+    """A mark that applies to the dataset to delete.
 
     Attributes:
-        mark: `legal-hold`, say.
-        of: the dataset that it is declared of.
-        version: the version that it is declared of; None: all of the dataset.
-        spread: how it came from there, where `of` is another dataset; NONE: it is its own.
-        hops: to `of`.
-        reason: as declared.
-        holds: whether such a mark forbids to delete.
+        mark: name of the mark: `legal-hold`, say.
+        of: dataset that declares it.
+        version: version that it is declared for; None: the whole dataset.
+        spread: direction in which it spread here, where `of` is another dataset; NONE: the dataset's own mark.
+        hops: hops to `of`.
+        reason: declared reason.
+        holds: whether such a mark forbids deletion.
     """
 
     mark: str
@@ -49,14 +49,14 @@ class HeldMark:
 
 @dataclass(frozen=True, slots=True)
 class NeedingJob:
-    """A job that reads it.
+    """A job that reads the dataset.
 
     Attributes:
-        job: which.
-        last_seen: when it was last observed to; None: it is declared to.
-        declared: whether it is declared to.
+        job: the job.
+        last_seen: last time it was observed to read; None: it is declared to.
+        declared: whether it is declared to read.
         needs: whether it counts: it is declared, or was observed lately, and writes something that isn't a test.
-        test: whether everything that it writes is marked as a test.
+        test: whether all its outputs are marked as tests.
     """
 
     job: Asset
@@ -68,14 +68,14 @@ class NeedingJob:
 
 @dataclass(frozen=True, slots=True)
 class NeedingQuery:
-    """A streaming query whose checkpoint is on it, so that it doesn't start again without it.
+    """A streaming query whose checkpoint refers to the dataset: it can't restart once the dataset is deleted.
 
     Attributes:
-        query_id: of the query.
-        query_name: where it has one.
-        job: its job, where known.
-        checkpoint: where its checkpoint is, where known.
-        last_seen: when it was last observed to read it.
+        query_id: id of the query.
+        query_name: name of the query, if any.
+        job: job of the query, where known.
+        checkpoint: location of the checkpoint, where known.
+        last_seen: last time it was observed to read the dataset.
     """
 
     query_id: str
@@ -87,21 +87,21 @@ class NeedingQuery:
 
 @dataclass(frozen=True, slots=True)
 class MayDelete:
-    """Whether a dataset, or one of its versions, may be deleted.
+    """Answer: may a dataset, or one of its versions, be deleted.
 
     Attributes:
-        dataset: which.
-        version: of it; None: all of it.
-        newest: whether no later version is known to exist; of a version alone.
-        verdict: see there.
-        marks: that hold for it, its own and those of others.
-        jobs: that read it; of a version that has been superseded, that read this version. Those that need it first.
-        jobs_total: how many there are.
-        queries: whose checkpoints are on it.
-        consumers: that are declared to read it.
-        unknown: what isn't known, as sentences.
-        notes: what isn't known either, and doesn't change the verdict, as sentences.
-        since: observed at this time or later is lately.
+        dataset: the dataset.
+        version: the version; None: the whole dataset.
+        newest: for a version: whether no later one is known.
+        verdict: verdict on the deletion.
+        marks: marks that apply to it, its own and those of others.
+        jobs: jobs that read the dataset, or the superseded version. Those that need it first.
+        jobs_total: number of these jobs.
+        queries: queries whose checkpoints refer to it.
+        consumers: consumers that are declared to read it.
+        unknown: gaps that keep the verdict open, as sentences.
+        notes: gaps that don't change the verdict, as sentences.
+        since: observations from this time on are recent.
     """
 
     dataset: Asset

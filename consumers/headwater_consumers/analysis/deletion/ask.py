@@ -1,4 +1,4 @@
-"""The question: may it be deleted?"""
+"""Question whether a dataset, or one of its versions, may be deleted."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from headwater_schemas.events import MarkSpread
 from headwater_schemas.reasons import leaves_inputs_known
 
 HOLDING: Final = frozenset({"critical", "legal-hold"})
-"""Marks that forbid to delete what has them."""
+"""Marks that forbid deletion."""
 TEST: Final = "test"
-"""A mark of data that nobody depends on: a job that writes nothing else needs nothing."""
+"""Mark of data without dependants: a job that writes nothing else needs nothing."""
 _WAYS: Final = {MarkSpread.DOWNSTREAM: "deletion/upstream", MarkSpread.UPSTREAM: "deletion/downstream"}
-"""Where a mark is declared that comes to a dataset by its spread."""
+"""Statements for the datasets from which a mark reaches a dataset, by its spread."""
 _MOST_JOBS: Final = 1_000
 _MOST_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class DeletionQuestion:
-    """What is to be deleted.
+    """Dataset or version to delete, and what counts against it.
 
     Attributes:
-        dataset: its name.
-        version: of it, or how that begins; None: all of it.
+        dataset: name of the dataset.
+        version: version, or a prefix of it; None: the whole dataset.
         since: a job that was observed to read it at this time or later needs it.
-        holding: marks that forbid it.
-        incomplete: whether it is accepted that what is known isn't complete.
+        holding: marks that forbid deletion.
+        incomplete: whether incomplete lineage is accepted.
     """
 
     dataset: str
@@ -52,11 +52,11 @@ class DeletionQuestion:
 
 
 def may_delete(reader: Reader, question: DeletionQuestion) -> MayDelete:
-    """Whether a dataset, or one of its versions, may be deleted, and what needs it.
+    """Return whether a dataset, or one of its versions, may be deleted, and its dependants.
 
     Raises:
         NotFoundError: no such dataset or version.
-        AmbiguousError: several datasets or versions are called that.
+        AmbiguousError: several datasets or versions have this name.
         QuestionError: a field of the question makes no sense.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
@@ -70,15 +70,15 @@ def _answer(tx: Transaction, question: DeletionQuestion) -> MayDelete:
     names = Identities.of(tx).members(found.asset.key)
     version = None if question.version is None else _version(tx, found.asset, names, question.version)
     is_newest = version is None or not version["superseded"]
-    around = _Around(tx, found)
-    marks = _marks(tx, around, names, None if version is None else version["version"]["version"], question.holding)
+    lineage = _LineageHops(tx, found)
+    marks = _marks(tx, lineage, names, None if version is None else version["version"]["version"], question.holding)
     uses = job_uses(tx, tx.rows("known/jobs_of_dataset", keys=names, link="READS", most=_MOST_JOBS))
     writers = job_uses(tx, tx.rows("known/jobs_of_dataset", keys=names, link="WRITES", most=_MOST_JOBS))
     read = uses if version is None or is_newest else _readers_of(tx, version)
     jobs = _needing(tx, read, question.since)
     queries = tuple(_queries(tx, names)) if is_newest else ()
     consumers = consumers_of_datasets(tx, names) if is_newest else ()
-    may_read = _MayRead(tx, [*names, *around.keys(MarkSpread.UPSTREAM)], question.since)
+    may_read = _MayRead(tx, [*names, *lineage.keys(MarkSpread.UPSTREAM)], question.since)
     unknown = (*_unknown(found.asset, [*uses, *writers], len(uses), may_read), *_unseen(tx))
     needed = any(mark.holds for mark in marks) or any(job.needs for job in jobs) or bool(queries or consumers)
     verdict = Verdict.NO if needed else Verdict.UNKNOWN if unknown and not question.incomplete else Verdict.YES
@@ -112,11 +112,11 @@ def _version(tx: Transaction, dataset: Asset, names: Sequence[str], version: str
     return found[0]
 
 
-class _Around:
-    """What a dataset is made from, and what is made from it, at any distance.
+class _LineageHops:
+    """Datasets upstream and downstream of a dataset, at any distance.
 
     Args:
-        tx: to look up in.
+        tx: transaction to read in.
         found: the dataset.
     """
 
@@ -133,29 +133,31 @@ class _Around:
             }
 
     def keys(self, spread: MarkSpread) -> list[str]:
-        """Keys of the datasets whose marks come to it if they spread so, under all their names."""
+        """Keys of the datasets from which a mark with this spread reaches the dataset, under all their names."""
         return sorted(self._hops[spread])
 
     def hops(self, spread: MarkSpread, key: str) -> int:
-        """Hops to one of them."""
+        """Hops to one of these datasets."""
         return self._hops[spread][key]
 
 
 def _marks(
-    tx: Transaction, around: _Around, names: Sequence[str], version: str | None, holding: frozenset[str]
+    tx: Transaction, lineage: _LineageHops, names: Sequence[str], version: str | None, holding: frozenset[str]
 ) -> tuple[HeldMark, ...]:
-    """A dataset's own marks, those of what it is made from that spread downstream, and the reverse."""
+    """A dataset's own marks, marks of upstream datasets that spread downstream, and the reverse."""
     out = []
     for mark, of_version, spread, reason in _rows(declared(tx, names).values()):
         if version is None or of_version in ("", version):
-            held = HeldMark(mark, around.asset, of_version or None, MarkSpread.NONE, 0, reason or None, mark in holding)
+            held = HeldMark(
+                mark, lineage.asset, of_version or None, MarkSpread.NONE, 0, reason or None, mark in holding
+            )
             out.append((held, spread))
     every = [held for held, _ in out]
     for spreading in _WAYS:
-        for name, known in declared(tx, around.keys(spreading)).items():
+        for name, known in declared(tx, lineage.keys(spreading)).items():
             for mark, of_version, spread, reason in _rows([known]):
                 if spread == spreading.value:
-                    of, hops = resolve_dataset(tx, name).asset, around.hops(spreading, name)
+                    of, hops = resolve_dataset(tx, name).asset, lineage.hops(spreading, name)
                     held = HeldMark(mark, of, of_version or None, spreading, hops, reason or None, mark in holding)
                     every.append(held)
     return tuple(
@@ -194,7 +196,7 @@ def _needing(tx: Transaction, uses: Sequence[JobUse], since: datetime) -> tuple[
 
 
 def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
-    """Those of some datasets, by key and id, that a mark `test` holds for: their own, or one that spreads to them."""
+    """Keys of datasets, of these keys and ids, with a mark `test`: their own, or one that spreads to them."""
     if not datasets or not tx.declarations:
         return set()
     identities = Identities.of(tx)
@@ -202,7 +204,7 @@ def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
     shown = {key: identities.shown_node(node) for key, node in datasets.items()}
     found = {key for key in datasets if _has_test(declared(tx, identities.members(key)).values())}
     for spread, statement in _WAYS.items():
-        # Where such a mark may be declared; then what it spreads to from there.
+        # First the datasets that may declare such a mark; then those that it spreads to.
         near = {*shown.values(), *_reached(tx, shown.values(), statement).found}
         nodes, keys = tx.one("lineage/written", nodes=sorted(near)).values()
         under = {name: node for node, key in zip(nodes, keys, strict=True) for name in identities.members(key)}
@@ -215,7 +217,7 @@ def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
 
 
 def _has_test(known: Iterable[Declared], spread: MarkSpread | None = None) -> bool:
-    """Whether all of a dataset is marked as a test; with a spread, so that it spreads that way."""
+    """Return whether a whole dataset is marked as a test; with a spread, whether that mark spreads so."""
     return any(mark == TEST and not of and (spread is None or way == spread.value) for mark, of, way, _ in _rows(known))
 
 
@@ -239,27 +241,30 @@ class _MayRead:
     """Jobs with incomplete column lineage, by whether they may read a dataset without being known to.
 
     Args:
-        tx: to look up in.
-        near: keys of the dataset and all that is made from it, under all their names.
+        tx: transaction to read in.
+        near: keys of the dataset and of all datasets derived from it, under all their names.
         since: plans that were active at this time or later count, and the latest of each job.
     """
 
     def __init__(self, tx: Transaction, near: Sequence[str], since: datetime) -> None:
-        self.blind: list[Asset] = []
-        """Of which it isn't known what they read."""
+        self.unknown_inputs: list[Asset] = []
+        """Jobs with unknown inputs."""
         self.near: list[Asset] = []
-        """That touch the dataset, or what is made from it."""
+        """Jobs that touch the dataset, or datasets derived from it."""
         self.far: list[Asset] = []
-        """All others: what they read is known, and it isn't the dataset."""
+        """All other jobs: their inputs are known and don't include the dataset."""
         for row in tx.rows("deletion/incomplete", near=sorted(set(near)), since=since):
             inputs_known = row["reads"] and all(map(leaves_inputs_known, row["reasons"]))
-            jobs = self.near if row["near"] else self.far if inputs_known else self.blind
+            jobs = self.near if row["near"] else self.far if inputs_known else self.unknown_inputs
             jobs.append(job_asset(row["job"]))
 
     def unknown(self) -> Iterator[str]:
-        """What keeps a dataset from being free, as sentences."""
-        if self.blind:
-            yield f"{_jobs(self.blind, 'has', 'have')} unknown inputs and may read it, too: {_named(self.blind)}."
+        """Gaps that keep the verdict open, as sentences."""
+        if self.unknown_inputs:
+            yield (
+                f"{_jobs(self.unknown_inputs, 'has', 'have')} unknown inputs and may read it, too: "
+                f"{_named(self.unknown_inputs)}."
+            )
         if self.near:
             yield (
                 f"{_jobs(self.near, 'touches', 'touch')} it or what is made from it, with incomplete column lineage, "
@@ -267,7 +272,7 @@ class _MayRead:
             )
 
     def notes(self) -> Iterator[str]:
-        """What is left out of the verdict."""
+        """Gaps that don't change the verdict."""
         if self.far:
             yield (
                 f"{_jobs(self.far, 'has', 'have')} incomplete column lineage; what is read there is known, and this "
@@ -285,7 +290,7 @@ def _named(jobs: Sequence[Asset]) -> str:
 
 
 def _unknown(dataset: Asset, uses: Sequence[JobUse], readers: int, may_read: _MayRead) -> Iterator[str]:
-    """What is missing before nothing that is known is nothing."""
+    """Gaps in the lineage of a dataset without known dependants."""
     if not any(use.observed for use in uses):
         yield f"No event reports a job that reads or writes {dataset.spelling}: whoever uses it isn't captured."
     if readers == _MOST_JOBS:
@@ -294,6 +299,6 @@ def _unknown(dataset: Asset, uses: Sequence[JobUse], readers: int, may_read: _Ma
 
 
 def _unseen(tx: Transaction) -> Iterator[str]:
-    """Events that the graph doesn't have yet."""
+    """Sentences on events that the graph doesn't have yet."""
     if tx.freshness.stale is not None:
         yield f"The graph is stale: {tx.freshness.stale}."

@@ -1,7 +1,7 @@
 """Differences in lineage between two times, two runs, or two code versions of a job.
 
-sides     one side, as it is asked for and as the graph has it
-diff      the question answered: column edges of two sides compared
+sides     one side of the comparison, as the question has it and as the graph has it
+diff      column edges of two sides compared
 answer    changes of edges, datasets and columns
 """
 

@@ -14,14 +14,14 @@ from headwater_consumers.analysis.schemas import FieldType
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two that are compared.
+    """A side of the comparison.
 
     Attributes:
-        time: the time asked of, or when the run or code version was last seen; None: now.
-        run_id: the run that was asked of.
-        code_version: the code version that was asked of.
+        time: requested time, or when the run or code version was last seen; None: now.
+        run_id: requested run.
+        code_version: requested code version.
         plans: digests of the plans that were active by then.
-        incomplete: whether one of them is incomplete, so that what is missing here may be there in truth.
+        incomplete: whether one of these plans is incomplete, so that edges may be missing on this side.
     """
 
     time: datetime | None
@@ -33,14 +33,14 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class EdgeChange:
-    """Lineage of a column that differs.
+    """A column's lineage that differs between the sides.
 
     Attributes:
-        change: ADDED, REMOVED; CHANGED: it comes from there in another way.
-        job: whose lineage.
-        source: the column, or the dataset as a whole, it comes from; None: from no input, as a constant does.
-        target: the column, or the dataset as a whole, that is made.
-        before, after: what the job does on either side.
+        change: ADDED, REMOVED; CHANGED: the target is derived from the source in another way.
+        job: job of the lineage.
+        source: input column, or input dataset as a whole; None: no input, as for a constant.
+        target: output column, or output dataset as a whole.
+        before, after: transformations of the job on each side.
     """
 
     change: DiffChange
@@ -57,9 +57,9 @@ class DatasetChange:
 
     Attributes:
         change: ADDED or REMOVED.
-        job: which job.
+        job: the job.
         role: READ or WROTE.
-        dataset: which dataset.
+        dataset: the dataset.
     """
 
     change: DiffChange
@@ -74,13 +74,12 @@ class ColumnChange:
 
     Attributes:
         change: ADDED, REMOVED or CHANGED.
-        column: which.
-        time: of the first schema that has it, where it was added; of the last, where it was removed; where it was
-            changed, of the first report of the schema that has it as it is after.
-        before, after: its type and nullability, where it was changed; else None.
-        roles: of two runs or code versions, whether it is otherwise in the schema that the dataset was READ with, in
-            the one that it was written with (WROTE), or both; empty: by the schemas that the dataset had at the sides'
-            times.
+        column: the column.
+        time: time of the first schema with an added column; of the last one with a removed column; for a changed
+            column, of the first report of the schema after the change.
+        before, after: type and nullability of a changed column; else None.
+        roles: for two runs or code versions, whether the schema that the dataset was READ with differs, the one that it
+            was written with (WROTE), or both; empty: schemas that the dataset had at the sides' times were compared.
     """
 
     change: DiffChange
@@ -93,21 +92,21 @@ class ColumnChange:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What is different after from before.
+    """Differences of the later side from the earlier one.
 
     Attributes:
-        before, after: what is compared.
-        jobs: whose lineage is compared.
-        datasets: that are read or written on one side alone; at most 1,000.
-        columns: that are in a schema on one side alone, or of another type, of the datasets that these jobs read or
-            write on either side; at most 1,000. Of runs and code versions by the schemas that their uses name; where
-            these name none, by the schemas at the sides' times.
-        unknown_schemas: datasets that were used with a schema of which the graph has the digest alone, so that its
-            columns can't be compared; at most 1,000.
-        edges: of this page, by target and source.
-        datasets_total, columns_total, edges_total: how many there are.
-        truncated: whether there were more jobs, edges or columns than are looked at, so that more may differ.
-        next_cursor: where the next page of edges begins; None on the last.
+        before, after: the sides.
+        jobs: jobs whose lineage is compared.
+        datasets: datasets that are read or written on one side alone; at most 1,000.
+        columns: columns that are in a schema on one side alone, or of another type, for the datasets that these jobs
+            read or write on either side; at most 1,000. Runs and code versions use the schemas that their uses name;
+            where these name none, the schemas at the sides' times.
+        unknown_schemas: datasets that were used with a schema of which the graph has only the digest, so that columns
+            can't be compared; at most 1,000.
+        edges: edges of this page, by target and source.
+        datasets_total, columns_total, edges_total: total numbers of datasets, columns and edges that differ.
+        truncated: whether there were more jobs, edges or columns than the limits, so that more may differ.
+        next_cursor: cursor of the next page of edges; None on the last page.
     """
 
     before: Side

@@ -1,6 +1,6 @@
-"""Answering the question: what differs in lineage between two times, two runs, or two code versions of a job.
+"""Diff of lineage between two times, two runs, or two code versions of a job.
 
-Where the same plans hold on both sides, their digests show that nothing differs, and no edge is read.
+Where both sides have the same plans, their digests show that nothing differs, and no edge is read.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from headwater_consumers.graph.keys import column_key
 from headwater_schemas.events import TransformationKind, TransformationType
 
 MOST_EDGES = 200_000
-"""Of one job's plans on both sides that are looked at."""
+"""Most edges of one job's plans on both sides to compare."""
 
 
 class Endpoints(NamedTuple):
-    """Where an edge goes from and to, by keys."""
+    """Source and target of an edge, by keys."""
 
     source: str | None
     from_column: bool
@@ -42,7 +42,7 @@ class Endpoints(NamedTuple):
 
 
 class PlanEdge(NamedTuple):
-    """One edge of a plan. `expression_id` stands in where the text isn't known."""
+    """An edge of a plan. `expression_id` stands in where the text is unknown."""
 
     plan: str
     endpoints: Endpoints
@@ -51,7 +51,7 @@ class PlanEdge(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Endpoints that differ, and what is done between them on either side."""
+    """Endpoints that differ, and the transformations between them on either side."""
 
     change: DiffChange
     endpoints: Endpoints
@@ -60,7 +60,7 @@ class Compared(NamedTuple):
 
 
 def compare_edges(tx: Transaction, job: str, before: JobSide, after: JobSide) -> tuple[list[Compared], bool]:
-    """What differs between two sides of a job, and whether there were too many edges to look at all."""
+    """Compare two sides of a job; also return whether there were too many edges to compare all."""
     if before.holding == after.holding:
         return [], False
     plans = sorted({plan for plan, _ in before.holding | after.holding})
@@ -73,7 +73,7 @@ def compare_edges(tx: Transaction, job: str, before: JobSide, after: JobSide) ->
 
 
 def compared(before: Iterable[PlanEdge], after: Iterable[PlanEdge]) -> list[Compared]:
-    """Endpoints that are there on one side alone, or between which something else is done."""
+    """Endpoints that exist on one side alone, or whose transformations differ."""
     sides = _by_endpoints(before), _by_endpoints(after)
     out = []
     for endpoints in sides[0].keys() | sides[1].keys():
@@ -117,11 +117,11 @@ def _edge(row: Mapping[str, Any]) -> PlanEdge:
 
 
 MOST_JOBS = 200
-"""Jobs that are compared."""
+"""Most jobs to compare."""
 MOST_SHOWN = 1_000
-"""Changes of datasets, and of schemas, that are shown."""
+"""Most changes of datasets, and of schemas, to show."""
 MOST_COLUMNS = 100_000
-"""Columns of schemas that are looked at."""
+"""Most columns of schemas to compare."""
 
 
 class _Scope(NamedTuple):
@@ -152,21 +152,21 @@ def diff(
     limit: int = 100,
     cursor: str | None = None,
 ) -> Diff:
-    """What is different after from before.
+    """Return the differences of the later side from the earlier one.
 
     Args:
-        reader: of the graph.
-        before: one side.
-        after: the other.
-        job: whose lineage; runs bring their own.
-        dataset: how it is made, by all jobs that write it. With neither, all jobs of which a plan became active between
-            the two times.
+        reader: reader of the graph.
+        before: earlier side.
+        after: later side.
+        job: job whose lineage is compared; runs have their own.
+        dataset: dataset whose lineage is compared, across all jobs that write it. With neither job nor dataset, all
+            jobs that got a new plan between the two times.
         limit: most edges on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
         NotFoundError: no such job, dataset, run or code version.
-        AmbiguousError: several jobs or datasets are called so.
+        AmbiguousError: several jobs or datasets have this name.
         QuestionError: the sides don't go together; the cursor is of another question.
     """
     if before.is_time != after.is_time:
@@ -263,7 +263,7 @@ def _datasets(found: Iterable[_Found]) -> list[DatasetChange]:
 
 
 def _columns(tx: Transaction, found: list[_Found], dataset: Asset | None) -> _Columns:
-    """By the schemas of all datasets that a job reads or writes on either side."""
+    """Changes of columns by the schemas of all datasets that a job reads or writes on either side."""
     if dataset is not None:
         keys = set(Identities.of(tx).members(dataset.key))
     else:
@@ -290,7 +290,7 @@ def _columns(tx: Transaction, found: list[_Found], dataset: Asset | None) -> _Co
 
 
 def _used(tx: Transaction, found: Iterable[_Found]) -> tuple[list[ColumnChange], set[str], list[Asset]]:
-    """By the schemas that uses name on both sides: what differs, keys of the datasets compared, schemas not known."""
+    """Compare the schemas that uses name on both sides: changes, keys of compared datasets, unknown schemas."""
     both = [(each, who) for each in found for who in each.before.schemas.keys() & each.after.schemas.keys()]
     pairs = {(role, key): (each.before.schemas[role, key], each.after.schemas[role, key]) for each, (role, key) in both}
     differing = {who: digests for who, digests in pairs.items() if digests[0] != digests[1]}
@@ -312,7 +312,7 @@ def _used(tx: Transaction, found: Iterable[_Found]) -> tuple[list[ColumnChange],
 
 
 def _between(tx: Transaction, key: str, was: SchemaAt, is_: SchemaAt) -> Iterator[ColumnChange]:
-    """What differs between two schemas of the dataset with that key."""
+    """Changes between two schemas of the dataset with that key."""
     for each in changes(was.fields, is_.fields):
         stated = each.after or each.before
         path = each.column
@@ -325,7 +325,7 @@ def _between(tx: Transaction, key: str, was: SchemaAt, is_: SchemaAt) -> Iterato
 
 
 def _in_schema(first: datetime | None, last: datetime | None, time: datetime | None) -> bool:
-    """Whether a column was in its schema then. `last` is None for one that still is."""
+    """Return whether a column was in its schema at a time. `last` is None for a current column."""
     if time is None:
         return last is None
     return first is not None and first <= time and (last is None or last >= time)

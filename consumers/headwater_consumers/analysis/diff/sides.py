@@ -1,4 +1,4 @@
-"""A side of a comparison, as it is asked for and as the graph has it: which plans and datasets of a job count there."""
+"""A side of a comparison, as the question has it and as the graph has it: its plans and datasets of a job."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Point:
 
     Attributes:
         time: aware.
-        run: a run's id.
-        code_version: of a job that is named.
+        run: id of the run.
+        code_version: code version of a job that is named.
 
     Raises:
-        QuestionError: more than one of them is given.
+        QuestionError: several of them are given.
     """
 
     time: datetime | None = None
@@ -36,18 +36,18 @@ class Point:
     code_version: str | None = None
 
     def __post_init__(self) -> None:
-        """Only one of them."""
+        """Refuse several of them."""
         if sum(part is not None for part in (self.time, self.run, self.code_version)) > 1:
             raise QuestionError("Compare times, runs or code versions, one of them on a side.", field="before")
 
     @property
     def is_time(self) -> bool:
-        """Whether it is a time, now included."""
+        """True if this is a time, now included."""
         return self.run is None and self.code_version is None
 
 
 MOST_RUNS = 1_000
-"""Runs of a code version whose datasets are looked at, the latest ones."""
+"""Most runs of a code version whose datasets are read, the latest ones."""
 
 _ROLES = {"READS": Role.READ, "WRITES": Role.WROTE}
 _SHOWN_VERSIONS = 5
@@ -60,8 +60,8 @@ class PlanAt:
     """A plan on one side.
 
     Attributes:
-        digest: of its column lineage.
-        complete: whether its lineage is.
+        digest: digest of its column lineage.
+        complete: whether its column lineage is complete.
     """
 
     digest: str
@@ -70,15 +70,15 @@ class PlanAt:
 
 @dataclass(frozen=True, slots=True)
 class JobSide:
-    """One job on one side.
+    """A job on one side.
 
     Attributes:
-        time: what the side stands for in time; None: now.
-        plans: by key, those that were active by then.
-        holding: by which of them it writes which datasets, pairs of keys.
-        datasets: that it read and wrote.
-        schemas: digests of the schemas that its latest run read and wrote them with, of a run or code version alone;
-            without those that no use names.
+        time: time of the side; None: now.
+        plans: plans that were active by then, by key.
+        holding: pairs of keys of a plan and a dataset that it writes.
+        datasets: datasets that the job read and wrote.
+        schemas: for a run or code version, digests of the schemas that its latest run read and wrote them with; without
+            those that no use names.
     """
 
     time: datetime | None
@@ -89,7 +89,7 @@ class JobSide:
 
 
 def job_side(tx: Transaction, job: str, point: Point) -> JobSide:
-    """A job, by its node's key, on a side.
+    """Return a job, by its node's key, on a side.
 
     Raises:
         NotFoundError: no such run, or the job has no run of that code version.
@@ -111,11 +111,11 @@ def job_side(tx: Transaction, job: str, point: Point) -> JobSide:
 
 
 def job_of_run(tx: Transaction, run_id: str) -> Asset:
-    """The job of a run.
+    """Return the job of a run.
 
     Raises:
         NotFoundError: there is no such run.
-        QuestionError: nothing is known of its job.
+        QuestionError: the run's job is unknown.
     """
     run = resolve_run(tx, run_id)
     if run.job is None:
@@ -136,10 +136,10 @@ def _version_side(tx: Transaction, job: str, code_version: str) -> JobSide:
 
 
 def _whole_version(tx: Transaction, job: str, text: str) -> str:
-    """The code version of the job that begins so, `1a2b3c4d5e6f-dirty` too; `text` itself where none does.
+    """Complete the prefix of a code version of the job, also `1a2b3c4d5e6f-dirty`; `text` itself where none matches.
 
     Raises:
-        AmbiguousError: several do.
+        AmbiguousError: several match.
     """
     commit, dash, mark = text.partition("-")
     if len(commit) < _SHORTEST_VERSION:
@@ -149,7 +149,7 @@ def _whole_version(tx: Transaction, job: str, text: str) -> str:
     if text in known:
         return text
     begun = [version for version in known if version.startswith(text)]
-    # As tables print it: the commit shortened, and what follows its dash whole. Without a dash the clean one is meant.
+    # As in tables: the commit shortened, and its suffix after the dash whole. Without a dash the clean one is meant.
     same = [version for version in known if version.partition("-")[1:] == (dash, mark)]
     found = same or begun
     if len(found) > 1:
@@ -158,7 +158,7 @@ def _whole_version(tx: Transaction, job: str, text: str) -> str:
 
 
 def _side_of_runs(tx: Transaction, job: str, runs: list[str], time: datetime | None) -> JobSide:
-    """A job as if these had been all of its runs."""
+    """Build the side of a job with only these runs."""
     plans: dict[str, PlanAt] = {}
     uses: dict[str, list[PlanUse]] = {}
     for row in tx.rows("diff/uses_of_runs", job=job, runs=runs):
@@ -177,7 +177,7 @@ def _side_of_runs(tx: Transaction, job: str, runs: list[str], time: datetime | N
 
 
 def _schemas(tx: Transaction, runs: list[str]) -> dict[tuple[Role, str], str]:
-    """By what the runs' uses state; of the latest run, the first of these, by what its micro-batches state too."""
+    """Schemas that the runs' uses state; for the latest run, which is the first, also those of its micro-batches."""
     rows = tx.rows("diff/schemas_of_runs", runs=runs)
     out = {(_ROLES[row["type"]], row["dataset"]): str(row["digest"]) for row in rows}
     latest = resolve_run(tx, runs[0])
@@ -190,7 +190,7 @@ def _schemas(tx: Transaction, runs: list[str]) -> dict[tuple[Role, str], str]:
 
 
 def _at(tx: Transaction, job: str, time: datetime | None) -> dict[tuple[Role, str], Asset]:
-    """Those seen by then, and still: by the latest run that had begun by then, or later."""
+    """Datasets that the job used by that time and still used in its latest run that had begun by then, or later."""
     latest = moment(tx.rows("diff/latest_run", job=job, as_of=time)[0]["first_seen"])
     return _datasets(row for row in tx.rows("diff/links_at", job=job) if _counts(row, latest, time))
 

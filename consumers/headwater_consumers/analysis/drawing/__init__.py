@@ -1,4 +1,4 @@
-"""The graph around a dataset, for drawing: nodes, and every edge between them.
+"""Graph around a dataset, for drawing: nodes, and every edge between them.
 
 answer      nodes, edges, metadata
 draw        the question answered

@@ -1,4 +1,4 @@
-"""What a drawing is made of."""
+"""Answer of a drawing: nodes, edges, metadata."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater_consumers.analysis.lineage.answer import ColumnMapping, Via
 
 
 class Reach(StrEnum):
-    """Which way to look from the start."""
+    """Direction of the search from the start."""
 
     UPSTREAM = "UPSTREAM"
     DOWNSTREAM = "DOWNSTREAM"
@@ -19,12 +19,12 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DrawnColumn:
-    """A column in its dataset's schema now.
+    """A column in its dataset's current schema.
 
     Attributes:
-        key: of the node.
-        name: its field path.
-        type: its data type, where known.
+        key: key of the node.
+        name: field path.
+        type: data type, where known.
     """
 
     key: str
@@ -34,21 +34,23 @@ class DrawnColumn:
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A dataset.
+    """A dataset of the drawing.
 
     Attributes:
-        asset: which.
-        hops: from the start, the nearer way: negative upstream, positive downstream, 0 the start itself.
-        gone: it was dropped.
-        owners: those that are declared under any of its names, else those that events report.
-        tags: `key`, or `key=value`: those of events, then declared ones, also of its columns.
+        asset: the dataset.
+        hops: signed hops from the start by the shortest path: negative upstream, positive downstream, 0 the start
+            itself.
+        gone: whether it was dropped.
+        owners: owners declared under any of its names, else those that events report.
+        tags: `key`, or `key=value`: tags of events, then declared ones, also of its columns.
         criticality, classification: as events report them, else as declared.
-        owners_of_jobs: of the jobs that write it, whom `impact` names where it has no owners itself; at most 20.
-        more_upstream: how many datasets that feed it aren't in the answer.
-        more_downstream: how many that it feeds aren't.
-        columns: if asked for, in the order of the schema; at most 1,000.
-        columns_total: how many there are; None if not asked for.
-        sensitivity: the greatest that is declared of it or of one of its columns.
+        owners_of_jobs: owners of the jobs that write it, which `impact` names where it has no owners itself; at most
+            20.
+        more_upstream: number of datasets that feed it and aren't in the answer.
+        more_downstream: number of datasets that it feeds and that aren't in the answer.
+        columns: if asked for, columns in the order of the schema; at most 1,000.
+        columns_total: number of columns; None if not asked for.
+        sensitivity: greatest sensitivity that is declared for it or one of its columns.
     """
 
     asset: Asset
@@ -68,16 +70,16 @@ class DrawnNode:
 
 @dataclass(frozen=True, slots=True)
 class DrawnEdge:
-    """Data flows from one dataset to another, or to itself.
+    """Flow of data from one dataset to another, or to itself.
 
     Attributes:
-        key: names the edge: the two keys with `>` between.
+        key: id of the edge: the two keys with `>` between.
         source: key of the dataset that data comes from.
-        target: key of the one that it goes to.
-        via: jobs that make it flow, the one seen last first; at most 10.
-        via_total: how many there are.
-        columns: if asked for, what the jobs do to columns; at most 1,000.
-        columns_total: how many there are; None if not asked for.
+        target: key of the dataset that it goes to.
+        via: jobs that write the target from the source, the one seen last first; at most 10.
+        via_total: number of these jobs.
+        columns: if asked for, the jobs' transformations of columns; at most 1,000.
+        columns_total: number of these transformations; None if not asked for.
     """
 
     key: str
@@ -91,7 +93,7 @@ class DrawnEdge:
 
 @dataclass(frozen=True, slots=True)
 class DrawingMetadata:
-    """What was asked, and how much there is.
+    """Parameters of the question and totals of the answer.
 
     Attributes:
         depth: as asked; None is all.
@@ -114,13 +116,13 @@ class DrawingMetadata:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The graph around a dataset.
+    """Answer: the graph around a dataset.
 
     Attributes:
-        start: the dataset asked of.
-        nodes: the nearest first, the start itself in front.
-        edges: all there are between the nodes.
-        metadata: what was asked, and how much there is.
+        start: dataset asked about.
+        nodes: nodes by distance, the start itself in front.
+        edges: all edges between the nodes.
+        metadata: parameters of the question and totals of the answer.
     """
 
     start: Asset

@@ -1,4 +1,4 @@
-"""Answering the question: the datasets around one, their columns, and the hops between them."""
+"""Drawing of the datasets around one, their columns, and the edges between them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_COLUMNS = 1_000
 
 
 def drawn_nodes(tx: Transaction, hops: Mapping[int, int], *, columns: bool) -> dict[int, DrawnNode]:
-    """Ids and signed hops ⇒ nodes, in that order."""
+    """Nodes by id, from ids and signed hops, in that order."""
     ids = list(hops)
     rows = {row["node"]: row for row in tx.rows("drawing/datasets", nodes=ids)}
     schemas = _schemas(tx, ids) if columns else {}
@@ -135,7 +135,7 @@ def _mappings(
 
 
 MOST_NODES = 1_000
-"""Of one drawing; a person sees no more, and a browser stays smooth."""
+"""Most nodes of a drawing; a person sees no more, and a browser stays smooth."""
 
 
 def draw(
@@ -147,20 +147,20 @@ def draw(
     columns: bool = False,
     limit: int = MOST_NODES,
 ) -> Drawing:
-    """The graph around a dataset.
+    """Return the graph around a dataset.
 
     Args:
-        reader: of the graph.
-        asset: the dataset, as `resolve_dataset` understands.
-        direction: upstream, downstream, or both, which doesn't mean what is downstream of something upstream.
-        depth: most hops from it; None: all.
-        columns: the datasets' columns too, and what the jobs do to them.
+        reader: reader of the graph.
+        asset: the dataset, as `resolve_dataset` understands it.
+        direction: upstream, downstream, or both, which doesn't include datasets downstream of something upstream.
+        depth: most hops from the dataset; None: all.
+        columns: whether to include columns, and the jobs' transformations of them.
         limit: most nodes, the nearest first.
 
     Raises:
         QuestionError: depth or limit below 1.
         NotFoundError: no such dataset; with the nearest names.
-        AmbiguousError: several are called that.
+        AmbiguousError: several datasets have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     check_depth(depth)
@@ -187,17 +187,17 @@ def draw(
 
 
 def keys_around(reader: Reader, asset: str, *, direction: Reach = Reach.BOTH, depth: int | None = 1) -> frozenset[str]:
-    """Keys of the datasets around a dataset and of itself, under all their names, however many they are.
+    """Return the keys of a dataset and of all datasets around it, under all their names.
 
     Args:
-        reader: of the graph.
-        asset: the dataset, as `resolve_dataset` understands.
-        direction: as of `draw`.
-        depth: most hops from it; None: all.
+        reader: reader of the graph.
+        asset: the dataset, as `resolve_dataset` understands it.
+        direction: as in `draw`.
+        depth: most hops from the dataset; None: all.
 
     Raises:
         QuestionError: depth below 1.
-        NotFoundError, AmbiguousError, TimeLimitError, GraphUnreachableError, GraphRefusedError: as of `draw`.
+        NotFoundError, AmbiguousError, TimeLimitError, GraphUnreachableError, GraphRefusedError: as in `draw`.
     """
     check_depth(depth)
 
@@ -236,7 +236,7 @@ def _reached(tx: Transaction, start: int, direction: Reach, depth: int | None) -
 
 
 def _nearest(tx: Transaction, hops: dict[int, int], most: int) -> list[tuple[int, int]]:
-    """The nearest ones; of equally near ones, those with the least keys."""
+    """Nearest nodes; among equally near ones, those with the least keys."""
     row = tx.row("lineage/dataset_keys", nodes=list(hops))
     keys = {} if row is None else dict(zip(row["nodes"], row["keys"], strict=True))
     return sorted(hops.items(), key=lambda item: (abs(item[1]), keys[item[0]]))[:most]

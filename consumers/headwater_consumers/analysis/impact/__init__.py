@@ -1,16 +1,16 @@
-"""What a change does: which assets are hit, how badly, why, and who should do what.
+"""Impact of a change: hit assets, severity, reasons, and actions for their owners.
 
-change        what may be changed
-policy        which step means what, and how bad that is; default_policy.toml is the one that holds by default
-inputs        what else decides that: consumers, criticality, promises, sensitivity, state; stored_inputs looks them up
-start         where a change begins in the graph; reach: how far a part of the data got
+change        changes that can be asked about
+policy        severity of each step of a change; default_policy.toml is the default policy
+inputs        further inputs of a severity: consumers, criticality, promises, sensitivity; stored_inputs reads them
+start         nodes where a change begins in the graph; reach: how far a part of the data got
 graph         small facts of the graph, a level at a time
-moves         the steps that leave an asset
-spread        how far it goes: `walk`, judged by the policy; steps: why an asset is hit, and the numbers of places
-raising       what is judged otherwise for what depends on it
-verdict       consumers of what changes itself, and what isn't known: what the answer as a whole comes to
+moves         steps that leave an asset
+spread        walk through the graph, judged by the policy; steps: causes of hits, and the places of the walk
+raising       rules that replace a severity, by the asset's dependants and state
+verdict       overall answer: consumers of the change itself, and gaps in the lineage
 wording       sentences, and Markdown for a ticket
-answer        what is answered
+answer        the answer
 analyze       the question answered, with caveats and the names, owners and hops of one page
 """
 

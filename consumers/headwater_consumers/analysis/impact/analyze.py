@@ -1,4 +1,4 @@
-"""Answering the question: names, owners and hops of one page, and caveats."""
+"""Impact question: caveats, and names, owners and hops of one page."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ _MOST_NAMED = 3
 def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: ImpactSpread) -> Iterator[str]:
     """Sentences on a change of a column.
 
-    - Jobs that used it by plans that hold no more, and use it no more.
-    - Where it hits nothing: which datasets are made of its dataset all the same.
+    - Jobs that used the column by plans that no longer hold, and don't use it any more.
+    - Where it hits nothing: datasets that are derived from its dataset all the same.
 
     Args:
-        tx: to look names up in.
-        graph: that was asked where the change goes.
-        beginning: what changes.
-        hit: what was hit.
+        tx: transaction to read in.
+        graph: graph of the walk.
+        beginning: start of the change.
+        hit: assets that were hit.
     """
     start = beginning.start
     if beginning.changed.column is None:
@@ -93,11 +93,11 @@ MOST_JOBS = 100
 
 @dataclass(frozen=True, slots=True)
 class ImpactRows:
-    """What the graph has of assets, hops and jobs that are shown: rows by id, or by key.
+    """Graph rows of shown assets, hops and jobs, by id or key.
 
     Attributes:
-        inputs: what decides severities, by asset; without the jobs.
-        critical_jobs: those that have a criticality.
+        inputs: inputs of severities, by asset; without the jobs.
+        critical_jobs: jobs with a criticality.
     """
 
     assets: Mapping[int, Any]
@@ -108,20 +108,20 @@ class ImpactRows:
 
 
 class ImpactDetails:
-    """What a page shows of one change: names, reasons and owners. `look_up` has to be called before it is asked.
+    """Names, reasons and owners of the assets on a page. Call `look_up` before the other methods.
 
     Args:
-        spread: what was hit.
-        nodes: of the page, in order.
-        policy: whose reasons and actions are shown.
-        beginning: what changes.
-        most_jobs: jobs to show.
+        spread: assets that were hit.
+        nodes: nodes of the page, in order.
+        policy: policy with the reasons and actions to show.
+        beginning: start of the change.
+        most_jobs: most jobs to show.
 
     Attributes:
-        spread: what was hit.
-        paths: the steps to each of `nodes`.
+        spread: assets that were hit.
+        paths: steps to each of `nodes`.
         shown_jobs: keys of the jobs to show.
-        rows: what the graph has of them.
+        rows: graph rows of all these.
     """
 
     def __init__(
@@ -141,14 +141,14 @@ class ImpactDetails:
         ordered = ((Cause.JOB not in job.causes, job.rank, job.hops, key) for key, job in spread.jobs.items())
         self.shown_jobs = [key for *_, key in nsmallest(most_jobs, ordered)]
         self.rows = ImpactRows({}, {}, {}, {}, {})
-        # The ways to a thousand assets have most of their steps in common.
+        # Paths to a thousand assets have most of their steps in common.
         self._known_assets: dict[int, Asset] = {}
         self._known_hops: dict[int, ImpactHop] = {}
 
     @staticmethod
     def look_up(tx: Transaction, several: Sequence[ImpactDetails]) -> None:
-        """Look up what nodes and jobs of all of these are called, at once."""
-        # The ways to a thousand assets have most of their steps in common.
+        """Look up the names of nodes and jobs for several changes at once."""
+        # Paths to a thousand assets have most of their steps in common.
         steps = {step for each in several for path in each.paths.values() for step in path}
         on_paths = {node_of(place) for step in steps for place in (step.source, step.target)}
         jobs = dict.fromkeys([*(job for each in several for job in each.shown_jobs), *(_hit(s).job for s in steps)])
@@ -171,11 +171,11 @@ class ImpactDetails:
             each.rows = rows
 
     def items(self) -> tuple[ImpactItem, ...]:
-        """One for each node, in order."""
+        """Build an item for each node, in order."""
         return tuple(self._item(node, self.paths[node]) for node in self._nodes)
 
     def jobs(self, schema: SchemaChange | None, *, late: bool) -> tuple[ImpactedJob, ...]:
-        """The jobs to show."""
+        """Build the jobs to show."""
         shown = []
         for key in self.shown_jobs:
             hit, fails = self.spread.jobs[key], _fails(self.spread, key)
@@ -224,7 +224,7 @@ class ImpactDetails:
         )
 
     def _decision(self, node: int, place: int, rule: int) -> Decision:
-        """How the severity at a place was decided."""
+        """Explain the severity at a place."""
         makers = (self.rows.critical_jobs.get(job) for job in self.spread.makers[place])
         jobs = sorted((job for job in makers if job is not None), key=lambda job: (job.name, job.criticality))
         inputs = replace(self.rows.inputs[node], jobs=tuple(jobs)) if jobs else self.rows.inputs[node]
@@ -273,10 +273,10 @@ def _owners(row: Mapping[str, Any], of: Asset) -> tuple[Owner, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ImpactPage:
-    """Which part of the answer.
+    """Page of the answer.
 
     Attributes:
-        depth: most hops from what changes; None: all.
+        depth: most hops from the change; None: all.
         limit: most items.
         cursor: `next_cursor` of the page before; None asks for the first.
     """
@@ -286,17 +286,17 @@ class ImpactPage:
     cursor: str | None = None
 
     def check(self) -> None:
-        """Refuse what makes no sense.
+        """Check the fields.
 
         Raises:
-            QuestionError: naming the field.
+            QuestionError: a field is invalid; names it.
         """
         check_depth(self.depth)
         check_limit(self.limit)
 
 
 _PLACE = itemgetter(slice(4))
-"""Of an asset in order, what its page is found by."""
+"""Position of an ordered asset, for cursors."""
 
 
 def analyze(
@@ -306,24 +306,24 @@ def analyze(
     page: ImpactPage = ImpactPage(),
     arrivals: Arrivals | None = None,
 ) -> Impact:
-    """What a change does downstream.
+    """Return the downstream impact of a change.
 
     Args:
-        reader: of the graph.
-        change: what changes.
-        policy: how bad that is; None: the one that comes with Headwater.
-        page: which part of the answer.
-        arrivals: asks Kafka when records arrived, for an extent's times; None: it can't be asked.
+        reader: reader of the graph.
+        change: the change.
+        policy: severity policy; None: the one that comes with Headwater.
+        page: page of the answer.
+        arrivals: asks Kafka when records arrived, for an extent's times; None: Kafka can't be asked.
 
     Raises:
         ArrivalsUnknownError: Kafka can't be asked when records arrived.
         QuestionError: a field of the question makes no sense, or the cursor is another question's.
         NotFoundError: no such dataset or column; with the nearest names.
-        AmbiguousError: several datasets are called that.
+        AmbiguousError: several datasets have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     page.check()
-    if "#" not in change.dataset:  # What that may name only the graph knows.
+    if "#" not in change.dataset:  # Only the graph knows how to split the name.
         change.check()
     return reader.read(lambda tx: _answer(tx, named(tx, change), policy or default_policy(), page, arrivals))
 

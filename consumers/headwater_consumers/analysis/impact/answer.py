@@ -1,4 +1,4 @@
-"""Answers of impacts."""
+"""Answers of impact questions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from headwater_consumers.analysis.trace import Part
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who answers for an asset.
+    """Owner of an asset.
 
     Attributes:
         name: `team:flights`.
-        type: of ownership, where known.
-        of: whose owner: the asset itself or its dataset, or the job that writes it.
+        type: type of ownership, where known.
+        of: owned asset: the hit one, its dataset, or the job that writes it.
     """
 
     name: str
@@ -32,13 +32,13 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class ImpactHop:
-    """One step on the way to an impacted asset.
+    """Hop on the path to an impacted asset.
 
     Attributes:
-        asset: where it leads.
-        job: who makes it.
-        cause: why it is hit.
-        transformation: of columns, what the job does; None between datasets.
+        asset: asset that the hop leads to.
+        job: job that writes it.
+        cause: reason why the asset is hit.
+        transformation: for columns, the job's transformation; None between datasets.
         possible: between datasets, whether the job only possibly makes the one from the other: its producer doesn't
             record which inputs went into which output.
     """
@@ -52,14 +52,15 @@ class ImpactHop:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How the severity of an asset was decided.
+    """Explanation of an asset's severity.
 
     Attributes:
-        by_rule: the severity by the policy's rule.
+        by_rule: severity by the policy's rule.
         rule: number of the rule in the policy, from 1.
-        raised_by: number of the policy's `[[raise]]` that changed it, from 1; None: the rule's severity holds.
-        because: what that asks for and the asset has, in words.
-        inputs: all that is known of the asset and that a policy can ask for, whether it changed anything or not.
+        raised_by: number of the policy's `[[raise]]` that changed the severity, from 1; None: the rule's severity
+            holds.
+        because: conditions of the `[[raise]]` that the asset meets, in words.
+        inputs: everything known of the asset that a policy can ask for, whether it changed anything or not.
         text: `raised from WARNING to BLOCKING: deadline 06:00 UTC`; empty where the rule's severity holds.
     """
 
@@ -76,22 +77,21 @@ class ImpactItem:
     """An asset that is hit: a column, or a dataset whose every column is.
 
     Attributes:
-        asset: which.
-        severity: how badly.
-        influence: DIRECT where values go from the start into it all the way, INDIRECT where some step only decides.
-        cause: why it is hit, by the last hop.
-        hops: from the start.
+        asset: the asset.
+        severity: severity of the hit.
+        influence: DIRECT where every step passes on values, INDIRECT where some step only decides values or rows.
+        cause: reason of the hit, by the last hop.
+        hops: number of hops from the start.
         path: those hops, the first one first.
-        reason: why, as a sentence.
-        action: what its owner should do.
-        owners: its own; where it has none, those of the job that writes it.
-        propagates: whether the policy goes on from there.
-        criticality: of the dataset, where known.
-        parts: of a change of a part of the data, which parts of the dataset it went into, as
-            far as that is known; at most 10.
-        gone: a column that is in its dataset's schema no more, or a dataset that was dropped.
+        reason: reason as a sentence.
+        action: advice to the asset's owner.
+        owners: owners of the asset; where it has none, those of the job that writes it.
+        propagates: whether the policy lets the change go on from here.
+        criticality: criticality of the dataset, where known.
+        parts: for a change of a part of the data, the known parts of this dataset that it went into; at most 10.
+        gone: whether the column has left its dataset's schema, or the dataset was dropped.
         possible: whether some hop of the path is only possible.
-        decision: how the severity was decided, with every input.
+        decision: explanation of the severity, with every input.
     """
 
     asset: Asset
@@ -113,16 +113,16 @@ class ImpactItem:
 
 @dataclass(frozen=True, slots=True)
 class ImpactedJob:
-    """A job on the way.
+    """A job on the path of a change.
 
     Attributes:
-        job: which.
-        severity: the worst that it passes on.
-        fails: whether it can't run as it is once the change is there.
-        hops: from the start to what it writes.
-        reason: what it has to do with the change, as a sentence.
-        owners: its owners.
-        criticality: where known.
+        job: the job.
+        severity: worst severity that it passes on.
+        fails: whether it can't run unchanged after the change.
+        hops: hops from the start to its output.
+        reason: relation to the change, as a sentence.
+        owners: owners of the job.
+        criticality: criticality of the job, where known.
     """
 
     job: Asset
@@ -136,14 +136,14 @@ class ImpactedJob:
 
 @dataclass(frozen=True, slots=True)
 class ImpactedConsumer:
-    """A declared consumer of what changes itself.
+    """A declared consumer of the changed asset itself.
 
     Attributes:
-        name: of the consumer.
+        name: name of the consumer.
         type: DASHBOARD, REPORT … where declared.
-        criticality: where declared.
-        severity: what the change is to it, by the policy.
-        reason: how it reads what changes, as a sentence.
+        criticality: criticality, where declared.
+        severity: severity for the consumer, by the policy.
+        reason: way in which it reads the changed asset, as a sentence.
     """
 
     name: str
@@ -155,7 +155,7 @@ class ImpactedConsumer:
 
 @dataclass(frozen=True, slots=True)
 class SeverityTotal:
-    """How many assets are hit that badly."""
+    """Number of assets that are hit with one severity."""
 
     severity: Severity
     total: int
@@ -163,31 +163,31 @@ class SeverityTotal:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """The answer, one page of it.
+    """Answer to an impact question, one page of it.
 
     Attributes:
         change: as asked.
-        type: what sort of change it is, given or concluded.
-        start: the asset that changes.
-        severity: the worst, of items and consumers; UNKNOWN where nobody is known to be affected and `unknown` has
-            something; else NONE of a schema change that hits nothing, INFO of any other.
-        unknown: what isn't known, as sentences: who may be affected beside what is listed.
-        items: this page, the worst first, then the DIRECT before the INDIRECT, then by hops, then by key.
-        totals: by severity, of all pages; the worst first.
-        total: how many items all pages have.
-        direct: how many of them are DIRECT.
-        indirect: how many are INDIRECT.
-        columns: how many are columns.
-        datasets: how many datasets are hit, as a whole or in a column.
-        jobs: jobs on the way, those that fail first, then the worst; at most 100.
-        jobs_total: how many there are.
-        hit_consumers: declared consumers of what changes itself, the worst first. They aren't items.
-        consumers: declared consumers of what changes or is hit, of all pages, by name: whom to notify.
+        type: type of the change, given or inferred.
+        start: asset that changes.
+        severity: the worst of items and consumers. If nobody is known to be affected: UNKNOWN where `unknown` has
+            something, else NONE for a schema change and INFO for any other.
+        unknown: gaps in the lineage, as sentences: further assets or consumers that may be affected.
+        items: items of this page, the worst first, then the DIRECT before the INDIRECT, then by hops, then by key.
+        totals: number of items by severity, across all pages; the worst first.
+        total: number of items on all pages.
+        direct: number of DIRECT items.
+        indirect: number of INDIRECT items.
+        columns: number of columns among the items.
+        datasets: number of datasets that are hit, as a whole or in a column.
+        jobs: jobs on the paths, those that fail first, then the worst; at most 100.
+        jobs_total: number of these jobs.
+        hit_consumers: declared consumers of the changed asset itself, the worst first. They aren't items.
+        consumers: declared consumers to notify, by name: those of the changed and the hit assets, across all pages.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth asked for.
-        notes: what else to know: what the answer rests on, what it leaves open.
-        next_cursor: leads to the next page; None on the last.
-        summary: the answer in Markdown, to paste into a ticket; of this page's items and all totals.
+        notes: sentences on what the answer rests on, and leaves open.
+        next_cursor: cursor of the next page; None on the last page.
+        summary: the answer in Markdown, to paste into a ticket: this page's items and all totals.
     """
 
     change: ImpactChange

@@ -1,4 +1,4 @@
-"""What may be changed."""
+"""Changes whose impact can be asked for."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from headwater_consumers.analysis.errors import QuestionError
 
 
 class ChangeType(StrEnum):
-    """What sort of change it is.
+    """Type of a change.
 
-    - SCHEMA_BREAKING, SCHEMA_COMPATIBLE: of a column, as `SchemaChange` has them.
+    - SCHEMA_BREAKING, SCHEMA_COMPATIBLE: change of a column's schema, by `SchemaChange`.
     - DATA_INCORRECT: values are wrong.
     - FRESHNESS_BREACH: data is late.
     - PRIVACY_RECLASSIFICATION: data is more sensitive than was thought.
-    - ASSET_DEPRECATED: it will go.
-    - BACKFILL_RESTATEMENT: the past is written anew.
+    - ASSET_DEPRECATED: the asset will be removed.
+    - BACKFILL_RESTATEMENT: past data is rewritten.
     """
 
     SCHEMA_BREAKING = "SCHEMA_BREAKING"
@@ -30,19 +30,19 @@ class ChangeType(StrEnum):
 
     @property
     def of_schema(self) -> bool:
-        """Whether it is a change of a schema."""
+        """True for changes of a schema."""
         return self in (ChangeType.SCHEMA_BREAKING, ChangeType.SCHEMA_COMPATIBLE)
 
 
 class SchemaChange(StrEnum):
-    """What happens to a column.
+    """Change of a column's schema.
 
     - ADDED, REMOVED, RENAMED, RETYPED.
-    - NULLABILITY: it may hold nulls and might not before, or the other way round.
-    - ENUM: there may be values in it that there weren't, or it has some no more.
-    - UNIT: its numbers count something else: cents, not euros.
-    - MEANING: its values stand for something else.
-    - PARTITIONING: of the dataset as a whole: its data is divided by other columns.
+    - NULLABILITY: the column may hold nulls and might not before, or the other way round.
+    - ENUM: the set of allowed values gets larger or smaller.
+    - UNIT: numbers have another unit: cents, not euros.
+    - MEANING: values have another meaning.
+    - PARTITIONING: change of the dataset as a whole: it is partitioned by other columns.
     """
 
     ADDED = "ADDED"
@@ -58,15 +58,15 @@ class SchemaChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """A part of the dataset's data. Each that is given narrows it.
+    """A part of the dataset's data. Each given attribute narrows it.
 
     Attributes:
-        partition: a topic's, `3`, or a table's or folder's, `day=2013-01-02`.
-        first_offset: of a topic's partition, the first.
-        end_offset: of a topic's partition, the one after the last; None: all from `first_offset` on.
-        since: of a topic, arrived in Kafka at this time or later.
-        until: of a topic, arrived before this time.
-        read_time: the two are when jobs read it from the topic, in place of when it arrived.
+        partition: partition of a topic, `3`, or of a table or folder, `day=2013-01-02`.
+        first_offset: first offset of a topic's partition.
+        end_offset: offset after the last one of a topic's partition; None: all from `first_offset` on.
+        since: only records that arrived in Kafka at this time or later.
+        until: only records that arrived in Kafka before this time.
+        read_time: whether `since` and `until` are times when jobs read the records, rather than arrival times.
     """
 
     partition: str | None = None
@@ -77,10 +77,10 @@ class Extent:
     read_time: bool = False
 
     def check(self) -> None:
-        """Refuse what makes no sense.
+        """Check the fields.
 
         Raises:
-            QuestionError: naming the field.
+            QuestionError: a field is invalid; names it.
         """
         if replace(self, read_time=False) == Extent():
             raise QuestionError("`extent` is empty: a partition, offsets or times.", field="extent")
@@ -104,14 +104,14 @@ class ImpactChange:
     """A change of a dataset, or of one of its columns.
 
     Attributes:
-        dataset: as `resolve_dataset` understands; or a column of it, as `resolve_asset` does.
-        column: field path of the column; None: what `dataset` names, as a whole.
-        type: what sort of change; of a schema change it follows from the rest.
-        schema: what happens to the column, if it is a schema change.
-        new_name: of a RENAMED column, if that is known.
-        new_type: of a RETYPED or ADDED one.
+        dataset: dataset, as `resolve_dataset` understands it; or a column of it, as `resolve_asset` does.
+        column: field path of the column; None: the whole dataset or column that `dataset` names.
+        type: type of the change; for a schema change it follows from the rest.
+        schema: kind of a schema change.
+        new_name: new name of a RENAMED column, if known.
+        new_type: new type of a RETYPED or ADDED column.
         nullable: whether the column may hold nulls from then on, if NULLABILITY changes.
-        extent: which data, where it isn't all.
+        extent: part of the data that changes, if not all of it.
     """
 
     dataset: str
@@ -124,10 +124,10 @@ class ImpactChange:
     extent: Extent | None = None
 
     def check(self) -> None:
-        """Refuse what makes no sense.
+        """Check the fields.
 
         Raises:
-            QuestionError: naming the field.
+            QuestionError: a field is invalid; names it.
         """
         if self.schema is None and self.type is None:
             raise QuestionError("A change needs `schema` or `type`.", field="type")

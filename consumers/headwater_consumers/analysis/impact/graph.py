@@ -1,4 +1,4 @@
-"""The graph as an impact spreads in it: small facts, a level at a time. What things are called is looked up later."""
+"""Graph of an impact's walk: small facts, a level at a time. Names are looked up later."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from headwater_consumers.analysis.reader import Transaction
 
 
 class StoredColumnEdge(NamedTuple):
-    """From a column, or from a dataset's rows, to a column or a whole dataset.
+    """Edge from a column, or from a dataset's rows, to a column or a whole dataset.
 
     Attributes:
         source, target: ids of nodes.
         edge: id of the relationship.
-        whole: whether it holds for every column of the target, a dataset.
-        direct: whether the value goes into it.
-        kind: of transformation.
+        whole: whether the edge holds for every column of the target, a dataset.
+        direct: whether the source's value goes into the target.
+        kind: kind of the transformation.
         masking: whether the value can't be read back.
-        job: key.
+        job: key of the job.
         by: id of the column that the edge leaves, where that is a relative of the source: a struct or payload that it
             is part of, or a field of it.
     """
@@ -40,18 +40,18 @@ class StoredColumnEdge(NamedTuple):
 
 
 Feed: TypeAlias = tuple[int, int, int, str]
-"""From a dataset to one that a job makes of it: source, target, edge and the job's key. There may be tens of thousands:
-a class of them would take longer to make than they take to travel."""
+"""Edge from a dataset to one that a job derives from it: source, target, edge and the job's key. There may be tens of
+thousands: creating instances of a class would take longer than reading them."""
 
 
 class AssetFacts(NamedTuple):
-    """Of a node.
+    """Facts of a column or dataset.
 
     Attributes:
-        key: its key.
-        dataset: id of the dataset that it is, or that has the column.
-        type, criticality: of that dataset; `''`: not known. A declared criticality goes before a reported one.
-        parted: whether it is a column that has fields of its own, which are columns too: a struct, a topic's payload.
+        key: key of the node.
+        dataset: id of the dataset itself, or of the column's dataset.
+        type, criticality: those of that dataset; `''`: unknown. A declared criticality goes before a reported one.
+        parted: whether it is a column with fields, which are columns too: a struct, a topic's payload.
     """
 
     key: str
@@ -62,19 +62,19 @@ class AssetFacts(NamedTuple):
 
 
 class ImpactGraph(Protocol):
-    """What `spread` asks."""
+    """Graph lookups that `spread` needs."""
 
     def column_edges(self, nodes: Sequence[int], /) -> Iterable[StoredColumnEdge]:
-        """Edges that leave these columns, or relatives of them, and hold now."""
+        """Current edges that leave these columns, or relatives of them."""
 
     def lookups(self, edges: Sequence[int], /) -> Mapping[int, Sequence[int]]:
-        """Of these edges, from join keys: ids of the columns whose values are looked up by the key, by edge."""
+        """For edges from join keys: ids of the columns whose values are looked up by the key, by edge."""
 
     def feeds(self, nodes: Sequence[int], /) -> Iterable[Feed]:
-        """What these datasets feed."""
+        """FEEDS edges that leave these datasets."""
 
     def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
-        """Of jobs, by key, and datasets that they make: where the column lineage is missing or incomplete.
+        """Filter pairs of a job's key and an output's id to those whose column lineage is missing or incomplete.
 
         A missing edge proves nothing there.
         """
@@ -83,24 +83,24 @@ class ImpactGraph(Protocol):
         """Facts of these nodes."""
 
     def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> Mapping[int, SeverityInputs]:
-        """What decides the severity of these nodes besides the step, of some groups; without the jobs."""
+        """Inputs of these nodes' severities besides the step, for some groups; without the jobs."""
 
     def critical_jobs(self, jobs: Iterable[str], /) -> Mapping[str, JobInput]:
-        """Of these jobs, by key, those that have a criticality."""
+        """Jobs among these, by key, that have a criticality."""
 
 
 class StoredGraph:
-    """The one in Neo4j, asked within one transaction.
+    """`ImpactGraph` in Neo4j, asked within one transaction.
 
     Args:
-        tx: to ask in.
-        former: whether edges of plans that hold no more are edges as well.
-        groups: what will be asked of most datasets and jobs that are met: some of it is looked up on the way.
+        tx: transaction to read in.
+        former: whether to include edges of plans that no longer hold.
+        groups: groups that most datasets and jobs will be asked for: some are looked up ahead.
 
     Attributes:
-        ended: of columns that were asked about, the keys of the plans that went on from them and hold no more.
-        former: ids of the edges that were met and that no plan that holds has, or that are of a dropped column whose
-            name another column has now.
+        ended: keys of plans that no longer hold, by the column that they lead on from.
+        former: ids of edges met that no current plan has, or that belong to a dropped column whose name another column
+            has now.
     """
 
     def __init__(self, tx: Transaction, *, former: bool = False, groups: Iterable[InputGroup] = ()) -> None:
@@ -113,7 +113,7 @@ class StoredGraph:
         self._unseen: dict[tuple[str, int], bool] = {}
         self.ended: dict[int, set[str]] = {}
         self.former: set[int] = set()
-        # Those of a level come with what feeds them: a round trip less for each.
+        # Facts of a level come with the FEEDS into it, which saves a round trip for each level.
         self._raw: dict[int, AssetFacts] = {}
         self._facts: dict[int, AssetFacts] = {}
         self._inputs = StoredInputs.of(tx)
@@ -145,7 +145,7 @@ class StoredGraph:
         found = map(StoredColumnEdge, sources, targets, edges, whole, direct, kinds, masking, jobs, bys)
         for source, plan, holds in zip(sources, plans, holding, strict=True):
             if not holds:
-                for place in self._identities.places(source):
+                for place in self._identities.node_spans(source):
                     self.ended.setdefault(place.node, set()).add(plan)
         if self._with_former:
             self.former.update(edge for edge, holds in zip(edges, holding, strict=True) if not holds)
@@ -155,13 +155,13 @@ class StoredGraph:
         return self._placed(held, set(nodes)) if self._identities.any else [edge for edge, _ in held]
 
     def _placed(self, edges: Sequence[tuple[StoredColumnEdge, str]], wanted: Container[int]) -> list[StoredColumnEdge]:
-        """Edges, given the plan of each, as those between the columns that are shown."""
+        """Translate edges, each with its plan, to edges between the columns that are shown."""
         identities, placed = self._identities, []
         for edge, plan in edges:
             span = self._plans[plan].first_seen, self._plans[plan].last_seen
             nears, fars = (identities.taking(node, *span) for node in (edge.source, edge.target))
             if not (nears and fars):
-                # Of a column that was dropped, and another is called so now: the job uses that when it runs next.
+                # A dropped column, whose name another one has now: the job uses the latter in its next run.
                 self.former.add(edge.edge)
             placed += [
                 edge._replace(source=near, target=far)
@@ -172,7 +172,7 @@ class StoredGraph:
         return placed
 
     def plan(self, key: str) -> Plan:
-        """A plan of an edge that was met."""
+        """Plan of an edge that was met."""
         return self._plans[key]
 
     def lookups(self, edges: Sequence[int], /) -> dict[int, list[int]]:
@@ -205,7 +205,7 @@ class StoredGraph:
         """See `ImpactGraph`."""
         asked = set(made)
         if new := sorted(asked - self._unseen.keys()):
-            # Of a shown name that is none of those that came with the feeds, too.
+            # Also the shown name, where the FEEDS came with other names only.
             facts = self.facts(list(dict.fromkeys(target for _, target in new)))
             names = {target: self._identities.members(found.key) for target, found in facts.items()}
             unseen = self._plans.unseen_under(

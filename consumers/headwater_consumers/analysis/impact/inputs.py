@@ -1,4 +1,4 @@
-"""What decides a severity besides the step itself: who depends on the asset, what is promised of it, its state."""
+"""Inputs of a severity besides the step itself: dependants of the asset, declared promises, its state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headwater_schemas.events import Sensitivity
 
 
 class InputGroup(StrEnum):
-    """What is looked up together, and only where a policy asks for it."""
+    """Inputs that are looked up together, and only where a policy asks for them."""
 
     DECLARED = "DECLARED"
     CONSUMERS = "CONSUMERS"
@@ -19,7 +19,7 @@ class InputGroup(StrEnum):
 
 
 class QualityState(StrEnum):
-    """What the latest checks of a dataset found: all assertions held, or some didn't."""
+    """Result of the latest checks of a dataset: all assertions held, or some didn't."""
 
     PASSED = "PASSED"
     FAILED = "FAILED"
@@ -30,11 +30,11 @@ class ConsumerInput:
     """A declared consumer of the asset.
 
     Attributes:
-        name: of the consumer.
+        name: name of the consumer.
         type: DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX, TEAM, where declared.
-        criticality: as declared.
-        deadline: when its data has to be there.
-        freshness_seconds: how old its data may be.
+        criticality: declared criticality.
+        deadline: time of day when its data has to be there.
+        freshness_seconds: greatest age of its data.
     """
 
     name: str
@@ -46,7 +46,7 @@ class ConsumerInput:
 
 @dataclass(frozen=True, slots=True)
 class JobInput:
-    """A job that makes the asset on the way of the change, and its criticality."""
+    """A job that makes the asset on the path of the change, and its criticality."""
 
     name: str
     criticality: str
@@ -54,19 +54,20 @@ class JobInput:
 
 @dataclass(frozen=True, slots=True)
 class SeverityInputs:
-    """All that a severity is decided by besides the step.
+    """Inputs of a severity besides the step.
 
     Attributes:
-        criticality: of the dataset, declared or reported.
-        jobs: the jobs with a criticality that make the asset on the way of the change, by name.
-        consumers: the declared consumers of the asset, by name.
-        deadline: of the dataset: when its data has to be there, as declared.
-        freshness_seconds: of the dataset: how old its data may be, as declared.
-        sensitivity: of the column, or else of its dataset, as declared.
-        classification: of the column, or else of its dataset, declared or reported, in the organisation's words.
-        publication: whether the latest run that wrote the dataset published it whole: PUBLISHED, PARTIAL, UNPUBLISHED.
-        quality: what the latest checks of the dataset found; None: it isn't checked.
-        failed: the assertions that didn't hold.
+        criticality: criticality of the dataset, declared or reported.
+        jobs: jobs with a criticality that make the asset on the path of the change, by name.
+        consumers: declared consumers of the asset, by name.
+        deadline: declared deadline of the dataset's data.
+        freshness_seconds: declared greatest age of the dataset's data.
+        sensitivity: declared sensitivity of the column, or else of its dataset.
+        classification: classification of the column, or else of its dataset, declared or reported, in the
+            organisation's words.
+        publication: publication by the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
+        quality: result of the dataset's latest checks; None: it isn't checked.
+        failed: failed assertions.
     """
 
     criticality: str | None = None

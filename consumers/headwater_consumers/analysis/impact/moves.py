@@ -1,4 +1,4 @@
-"""The steps that leave assets, before the policy judges them."""
+"""Moves of a change from asset to asset, before the policy judges them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _GONE = (SchemaChange.REMOVED, SchemaChange.RENAMED)
 
 @dataclass(frozen=True, slots=True)
 class ChangeStart:
-    """Where a change begins.
+    """Start of a change in the graph.
 
     Attributes:
         nodes: ids of the columns, nested ones too; or of the dataset.
-        wholes: ids of columns that those are part of; never among what is hit. Without nodes, the graph doesn't have
-            what changes, and whoever takes these as a whole takes that too.
+        wholes: ids of columns that contain those; never hit themselves. Without nodes, the graph doesn't have the
+            changed column, and readers of these as a whole read it too.
         dataset: id of the dataset.
-        type: of the dataset.
+        type: type of the dataset.
         within: ids of the only datasets that can be hit; None: any.
     """
 
@@ -49,13 +49,13 @@ class Move(NamedTuple):
 
 
 class Moves:
-    """Where a change can go from assets that it hit. One dataset's readers are looked at once.
+    """Moves of a change from assets that it hit. Each dataset's readers are looked at once.
 
     Args:
-        graph: to ask.
-        start: where it begins.
-        schema: what happens to the column, if it is a schema change.
-        fails: whether a job that names a column that is gone can't run.
+        graph: graph to ask.
+        start: start of the change.
+        schema: kind of a schema change.
+        fails: whether a job that names a removed column can't run.
         known: facts of every asset that was reached so far; kept up to date by the caller.
     """
 
@@ -77,11 +77,11 @@ class Moves:
         self._read: set[int] = set()
 
     def leaving(self, nodes: Sequence[int], *, first: bool) -> list[Move]:
-        """Every step that leaves these, but back to the start.
+        """Every move from these nodes, except back to the start.
 
         Args:
             nodes: ids.
-            first: whether they are where the change begins.
+            first: whether the change starts at these nodes.
         """
         columns = [node for node in nodes if self._known[node].dataset != node]
         return [move for move in self._from_columns(columns, first=first) if move.target not in self._starts]
@@ -91,7 +91,7 @@ class Moves:
             return
         failing: set[str] = set()
         asked = set(nodes)
-        # What leaves a relative that is asked about itself counts for that alone.
+        # An edge of a relative that is itself asked about counts only for that one.
         edges = [edge for edge in self._graph.column_edges(nodes) if edge.by is None or edge.by not in asked]
         looked_up = self._graph.lookups([edge.edge for edge in edges if edge.whole and edge.kind == _JOIN])
         for edge in edges:
@@ -100,7 +100,7 @@ class Moves:
             cause = Cause.VALUE if edge.direct else Cause.ROWS if edge.whole else Cause.CHOICE
             kind = edge.kind
             if self._schema is not None and (edge.by is not None or self._is_parted(edge.source)):
-                # The job takes the whole, and that column may be nothing to it.
+                # The job takes the whole, and may not use this column.
                 cause, kind = (Cause.VALUE if edge.direct else Cause.UNSEEN), "UNKNOWN"
             elif first:
                 failing.add(edge.job)
@@ -108,11 +108,11 @@ class Moves:
         yield from self._from_readers(nodes, failing)
 
     def _is_parted(self, node: int) -> bool:
-        """Whether what is hit is but a part of this column."""
+        """Return whether only a part of this column is hit."""
         return node in self._wholes or (node not in self._starts and self._known[node].parted)
 
     def _from_readers(self, nodes: list[int], failing: set[str]) -> Iterable[Move]:
-        """Jobs that read datasets of these columns: those that fail, and those that nothing is known of."""
+        """Moves by jobs that read datasets of these columns: jobs that fail, and jobs without known column lineage."""
         by_dataset: dict[int, int] = {}
         for node in sorted(nodes, key=lambda node: self._known[node].key):
             by_dataset.setdefault(self._known[node].dataset, node)
@@ -120,7 +120,7 @@ class Moves:
         self._read |= by_dataset.keys()
         for black in self._graph.column_edges(datasets):
             if black.kind in _BLACK_BOXES:
-                # It takes the dataset as a whole, this column perhaps; `count(*)` takes its rows alone.
+                # The job reads the dataset as a whole, perhaps this column; `count(*)` reads only its rows.
                 node = by_dataset[black.source]
                 yield Move(node, black.target, black.edge, black.job, Cause.UNSEEN, black.kind)
         feeds = list(self._graph.feeds(datasets))
@@ -133,6 +133,6 @@ class Moves:
                 yield Move(node, target, edge, job, Cause.UNSEEN, "UNKNOWN")
 
     def flows(self, nodes: Iterable[int]) -> list[Feed]:
-        """What those of these that are datasets feed: moves by FLOW, in a form that is quicker to go through."""
+        """FEEDS edges of the datasets among these nodes: moves by FLOW, in a form that is quicker to iterate."""
         datasets = [node for node in nodes if self._known[node].dataset == node]
         return [feed for feed in self._graph.feeds(datasets) if feed[1] not in self._starts] if datasets else []

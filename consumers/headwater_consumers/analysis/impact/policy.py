@@ -1,8 +1,8 @@
-"""Policy: the severity of each change, and whether it goes on from there; read from a file.
+"""Policy of an impact: the severity of each change, and whether it propagates; read from a file.
 
-A TOML file. Its rules are tried from the first to the last; the first that fits a step decides. `default_policy.toml`
-is what holds where no other file is named, and the place to begin one. A mistake is reported with its line, its field,
-and what is allowed there.
+The file is TOML. Its rules are tried from the first to the last; the first that fits a step decides.
+`default_policy.toml` is the policy where no other file is named, and the place to begin one. A mistake is reported with
+its line, its field, and the allowed values.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from headwater_schemas.events import ConsumerType, PublicationState, Sensitivity
 
 
 class Severity(StrEnum):
-    """Two scales: of what a schema change does, and of what any other change does. The worst first.
+    """Severity, in two scales: of schema changes, and of any other change. The worst first.
 
-    Of a schema change:
+    Schema changes:
 
-    - BREAKING: a job fails, or a value can't be made any more.
-    - DEGRADED: it still works, with poorer, older or possibly wrong results.
-    - COSMETIC: it looks different, and means the same.
-    - NONE: it doesn't notice.
+    - BREAKING: a job fails, or a value can't be computed any more.
+    - DEGRADED: still works, with poorer, older or possibly wrong results.
+    - COSMETIC: looks different, means the same.
+    - NONE: no effect.
 
-    Of any other change:
+    Other changes:
 
-    - CRITICAL: what much depends on is hit; somebody has to act now.
-    - BLOCKING: what is under way, a publication or a removal, has to wait.
-    - TAINTED: it holds wrong data.
-    - RESTRICTED: it holds data that not everybody may see any more.
-    - WARNING: it may be hit; look.
+    - CRITICAL: an asset that many depend on is hit; somebody has to act now.
+    - BLOCKING: an ongoing publication or removal has to wait.
+    - TAINTED: the asset holds wrong data.
+    - RESTRICTED: the asset holds data that not everybody may see any more.
+    - WARNING: the asset may be hit; look.
     - INFO: good to know.
 
-    Of a whole answer alone, never of a step: UNKNOWN. Nobody is known to be affected, and not all is known.
+    UNKNOWN is only for a whole answer, never for a step: nobody is known to be affected, and lineage is incomplete.
     """
 
     CRITICAL = "CRITICAL"
@@ -64,17 +64,17 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 is the worst."""
+        """Rank of the severity; 0 is the worst."""
         return _RANKS[self]
 
     @property
     def of_schema(self) -> bool:
-        """Whether it is on the scale of schema changes."""
+        """True for severities on the scale of schema changes."""
         return self in _OF_SCHEMA
 
 
 SEVERITIES = tuple(Severity)
-"""The worst first: the one at `rank`."""
+"""Severities by rank, the worst first."""
 
 _RANKS = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 _OF_STEPS = [severity for severity in Severity if severity is not Severity.UNKNOWN]
@@ -104,28 +104,28 @@ class _Model(BaseModel):
 
 
 class Reading(_Model):
-    """How datasets are read.
+    """Behaviour of readers, by type of dataset.
 
     Attributes:
-        late_bound: types of datasets whose readers name the fields they expect, and get a null for one that isn't
-            there. Readers of any other type fail when a column that they name is gone.
+        late_bound: types of datasets whose readers name the fields they expect, and get a null for a missing one.
+            Readers of any other type fail when a column that they name is gone.
     """
 
     late_bound: tuple[Upper, ...] = ()
 
 
 class Rule(_Model):
-    """What a step means. A condition that is left out fits everything; of several values one has to fit.
+    """A rule: the verdict on steps that it fits. A missing condition fits everything; of several values one has to fit.
 
     Attributes:
         change: types of change.
-        schema_change: `schema` in the file: what happens to the column.
-        cause, influence, kind, masking: of the step.
-        first: whether it is the first hop.
-        parted: whether a column is reached that has fields of its own: a struct, a topic's payload.
-        type, criticality: of the dataset that is reached, in any case.
+        schema_change: `schema` in the file: kind of a schema change.
+        cause, influence, kind, masking: conditions on the step.
+        first: whether the step is the first hop.
+        parted: whether the column that is reached has fields of its own: a struct, a topic's payload.
+        type, criticality: those of the dataset that is reached, in any case.
         severity: the verdict.
-        propagate: whether what lies beyond is looked at, as hit from here.
+        propagate: whether the walk continues from here.
         reason, action: sentences; `{changed}`, `{source}`, `{asset}` and `{job}` stand for names.
     """
 
@@ -156,12 +156,12 @@ class Rule(_Model):
 
     @property
     def fits_every_step(self) -> bool:
-        """Whether it asks for nothing but the change."""
+        """True if the only condition is the type of change."""
         given = self.model_fields_set - {"change", "severity", "propagate", "reason", "action"}
         return all(getattr(self, field) in (None, ()) for field in given)
 
     def fits(self, change: ChangeType, schema: SchemaChange | None, step: StepFacts) -> bool:
-        """Whether the rule is about this step of this change."""
+        """Return whether the rule fits this step of this change."""
         return (
             change in self.change
             and (not self.schema_change or schema in self.schema_change)
@@ -177,23 +177,23 @@ class Rule(_Model):
 
 
 class Raise(_Model):
-    """A severity that another one stands for, of assets that matter more, or less.
+    """Replacement of a severity, for assets that matter more, or less.
 
-    A condition that is left out fits everything; of several values one has to fit. What isn't known fits none.
+    A condition that is left out fits everything; of several values one has to fit. An unknown value fits none.
 
     Attributes:
         change: types of change; none: all.
-        type, criticality: of the dataset, in any case.
-        job_criticality: of a job that makes the asset on the way of the change, in any case.
-        consumer, consumer_criticality: types, and criticalities in any case, that one consumer of the asset has.
-        consumed: whether it has a declared consumer.
-        deadline: whether it, or such a consumer as the conditions before ask for, has a declared deadline.
-        freshness: `1d`: it, or such a consumer, may have data no older than that.
-        sensitivity, classification: of the column, or else its dataset; the latter in any case.
-        publication: of the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
-        quality: what the latest checks of the dataset found.
-        severity: that of the rule.
-        to: what holds instead.
+        type, criticality: those of the dataset, in any case.
+        job_criticality: criticality of a job that makes the asset on the path of the change, in any case.
+        consumer, consumer_criticality: types, and criticalities in any case, of one consumer of the asset.
+        consumed: whether the asset has a declared consumer.
+        deadline: whether the asset, or a consumer that the conditions before fit, has a declared deadline.
+        freshness: `1d`: the data of the asset, or of such a consumer, may be no older.
+        sensitivity, classification: those of the column, or else its dataset; the latter in any case.
+        publication: publication by the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
+        quality: result of the dataset's latest checks.
+        severity: severity by the rule.
+        to: severity that replaces it.
     """
 
     change: tuple[ChangeType, ...] = ()
@@ -222,7 +222,7 @@ class Raise(_Model):
         return self
 
     def may_fit(self, change: ChangeType, type_: str, criticality: str, severity: Severity) -> bool:
-        """Whether it is about this verdict, by what is known before anything is looked up."""
+        """Return whether this may fit a verdict, by the conditions that need no lookup."""
         return (
             severity in self.severity
             and (not self.change or change in self.change)
@@ -231,7 +231,7 @@ class Raise(_Model):
         )
 
     def fits(self, inputs: SeverityInputs) -> bool:
-        """Whether it is about an asset, for a verdict that it may fit."""
+        """Return whether this fits an asset, for a verdict that it may fit."""
         return (
             (not self.job_criticality or any(job.criticality.upper() in self.job_criticality for job in inputs.jobs))
             and (self.consumed is None or self.consumed == bool(inputs.consumers))
@@ -245,7 +245,7 @@ class Raise(_Model):
         )
 
     def consumers_of(self, inputs: SeverityInputs) -> tuple[ConsumerInput, ...]:
-        """The consumers that the conditions of consumers fit; all, where there is no such condition."""
+        """Consumers that the conditions on consumers fit; all, where there is no such condition."""
         return tuple(
             each
             for each in inputs.consumers
@@ -255,7 +255,7 @@ class Raise(_Model):
 
     @property
     def groups(self) -> frozenset[InputGroup]:
-        """What has to be looked up before `fits` can be asked."""
+        """Groups of inputs that `fits` needs."""
         about_both = self.deadline is not None or self.freshness is not None
         asked = {
             InputGroup.DECLARED: about_both or bool(self.sensitivity or self.classification),
@@ -285,9 +285,9 @@ class Policy(_Model):
     """A policy; see the module.
 
     Attributes:
-        reading: how datasets are read.
+        reading: behaviour of readers, by type of dataset.
         rules: `[[rule]]` in the file. The last one for each type of change fits every step.
-        raises: `[[raise]]`, tried in order on what the rules decide; the first that fits holds (`raising`).
+        raises: `[[raise]]`, tried in order on the rules' verdicts; the first that fits holds (`raising`).
     """
 
     reading: Reading = Reading()
@@ -302,16 +302,16 @@ class Policy(_Model):
         return self
 
     def binds_late(self, type_: str | None) -> bool:
-        """Whether readers of a dataset of that type get nulls for a column that is gone."""
+        """Return whether readers of a dataset of that type get nulls for a removed column."""
         return (type_ or "").upper() in self.reading.late_bound
 
     def groups_of(self, change: ChangeType) -> frozenset[InputGroup]:
-        """What the raises of a change may ask for."""
+        """Groups of inputs that the raises of a change may need."""
         about = (each.groups for each in self.raises if not each.change or change in each.change)
         return frozenset[InputGroup]().union(*about)
 
     def judge(self, change: ChangeType, schema: SchemaChange | None, step: StepFacts) -> tuple[Severity, bool, int]:
-        """The severity by the rules, whether it goes on from there, and the number of the rule, from 0."""
+        """Severity by the rules, whether the change propagates, and the number of the rule, from 0."""
         number, rule = next((n, rule) for n, rule in enumerate(self.rules) if rule.fits(change, schema, step))
         return rule.severity, rule.propagate, number
 
@@ -324,20 +324,20 @@ _TABLES: dict[str, type[BaseModel]] = {"rule": Rule, "raise": Raise, "reading": 
 
 @cache
 def default_policy() -> Policy:
-    """The policy that comes with Headwater."""
+    """Return the policy that comes with Headwater."""
     return parse_policy(default_policy_text(), "default_policy.toml")
 
 
 def default_policy_text() -> str:
-    """Its file, to begin one with."""
+    """Return the default policy's file, to begin one with."""
     return files(__package__).joinpath("default_policy.toml").read_text(encoding="utf-8")
 
 
 def load_policy(path: Path) -> Policy:
-    """The policy of a file.
+    """Read the policy of a file.
 
     Raises:
-        QuestionError: it can't be read, or has what no policy can; with line and field.
+        QuestionError: the file can't be read, or is no valid policy; with line and field.
     """
     try:
         with path.open("rb") as file:
@@ -353,7 +353,7 @@ def load_policy(path: Path) -> Policy:
 
 
 def parse_policy(text: str, name: str) -> Policy:
-    """The policy in `text`; `name` is for messages.
+    """Parse the policy in `text`; `name` is for messages.
 
     Raises:
         QuestionError: see `load_policy`.
@@ -395,7 +395,7 @@ def _nearest(where: tuple[str | int, ...]) -> str:
 
 
 def _lines(text: str) -> dict[tuple[str | int, ...], int]:
-    """The line, from 1, of each table and of each of its keys: `("rule", 3, "severity")`."""
+    """Line, from 1, of each table and of each of its keys: `("rule", 3, "severity")`."""
     return dict(_located(text))
 
 

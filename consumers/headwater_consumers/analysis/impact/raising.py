@@ -1,7 +1,7 @@
-"""Raising: after the rules, a severity may be another one, by what depends on the asset and what is known of it.
+"""Raising: replacement of severities after the rules, by the asset's dependants and state.
 
-It changes no path: where a change goes on is the rules' alone. So it is decided when all is reached, for all assets
-together, and looks up only what the policy asks of assets that it may be about.
+A raise changes no path: only the rules decide where a change propagates. So raises are applied after the walk, for all
+assets together, and only inputs that may matter to an asset are looked up.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from headwater_consumers.analysis.impact.steps import node_of, rank_of
 
 
 class Raised(NamedTuple):
-    """A severity that another one stands for.
+    """Replacement of a severity.
 
     Attributes:
-        rank: of what holds instead.
-        number: of the policy's `[[raise]]`, from 0.
+        rank: rank of the new severity.
+        number: number of the policy's `[[raise]]`, from 0.
     """
 
     rank: int
@@ -36,14 +36,14 @@ def raised(
     makers: Mapping[int, Iterable[str]],
     facts: Mapping[int, AssetFacts],
 ) -> dict[int, Raised]:
-    """The places whose severity by the rules doesn't hold.
+    """Places whose severity by the rules is replaced.
 
     Args:
-        graph: to look up in.
-        policy: whose raises are tried, in order.
-        change: what it is.
-        makers: every place that was reached, and keys of the jobs that make its asset so.
-        facts: of every node.
+        graph: graph to look up in.
+        policy: policy with the raises, in order.
+        change: type of the change.
+        makers: keys of the jobs that make the asset of each place reached, by place.
+        facts: facts of every node.
     """
     about = _may_fit(policy, change, makers, facts)
     if not about:
@@ -55,7 +55,7 @@ def raised(
     inputs = _inputs(graph, {place: groups[numbers] for place, numbers in about.items()})
     by_jobs = [place for place, numbers in about.items() if InputGroup.JOBS in groups[numbers]]
     jobs = graph.critical_jobs({job for place in by_jobs for job in makers[place]}) if by_jobs else {}
-    # Of most assets nothing is known, or the same: `inputs` has one object for all of these, which is asked about once.
+    # Most assets have no inputs, or equal ones: `inputs` has one shared object for these, which is judged once.
     decided: dict[tuple[tuple[int, ...], int], int | None] = {}
     out = {}
     for place, numbers in about.items():
@@ -73,7 +73,7 @@ def raised(
 
 
 def _inputs(graph: ImpactGraph, groups_of: Mapping[int, frozenset[InputGroup]]) -> dict[int, SeverityInputs]:
-    """Of the nodes of places, what has to be known of each place."""
+    """Inputs of the places' nodes, each with the groups that its places need."""
     asked: dict[int, frozenset[InputGroup]] = {}
     for place, wanted in groups_of.items():
         node = node_of(place)
@@ -94,7 +94,7 @@ def _first_that_fits(policy: Policy, numbers: Iterable[int], known: SeverityInpu
 def _may_fit(
     policy: Policy, change: ChangeType, places: Iterable[int], facts: Mapping[int, AssetFacts]
 ) -> dict[int, tuple[int, ...]]:
-    """By place, numbers of the raises that may be about it. Most places are like one before."""
+    """Numbers of the raises that may apply, by place. Most places repeat an earlier combination."""
     found: dict[tuple[int, str, str], tuple[int, ...]] = {}
     out = {}
     for place in places:

@@ -1,4 +1,4 @@
-"""How far a part of the data got: a change of that part alone hits no dataset that it never came to."""
+"""Reach of a part of the data: a change of that part alone hits no dataset that the part never reached."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _LAST = datetime(9999, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class DataReach:
-    """Where a part of the data came to.
+    """Datasets that a part of the data reached.
 
     Attributes:
-        datasets: ids of datasets; None: any, because it couldn't be followed to the end.
-        parts: by key of the dataset, what of it is made of that part, as far as that is known; at most 10 each.
-        notes: what to know.
+        datasets: ids of datasets; None: any, because the part couldn't be followed to the end.
+        parts: known parts of each dataset that come from it, by key of the dataset; at most 10 each.
+        notes: remarks, as sentences.
     """
 
     datasets: frozenset[int] | None
@@ -36,11 +36,11 @@ class DataReach:
 
 
 EVERYWHERE = DataReach(None, {}, ())
-"""Of all of the data."""
+"""Reach of all data."""
 
 
 def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals | None = None) -> DataReach:
-    """Follow a part of a dataset's data as far as it went."""
+    """Follow a part of a dataset's data downstream."""
     start = _start(dataset, extent)
     if start is None:
         kind = dataset.type or "dataset of unknown type"
@@ -49,7 +49,7 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals
     parts: dict[str, dict[Part, None]] = {}
     for hop in traced.hops:
         for part in hop.outputs:
-            # No surer than the way to it: of what may have used the data, all that it wrote may be of it.
+            # No surer than the path to it: a step that only possibly used the data only possibly wrote it.
             found = replace(part, certainty=weakest(hop.overall, part.certainty))
             parts.setdefault(part.dataset.key, {})[found] = None
     notes = list(traced.notes)
@@ -63,10 +63,10 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals
 
 
 def _start(dataset: Asset, extent: Extent) -> Start | None:
-    """The part as a trace takes it; None: it takes no such part.
+    """Start of a trace for the part; None: a trace can't start there.
 
     Raises:
-        QuestionError: offsets of what has none.
+        QuestionError: offsets of a dataset that has none.
     """
     number = int(extent.partition) if extent.partition is not None and extent.partition.isdecimal() else None
     if (dataset.type or "").upper() == "TOPIC":

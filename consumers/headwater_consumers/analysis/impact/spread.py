@@ -1,4 +1,4 @@
-"""How far a change goes, and how badly it hits what it reaches."""
+"""Spread of a change: the assets that it reaches, and the severity of each."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from headwater_consumers.analysis.impact.steps import (
     StepFacts,
     is_indirect,
     node_of,
+    order_of,
     place_of,
     propagates,
     rank_of,
     start_place,
-    way_of,
 )
 from headwater_consumers.analysis.walk import Walk, WalkStep, walk
 
 
 class HitStep(NamedTuple):
-    """What a step of the walk carries, as its `facts`.
+    """`facts` of a step in the walk.
 
     Attributes:
-        cause: why the next one is hit.
+        cause: reason why the next asset is hit.
         job: key of the job that makes the step.
         rule: number of the policy's rule.
     """
@@ -44,14 +44,14 @@ class HitStep(NamedTuple):
 
 @dataclass(slots=True)
 class JobHit:
-    """A job on the way.
+    """A job on the path of a change.
 
     Attributes:
-        hops: from the start to what it writes, at least.
-        rank: of the worst severity that it passes on.
-        places: that it makes.
-        causes: of its steps.
-        kinds: of transformation, of the first of its hops.
+        hops: least hops from the start to its outputs.
+        rank: rank of the worst severity that it passes on.
+        places: places that it makes.
+        causes: causes of its steps.
+        kinds: kinds of transformation in its first hop.
     """
 
     hops: int
@@ -63,15 +63,15 @@ class JobHit:
 
 @dataclass(frozen=True, slots=True)
 class ImpactSpread:
-    """What was hit.
+    """Assets that were hit.
 
     Attributes:
-        walk: from place to place.
+        walk: walk from place to place.
         worst: each asset's worst place, by its node.
-        facts: of every node.
-        jobs: by key.
-        raised: places whose severity by the rules doesn't hold.
-        makers: keys of the jobs that make the asset of each place so.
+        facts: facts of every node.
+        jobs: jobs on the paths, by key.
+        raised: places whose severity by the rules is replaced.
+        makers: keys of the jobs that make the asset of each place, by place.
     """
 
     walk: Walk
@@ -82,11 +82,11 @@ class ImpactSpread:
     makers: dict[int, set[str]]
 
     def rank(self, node: int) -> int:
-        """The rank of an asset's severity."""
+        """Rank of an asset's severity."""
         return _rank(self.worst[node], self.raised)
 
     def ordered(self) -> list[tuple[int, int, int, str, int]]:
-        """All assets: rank, whether INDIRECT, hops, key, which they are sorted by, and node.
+        """List all assets: rank, whether INDIRECT, hops, key, which they are sorted by, and node.
 
         The worst are first, and DIRECT ones before INDIRECT ones.
         """
@@ -97,7 +97,7 @@ class ImpactSpread:
         )
 
     def hops(self, node: int) -> int:
-        """Hops to an asset, the way that hits it worst."""
+        """Hops to an asset, on the path with the worst severity."""
         return self.walk.found[self.worst[node]].hops
 
 
@@ -113,11 +113,11 @@ def spread(
     """Follow a change.
 
     Args:
-        graph: to ask.
-        start: where it begins; never among what is hit.
-        change: what it is.
-        schema: what happens to the column, if it is a schema change.
-        policy: which steps matter, and go on.
+        graph: graph to ask.
+        start: start of the change; never among the hit assets.
+        change: type of the change.
+        schema: kind of a schema change.
+        policy: policy that judges the steps.
         depth: most hops; None: all.
     """
     spreading = _Spreading(graph, start, change, schema, policy, depth)
@@ -139,18 +139,18 @@ def spread(
 
 
 def _rank(place: int, raises: Mapping[int, Raised]) -> int:
-    """The rank of a place's severity."""
+    """Rank of a place's severity."""
     changed = raises.get(place)
     return rank_of(place) if changed is None else changed.rank
 
 
 def _order(place: int, hops: int, raises: Mapping[int, Raised]) -> tuple[int, bool, int, bool, int]:
-    """Of the places of one node, the worst first; no two are equal, whatever order they are found in."""
+    """Sort key for the places of one node, the worst first; no two are equal, whatever the order of discovery."""
     return _rank(place, raises), is_indirect(place), hops, not propagates(place), rank_of(place)
 
 
 _Taken: TypeAlias = tuple[str, int, Cause, str, str, int, int]
-"""A step to a new place: key of the source, the place that it leaves, cause, kind, job, edge; and the rule's number.
+"""A step to a new place: key of the source, source place, cause, kind, job, edge; and the rule's number.
 
 Of several steps to one place the least is shown: the same for equal graphs, whatever the order of rows.
 """
@@ -161,7 +161,7 @@ _JOB_AND_TARGET = itemgetter(3, 1)
 
 
 def _by_way(flows: Sequence[Feed], leaving: Mapping[int, int]) -> Iterator[tuple[bool, Sequence[Feed]]]:
-    """The moves by FLOW that leave DIRECT places, and those that leave INDIRECT ones."""
+    """Moves by FLOW that leave DIRECT places, and those that leave INDIRECT ones."""
     indirect = {node for node, place in leaving.items() if is_indirect(place)}
     if indirect:
         yield True, [feed for feed in flows if feed[0] in indirect]
@@ -170,7 +170,7 @@ def _by_way(flows: Sequence[Feed], leaving: Mapping[int, int]) -> Iterator[tuple
 
 
 class _Spreading:
-    """The state of one spread: what is known, and what has been left already."""
+    """State of one spread: cached verdicts, and nodes that were left already."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class _Spreading:
         self._depth = depth
         self._hops = 0
         self._left: set[int] = set()  # twice the node, and one more for INDIRECT
-        # A step is one of tens of thousands, and all but a few hundred are like one before: those are looked up.
+        # Of tens of thousands of steps all but a few hundred repeat an earlier combination: those are cached.
         self._verdicts: dict[tuple[object, ...], tuple[int, int]] = {}
         self._placed: set[int] = set()
         self.known: dict[int, AssetFacts] = dict(graph.facts([*start.nodes, *start.wholes, start.dataset]))
@@ -198,7 +198,7 @@ class _Spreading:
         self.jobs: dict[str, JobHit] = {}
 
     def expand(self, frontier: Sequence[int]) -> Iterable[WalkStep]:
-        """The steps that leave these places, one to each place that the policy makes of them and that is new."""
+        """Steps from these places, one to each new place by the policy."""
         self._hops += 1
         leaving = self._leaving(frontier)
         moves, flows = self._moves.leaving(list(leaving), first=self._hops == 1), self._moves.flows(leaving)
@@ -231,7 +231,7 @@ class _Spreading:
         ]
 
     def _judge_flows(self, feeds: Iterable[Feed], *, indirect: bool) -> dict[int, tuple[int, int]]:
-        """Places that moves by FLOW lead to, and rules, by node: of tens of thousands most lead where others do."""
+        """Places and rules that moves by FLOW lead to, by node: most repeat an earlier combination."""
         return {
             target: self._judge(target, Cause.FLOW, None, masking=False, indirect=indirect)
             for target in dict.fromkeys(map(_TARGET, feeds))
@@ -256,10 +256,10 @@ class _Spreading:
                     fresh[there] = taken
 
     def _leaving(self, frontier: Iterable[int]) -> dict[int, int]:
-        """The place of each node to go on from: DIRECT is enough where it is DIRECT too, and of several the worst."""
+        """Place of each node to continue from: a DIRECT one before an INDIRECT one, then the worst."""
         leaving: dict[int, int] = {}
         left = self._left
-        for place in sorted(frontier, key=way_of):
+        for place in sorted(frontier, key=order_of):
             node, indirect = node_of(place), is_indirect(place)
             if propagates(place) and node << 1 not in left and not (indirect and node << 1 | 1 in left):
                 left.add(node << 1 | indirect)
@@ -270,7 +270,7 @@ class _Spreading:
         self.known |= self._graph.facts([node for node in nodes if node not in self.known])
 
     def _judge(self, target: int, cause: Cause, kind: str | None, *, masking: bool, indirect: bool) -> tuple[int, int]:
-        """The place that a move leads to, and the number of the rule."""
+        """Return the place that a move leads to, and the number of the rule."""
         facts = self.known[target]
         first, parted = self._hops == 1, facts.parted
         asked = (first, cause, indirect, kind, masking, facts.type, facts.criticality, parted)

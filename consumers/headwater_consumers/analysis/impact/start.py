@@ -1,4 +1,4 @@
-"""Where a change begins in the graph, and what sort of change it is."""
+"""Start of a change in the graph, and its type."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _TEXT = re.compile(r"(var)?char\((\d+)\)")
 
 
 def is_same(before: str, after: str | None) -> bool:
-    """Whether both are words for one type."""
+    """Return whether both are spellings of one type."""
     return after is not None and _plain(before) == _plain(after)
 
 
 def widens(before: str | None, after: str | None) -> bool:
-    """Whether `after` holds every value of `before`; False where that isn't known."""
+    """Return whether `after` holds every value of `before`; False where that is unknown."""
     if before is None or after is None:
         return False
     old, new = (_plain(type_) for type_ in (before, after))
@@ -61,15 +61,15 @@ def _plain(type_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """A change in the graph.
+    """A change with its start in the graph.
 
     Attributes:
-        start: for the spread.
+        start: start for the spread.
         asset: the dataset, or the column.
-        changed: what sentences call what changes: `asset`, or the column that is added.
-        type: what sort of change.
-        notes: what else to know.
-        reach: how far that part of the data went that changes.
+        changed: asset that sentences name: `asset`, or the column that is added.
+        type: type of the change.
+        notes: remarks, as sentences.
+        reach: datasets that the changed part of the data reached.
     """
 
     start: ChangeStart
@@ -81,7 +81,7 @@ class Beginning:
 
 
 def named(tx: Transaction, change: ImpactChange) -> ImpactChange:
-    """The same change, with the column that `dataset` spells where it is one: `orders#price`.
+    """Split `dataset` into dataset and column where it spells a column: `orders#price`.
 
     Raises:
         NotFoundError, AmbiguousError: as `resolve_asset`.
@@ -98,11 +98,11 @@ def named(tx: Transaction, change: ImpactChange) -> ImpactChange:
 
 
 def begin(tx: Transaction, change: ImpactChange, arrivals: Arrivals | None = None) -> Beginning:
-    """Find what changes.
+    """Find the start of a change.
 
     Raises:
         NotFoundError, AmbiguousError: as `resolve_dataset` and `resolve_column`.
-        QuestionError: the column that is to be added is there; what is to change is so already.
+        QuestionError: the column to be added exists; the change is in place already.
     """
     dataset = resolve_dataset(tx, change.dataset)
     beginning = _beginning(tx, change, dataset)
@@ -164,7 +164,7 @@ def _check_differs(change: ImpactChange, column: Asset, there: set[str]) -> None
 
 
 def _type_of(change: ImpactChange, type_: str | None) -> ChangeType:
-    """What was given, or what follows from what happens to the column."""
+    """Type that was given, else the one that follows from the schema change."""
     if change.type is not None:
         return change.type
     harmless = (change.schema is SchemaChange.RETYPED and widens(type_, change.new_type)) or (

@@ -1,8 +1,8 @@
-"""Steps of an impact: why an asset is hit, and the places that `walk` goes between.
+"""Steps of an impact: causes of hits, and the places that `walk` goes between.
 
-A place is an asset, how it was hit, and how badly: an integer, so that `walk` goes from one to the next. An asset has
-a place for each way in which it is hit, because a second way may be worse than the one that is shorter, or go on where
-the first one ends.
+A place is an asset, the way in which it was hit, and the severity: an integer, so that `walk` goes from one to the
+next. An asset has a place for each way in which it is hit, because a second path may be worse than the shorter one, or
+continue where the first one ends.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ __all__ = ["Cause", "Influence", "StepFacts"]
 
 
 class Cause(StrEnum):
-    """Why the next asset is hit.
+    """Cause of the next asset's hit.
 
-    - VALUE: the column's value is made of the one before.
-    - CHOICE: the one before decides which value the column has: a CASE, a window.
+    - VALUE: the column's value is computed from the previous column.
+    - CHOICE: the previous column decides which value the column has: a CASE, a window.
     - LOOKUP: it decides from which row of another dataset the value is taken: the key of a join.
     - ROWS: it decides which rows the dataset has: a filter, join, group or sort.
-    - JOB: the job that writes the dataset can't be analyzed any more, so nothing is written.
-    - FLOW: the dataset before feeds the dataset.
-    - UNSEEN: a job reads the dataset before, and its column lineage is missing or incomplete.
+    - JOB: the job that writes the dataset fails in analysis, so nothing is written.
+    - FLOW: the previous dataset feeds the dataset.
+    - UNSEEN: a job reads the previous dataset, and its column lineage is missing or incomplete.
     """
 
     VALUE = "VALUE"
@@ -37,17 +37,17 @@ class Cause(StrEnum):
 
 
 class StepFacts(NamedTuple):
-    """What a policy may ask of a step.
+    """Facts of a step that a policy may have conditions on.
 
     Attributes:
-        cause: see there.
+        cause: cause of the hit.
         influence: DIRECT where the values of the start go into the asset, step by step, without an INDIRECT one.
-        kind: of transformation, `AGGREGATE`; None between datasets.
+        kind: kind of transformation, `AGGREGATE`; None between datasets.
         masking: whether the value can't be read back.
         first: whether it is the first hop.
-        type: of the dataset that is reached, or whose column is; `''`: not known.
-        criticality: likewise.
-        parted: whether a column is reached that has fields of its own, which are columns too.
+        type: type of the dataset that is reached, or whose column is; `''`: unknown.
+        criticality: criticality of this dataset; `''`: unknown.
+        parted: whether the column that is reached has fields of its own, which are columns too.
     """
 
     cause: Cause
@@ -61,41 +61,41 @@ class StepFacts(NamedTuple):
 
 
 NODE_SHIFT = 6
-"""A place is its node's id shifted so far, with the rest below."""
+"""Bits of a place below its node's id."""
 
 _NOT_JUDGED = 15
 
 
 def start_place(node: int) -> int:
-    """Where a change begins."""
+    """Return the place where a change starts."""
     return place_of(node, indirect=False, rank=_NOT_JUDGED, propagates=True)
 
 
 def place_of(node: int, *, indirect: bool, rank: int, propagates: bool) -> int:
-    """The place of an asset that is hit so; `rank` is that of the severity."""
+    """Return the place of an asset that is hit in this way; `rank` is that of the severity."""
     return node << NODE_SHIFT | propagates << 5 | indirect << 4 | rank
 
 
 def node_of(place: int) -> int:
-    """The id of its node."""
+    """Return the id of a place's node."""
     return place >> NODE_SHIFT
 
 
 def is_indirect(place: int) -> bool:
-    """Whether the way there has an INDIRECT step."""
+    """Return whether the path to a place has an INDIRECT step."""
     return bool(place >> 4 & 1)
 
 
 def propagates(place: int) -> bool:
-    """Whether it goes on from there."""
+    """Return whether the change propagates from a place."""
     return bool(place >> 5 & 1)
 
 
 def rank_of(place: int) -> int:
-    """The rank of its severity."""
+    """Return the rank of a place's severity."""
     return place & 15
 
 
-def way_of(place: int) -> int:
-    """What orders places: the DIRECT ones first, then by the rank of their severity."""
+def order_of(place: int) -> int:
+    """Sort key of places: the DIRECT ones first, then by the rank of their severity."""
     return place & 31

@@ -1,4 +1,4 @@
-"""What decides severities besides the steps, in Neo4j: looked up for many assets at once, each once, by key or id."""
+"""Inputs of severities in Neo4j: looked up for many assets at once, each once, by key or id."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from neo4j import Record
 
 LOOKED_AT: Final = 20
-"""Latest runs of a job, of which the latest that wrote the dataset is taken."""
+"""Latest runs of a job among which the last write of the dataset is searched."""
 _OF: Final = ("own", "whole")
 _END: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class _About:
-    """What is declared or reported of a column or dataset."""
+    """Declared and reported properties of a column or dataset."""
 
     deadline: str | None = None
     freshness_seconds: int | None = None
@@ -36,7 +36,7 @@ class _About:
 _Known: TypeAlias = tuple[
     str | None, _About, tuple[ConsumerInput, ...], str | None, tuple[QualityState | None, tuple[str, ...]]
 ]
-"""Of an asset: its criticality, what is declared or reported, its consumers, its publication, its checks."""
+"""Inputs of an asset: its criticality, declared or reported properties, consumers, publication, checks."""
 _NOTHING: Final = _About()
 _UNCHECKED: Final[tuple[QualityState | None, tuple[str, ...]]] = (None, ())
 
@@ -64,10 +64,10 @@ def _inputs(
 
 
 class StoredInputs:
-    """The ones in Neo4j, asked within one transaction. What is known under other names of a dataset counts, too.
+    """Severity inputs in Neo4j, asked within one transaction. Facts under other names of a dataset count, too.
 
     Args:
-        tx: to look up in.
+        tx: transaction to read in.
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -85,11 +85,11 @@ class StoredInputs:
 
     @staticmethod
     def of(tx: Transaction) -> StoredInputs:
-        """Those of a transaction: every part of a question shares them."""
+        """Return the transaction's inputs: every part of a question shares them."""
         return tx.common(StoredInputs)
 
     def criticalities(self, datasets: Iterable[int]) -> dict[int, str]:
-        """Declared criticality of datasets, by id; of several sets that declare one, by the first set."""
+        """Declared criticality of datasets, by id; where several sets declare one, the first set's."""
         if not self._tx.declarations:
             return {}
         asked = list(dict.fromkeys(datasets))
@@ -104,16 +104,16 @@ class StoredInputs:
         return {node: value for node in asked if (value := self._criticalities[node]) is not None}
 
     def job_criticalities(self, jobs: Iterable[str]) -> dict[str, JobInput]:
-        """Jobs that have a criticality, declared or reported, of these; by key."""
+        """Jobs among these that have a criticality, declared or reported; by key."""
         asked = list(dict.fromkeys(jobs))
         self.expect(asked, ())
         self._receive()
         return {job: found for job in asked if (found := self._jobs[job]) is not None}
 
     def expect(self, jobs: Iterable[str], datasets: Iterable[int]) -> None:
-        """The criticality of these jobs and the publication of these datasets will be asked for.
+        """Start the lookup of these jobs' criticality and these datasets' publication, which will be asked for.
 
-        Neo4j looks up what isn't known yet, while Python goes on.
+        Neo4j looks up missing values while Python goes on.
         """
         self._receive()
         new_jobs = list(dict.fromkeys(job for job in jobs if job not in self._jobs))
@@ -139,12 +139,12 @@ class StoredInputs:
     def look_up(
         self, nodes: Mapping[int, int], criticality: Mapping[int, str], groups: Iterable[InputGroup]
     ) -> dict[int, SeverityInputs]:
-        """What is known of assets, but for the jobs that make them.
+        """Inputs of assets, without the jobs that make them.
 
         Args:
-            nodes: the dataset of each asset, both by id; a dataset is its own.
-            criticality: of each asset's dataset, by the asset.
-            groups: what to look up; the rest stays as if nothing were known of it.
+            nodes: dataset of each asset, both by id; a dataset is its own.
+            criticality: criticality of each asset's dataset, by the asset.
+            groups: groups to look up; the inputs of others stay empty.
         """
         wanted = frozenset(groups)
         datasets = list(dict.fromkeys(nodes.values()))
@@ -162,8 +162,8 @@ class StoredInputs:
         published = self._published if InputGroup.PUBLICATION in wanted else {}
         checked = self._checked if InputGroup.QUALITY in wanted else {}
         out = {}
-        # Of thousands of assets most have the same: these share one object.
-        alike: dict[_Known, SeverityInputs] = {}
+        # Of thousands of assets most have equal inputs: these share one object.
+        shared: dict[_Known, SeverityInputs] = {}
         for node, dataset in nodes.items():
             known = (
                 criticality.get(node) or None,
@@ -172,9 +172,9 @@ class StoredInputs:
                 published.get(dataset),
                 checked.get(dataset, _UNCHECKED),
             )
-            found = alike.get(known)
+            found = shared.get(known)
             if found is None:
-                found = alike[known] = _inputs(*known)
+                found = shared[known] = _inputs(*known)
             out[node] = found
         return out
 
@@ -184,12 +184,12 @@ class StoredInputs:
             known |= look_up(new)
 
     def _under(self, nodes: Sequence[int]) -> dict[int, list[int]]:
-        """Each with the nodes of all its names."""
+        """Each node with the nodes of all its names."""
         self._identities.learn(nodes)
         return {node: self._identities.expanded([node]) for node in nodes}
 
     def _named(self, datasets: Sequence[int]) -> dict[int, list[int]]:
-        """Datasets with the nodes of all their names but those that were theirs for a time; the first is its own."""
+        """Datasets with the nodes of all their names except temporary ones; the first is the dataset's own."""
         if not self._identities.any:
             return {node: [node] for node in datasets}
         return {
@@ -226,7 +226,7 @@ class StoredInputs:
         return out
 
     def readers(self, nodes: Iterable[int]) -> list[tuple[ConsumerInput, bool]]:
-        """The consumers of these assets, by name, and whether they name one of them, or a whole or field of it."""
+        """Consumers of these assets, by name, and whether they name one of them, or a parent or field of it."""
         if not self._tx.consumers:
             return []
         rows = self._tx.rows("declared/readers", nodes=_all(self._under(list(dict.fromkeys(nodes)))))
@@ -258,7 +258,7 @@ def _all(under: Mapping[int, Sequence[Any]]) -> list[Any]:
 
 
 def _about(rows: Sequence[Mapping[str, Any]]) -> _About:
-    """Of one asset under all its names: the greatest sensitivity; of all else, what the first set declares."""
+    """Merge one asset's properties under all its names: the greatest sensitivity; otherwise the first set's value."""
     own, whole = ([each for _, each in sorted((pair for row in rows for pair in row[of]), key=_set)] for of in _OF)
     reported = sorted(row["classification"] for row in rows if row["classification"])
     return _About(

@@ -1,12 +1,12 @@
-"""What is known: of one dataset, column, job or consumer, and of the estate in lists.
+"""Details of one dataset, column, job or consumer, and lists of all of them.
 
-dataset     all that is known of one dataset
-column      all that is known of one column
-job         all that is known of one job
-consumer    all that is known of one dashboard, report, team …
-one         all that is known of whatever a person names, a run too
+dataset     details of one dataset
+column      details of one column
+job         details of one job
+consumer    details of one dashboard, report, team …
+one         details of any asset by its name, a run too
 lists       datasets, jobs and consumers, paged by key; runs of all jobs, the latest first; every broken chain
-rows        what several of these read of a node: owners, tags, uses
+rows        parts of a node that several of these read: owners, tags, uses
 """
 
 from headwater_consumers.analysis.known.column import ColumnDetails, column_details

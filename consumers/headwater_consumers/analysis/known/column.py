@@ -1,4 +1,4 @@
-"""All that is known of one column."""
+"""Details of one column."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ MOST_TYPES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnDetails:
-    """All that is known of one column.
+    """Details of one column.
 
     Attributes:
-        column: which.
-        dataset: whose column it is.
+        column: the column.
+        dataset: dataset of the column.
         details: its type, description, tags, and when schemas had it.
-        types: what schemas stated of it, the one reported last first; at most 20.
-        owners: of the dataset.
-        tags: of the whole dataset, which hold for each of its columns.
-        classification, criticality: of the dataset, as its events report them.
-        declared: what declaration sets state of the column, by name of the property.
+        types: types that schemas stated, the one reported last first; at most 20.
+        owners: owners of the dataset.
+        tags: tags of the whole dataset, which hold for each of its columns.
+        classification, criticality: those of the dataset, as its events report them.
+        declared: declared properties of the column, by name of the property.
         known_as: other names of the dataset.
-        gone: the dataset was dropped.
-        origins: columns, and datasets as a whole, that it is made from in one step; at most 20 on the page.
-        uses: what is made from it in one step, likewise.
+        gone: whether the dataset was dropped.
+        origins: columns, and datasets as a whole, that it is derived from in one step; at most 20 on the page.
+        uses: columns, and datasets as a whole, that are derived from it in one step; at most 20 on the page.
     """
 
     column: Asset
@@ -58,21 +58,21 @@ class ColumnDetails:
 
 
 def column_details(reader: Reader, text: str) -> ColumnDetails:
-    """All that is known of the column that `text` names: `dataset#field.path`, or its key.
+    """Return the details of the column that `text` names: `dataset#field.path`, or its key.
 
     Raises:
-        NotFoundError: none does; with the nearest names.
-        AmbiguousError: several datasets are called that.
+        NotFoundError: no column has this name; with the nearest names.
+        AmbiguousError: several datasets have this name.
     """
     return reader.read(lambda tx: details_of(tx, resolved(tx, text)))
 
 
 def resolved(tx: Transaction, text: str) -> Asset:
-    """The column that `text` names.
+    """Return the column that `text` names.
 
     Raises:
-        NotFoundError: none does, or it is a dataset's name; with the nearest names.
-        AmbiguousError: several datasets are called that.
+        NotFoundError: no column has this name, or it is a dataset's; with the nearest names.
+        AmbiguousError: several datasets have this name.
     """
     asset = resolve_asset(tx, text).asset
     if asset.kind is not AssetKind.COLUMN:
@@ -81,7 +81,7 @@ def resolved(tx: Transaction, text: str) -> Asset:
 
 
 def details_of(tx: Transaction, asset: Asset) -> ColumnDetails:
-    """The same, of a column that was found."""
+    """Return the details of a resolved column."""
     named = resolve_dataset(tx, dataset_key(tx.tenant, asset.namespace, asset.name)).asset
     identities = Identities.of(tx)
     members = identities.members(named.key)

@@ -1,4 +1,4 @@
-"""All that is known of one consumer: a dashboard, report, API, model, export, search index or team."""
+"""Details of one consumer: a dashboard, report, API, model, export, search index or team."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from headwater_consumers.graph.keys import consumer_key
 
 MOST_DATASETS = 100
 MOST_COLUMNS = 100
-"""Of one dataset that it reads."""
+"""Most columns to show of one dataset that a consumer reads."""
 MOST_WRITERS = 5
 _MOST_CANDIDATES = 20
 _MOST_NAMES = 10_000
-"""That are looked at for the nearest to a name that nothing has."""
+"""Most names to compare with an unknown name."""
 _SHORT_KEY = re.compile(r"[0-9a-fA-F]{4,32}")
 
 
@@ -35,8 +35,8 @@ class ConsumerName:
     """A consumer.
 
     Attributes:
-        key: of the node.
-        name: of the consumer.
+        key: key of the node.
+        name: name of the consumer.
         type: DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX or TEAM, where declared.
     """
 
@@ -50,15 +50,15 @@ class ConsumedDataset:
     """A dataset that a consumer reads.
 
     Attributes:
-        dataset: which.
-        gone: it was dropped.
-        columns: that it reads; empty: all. At most 100.
-        columns_total: how many there are.
-        owners: of the dataset: those that are declared, else those that events report.
-        last_written: when a job was last seen to write it; None: none was.
+        dataset: the dataset.
+        gone: whether the dataset was dropped.
+        columns: columns that the consumer reads; empty: all. At most 100.
+        columns_total: number of columns that it reads.
+        owners: owners of the dataset: those that are declared, else those that events report.
+        last_written: last time a job was observed to write it; None: never.
         writers: jobs that write it, the one seen last first; at most 5.
-        writers_total: how many there are.
-        checks: what the latest run of each job, and micro-batch of each streaming query, that checked it found.
+        writers_total: number of jobs that write it.
+        checks: result of the latest run of each job, and micro-batch of each streaming query, that checked it.
     """
 
     dataset: Asset
@@ -74,24 +74,24 @@ class ConsumedDataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerDetails:
-    """All that is known of one consumer. What sets that contradict each other declare is that of the first.
+    """Details of one consumer. Where sets contradict each other, the first one's value is shown.
 
     Attributes:
-        consumer: which.
-        withdrawn: no set declares it any more.
-        description: where there is one.
-        owners: who answers for it.
-        tags: its tags.
+        consumer: the consumer.
+        withdrawn: whether no set declares it any more.
+        description: description, if any.
+        owners: owners of the consumer.
+        tags: tags of the consumer.
         criticality: how much depends on it.
-        on_call: channel of whoever mends it.
-        contact: whom to write to.
-        notice_days: how long before a change its people have to know of it.
-        freshness_seconds: how old its data may be.
-        deadline: when its data has to be there.
-        url: where people find it.
-        declared: all that sets state of it, with the sets, and where these contradict each other.
+        on_call: channel of the people on call.
+        contact: address for questions.
+        notice_days: notice that its people need before a change.
+        freshness_seconds: greatest age of its data.
+        deadline: time of day when its data has to be there.
+        url: address of the consumer.
+        declared: all declarations of it, with their sets and contradictions.
         reads: datasets that it reads, in order of name; at most 100.
-        reads_total: how many there are.
+        reads_total: number of datasets that it reads.
     """
 
     consumer: ConsumerName
@@ -124,21 +124,21 @@ _STATED = (
 
 
 def consumer_details(reader: Reader, text: str) -> ConsumerDetails:
-    """All that is known of the consumer that `text` names.
+    """Return the details of the consumer that `text` names.
 
     Raises:
-        NotFoundError: none does; with the nearest names.
-        AmbiguousError: several keys begin so.
+        NotFoundError: no consumer has this name; with the nearest names.
+        AmbiguousError: several keys have this prefix.
     """
     return reader.read(lambda tx: details_of(tx, resolve_consumer(tx, text)))
 
 
 def resolve_consumer(tx: Transaction, text: str) -> ConsumerName:
-    """The consumer that `text` names: its name, its key, or how the key of only one begins.
+    """Return the consumer that `text` names: its name, its key, or a prefix of only one key.
 
     Raises:
-        NotFoundError: none does; with the nearest names.
-        AmbiguousError: several keys begin so.
+        NotFoundError: no consumer has this name; with the nearest names.
+        AmbiguousError: several keys have this prefix.
     """
     if not tx.declarations:
         raise NotFoundError(f"No consumer is called {text!r}: none is declared.")
@@ -164,7 +164,7 @@ def resolve_consumer(tx: Transaction, text: str) -> ConsumerName:
 
 
 def details_of(tx: Transaction, consumer: ConsumerName) -> ConsumerDetails:
-    """The same, of a consumer that was found."""
+    """Return the details of a resolved consumer."""
     declared = declared_together(tx, [consumer.key])
     stated = Declared() if declared is None else declared
     reads, total = _reads(tx, consumer.key)
@@ -181,7 +181,7 @@ def details_of(tx: Transaction, consumer: ConsumerName) -> ConsumerDetails:
 
 
 def _reads(tx: Transaction, key: str) -> tuple[tuple[ConsumedDataset, ...], int]:
-    """Datasets that a consumer reads, each once whatever names it is declared by; and how many."""
+    """Datasets that a consumer reads, each once whatever names it is declared by; and their number."""
     rows = tx.rows("known/datasets_of_consumer", key=key, most=MOST_DATASETS, most_columns=MOST_COLUMNS)
     if not rows:
         return (), 0
@@ -204,7 +204,7 @@ def _reads(tx: Transaction, key: str) -> tuple[tuple[ConsumedDataset, ...], int]
         asset, gone = assets[shown]
         written = tuple(uses[shown])
         columns = sorted({column for row in named for column in row["columns"]})
-        # Read as a whole by one of its names is read as a whole.
+        # A dataset counts as read as a whole if it is under one of its names.
         whole = any(not row["columns"] for row in named)
         found.append(
             ConsumedDataset(
@@ -224,7 +224,7 @@ def _reads(tx: Transaction, key: str) -> tuple[tuple[ConsumedDataset, ...], int]
 
 
 def _asset(identities: Identities, shown: str, rows: list[Mapping[str, Any]]) -> tuple[Asset, bool]:
-    """How a dataset is shown, and whether it was dropped."""
+    """Asset of a dataset under its shown name, and whether it was dropped."""
     if (named := identities.named(shown)) is not None:
         return named.asset, named.dropped
     own = rows[0]["dataset"]

@@ -1,4 +1,4 @@
-"""All that is known of one dataset."""
+"""Details of one dataset."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MOST_RUNS = 5
 MOST_VERSIONS = 5
 MOST_SCHEMAS = 10
 MOST_QUERIES = 20
-"""Whose quality is looked at."""
+"""Most queries whose quality is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +50,15 @@ class KnownColumn:
     """A column of a dataset.
 
     Attributes:
-        key: of the node.
-        name: its field path.
-        type: its data type, where known.
+        key: key of the node.
+        name: field path.
+        type: data type, where known.
         nullable: whether it may hold nulls, where known.
-        description: where there is one.
-        current: whether it is in the schema now; false: it left it, or only plans name it.
-        tags: of this column.
-        first_seen: the earliest schema that has it.
-        last_seen: the latest that had it, of one that left.
+        description: description, if any.
+        current: whether it is in the current schema; false: it left the schema, or only plans name it.
+        tags: tags of this column.
+        first_seen: time of the earliest schema that has it.
+        last_seen: time of the latest schema with a column that left.
     """
 
     key: str
@@ -77,9 +77,9 @@ class Symlink:
     """Another name of a dataset.
 
     Attributes:
-        namespace: of that name.
+        namespace: namespace of that name.
         name: the name.
-        type: of the link, TABLE say, where known.
+        type: type of the link, TABLE say, where known.
     """
 
     namespace: str
@@ -89,41 +89,42 @@ class Symlink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetDetails:
-    """All that is known of one dataset.
+    """Details of one dataset.
 
     Attributes:
-        dataset: which.
-        description: where there is one.
-        owners: its own.
-        tags: of the whole; those of a column are with the column.
+        dataset: the dataset.
+        description: description, if any.
+        owners: owners that its events report.
+        tags: tags of the whole dataset; those of a column are with the column.
         classification, criticality: as its own events report them.
-        declared: what declaration sets state of it and of its columns; None where none does.
+        declared: declarations of it and of its columns; None where there are none.
         declared_consumers: dashboards, teams and others that are declared to read it.
         storage_layer, storage_format: `iceberg`, `parquet`, say.
-        source_uri: where it is.
-        known_as: all its other names, as a person may spell them: names that it had, catalogs' names of a table, a
-            topic by other brokers. What is known under any of them is in this answer.
-        symlinks: those of them that its own latest events report.
-        lifecycle: the last change of it as a whole: CREATE, OVERWRITE, DROP …
-        gone: it was dropped.
-        dropped_at: when.
-        renamed_from: its name before, where it was renamed.
-        renamed_to: what it was renamed to.
-        columns: those of the schema now in its order, then those that left it; at most 1,000.
-        columns_total: how many there are.
-        schemas: those that it has and had, the one reported last first, each with what it changed; at most 10.
-        schemas_total: how many there are.
+        source_uri: location of its data.
+        known_as: all its other names, as a person may spell them: former names, catalogs' names of a table, a topic by
+            other brokers. Facts under any of them are in this answer.
+        symlinks: names among these that its own latest events report.
+        lifecycle: last change of the dataset as a whole: CREATE, OVERWRITE, DROP …
+        gone: whether the dataset was dropped.
+        dropped_at: time of the DROP.
+        renamed_from: name before the RENAME, if any.
+        renamed_to: name after the RENAME, if any.
+        columns: columns of the current schema in its order, then those that left it; at most 1,000.
+        columns_total: number of these columns.
+        schemas: current and former schemas, the one reported last first, each with its changes; at most 10.
+        schemas_total: number of these schemas.
         producers: jobs that write it, the one seen last first; at most 100.
-        producers_total: how many there are.
-        consumers: jobs that read it, likewise.
-        consumers_total: how many there are.
-        runs: the latest that wrote it, at most 5.
-        versions: the latest, at most 5.
-        versions_total: how many of its versions are known.
-        business_versions: which versions of reference data it was made with by the latest run that wrote it.
-        quality: where the assertions of each streaming query that writes it turned; of at most 20 queries.
-        checks: what the latest run of each job, and micro-batch of each streaming query, that checked it found.
-        facets: what events carried of it besides.
+        producers_total: number of jobs that write it.
+        consumers: jobs that read it, the one seen last first; at most 100.
+        consumers_total: number of jobs that read it.
+        runs: latest runs that wrote it, at most 5.
+        versions: latest versions, at most 5.
+        versions_total: number of its known versions.
+        business_versions: versions of reference data that the latest run to write it used.
+        quality: changes between passing and failing assertions of each streaming query that writes it; of at most 20
+            queries.
+        checks: result of the latest run of each job, and micro-batch of each streaming query, that checked it.
+        facets: further facets that events had for it.
     """
 
     dataset: Asset
@@ -162,17 +163,17 @@ class DatasetDetails:
 
 
 def dataset_details(reader: Reader, text: str) -> DatasetDetails:
-    """All that is known of the dataset that `text` names.
+    """Return the details of the dataset that `text` names.
 
     Raises:
-        NotFoundError: none does; with the nearest names.
-        AmbiguousError: several do.
+        NotFoundError: no dataset has this name; with the nearest names.
+        AmbiguousError: several datasets have this name.
     """
     return reader.read(lambda tx: details_of(tx, resolve_dataset(tx, text).asset))
 
 
 def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
-    """The same, of a dataset that was found."""
+    """Return the details of a resolved dataset."""
     identities = Identities.of(tx)
     keys = identities.members(asset.key)
     row = tx.one("known/dataset", key=asset.key, keys=keys)
@@ -216,7 +217,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
 
 
 def _business_versions(tx: Transaction, runs: Iterable[RunItem], keys: list[str]) -> tuple[BusinessVersion, ...]:
-    # A streaming query's micro-batches are written, however its run ended.
+    # A streaming query's micro-batches are written, whatever its run's end.
     last = next((run for run in runs if run.state is not RunEventType.FAIL or run.first_batch is not None), None)
     if last is None:
         return ()
@@ -229,7 +230,7 @@ def _columns(tx: Transaction, keys: list[str], tags: tuple[Tag, ...]) -> tuple[K
 
 
 def known_column(column: Mapping[str, Any], link: Mapping[str, Any], tags: Iterable[Tag]) -> KnownColumn:
-    """From a Column node, its HAS_COLUMN relationship, and the tags of its dataset."""
+    """Build a column from its Column node, its HAS_COLUMN relationship, and the tags of its dataset."""
     return KnownColumn(
         key=column["key"],
         name=column["name"],

@@ -1,4 +1,4 @@
-"""All that is known of one job."""
+"""Details of one job."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from headwater_consumers.graph.keys import retention_key
 MOST_DATASETS = 100
 MOST_QUERIES = 100
 MOST_JUDGED = 20
-"""Queries whose quality is looked at."""
+"""Most queries whose quality is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a job's code is.
+    """Location of a job's code.
 
     Attributes:
         type: `git`, say.
-        url, repo, path, version, branch: of the code, where known.
+        url, repo, path, version, branch: those of the code, where known.
     """
 
     type: str | None
@@ -52,13 +52,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class KnownPlan:
-    """The column lineage that was seen last.
+    """Latest column lineage of a job.
 
     Attributes:
-        digest: of it.
-        complete: whether it has all of it.
-        incomplete_reason: why not.
-        edges: how many it has.
+        digest: digest of the column lineage.
+        complete: whether it is complete.
+        incomplete_reason: reason why it isn't.
+        edges: number of edges.
         first_seen, last_seen: the span in which it was observed.
     """
 
@@ -75,9 +75,9 @@ class KnownQuery:
     """A streaming query of a job.
 
     Attributes:
-        query_id: Spark's, the same over restarts.
-        name: its name, where it has one.
-        checkpoint_location: of the query.
+        query_id: Spark's id, constant over restarts.
+        name: name of the query, if any.
+        checkpoint_location: location of its checkpoint.
         first_batch, last_batch: the lowest and highest micro-batch known.
         first_seen, last_seen: the span in which it was observed.
     """
@@ -93,11 +93,11 @@ class KnownQuery:
 
 @dataclass(frozen=True, slots=True)
 class KnownRetention:
-    """How long micro-batches of a job are kept one by one.
+    """Retention of a job's single micro-batches.
 
     Attributes:
-        summarized_before: of earlier micro-batches there are summaries alone.
-        dropped_before: of earlier ones there is nothing.
+        summarized_before: earlier micro-batches are only in summaries.
+        dropped_before: earlier micro-batches are dropped.
     """
 
     summarized_before: datetime | None
@@ -106,29 +106,29 @@ class KnownRetention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobDetails:
-    """All that is known of one job.
+    """Details of one job.
 
     Attributes:
-        job: which.
-        description: where there is one.
+        job: the job.
+        description: description, if any.
         job_type: SPARK_JOB, say.
         integration: SPARK, say.
-        owners: its owners.
-        tags: its tags.
+        owners: owners of the job.
+        tags: tags of the job.
         criticality: as its own events report it.
-        declared: what declaration sets state of it; None where none does.
-        source: where its code is; None where nothing is known of it.
+        declared: declarations of it; None where there are none.
+        source: location of its code; None where nothing is known of it.
         inputs: datasets that it reads, the one seen last first; at most 100.
-        inputs_total: how many there are.
-        outputs: datasets that it writes, likewise.
-        outputs_total: how many there are.
-        plan: its column lineage as seen last.
+        inputs_total: number of datasets that it reads.
+        outputs: datasets that it writes, the one seen last first; at most 100.
+        outputs_total: number of datasets that it writes.
+        plan: its latest column lineage.
         queries: its streaming queries, the one seen last first; at most 100.
-        runs: the latest, at most 5.
-        quality: where the assertions of each of its streaming queries turned; of at most 20 queries.
-        retention: from which day on its micro-batches are kept one by one; None: all are.
+        runs: latest runs, at most 5.
+        quality: changes between passing and failing assertions of each of its streaming queries; of at most 20 queries.
+        retention: first day whose micro-batches are kept one by one; None: all are.
         first_seen, last_seen: the span in which it was observed.
-        facets: what events carried of it besides.
+        facets: further facets that events had for it.
     """
 
     job: Asset
@@ -155,17 +155,17 @@ class JobDetails:
 
 
 def job_details(reader: Reader, text: str) -> JobDetails:
-    """All that is known of the job that `text` names.
+    """Return the details of the job that `text` names.
 
     Raises:
-        NotFoundError: none does; with the nearest names.
-        AmbiguousError: several do.
+        NotFoundError: no job has this name; with the nearest names.
+        AmbiguousError: several jobs have this name.
     """
     return reader.read(lambda tx: details_of(tx, resolve_job(tx, text).asset))
 
 
 def details_of(tx: Transaction, asset: Asset) -> JobDetails:
-    """The same, of a job that was found."""
+    """Return the details of a resolved job."""
     row = tx.one("known/job", key=asset.key, most=MOST_QUERIES)
     own = row["properties"]
     source = Source(*(own.get(f"source_{name}") or None for name in Source.__slots__))
@@ -198,7 +198,7 @@ def details_of(tx: Transaction, asset: Asset) -> JobDetails:
 
 
 def _retention(tx: Transaction, job: Asset) -> KnownRetention | None:
-    """The latest days of all scopes that the job is in: its own, its namespace's, and that of all jobs."""
+    """Latest days of retention across the job's scopes: its own, its namespace's, and all jobs'."""
     scopes = ((None, None), (job.namespace, None), (job.namespace, job.name))
     row = tx.one("known/retention", keys=[retention_key(tx.tenant, *scope) for scope in scopes])
     found = KnownRetention(moment(row["summarized_before"]), moment(row["dropped_before"]))
@@ -206,7 +206,7 @@ def _retention(tx: Transaction, job: Asset) -> KnownRetention | None:
 
 
 def _datasets(tx: Transaction, job: Asset, link: str, names: int) -> tuple[tuple[DatasetUse, ...], int]:
-    """Datasets that a job reads or writes, each once whatever names it was met by; and how many, of so many names."""
+    """Datasets that a job reads or writes, each once whatever names it has, and their number."""
     rows = tx.rows("known/datasets_of_job", key=job.key, link=link, most=MOST_DATASETS)
     identities = Identities.of(tx)
     identities.look_at(row["dataset"]["key"] for row in rows)
@@ -230,5 +230,5 @@ def _joined(one: DatasetUse, other: DatasetUse) -> DatasetUse:
 
 
 def _seen(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as the fields of an answer, the span in which it was observed as Python's times."""
+    """Fields of an answer from a row, with the observed span as Python's times."""
     return {**row, "first_seen": moment(row["first_seen"]), "last_seen": moment(row["last_seen"])}

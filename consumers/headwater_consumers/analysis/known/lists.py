@@ -1,6 +1,6 @@
-"""The estate in lists: its datasets, its jobs, its consumers, its runs, and where chains of micro-batches are broken.
+"""Lists of the estate: datasets, jobs, consumers, runs, and broken chains of micro-batches.
 
-Each page is read from an index and costs what it shows and what its filters pass over, however large the estate is.
+Each page is read from an index. Its cost is that of the rows shown and filtered out, however large the estate is.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class ListedDataset:
     """A dataset, in a list.
 
     Attributes:
-        asset: which.
-        owners: its own, behind those that events report those that are declared; under any of its names.
-        tags: of it and its columns, likewise.
-        classification, criticality: as events report them; else as declared. Likewise.
-        gone: it was dropped.
+        asset: the dataset.
+        owners: owners under any of its names: those that events report, then declared ones.
+        tags: tags of it and its columns under any of its names: those that events report, then declared ones.
+        classification, criticality: as events report them under any of its names; else as declared.
+        gone: whether the dataset was dropped.
     """
 
     asset: Asset
@@ -58,12 +58,12 @@ class ListedDataset:
 
 @dataclass(frozen=True, slots=True)
 class DatasetList:
-    """Datasets, in order of key: their order means nothing, and stays as it is.
+    """Datasets, in order of key, which means nothing and stays the same.
 
     Attributes:
-        items: of this page.
-        total: how many there are, exactly.
-        next_cursor: where the next page begins; None on the last.
+        items: datasets of this page.
+        total: exact number of datasets.
+        next_cursor: cursor of the next page; None on the last page.
     """
 
     items: tuple[ListedDataset, ...]
@@ -76,9 +76,9 @@ class ListedJob:
     """A job, in a list.
 
     Attributes:
-        asset: which.
-        owners: its owners, behind those that events report those that are declared.
-        tags: its tags, likewise.
+        asset: the job.
+        owners: owners that events report, then declared ones.
+        tags: tags that events report, then declared ones.
         criticality: as declared.
         first_seen, last_seen: the span in which it was observed.
     """
@@ -93,12 +93,12 @@ class ListedJob:
 
 @dataclass(frozen=True, slots=True)
 class JobList:
-    """Jobs, in order of key: their order means nothing, and stays as it is.
+    """Jobs, in order of key, which means nothing and stays the same.
 
     Attributes:
-        items: of this page.
-        total: how many there are, exactly.
-        next_cursor: where the next page begins; None on the last.
+        items: jobs of this page.
+        total: exact number of jobs.
+        next_cursor: cursor of the next page; None on the last page.
     """
 
     items: tuple[ListedJob, ...]
@@ -108,15 +108,15 @@ class JobList:
 
 @dataclass(frozen=True, slots=True)
 class ListedConsumer:
-    """A consumer, in a list. What sets that contradict each other declare is that of the first.
+    """A consumer, in a list. Where sets contradict each other, the first one's value is shown.
 
     Attributes:
-        consumer: which.
-        owners: who answers for it.
-        tags: its tags.
+        consumer: the consumer.
+        owners: owners of the consumer.
+        tags: tags of the consumer.
         criticality: how much depends on it.
-        on_call: channel of whoever mends it.
-        contact: whom to write to.
+        on_call: channel of the people on call.
+        contact: address for questions.
     """
 
     consumer: ConsumerName
@@ -129,12 +129,12 @@ class ListedConsumer:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerList:
-    """Consumers that are declared now, in order of key: their order means nothing, and stays as it is.
+    """Declared consumers, in order of key, which means nothing and stays the same.
 
     Attributes:
-        items: of this page.
-        total: how many there are, exactly.
-        next_cursor: where the next page begins; None on the last.
+        items: consumers of this page.
+        total: exact number of consumers.
+        next_cursor: cursor of the next page; None on the last page.
     """
 
     items: tuple[ListedConsumer, ...]
@@ -147,9 +147,9 @@ class RunList:
     """Runs of all jobs, the one seen last first.
 
     Attributes:
-        items: of this page.
-        total: how many there are, exactly.
-        next_cursor: where the next page begins; None on the last.
+        items: runs of this page.
+        total: exact number of runs.
+        next_cursor: cursor of the next page; None on the last page.
     """
 
     items: tuple[RunItem, ...]
@@ -163,11 +163,11 @@ class BrokenChain:
 
     Attributes:
         query_id: Spark's id of the query.
-        query_name: its name, where it has one.
-        job: whose query; None where that isn't known.
-        after_batch: the batch before the fault.
-        before_batch: the one after it.
-        at: when the one after it was processed, where it was observed.
+        query_name: name of the query, if any.
+        job: job of the query; None where unknown.
+        after_batch: batch before the fault.
+        before_batch: batch after the fault.
+        at: processing time of the batch after the fault, where it was observed.
         missing: batches between them that aren't known.
         gaps: offsets that neither read.
         overlaps: offsets that both read.
@@ -186,12 +186,12 @@ class BrokenChain:
 
 @dataclass(frozen=True, slots=True)
 class BrokenChainPage:
-    """Where chains are broken, query by query, each in order of its batches.
+    """Broken chains, query by query, each in order of its batches.
 
     Attributes:
-        items: of this page.
-        total: how many there are, exactly.
-        next_cursor: where the next page begins; None on the last.
+        items: broken chains of this page.
+        total: exact number of broken chains.
+        next_cursor: cursor of the next page; None on the last page.
     """
 
     items: tuple[BrokenChain, ...]
@@ -210,15 +210,15 @@ def datasets(
     limit: int = 20,
     cursor: str | None = None,
 ) -> DatasetList:
-    """Datasets that pass all filters that are given.
+    """List the datasets that pass all given filters.
 
     Args:
-        reader: of the graph.
-        namespaces: in one of them.
-        types: of one of them: TOPIC, FILE, TABLE …
-        owner: exactly this one among those that events report, or that are declared, under any of its names.
-        tag: exactly `key`, or `key=value`, of it or one of its columns, likewise.
-        gone: only dropped ones, or only those that are there.
+        reader: reader of the graph.
+        namespaces: datasets in one of these namespaces.
+        types: datasets of one of these types: TOPIC, FILE, TABLE …
+        owner: exactly this owner, reported or declared, under any of the dataset's names.
+        tag: exactly `key`, or `key=value`, reported or declared, of the dataset or one of its columns, under any name.
+        gone: only dropped ones, or only existing ones.
         limit: most on a page.
         cursor: `next_cursor` of the page before.
 
@@ -239,13 +239,13 @@ def jobs(
     limit: int = 20,
     cursor: str | None = None,
 ) -> JobList:
-    """Jobs that pass all filters that are given.
+    """List the jobs that pass all given filters.
 
     Args:
-        reader: of the graph.
-        namespaces: in one of them.
-        types: of one processing type of these: BATCH, STREAMING.
-        owner: exactly this one among those that events report, or that are declared.
+        reader: reader of the graph.
+        namespaces: jobs in one of these namespaces.
+        types: jobs of one of these processing types: BATCH, STREAMING.
+        owner: exactly this owner, reported or declared.
         tag: exactly `key`, or `key=value`.
         limit: most on a page.
         cursor: `next_cursor` of the page before.
@@ -266,12 +266,12 @@ def consumers(
     limit: int = 20,
     cursor: str | None = None,
 ) -> ConsumerList:
-    """Consumers that are declared now, and pass all filters that are given.
+    """List the declared consumers that pass all given filters.
 
     Args:
-        reader: of the graph.
-        types: of one of these: DASHBOARD, REPORT, API …
-        owner: exactly this one.
+        reader: reader of the graph.
+        types: consumers of one of these types: DASHBOARD, REPORT, API …
+        owner: exactly this owner.
         tag: exactly `key`, or `key=value`.
         limit: most on a page.
         cursor: `next_cursor` of the page before.
@@ -293,13 +293,13 @@ def estate_runs(
     limit: int = 20,
     cursor: str | None = None,
 ) -> RunList:
-    """Runs of all jobs, the one seen last first: `states=[FAIL, ABORT]` are the failed ones.
+    """List runs of all jobs, the one seen last first: `states=[FAIL, ABORT]` are the failed ones.
 
     A run that is only known as another's parent isn't listed: no event of its own has come.
 
     Args:
-        reader: of the graph.
-        states: only runs in one of them.
+        reader: reader of the graph.
+        states: only runs in one of these states.
         since: only runs that were seen then or later.
         until: only runs that were last seen before then.
         only: only runs of this context.
@@ -340,10 +340,10 @@ def estate_runs(
 
 
 def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None) -> BrokenChainPage:
-    """Where batches are missing between two that are known, or their offsets leave a gap or overlap, in all queries.
+    """List broken chains of all queries: batches missing between two known ones, or a gap or overlap of offsets.
 
     Args:
-        reader: of the graph.
+        reader: reader of the graph.
         limit: most on a page.
         cursor: `next_cursor` of the page before.
 
@@ -362,7 +362,7 @@ def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None)
             last = rows[limit - 1]
             following = paging.encode((last["query"]["key"], last["batch"]), question=asked)
         shown = rows[:limit]
-        # Each with the one before it: the two that don't fit together.
+        # Each with the previous one: the two that don't fit together.
         pairs = micro_batches.preceding(tx, [Stretch(row["query"]["key"], last=row["batch"]) for row in shown], 2)
         return BrokenChainPage(
             tuple(_broken(tx.tenant, row, *pair) for row, pair in zip(shown, pairs, strict=True)), total, following
@@ -376,12 +376,12 @@ def _among(namespaces: Sequence[str], types: Sequence[str]) -> dict[str, Any]:
 
 
 class _Listed(NamedTuple):
-    """One of a page.
+    """A node of a page, with its other names and declarations.
 
     Attributes:
-        own: its properties.
-        others: of a dataset: those of the same dataset under its other names.
-        declared: of it; of a dataset under any of its names.
+        own: properties of the node.
+        others: properties of a dataset's nodes under its other names.
+        declared: declarations of it; of a dataset under any of its names.
     """
 
     own: Mapping[str, Any]
@@ -390,13 +390,13 @@ class _Listed(NamedTuple):
 
     @property
     def owners(self) -> tuple[OwnerName, ...]:
-        """Those that events report, then those that are declared."""
+        """Owners that events report, then those that are declared."""
         rows = (self.own, *self.others, self.declared.values)
         return tuple(dict.fromkeys(owner for row in rows for owner in owners_of(row)))
 
     @property
     def tags(self) -> tuple[Tag, ...]:
-        """Likewise."""
+        """Tags that events report, then those that are declared."""
         reported = [tag for row in (self.own, *self.others) for tag in tags_of(row)]
         return tuple(dict.fromkeys((*reported, *(Tag(*tag) for tag in self.declared.tags()))))
 
@@ -457,7 +457,7 @@ def _labelled_otherwise(tx: Transaction, filters: Mapping[str, Any]) -> Mapping[
 
 
 def _under_other_names(tx: Transaction, keys: Sequence[str]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    """What events report of datasets under their other names, by key."""
+    """Reported labels of datasets under their other names, by key."""
     identities = Identities.of(tx)
     identities.look_at(keys)
     others = {key: [each for each in identities.members(key) if each != key] for key in keys}

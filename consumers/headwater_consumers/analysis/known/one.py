@@ -1,4 +1,4 @@
-"""All that is known of whatever a person names: a dataset, a column, a job, a consumer or a run."""
+"""Details of any dataset, column, job, consumer or run by its name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Known: TypeAlias = (
 
 
 class KnownKind(StrEnum):
-    """What is named."""
+    """Kind of a named thing."""
 
     DATASET = "DATASET"
     COLUMN = "COLUMN"
@@ -30,18 +30,18 @@ class KnownKind(StrEnum):
 
 
 def known(reader: Reader, text: str, kind: KnownKind | None = None) -> Known:
-    """All that is known of what `text` names.
+    """Return the details of whatever `text` names.
 
     Args:
-        reader: of the graph.
-        text: a name or key of a dataset, job or consumer; a column, `dataset#field.path` or its key; a run's id or how
-            it begins.
-        kind: what it is; None: whatever is called so. A name of a dataset or job goes before a column's, that before
-            a consumer's, and that before the beginning of a run's id.
+        reader: reader of the graph.
+        text: a name or key of a dataset, job or consumer; a column, `dataset#field.path` or its key; a run's id or a
+            prefix of it.
+        kind: kind of the named thing; None: any. A name of a dataset or job goes before a column's, that before a
+            consumer's, and that before the prefix of a run's id.
 
     Raises:
-        NotFoundError: nothing is called so; with the nearest names.
-        AmbiguousError: both a dataset and a job are called so, or several of a kind.
+        NotFoundError: nothing has this name; with the nearest names.
+        AmbiguousError: both a dataset and a job have this name, or several of a kind.
     """
 
     def question(tx: Transaction) -> Known:
@@ -74,7 +74,7 @@ def _whatever(tx: Transaction, text: str) -> Known:
     try:
         found = resolve_asset(tx, text)
     except NotFoundError as error:
-        # Of a dataset that is there: the columns that it has.
+        # The dataset exists: suggest its columns.
         nearest = [*error.nearest, *nearest]
     if found is not None:
         return column.details_of(tx, found.asset)

@@ -1,4 +1,4 @@
-"""What details and lists of datasets and jobs have in common."""
+"""Parts that details and lists of datasets and jobs share: tags and uses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Tag:
     Attributes:
         key: `pii`, say.
         value: '' for none.
-        column: field path, of a tag of one column; None: of the whole.
+        column: field path, for a tag of one column; None: the whole dataset or job.
         source: who set it, where known.
     """
 
@@ -37,11 +37,11 @@ class JobUse:
     """A job that writes or reads a dataset.
 
     Attributes:
-        job: which.
-        owners: of the job.
-        observed: a run, micro-batch or plan of it did.
-        declared: it is declared so now.
-        first_seen, last_seen: the span in which that was observed.
+        job: the job.
+        owners: owners of the job.
+        observed: whether a run, micro-batch or plan did so.
+        declared: whether it is declared so now.
+        first_seen, last_seen: the span in which it was observed.
     """
 
     job: Asset
@@ -57,11 +57,11 @@ class DatasetUse:
     """A dataset that a job reads or writes.
 
     Attributes:
-        dataset: which.
-        gone: it was dropped.
-        observed: a run, micro-batch or plan of the job did.
-        declared: it is declared so now.
-        first_seen, last_seen: the span in which that was observed.
+        dataset: the dataset.
+        gone: whether the dataset was dropped.
+        observed: whether a run, micro-batch or plan of the job did so.
+        declared: whether it is declared so now.
+        first_seen, last_seen: the span in which it was observed.
     """
 
     dataset: Asset
@@ -73,21 +73,21 @@ class DatasetUse:
 
 
 def tags_of(properties: Mapping[str, Any]) -> tuple[Tag, ...]:
-    """Of a node's `tags`, `tag_values`, `tag_fields` and `tag_sources`, which run in parallel."""
+    """Build tags from a node's `tags`, `tag_values`, `tag_fields` and `tag_sources`, which run in parallel."""
     names = ("tags", "tag_values", "tag_fields", "tag_sources")
     rows = zip_longest(*(properties.get(name) or () for name in names), fillvalue="")
     return tuple(Tag(key, value, field or None, source or None) for key, value, field, source in rows if key)
 
 
 def job_uses(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse, ...]:
-    """From a READS or WRITES relationship, `link`, and its Job; owners are those that are declared, else its own."""
+    """Build uses from READS or WRITES relationships, `link`, and their Jobs; owners: declared ones, else the job's."""
     rows = list(rows)
     known = owners_by_key(tx, [row["job"] for row in rows])
     return tuple(JobUse(job_asset(row["job"]), known[row["job"]["key"]], *_link(row["link"])) for row in rows)
 
 
 def dataset_use(row: Mapping[str, Any]) -> DatasetUse:
-    """From a READS or WRITES relationship, `link`, and its Dataset."""
+    """Build a use from a READS or WRITES relationship, `link`, and its Dataset."""
     return DatasetUse(dataset_asset(row["dataset"]), bool(row["dataset"].get("dropped")), *_link(row["link"]))
 
 

@@ -1,13 +1,13 @@
-"""What a dataset or a column comes from, and what comes of it.
+"""Lineage upstream and downstream of a dataset or a column.
 
-question          what may be asked
-answer            what is answered
+question          the question, and its bounds
+answer            the answer
 ask               the question answered: a page, the hops between its assets, caveats
 search            breadth-first, DIRECT and INDIRECT apart; pure
 steps             the steps from dataset to dataset, and from column to column
 holding           the rule by which plans hold; pure
-plans             the plans that a question meets, and which of them hold, now or at a time
-details           what is looked up for a page alone
+plans             the plans that a question meets, and whether they hold, now or at a time
+details           names, jobs and columns, looked up for a page alone
 """
 
 from headwater_consumers.analysis.lineage.answer import (

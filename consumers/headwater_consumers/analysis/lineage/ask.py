@@ -1,4 +1,4 @@
-"""Answering the question: the page of the search, every hop between its assets, and caveats."""
+"""Lineage question: the page of the search, every hop between its assets, and caveats."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from headwater_consumers.graph.keys import dataset_key
 
 @dataclass(frozen=True, slots=True)
 class PlacePage:
-    """A page as places of the search.
+    """Page of an answer, as places of the search.
 
     Attributes:
-        places: of its items, in order.
-        through: of what lies between the start and them.
-        next_cursor: to the next page.
+        places: places of the page's items, in order.
+        through: places between the start and the items.
+        next_cursor: cursor of the next page.
     """
 
     places: list[int]
@@ -45,12 +45,12 @@ class PlacePage:
 
 
 def page_of(reached: Reached, listed: list[int], start: Asset, question: LineageQuestion, *, tenant: str) -> PlacePage:
-    """The page that the question asks for. It begins after what the cursor names, be that still in the graph or not.
+    """Return the page that the question asks for. It begins after the cursor's item, even if that is no longer there.
 
     Raises:
         QuestionError: the cursor is another question's.
     """
-    # By the key of what it is asked of: the same question, however its subject was spelled.
+    # By the key of the start: the question is the same, however its subject was spelled.
     same = (
         tenant,
         start.key,
@@ -70,13 +70,13 @@ def page_of(reached: Reached, listed: list[int], start: Asset, question: Lineage
 def edges_between(
     reached: Reached, places: Iterable[int], details: PageDetails, direction: LineageDirection, as_of: datetime | None
 ) -> tuple[LineageEdge, ...]:
-    """The hops between these places and the start, each pair once.
+    """Hops between these places and the start, each pair once.
 
-    The search has met them all; to look up who makes them takes the one round trip.
+    The search has met them all; looking up their jobs takes the one round trip.
     """
     nodes = list(dict.fromkeys([reached.start, *(place >> 1 for place in places)]))
     there = set(nodes)
-    # As a set: a node that is found in both its places is met twice.
+    # A set, as a node with both its places is met twice.
     hops: dict[tuple[int, int], dict[int, None]] = {}
     for met in reached.leaving:
         for source, target, edge in zip(met.sources, met.targets, met.edges, strict=True):
@@ -94,9 +94,9 @@ def edges_between(
 def loops_of(
     reached: Reached, places: Iterable[int], details: PageDetails, as_of: datetime | None
 ) -> tuple[LineageEdge, ...]:
-    """The hops from the start to itself, and from each of these places to itself, in that order."""
+    """Hops from the start to itself, and from each of these places to itself, in that order."""
     nodes = dict.fromkeys([reached.start, *(place >> 1 for place in places)])
-    # In both places of a node the same edges leave it.
+    # The same edges leave a node's both places.
     loops = {node: list(dict.fromkeys(reached.loops[node])) for node in nodes if node in reached.loops}
     if not loops:
         return ()
@@ -106,13 +106,13 @@ def loops_of(
 
 
 MOST_LOOKED_AT = 1_000
-"""Datasets whose jobs are looked at, the nearest; and jobs of them, those seen last."""
+"""Most datasets whose jobs are looked at, the nearest; and most jobs of them, those seen last."""
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Caveats:
-    """What else to know of an answer.
+    """Caveats of an answer.
 
     Attributes:
         incomplete: sentences on column lineage that is incomplete or unknown, so that there may be more.
@@ -128,19 +128,19 @@ def caveats(
 ) -> Caveats:
     """Caveats of an answer, by the jobs of the dataset asked of and of all that was reached within the depth.
 
-    - Upstream: the column lineage of jobs that write one is incomplete, so that it may come of more.
-    - Downstream of a column: the same of jobs that read its dataset.
-    - Downstream: jobs that read a dataset and write nothing that is known to be made of it.
-    - Of a column that nothing was reached from: datasets next to its own were seen all the same.
+    - Upstream: jobs that write one of these datasets have incomplete column lineage, so there may be further inputs.
+    - Downstream of a column: jobs that read its dataset have incomplete column lineage.
+    - Downstream: jobs that read a dataset and have no known output from it.
+    - A column from which nothing was reached: datasets next to its own were observed all the same.
 
     Args:
-        tx: to look up in.
-        scope: of the question.
-        plans: as of its time.
-        dataset: key of the one asked of, or that has the column asked of.
-        reached: from there.
+        tx: transaction to read in.
+        scope: scope of the question.
+        plans: plans as of the question's time.
+        dataset: key of the dataset asked about, or of the column's dataset.
+        reached: places reached from it.
         depth: hops that were asked for; None: all.
-        of_columns: whether a column is asked of.
+        of_columns: whether the question is about a column.
     """
     own = Identities.of(tx).members(dataset)
     nodes = list(
@@ -218,26 +218,26 @@ def readers_without_outputs(
     as_of: datetime | None = None,
     since: datetime | None = None,
 ) -> list[Asset]:
-    """Jobs that read one of these datasets, and write nothing that is known to be made of it; at most 1,000.
+    """Jobs that read one of these datasets, and have no known output from it; at most 1,000.
 
     Args:
-        tx: to look up in.
-        datasets: keys, of each name of a dataset.
-        jobs: keys of the jobs that are looked at; None: all.
-        as_of: leave out what was first seen later.
-        since: leave out what wasn't seen any more.
+        tx: transaction to read in.
+        datasets: keys of a dataset under each of its names.
+        jobs: keys of the jobs to look at; None: all.
+        as_of: leave out reads that were first seen later.
+        since: leave out reads that were last seen before.
     """
     bounds = {"datasets": datasets, "jobs": jobs, "as_of": as_of, "since": since}
     return [job_asset(row) for row in tx.one("lineage/ending", **bounds, limit=MOST_LOOKED_AT)["jobs"]]
 
 
 def lineage(reader: Reader, question: LineageQuestion) -> Lineage:
-    """What a dataset or a column comes from, or what comes of it.
+    """Return the lineage upstream or downstream of a dataset or a column.
 
     Raises:
         QuestionError: a field of the question makes no sense, or the cursor is another question's.
         NotFoundError: no such dataset, column or job; with the nearest names.
-        AmbiguousError: several are called that.
+        AmbiguousError: several have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     question.check()
@@ -245,7 +245,7 @@ def lineage(reader: Reader, question: LineageQuestion) -> Lineage:
 
 
 def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
-    """The same within a transaction, of a question that was checked."""
+    """Answer a checked question within a transaction."""
     Identities.of(tx).as_of = question.as_of
     scope = scope_of(tx, question)
     steps: Steps
@@ -304,7 +304,7 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
 
 
 def _consumers(tx: Transaction, question: LineageQuestion, nodes: Iterable[int]) -> tuple[ReadingConsumer, ...]:
-    # What was declared at a time isn't known any more.
+    # Past declarations aren't kept.
     if question.direction is LineageDirection.UPSTREAM or question.as_of is not None:
         return ()
     return consumers_of(tx, set(nodes))
@@ -322,7 +322,7 @@ def _on_names(tx: Transaction, start: Asset, steps: Steps) -> Iterator[str]:
 
 
 def _gone(tx: Transaction, node: int) -> bool:
-    """Whether it is gone under each of its names."""
+    """Return whether a node is gone under each of its names."""
     identities = Identities.of(tx)
     identities.learn([node])
     return all(row["gone"] for row in tx.rows("lineage/columns", nodes=identities.expanded([node])))
@@ -337,7 +337,7 @@ def _quality(
 
 
 def _unknown_until(tx: Transaction, node: int, as_of: datetime | None) -> datetime | None:
-    """When a node was first seen, where that was after a time."""
+    """First observation of a node, where that was after a time."""
     if as_of is None:
         return None
     first = moment(tx.one("lineage/known_since", node=node)["first"])

@@ -31,13 +31,13 @@ _MOST_MAPPINGS = 1_000
 
 
 class Mappings:
-    """What hops do to columns, as the plans that hold have it.
+    """Column mappings along hops between datasets, by plans that hold.
 
     Args:
-        tx: to look up in.
-        plans: as of the question's time.
-        hops: ids of the dataset that data comes from and the one that it goes to, and keys of the jobs.
-        downstream: whether the second is the one that was reached.
+        tx: transaction to read in.
+        plans: plans as of the question's time.
+        hops: ids of the source and the target dataset of each hop, and keys of its jobs.
+        downstream: whether the target is the dataset that was reached.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Mappings:
             ],
         )
         holding = plans.holding([row["plan"] for row in rows], [row["node"] for row in rows])
-        # By what is shown of it: several plans of a job may have the same edge.
+        # Keyed by the shown values: several plans of a job may have the same edge.
         self._mappings: dict[int, dict[ColumnMapping, str]] = {}
         for row, holds in zip(rows, holding, strict=True):
             if holds:
@@ -65,7 +65,7 @@ class Mappings:
                 keys[mapping] = min(keys.get(mapping, row["key"]), row["key"])
 
     def of(self, node: int) -> tuple[tuple[ColumnMapping, ...], int]:
-        """Of the hop to the dataset with this id, each once, DIRECT ones first, by column; and how many there are."""
+        """Mappings of the hop to the dataset with this id, each once, DIRECT ones first, by column; and their count."""
         keys = self._mappings.get(node, {})
 
         def order(each: ColumnMapping) -> tuple[str, str, str, str]:
@@ -83,19 +83,19 @@ class PageDetails(Protocol):
     """Places of a search ⇒ items of an answer."""
 
     def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
-        """One for each place, in order."""
+        """Build an item for each place, in order."""
 
     def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
-        """Of hops, given the edges of each: the jobs that make them."""
+        """Jobs that make each hop, given the edges of each."""
 
 
 class DatasetPageDetails:
-    """Of datasets.
+    """`PageDetails` of datasets.
 
     Args:
-        tx: to look up in.
-        scope: of the question.
-        plans: as of its time, if it asks for columns; None: it doesn't.
+        tx: transaction to read in.
+        scope: scope of the question.
+        plans: plans as of its time, if it asks for columns; None: it doesn't.
     """
 
     def __init__(self, tx: Transaction, scope: Scope, plans: Plans | None) -> None:
@@ -128,7 +128,7 @@ class DatasetPageDetails:
         return self._page([], hops)[1]
 
     def _page(self, nodes: list[int], hops: Sequence[Sequence[int]]) -> tuple[list[Any], list[list[Via]]]:
-        """What datasets are called, and by whom the hops are made, in one round trip."""
+        """Look up the datasets and the jobs that make the hops, in one round trip."""
         datasets, feeds, makers = self._tx.one("lineage/page", nodes=nodes, edges=_each_once(hops)).values()
         jobs = {
             key: Asset(AssetKind.JOB, key, namespace, name, None, None, type_) for key, namespace, name, type_ in makers
@@ -160,11 +160,11 @@ class DatasetPageDetails:
 
 
 class ColumnPageDetails:
-    """Of columns.
+    """`PageDetails` of columns.
 
     Args:
-        tx: to look up in.
-        plans: as of the question's time, the ones it met looked up already.
+        tx: transaction to read in.
+        plans: plans as of the question's time; those on its way are looked up already.
     """
 
     def __init__(self, tx: Transaction, plans: Plans) -> None:
@@ -218,13 +218,13 @@ class ColumnPageDetails:
 
 
 def jobs_by_key(tx: Transaction, keys: Iterable[str]) -> dict[str, Asset]:
-    """The jobs with these keys."""
+    """Jobs with these keys."""
     found = tx.one("lineage/jobs", keys=list(dict.fromkeys(keys)))["jobs"]
     return {properties["key"]: job_asset(properties) for properties in found}
 
 
 def latest_first(vias: Sequence[Via], as_of: datetime | None = None) -> tuple[Via, ...]:
-    """The ones to show: seen last first, the only declared last, then by key; no `last_seen` after `as_of`."""
+    """Sort jobs to show: seen last first, those only declared last, then by key; no `last_seen` after `as_of`."""
     if len(vias) == 1 and as_of is None:
         return (vias[0],)
     by_key = sorted(vias, key=attrgetter("job.key"))
@@ -236,7 +236,7 @@ def latest_first(vias: Sequence[Via], as_of: datetime | None = None) -> tuple[Vi
 
 
 def _by_job(vias: Iterable[Via]) -> list[Via]:
-    """Each job once: it makes a hop several times where it has a dataset under several names."""
+    """Merge entries of a job: it makes a hop several times where it has a dataset under several names."""
     out: dict[str, Via] = {}
     for via in vias:
         old = out.setdefault(via.job.key, via)

@@ -1,13 +1,13 @@
-"""Which of a job's plans hold: the one rule, for lineage, impact, differences, now and at a time. Pure.
+"""Rule by which a job's plans hold, for lineage, impact, differences, now and at a time. Pure.
 
 A job writes a dataset by one plan or by several: two INSERTs of a script are two plans of one job, and the dataset is
 made by both. So plans are judged by the *application run* that used them, the run that is parent of their runs; a
 streaming query's run, and a run without a parent, is one by itself.
 
-1. The plans of the last complete application run hold, all of them together, and those used since it began. Of an
-   application run that failed, or still runs, the plans hold too, and end no earlier one.
+1. The plans of the last complete application run hold, all of them together, and those used since it began. Plans of
+   an application run that failed, or still runs, hold too, and end no earlier one.
 2. Within an application run, and among those after the last complete one, a complete overwrite of the dataset ends the
-   plans that wrote it earlier. Appends, partial overwrites, merges, and writes of which isn't known what they are, end
+   plans that wrote it earlier. Appends, partial overwrites, merges, and writes of an unknown kind, end
    nothing. Nor does an application run that hasn't completed end, by its overwrite, what the last complete one wrote.
 3. A DROP or TRUNCATE of the dataset ends every plan that wrote it before, of whatever job.
 4. What another job overwrites ends nothing: both jobs may take turns, and each still writes it when it runs next.
@@ -25,7 +25,7 @@ from enum import Enum
 
 
 class Standing(Enum):
-    """What became of a plan by a time: ENDED, a later complete application run is without it; else see above."""
+    """Status of a plan at a time: ENDED, a later complete application run is without it; else see above."""
 
     HOLDS = "HOLDS"
     REPLACED = "REPLACED"
@@ -34,15 +34,15 @@ class Standing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlanUse:
-    """A run's use of a plan that writes the dataset.
+    """Use of a plan by a run that writes the dataset.
 
     Attributes:
-        plan: its key.
+        plan: key of the plan.
         application: key of the application run.
-        began, ended: when the run was first and last seen with it, by the time asked of.
-        complete: whether both it and the application run were complete by then. A streaming query's run is, from its
-            first micro-batch on: its plan is that of every later one.
-        replaces: whether it left nothing of what was in the dataset before.
+        began, ended: times when the run was first and last seen with the plan, by the time asked about.
+        complete: whether both the run and the application run were complete by then. A streaming query's run is, from
+            its first micro-batch on: its plan is that of every later one.
+        replaces: whether it replaced all previous rows of the dataset.
     """
 
     plan: str
@@ -54,15 +54,15 @@ class PlanUse:
 
 
 def standings(uses: Iterable[PlanUse], *, emptied: datetime | None = None) -> dict[str, Standing]:
-    """What became of the plans by which one job wrote one dataset.
+    """Status of the plans by which one job wrote one dataset.
 
     Args:
-        uses: all of them by the time asked of, in any order. Those that ended before the last complete application run
+        uses: all uses by the time asked about, in any order. Those that ended before the last complete application run
             began may be left out: a plan that isn't in the answer has ENDED.
-        emptied: when the dataset was last dropped or truncated by that time.
+        emptied: time when the dataset was last dropped or truncated before that time.
 
     Returns:
-        Of each plan that was used, the best of its uses.
+        The best status among each plan's uses.
     """
     uses = list(uses)
     last, began = _last_complete(uses)
@@ -84,7 +84,7 @@ def standings(uses: Iterable[PlanUse], *, emptied: datetime | None = None) -> di
 
 
 def _last_complete(uses: list[PlanUse]) -> tuple[set[str], datetime | None]:
-    """The application run whose complete use began last (several, if at once), and when it began; None: none did."""
+    """Application run whose complete use began last (several, if at once), and when it began; None: none did."""
     newest = max((use.began for use in uses if use.complete), default=None)
     last = {use.application for use in uses if use.complete and use.began == newest}
     return last, min((use.began for use in uses if use.application in last), default=None)

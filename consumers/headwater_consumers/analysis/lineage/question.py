@@ -1,4 +1,4 @@
-"""What may be asked of lineage, and its bounds as statements take them."""
+"""Lineage question, and its bounds as parameters of statements."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from headwater_consumers.analysis.reader import Transaction
 from headwater_consumers.analysis.resolve import resolve_job
 
 ALL_HOPS = None
-"""A depth without end."""
+"""Depth without limit."""
 
 _MOST_OF_A_FILTER = 100
 
 
 class LineageDirection(StrEnum):
-    """Against the flow of data, or with it."""
+    """Direction of a search: against the flow of data, or with it."""
 
     UPSTREAM = "UPSTREAM"
     DOWNSTREAM = "DOWNSTREAM"
 
 
 class Influence(StrEnum):
-    """How one column bears on another: its value goes into it, or decides which value or row there is."""
+    """Influence of one column on another: its value goes into it, or it decides values or rows."""
 
     DIRECT = "DIRECT"
     INDIRECT = "INDIRECT"
@@ -33,16 +33,17 @@ class Influence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What to leave out. An empty filter leaves out nothing; of several values one has to match.
+    """Filters of a lineage question. An empty filter leaves out nothing; of several values one has to match.
 
     Attributes:
-        namespaces: list datasets of these alone, columns of such datasets.
-        types: list datasets of these types alone (`TOPIC`, `FILE`, `TABLE`, as events name them), in any case.
-        tags: list what has one of these tags, each written `key` or `key=value`. A dataset has the tags of its fields
-            too; a column has its own and those of the whole dataset.
-        jobs: follow the hops of these jobs alone, each named as `resolve_job` understands.
+        namespaces: list only datasets in one of these, and columns of such datasets.
+        types: list only datasets of one of these types (`TOPIC`, `FILE`, `TABLE`, as events name them), in any case.
+        tags: list only assets with one of these tags, each written `key` or `key=value`. A dataset has the tags of its
+            fields too; a column has its own and those of the whole dataset.
+        jobs: follow only hops of these jobs, each named as `resolve_job` understands.
 
-    What the first three leave out is passed through all the same: `types=("TABLE",)` finds the tables behind topics.
+    Assets that the first three leave out are passed through all the same: `types=("TABLE",)` finds the tables behind
+    topics.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -53,20 +54,20 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class LineageQuestion:
-    """Upstream or downstream of a dataset, or of one of its columns.
+    """Question for the lineage upstream or downstream of a dataset, or of one of its columns.
 
     Attributes:
-        asset: the dataset, as `resolve_dataset` understands; or a column of it, as `resolve_asset` does.
-        direction: which way.
-        column: field path of a column; None asks of `asset` itself.
+        asset: the dataset, as `resolve_dataset` understands it; or a column of it, as `resolve_asset` does.
+        direction: upstream or downstream.
+        column: field path of a column; None: the question is about `asset` itself.
         depth: most hops from it; `ALL_HOPS` for all.
-        influence: of columns: DIRECT follows nothing else; INDIRECT lists what is reached in no other way.
-        columns: of datasets: with which columns make which, along each hop.
-        edges: every hop between what is on the page; False leaves only the one that found each item.
-        quality: what the latest checks of the datasets on the page found.
-        filters: what to leave out.
-        as_of: the graph as it was at this time: what had been seen by then.
-        since: only hops seen at this time or later; together with `as_of`, what was going on in between.
+        influence: for columns: DIRECT follows nothing else; INDIRECT lists what is reached in no other way.
+        columns: for datasets: whether to include column mappings along each hop.
+        edges: whether to include every hop between the page's assets; False leaves only the one that found each item.
+        quality: whether to include results of the latest checks of the datasets on the page.
+        filters: filters of items and hops.
+        as_of: time whose graph is asked: only observations by then.
+        since: only hops seen at this time or later; together with `as_of`, hops current in between.
         limit: most items on a page.
         cursor: `next_cursor` of the page before; None asks for the first.
     """
@@ -86,10 +87,10 @@ class LineageQuestion:
     cursor: str | None = None
 
     def check(self) -> None:
-        """Refuse what makes no sense.
+        """Check the fields.
 
         Raises:
-            QuestionError: naming the field.
+            QuestionError: a field is invalid; names it.
         """
         check_depth(self.depth)
         check_limit(self.limit)
@@ -104,10 +105,10 @@ class LineageQuestion:
                 raise QuestionError(f"At most {_MOST_OF_A_FILTER} values.", field=field)
 
     def check_of(self, *, columns: bool) -> None:
-        """Refuse what makes no sense of a dataset, or of columns.
+        """Check the fields that are only for datasets, or only for columns.
 
         Raises:
-            QuestionError: naming the field.
+            QuestionError: a field is invalid; names it.
         """
         if self.influence is not None and not columns:
             raise QuestionError("`influence` is of columns: name one.", field="influence")
@@ -122,8 +123,8 @@ class Scope:
     """Parameters of the statements. None is no bound.
 
     Attributes:
-        jobs: keys.
-        types: in capitals.
+        jobs: keys of jobs.
+        types: types in capitals.
     """
 
     direction: LineageDirection
@@ -136,12 +137,12 @@ class Scope:
 
     @property
     def filters_nodes(self) -> bool:
-        """Whether some of what is reached isn't listed."""
+        """True if some assets that are reached aren't listed."""
         return not (self.namespaces is None and self.types is None and self.tags is None)
 
 
 def scope_of(tx: Transaction, question: LineageQuestion) -> Scope:
-    """The scope of a question.
+    """Return the scope of a question.
 
     Raises:
         NotFoundError, AmbiguousError: a job's name.

@@ -1,8 +1,8 @@
 """Breadth-first search that keeps DIRECT and INDIRECT apart.
 
-A node has two places: where a path that is DIRECT all along leads, and where one leads that is INDIRECT somewhere. It
-is found at most once in each, at its least hops, and in the second only if that is nearer than the first: whatever is
-reached from there is reached from the first as well, no later.
+A node has two places: DIRECT, reached by a path that is DIRECT all along, and INDIRECT, reached by a path with an
+INDIRECT step. It is found at most once in each, at its least hops, and in the second only if that is nearer than the
+first: nodes that are reached from there are reached from the first as well, no later.
 
 Nodes and edges are integers, so that 30,000 steps take some hundredths of a second; a place is an integer too, twice
 the node, and one more for INDIRECT. Nothing here asks a database: `Steps` does.
@@ -19,7 +19,7 @@ class Edges(NamedTuple):
     """Edges in parallel lists, sources and targets in the direction of the search.
 
     Attributes:
-        direct: of each edge; None where all are.
+        direct: flag of each edge; None where all are DIRECT.
     """
 
     sources: Sequence[int]
@@ -29,7 +29,7 @@ class Edges(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What the search needs to know of a node.
+    """Properties of a node that the search needs.
 
     Attributes:
         key: decides between parents, so that equal graphs give equal answers.
@@ -41,11 +41,11 @@ class Mark(NamedTuple):
 
 
 class Beyond(NamedTuple):
-    """What leaves the nodes of the last hop.
+    """Edges that leave the nodes of the last hop.
 
     Attributes:
         loops: edges from a node to itself.
-        targets: where the edges lead.
+        targets: targets of the other edges.
     """
 
     loops: Edges
@@ -59,10 +59,10 @@ class Steps(Protocol):
         """Edges that leave these nodes: one hop."""
 
     def beyond(self, nodes: Sequence[int], found: Sequence[int], /) -> Beyond | None:
-        """What leaves the nodes of the last hop; None where all edges are needed.
+        """Edges that leave the nodes of the last hop, in short; None where all edges are needed.
 
         Args:
-            nodes: of the last hop.
+            nodes: nodes of the last hop.
             found: all nodes that were found: their marks will be asked for.
         """
 
@@ -70,7 +70,7 @@ class Steps(Protocol):
         """Edges from those of these nodes that stand for others, as a dataset for its columns: no hop."""
 
     def marks(self, nodes: Sequence[int], /) -> Mapping[int, Mark]:
-        """The marks of these nodes."""
+        """Marks of these nodes."""
 
 
 @dataclass(slots=True)
@@ -78,9 +78,9 @@ class ReachedPlace:
     """A place that was reached.
 
     Attributes:
-        hops: least ones from the start.
-        parents: places that it was reached from, one for each edge; equally near ones all.
-        edges: the edges from there.
+        hops: least hops from the start.
+        parents: places that it was reached from, one for each edge; all that are equally near.
+        edges: edges from these places.
     """
 
     hops: int
@@ -90,15 +90,15 @@ class ReachedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What was reached.
+    """Result of a search.
 
     Attributes:
-        start: the node that it began at.
-        found: by place, nearest first.
-        marks: of every node in it.
-        loops: edges from a node to itself, of the start and of every node in it that has some.
-        leaving: every edge that was met, as it was met: all that leave the start and the nodes in it, also to what lies
-            beyond the depth; of the last hop's nodes only loops, where the steps don't need more.
+        start: node that it began at.
+        found: places by distance, the nearest first.
+        marks: marks of every node in `found`.
+        loops: edges from a node to itself, for the start and every node in `found` that has some.
+        leaving: every edge that was met, in order: all that leave the start and the found nodes, also beyond the depth;
+            for the last hop's nodes only loops, where the steps need no more.
         truncated: whether there is more beyond the depth.
     """
 
@@ -110,18 +110,18 @@ class Reached:
     truncated: bool
 
     def listed(self) -> list[int]:
-        """Places of what is shown, each node once: DIRECT before INDIRECT, then by hops, then by key."""
+        """Places of shown nodes, each node once: DIRECT before INDIRECT, then by hops, then by key."""
         found, marks = self.found, self.marks
         places = [place for place in found if marks[place >> 1].shown and not (place & 1 and place - 1 in found)]
         places.sort(key=self.order)
         return places
 
     def order(self, place: int) -> tuple[int, int, str]:
-        """What places are sorted by."""
+        """Sort key of a place."""
         return place & 1, self.found[place].hops, self.marks[place >> 1].key
 
     def parent(self, place: int) -> int:
-        """Of the places that this one was reached from, the one whose node has the least key."""
+        """Parent of a place: of those that it was reached from, the one whose node has the least key."""
         parents = self.found[place].parents
         # Mostly there is one, and a page asks for a thousand.
         if len(parents) == 1:
@@ -129,14 +129,14 @@ class Reached:
         return min(parents, key=lambda parent: (self.marks[parent >> 1].key, parent))
 
     def edges(self, place: int) -> list[int]:
-        """All edges from its parent."""
+        """All edges from a place's parent."""
         found, parent = self.found[place], self.parent(place)
         if len(found.parents) == 1:
             return found.edges
         return [edge for edge, near in zip(found.edges, found.parents, strict=True) if near == parent]
 
     def between(self, places: Sequence[int]) -> list[int]:
-        """Places on the paths to these, themselves and the start left out, in order."""
+        """Places on the paths to these, except themselves and the start, in order."""
         seen = set(places)
         more: list[int] = []
         for place in places:
@@ -149,16 +149,16 @@ class Reached:
 
 
 def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Reached:
-    """Everything within `depth` hops of `start`, which itself is never found.
+    """Find everything within `depth` hops of `start`, which itself is never found.
 
     Args:
-        start: the node to begin at.
-        start_key: its key.
+        start: node to begin at.
+        start_key: key of this node.
         steps: the graph.
         depth: most hops; None: all.
     """
     found: dict[int, ReachedPlace] = {}
-    # The start is there in both places: a cycle back to it adds nothing.
+    # The start is known in both its places: a cycle back to it adds nothing.
     begin = {start << 1, start << 1 | 1}
     frontier, hops, truncated = [start << 1], 0, False
     loops: dict[int, list[int]] = {}
@@ -215,7 +215,7 @@ def _fresh(
 def _fresh_direct(
     edges: Edges, begin: set[int], known: Mapping[int, ReachedPlace], hops: int
 ) -> dict[int, ReachedPlace]:
-    """The same where everything is DIRECT, as among datasets."""
+    """`_fresh` where all edges are DIRECT, as among datasets."""
     fresh: dict[int, ReachedPlace] = {}
     for source, target, edge in zip(edges.sources, edges.targets, edges.edges, strict=True):
         place = target << 1

@@ -3,9 +3,9 @@
 Datasets: FEEDS.
 
 Columns: DERIVES, and INFLUENCES by way of the dataset whose every column it means. Downstream, a column INFLUENCES a
-dataset (one hop), which stands for its columns (no hop). Upstream, a column comes from what it DERIVES from, and from
-what INFLUENCES its dataset. Where an edge begins at a dataset, that means its rows, and so upstream of it is what
-INFLUENCES it. Edges whose plan holds no more are left out.
+dataset (one hop), which stands for its columns (no hop). Upstream, a column comes from the columns that it DERIVES
+from, and from those that INFLUENCES its dataset. An edge that begins at a dataset means its rows, so upstream of it is
+whatever INFLUENCES it. Edges whose plan no longer holds are left out.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _NOTHING = Edges((), (), ())
 
 
 class DatasetSteps:
-    """The graph of datasets, for `search`.
+    """Graph of datasets, for `search`.
 
     Args:
-        tx: to read in.
-        scope: of the question.
-        edges: whether the edges between all that is found are asked for.
+        tx: transaction to read in.
+        scope: scope of the question.
+        edges: whether the edges between all found nodes are asked for.
     """
 
     def __init__(self, tx: Transaction, scope: Scope, *, edges: bool = True) -> None:
@@ -40,7 +40,7 @@ class DatasetSteps:
         self._keys: dict[int, str] = {}
 
     def leaving(self, nodes: Sequence[int], /) -> Edges:
-        """FEEDS of these under all their names, in the direction of the question."""
+        """FEEDS edges of these datasets under all their names, in the direction of the question."""
         scope = self._scope
         self._identities.learn(nodes, datasets=True)
         row = self._tx.row(
@@ -57,7 +57,7 @@ class DatasetSteps:
         return Edges([source for _, source, _ in hops], [to for _, _, to in hops], [edges[n] for n, *_ in hops])
 
     def beyond(self, nodes: Sequence[int], found: Sequence[int], /) -> Beyond | None:
-        """Loops of these, and where their FEEDS lead; with it come the keys of all that was found."""
+        """Loops of these datasets, and targets of their FEEDS; looks up the keys of all found nodes on the way."""
         scope = self._scope
         if self._edges or self._identities.any:
             return None
@@ -73,18 +73,18 @@ class DatasetSteps:
         return Beyond(Edges(row["looped"], row["looped"], row["loops"]), row["targets"])
 
     def members(self, _nodes: Sequence[int], /) -> Edges:
-        """None: a dataset stands for itself."""
+        """No edges: a dataset stands for itself."""
         return _NOTHING
 
     def marks(self, nodes: Sequence[int], /) -> Mapping[int, Mark]:
-        """Keys, and what the filters leave."""
+        """Keys, and whether the filters show the node."""
         if self._keys and not self._scope.filters_nodes:
             return {node: Mark(self._keys[node], shown=True) for node in nodes}
         return marks(self._tx, self._scope, nodes, keys="lineage/dataset_keys", shown="lineage/datasets_shown")
 
 
 def marks(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, shown: str) -> dict[int, Mark]:
-    """Marks by the statement that gives keys and the one that filters, which is asked only if there is a filter."""
+    """Build marks from two statements: one for keys, one for filters, which runs only if there is a filter."""
     row = tx.row(keys, nodes=nodes)
     if row is None:
         return {}
@@ -99,16 +99,16 @@ def marks(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, sho
 
 
 class ColumnSteps:
-    """The graph of columns, for `search`.
+    """Graph of columns, for `search`.
 
     Args:
-        tx: to read in.
-        scope: of the question.
-        plans: as of the same time.
+        tx: transaction to read in.
+        scope: scope of the question.
+        plans: plans as of the same time.
         direct_only: leave INDIRECT edges out.
 
     Attributes:
-        former: ids of columns of which an edge was left out: it was of a former column of the same name.
+        former: ids of columns with an edge that was left out: it was of a former column of the same name.
     """
 
     def __init__(self, tx: Transaction, scope: Scope, plans: Plans, *, direct_only: bool) -> None:
@@ -121,7 +121,7 @@ class ColumnSteps:
         self._families = Families.of(tx)
 
     def leaving(self, nodes: Sequence[int], /) -> Edges:
-        """Edges of these under all their names that hold, in the direction of the question."""
+        """Current edges of these columns under all their names, in the direction of the question."""
         self._identities.learn(nodes)
         rows = self._leaving(self._identities.expanded(nodes))
         self._identities.learn(row.target for row in rows)
@@ -134,18 +134,18 @@ class ColumnSteps:
             nears, fars = (
                 self._identities.taking(node, plan.first_seen, plan.last_seen) for node in (row.source, row.target)
             )
-            # Of a column that was dropped, and another one is called so now.
+            # A dropped column, whose name another one has now.
             self.former.update(node for node, taking in ((row.source, nears), (row.target, fars)) if not taking)
             found += [row._replace(source=near, target=far) for near in nears if near in asked for far in fars]
         return _edges(found)
 
     def _leaving(self, nodes: Sequence[int]) -> list[_Row]:
-        """Edges of these, and of structs and payloads that they are part of, and of their fields."""
+        """Edges of these columns, of structs and payloads that contain them, and of their fields."""
         asked = set(nodes)
         downstream = self._scope.direction is LineageDirection.DOWNSTREAM
         relatives = self._families.relatives(nodes, every_field=not downstream)
         rows = self._leaving_just([*nodes, *(node for node in relatives.every if node not in asked)])
-        # A plan that makes a field by itself makes no more of it with the whole.
+        # A plan that makes a field by itself doesn't also make it with the whole.
         own = set() if downstream else {(row.source, row.plan) for row in rows if row.of_column}
         more = (
             row._replace(source=node)
@@ -166,7 +166,7 @@ class ColumnSteps:
         columns: dict[int, list[int]] = {}
         for column, dataset in zip(row["columns"], row["owners"], strict=True):
             columns.setdefault(dataset, []).append(column)
-        # What influences a dataset, as edges of those of its columns that were asked about; it is the one written.
+        # Influences on a dataset, as edges of its columns that were asked about; the dataset is the one written.
         spread = [
             each._replace(source=column, of_column=False) for each in of_owners for column in columns[each.source]
         ]
@@ -175,11 +175,11 @@ class ColumnSteps:
         return self._held([*own, *spread], written)
 
     def beyond(self, _nodes: Sequence[int], _found: Sequence[int], /) -> Beyond | None:
-        """None: what lies beyond is found by the edges."""
+        """None: the edges themselves show what lies beyond."""
         return None
 
     def members(self, nodes: Sequence[int], /) -> Edges:
-        """Columns of those of these that are datasets, downstream."""
+        """Columns of the datasets among these nodes, downstream."""
         if self._scope.direction is LineageDirection.UPSTREAM:
             return _NOTHING
         self._identities.learn(nodes)
@@ -194,11 +194,11 @@ class ColumnSteps:
         return Edges(*(list(each) for each in zip(*ends, strict=True))) if ends else _NOTHING
 
     def marks(self, nodes: Sequence[int], /) -> Mapping[int, Mark]:
-        """Keys, and what the filters leave."""
+        """Keys, and whether the filters show the node."""
         return marks(self._tx, self._scope, nodes, keys="lineage/column_keys", shown="lineage/columns_shown")
 
     def _held(self, rows: Sequence[_Row], written: Sequence[int]) -> list[_Row]:
-        """Those that hold, given the node that each writes."""
+        """Rows whose plans hold, given the node that each writes."""
         holding = self._plans.holding([row.plan for row in rows], written)
         return [
             row for row, holds in zip(rows, holding, strict=True) if holds and (row.direct or not self._direct_only)
@@ -212,7 +212,7 @@ class _Row(NamedTuple):
     direct: bool
     plan: str
     of_column: bool = True
-    """Whether it begins or ends at the column itself; else it is of every column of the dataset."""
+    """Whether the edge begins or ends at the column itself; else it holds for every column of the dataset."""
 
 
 def _rows(lists: Sequence[Sequence[Any]]) -> list[_Row]:

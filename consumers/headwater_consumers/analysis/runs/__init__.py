@@ -1,12 +1,12 @@
-"""Runs: of a job or a dataset, their inputs, outputs and micro-batches; versions; where good turned to bad.
+"""Runs: of a job or a dataset, their inputs, outputs and micro-batches; versions; the first bad run.
 
 answer      runs, micro-batches, and the parts of datasets that they use
 listed      runs of a job or dataset, and those without an end
 one         one run, its inputs and outputs
-business    which versions of reference data outputs were made with
-context     which runs are meant by what they were started from, by whom and for what
+business    versions of reference data that outputs were made with
+context     filter of runs by script, user, period and other context
 intervals   micro-batches in batch order
-versions    versions of a dataset and what produced them
+versions    versions of a dataset and the runs that produced them
 turn        the last good and the first bad
 """
 

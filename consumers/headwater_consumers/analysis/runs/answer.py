@@ -13,36 +13,37 @@ from headwater_consumers.graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 
 MISSED_HEARTBEATS = 3
-"""After so many a heartbeat has stopped. One that is late waits in an outbox while Kafka is away, or for a consumer."""
+"""Missed heartbeats after which a run counts as stopped. A late one waits in an outbox, or for a consumer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """The part of a dataset that a run or micro-batch read or wrote.
+    """Part of a dataset that a run or micro-batch read or wrote.
 
     Attributes:
-        dataset: which.
+        dataset: the dataset.
         ordinal: 0, or how many times it used the dataset before.
-        position: `kafka`, `files`, `table_snapshot` … (docs/graph.md); None where the part isn't known.
-        certainty: of the position.
-        offsets: of `kafka`, by partition, ascending.
+        position: `kafka`, `files`, `table_snapshot` … (docs/graph.md); None where the part is unknown.
+        certainty: certainty of the position.
+        offsets: offset ranges of `kafka`, by partition, ascending.
         topic_id: Kafka's id of the topic's incarnation.
-        format: of a table.
+        format: format of a table.
         version: snapshot id, last version of a range, or digest of a manifest.
-        from_version: of a range of a table's versions, the one before the first.
-        partitions: of a table, or those of files that are known: `key=value/…`.
-        partition_columns: of an output, the columns that it is partitioned by.
-        partition_count: of an output, how many of its partitions got rows.
-        branch: of an output, the branch of the table that it is.
-        paths: of files, those that were listed.
-        pattern: of files, a glob that matches all of them and no others.
-        uncommitted: of an output, whether only a failed run names it.
-        inputs: of an output, keys of the datasets that it was made from; None where its producer doesn't record them.
+        from_version: for a range of a table's versions, the one before the first.
+        partitions: partitions of a table, or known ones of files: `key=value/…`.
+        partition_columns: columns that an output is partitioned by.
+        partition_count: number of an output's partitions that got rows.
+        branch: branch of the table that an output is.
+        paths: listed paths of files.
+        pattern: glob that matches all of the files and no others.
+        uncommitted: for an output, whether only a failed run names it.
+        inputs: for an output, keys of the datasets that it was made from; None where its producer doesn't record them.
         text: any other position, in words.
-        rows, bytes, files: how much, where known.
-        schema_digest: of the schema that it was read or written with, as in the dataset's schemas; None: not known.
-        schema_since: when that schema was first reported of the dataset; of a run's uses alone.
-        facets: what events carried of this use besides, such as statistics and reports of a table format.
+        rows, bytes, files: amounts, where known.
+        schema_digest: digest of the schema that it was read or written with, as in the dataset's schemas; None:
+            unknown.
+        schema_since: first report of that schema for the dataset; for a run's uses alone.
+        facets: further facets that events had for this use, such as statistics and reports of a table format.
     """
 
     dataset: Asset
@@ -73,12 +74,12 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class BusinessVersion:
-    """Reference data that a run read, and what it made with it.
+    """Reference data that a run read, and the outputs that it made with it.
 
     Attributes:
-        run_id: of the run.
-        reference: the part of the reference dataset that it read: a table's version, files, offsets.
-        outputs: what it made with it, by name.
+        run_id: id of the run.
+        reference: part of the reference dataset that it read: a table's version, files, offsets.
+        outputs: outputs that it made with it, by name.
     """
 
     run_id: str
@@ -92,7 +93,7 @@ class Joint:
 
     Attributes:
         dataset: key of the topic's node.
-        partition: of the topic.
+        partition: partition of the topic.
         start, end: offsets, half-open.
     """
 
@@ -104,17 +105,17 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """An assertion on what a micro-batch or run wrote, or on a dataset that it names.
+    """An assertion on the output of a micro-batch or run, or on a dataset that it names.
 
     Attributes:
-        assertion: its name.
+        assertion: name of the assertion.
         passed: whether it held.
-        column: field path; None of the whole.
-        value: what was measured; None where it isn't known.
-        dataset_namespace, dataset_name: the dataset that it names.
-        rule: what it asserts: COMPLETENESS, UNIQUENESS …
-        severity: what it means if it doesn't hold.
-        suite, suite_version: what it belongs to.
+        column: field path; None: the whole dataset.
+        value: measured value; None where unknown.
+        dataset_namespace, dataset_name: dataset that it names.
+        rule: kind of assertion: COMPLETENESS, UNIQUENESS …
+        severity: severity of a failure.
+        suite, suite_version: suite that it belongs to.
     """
 
     assertion: str
@@ -131,27 +132,27 @@ class Quality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalItem:
-    """One micro-batch, and how it joins the one before.
+    """A micro-batch, with gaps and overlaps since the previous one.
 
     Attributes:
-        key: of the node.
-        query_id: of the streaming query.
-        batch_id: Spark's.
+        key: key of the node.
+        query_id: id of the streaming query.
+        batch_id: Spark's batch id.
         provenance: OBSERVED, or RECONCILED from the checkpoint.
-        run_id: of the run that it was observed in.
-        processing_time: when it ran.
-        duration_ms: how long.
-        rows_in, rows_out, rows_dropped_late, state_rows: how many, where known.
+        run_id: id of the run that it was observed in.
+        processing_time: start of the micro-batch.
+        duration_ms: duration of the micro-batch.
+        rows_in, rows_out, rows_dropped_late, state_rows: numbers of rows, where known.
         watermark_before, watermark_after: event time.
-        code_version, plan_digest: what it ran.
-        inputs, outputs: the parts of datasets.
+        code_version, plan_digest: version of its code, and digest of its column lineage.
+        inputs, outputs: parts of datasets that it read and wrote.
         quality: assertions on it.
-        missing: batches right before it that aren't known; of a query's first one, those since batch 0 but for those
-            that are no longer kept one by one.
-        gaps: offsets between the one before and this that neither read.
+        missing: unknown batches right before it; for a query's first one, those since batch 0 except those that are no
+            longer kept one by one.
+        gaps: offsets between the previous one and this that neither read.
         overlaps: offsets that both read.
         rewinds: whether positions go back here, or are those of another incarnation of a topic.
-        anew: whether a topic is another incarnation than in the one before: it was deleted and made again.
+        anew: whether a topic is another incarnation than in the previous one: it was deleted and recreated.
         conflicts: other reports of the same batch.
     """
 
@@ -182,19 +183,19 @@ class IntervalItem:
 
     @property
     def is_sound(self) -> bool:
-        """Whether it follows the one before without fault, and was reported in one way alone."""
+        """True if it follows the previous one without fault, and has no conflicting reports."""
         return not (self.missing or self.gaps or self.overlaps or self.conflicts)
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalPage:
-    """Micro-batches in batch order; of a job with several streaming queries, one query after the other.
+    """Micro-batches in batch order; for a job with several streaming queries, one query after the other.
 
     Attributes:
-        items: of this page.
-        total: how many there are.
-        next_cursor: where the next page begins; None on the last.
-        summarized: how many more there were, that are no longer kept one by one.
+        items: micro-batches of this page.
+        total: total number of micro-batches.
+        next_cursor: cursor of the next page; None on the last page.
+        summarized: number of further micro-batches that are no longer kept one by one.
     """
 
     items: tuple[IntervalItem, ...]
@@ -204,7 +205,7 @@ class IntervalPage:
 
 
 class Role(StrEnum):
-    """What a run did with a dataset."""
+    """Role of a run in the use of a dataset."""
 
     WROTE = "WROTE"
     READ = "READ"
@@ -215,21 +216,21 @@ class RunItem:
     """A run: of a batch job, or one start of a streaming query.
 
     Attributes:
-        key: of the node.
-        run_id: its id.
-        name: short, for people.
-        job: whose run; None where a run is only known as a parent.
-        processing_type: BATCH or STREAMING, where it is known.
-        state: START, RUNNING, COMPLETE, FAIL, ABORT …; None where no event of its own has come. ABORT without an event
-            that shows so where `inferred_because` is there.
-        began: when it started; where no event has that, when it was first seen.
-        ended_at: when it reached COMPLETE, FAIL or ABORT; of an inferred end, when it was last seen.
-        inferred_because: why its end is inferred; None where it reported one, or has none.
+        key: key of the node.
+        run_id: id of the run.
+        name: short name, for people.
+        job: job of the run; None where a run is only known as a parent.
+        processing_type: BATCH or STREAMING, where known.
+        state: START, RUNNING, COMPLETE, FAIL, ABORT …; None where no event of its own has come. An ABORT is inferred,
+            without an event, where `inferred_because` is there.
+        began: start of the run; where no event has that, when it was first seen.
+        ended_at: time when it reached COMPLETE, FAIL or ABORT; for an inferred end, when it was last seen.
+        inferred_because: reason why its end is inferred; None where it reported one, or has none.
         inferred_by: id of the later run that shows that it has ended.
-        code_version, config_version: what it was made of.
-        plan_digest: of its column lineage.
-        error_type, error_message: of what ended it.
-        query_id: of a streaming query, the same over restarts.
+        code_version, config_version: versions of its code and configuration.
+        plan_digest: digest of its column lineage.
+        error_type, error_message: those of the error that ended it.
+        query_id: id of a streaming query, constant over restarts.
         first_batch, last_batch: the lowest and highest micro-batch observed in it.
     """
 
@@ -259,9 +260,9 @@ class RunPage:
 
     Attributes:
         of: the job or dataset.
-        items: of this page.
-        total: how many there are.
-        next_cursor: where the next page begins; None on the last.
+        items: runs of this page.
+        total: total number of runs.
+        next_cursor: cursor of the next page; None on the last page.
     """
 
     of: Asset
@@ -272,12 +273,12 @@ class RunPage:
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """A run that reported no end, and of which none is inferred.
+    """A run that reported no end, and whose end isn't inferred.
 
     Attributes:
-        run: it.
-        last_seen: when it, or a run that it started, was last seen: an event of it, or a micro-batch.
-        heartbeat_seconds: how often it has reported that it is running; None: it never did.
+        run: the run.
+        last_seen: last event or micro-batch of it, or of a run that it started.
+        heartbeat_seconds: interval of its heartbeats; None: it has none.
     """
 
     run: RunItem
@@ -285,7 +286,7 @@ class OpenRun:
     heartbeat_seconds: float | None = None
 
     def has_stopped(self, now: datetime) -> bool | None:
-        """Whether its heartbeat has: none for three times as long as it takes; None where it never had one."""
+        """Return whether its heartbeat has stopped: none for three intervals; None where it never had one."""
         if self.heartbeat_seconds is None:
             return None
         return (now - self.last_seen).total_seconds() > MISSED_HEARTBEATS * self.heartbeat_seconds
@@ -296,9 +297,9 @@ class OpenRunPage:
     """Runs without an end, the longest unseen first.
 
     Attributes:
-        items: of this page.
-        total: how many there are.
-        next_cursor: where the next page begins; None on the last.
+        items: runs of this page.
+        total: total number of runs.
+        next_cursor: cursor of the next page; None on the last page.
     """
 
     items: tuple[OpenRun, ...]
@@ -311,8 +312,8 @@ class RunParent:
     """A run above another.
 
     Attributes:
-        run_id: its id.
-        job_namespace, job_name: whose run.
+        run_id: id of the run.
+        job_namespace, job_name: job of the run.
     """
 
     run_id: str
@@ -322,34 +323,34 @@ class RunParent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
-    """All that is known of one run, its micro-batches apart.
+    """Details of one run, without its micro-batches.
 
     Attributes:
-        run: what lists show.
-        nominal_start, nominal_end: the period that it is for.
-        engine, engine_version, capture_version: what ran and reported it.
+        run: fields that lists show.
+        nominal_start, nominal_end: period that the run is for.
+        engine, engine_version, capture_version: engine of the run, and capture that reported it.
         parent, root: runs above it.
-        children: how many runs name it as their parent.
-        error_stack: of what ended it.
-        publication: whether what it wrote was published whole.
-        checkpoint_location: of its streaming query.
-        script, repository, branch, package, image: what it was started from.
-        user, service: the user that its engine ran it as, and the account that it accesses other systems with.
-        campaign: the backfill or other campaign that it is part of.
+        children: number of runs that name it as their parent.
+        error_stack: stack trace of the error that ended it.
+        publication: whether its output was published whole.
+        checkpoint_location: checkpoint of its streaming query.
+        script, repository, branch, package, image: code that it was started from.
+        user, service: user that its engine ran it as, and account that it accesses other systems with.
+        campaign: backfill or other campaign that it is part of.
         statement: text of its SQL statement.
-        rows_rejected: how many rows it left out for what was in them.
-        provenance: RECONCILED of a run whose end was recovered; else null.
+        rows_rejected: number of rows that it left out because of their content.
+        provenance: RECONCILED for a run whose end was recovered; else null.
         quality: outcomes of assertions.
-        intervals: how many micro-batches were observed in it.
-        inputs, outputs: what it read and wrote, by name; at most 20 of each. Of a streaming run each goes from its
-            first micro-batch's start to its last one's end.
-        inputs_total, outputs_total: how many there are.
-        business_versions: which versions of reference data its outputs were made with.
-        first_seen, last_seen: the span of what was observed of it.
-        notes: what capture reported of it besides, a sentence each: callbacks that became no lineage, micro-batches
-            that were never reported, writes that weren't committed or of which it isn't known where they went, and
-            the state of operators with the late rows that they dropped.
-        facets: what events carried of it besides; what the notes are made of, too.
+        intervals: number of micro-batches observed in it.
+        inputs, outputs: parts of datasets that it read and wrote, by name; at most 20 of each. For a streaming run each
+            goes from its first micro-batch's start to its last one's end.
+        inputs_total, outputs_total: numbers of inputs and outputs.
+        business_versions: versions of reference data that its outputs were made with.
+        first_seen, last_seen: the span in which it was observed.
+        notes: further reports of capture, a sentence each: callbacks that became no lineage, micro-batches that were
+            never reported, writes that weren't committed or have an unknown target, and the state of operators with the
+            late rows that they dropped.
+        facets: further facets that events had for it; the source of the notes, too.
     """
 
     run: RunItem
@@ -393,11 +394,12 @@ class UsePage:
     """Datasets that a run read, or those that it wrote, by name.
 
     Attributes:
-        run: which run.
+        run: the run.
         role: READ or WROTE.
-        items: of this page. Of a streaming run each goes from its first micro-batch's start to its last one's end.
-        total: how many there are.
-        next_cursor: where the next page begins; None on the last.
+        items: uses of this page. For a streaming run each goes from its first micro-batch's start to its last one's
+            end.
+        total: total number of uses.
+        next_cursor: cursor of the next page; None on the last page.
     """
 
     run: RunItem
@@ -409,15 +411,15 @@ class UsePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityTurn:
-    """Where the quality of one streaming query turned, or of one job's batch runs.
+    """Change from good to bad quality in one streaming query, or in one job's batch runs.
 
     Attributes:
-        query_id: which query; None: it is of batch runs, and has no micro-batches.
-        last_good: the latest micro-batch of whose assertions none failed; None: none in those looked at.
-        first_bad: the first after it of whose assertions one failed; None: none.
-        last_good_run, first_bad_run: the runs that they were observed in; of batch runs, the runs that are judged.
-        failed: the assertions of the first bad one that failed.
-        looked_back: how many of the latest micro-batches or runs were looked at, at most; None: all.
+        query_id: id of the query; None for batch runs, which have no micro-batches.
+        last_good: latest micro-batch without failed assertions; None: none among those looked at.
+        first_bad: first micro-batch after it with a failed assertion; None: none.
+        last_good_run, first_bad_run: runs that they were observed in; for batch runs, the runs that are judged.
+        failed: failed assertions of the first bad one.
+        looked_back: most micro-batches or runs that were looked at, the latest ones; None: all.
     """
 
     query_id: str | None
@@ -431,14 +433,14 @@ class QualityTurn:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Where a job, or what wrote a dataset, turned from good to bad.
+    """Change from good to bad of a job, or of the jobs that wrote a dataset.
 
     Attributes:
         of: the job or dataset.
-        last_good: the latest run that is COMPLETE; None: none.
-        first_bad: the first run after it that ended in FAIL or ABORT; None: none did.
-        quality: by assertions: of each streaming query of the job, or that wrote the dataset; and of batch runs of the
-            job, or of each job that read or wrote the dataset, as far as they are about it.
+        last_good: latest COMPLETE run; None: none.
+        first_bad: first run after it that ended in FAIL or ABORT; None: none did.
+        quality: changes by assertions: of each streaming query of the job, or that wrote the dataset; and of batch runs
+            of the job, or of each job that read or wrote the dataset, as far as they are about it.
     """
 
     of: Asset

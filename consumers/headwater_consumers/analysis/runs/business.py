@@ -1,8 +1,8 @@
 """Business versions: the versions of reference data that outputs were made with.
 
-Currencies, airports, price lists: what others look up in is declared as `reference`. Which version of it a run read
-says what its outputs hold, whenever it ran. Of files, the version is which files they are: one that is overwritten
-under its own name looks the same.
+Currencies, airports, price lists: datasets that others look up in are declared as `reference`. The version that a run
+read explains its outputs, whenever it ran. The version of files is the list of files: one that is overwritten under its
+own name looks unchanged.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from headwater_consumers.analysis.runs.answer import BusinessVersion, Use
 
 
 class Reference(NamedTuple):
-    """What a run read of reference data.
+    """Part of reference data that a run read.
 
     Attributes:
-        use: which part.
+        use: the part.
         names: keys of the dataset under all its names.
     """
 
@@ -29,7 +29,7 @@ class Reference(NamedTuple):
 
 
 def references(tx: Transaction, read: Sequence[Use]) -> list[Reference]:
-    """Those of what a run read that are declared as reference data, in the same order."""
+    """Uses among a run's inputs that are declared as reference data, in the same order."""
     identities = Identities.of(tx)
     identities.look_at([use.dataset.key for use in read])
     names = {use.dataset.key: frozenset(identities.members(use.dataset.key)) for use in read}
@@ -39,17 +39,17 @@ def references(tx: Transaction, read: Sequence[Use]) -> list[Reference]:
 
 
 def business_versions(run_id: str, found: Iterable[Reference], wrote: Sequence[Use]) -> tuple[BusinessVersion, ...]:
-    """The versions that what a run wrote has, in the order of what it read.
+    """Versions that a run's outputs were made with, in the order of its inputs.
 
     Args:
-        run_id: of the run.
-        found: the reference data that it read.
-        wrote: what it wrote.
+        run_id: id of the run.
+        found: reference data that it read.
+        wrote: outputs of the run.
     """
     out = []
     for use, names in found:
         made = (each for each in wrote if each.inputs is None or not names.isdisjoint(each.inputs))
-        # Reference data that a run brings up to date has no version of itself.
+        # Reference data that a run updates has no version of itself.
         outputs = {each.dataset.key: each.dataset for each in made if each.dataset.key not in names}
         if outputs:
             ordered = sorted(outputs.values(), key=lambda asset: (asset.namespace, asset.name))

@@ -1,6 +1,6 @@
-"""Which runs are meant by their context: what they were started from, by whom and for what.
+"""Filter of runs by their context: script, user, service, campaign and others.
 
-where=["branch=main", "code=4f2c9e1"]    each has to hold; a code version, or a configuration's, by how it begins
+where=["branch=main", "code=4f2c9e1"]    each has to hold; a code version, or a configuration's, by its prefix
 period=2026-11-23T00:00Z                 runs for a period with this time in it
 statement="insert into daily"            runs whose SQL statement has this text, in any case
 rejected=True                            runs that rejected rows
@@ -30,18 +30,18 @@ _PROPERTIES: Final = {
 }
 _BY_BEGINNING: Final = frozenset({"code", "config"})
 CONTEXT_NAMES: Final = tuple(_PROPERTIES)
-"""What a context is asked for by."""
+"""Names that conditions may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
-    """Which runs are meant; the module's docstring shows each field.
+    """Filter of runs; the module's docstring shows each field.
 
     Attributes:
         where: `name=value`, each of which has to hold.
-        period: a time that is in the period which they run for; of a period without an end, its start.
+        period: a time in the period that the runs are for; for a period without an end, its start.
         statement: text of their SQL statement.
-        rejected: whether only runs that rejected rows are.
+        rejected: whether to keep only runs that rejected rows.
     """
 
     where: Sequence[str] = ()
@@ -50,10 +50,10 @@ class RunFilter:
     rejected: bool = False
 
     def parameters(self) -> dict[str, Any]:
-        """What statements take.
+        """Return the parameters of statements.
 
         Raises:
-            QuestionError: a condition isn't `name=value`, or of a name that there isn't.
+            QuestionError: a condition isn't `name=value`, or has an unknown name.
         """
         return {
             "where": sorted((_condition(each) for each in self.where), key=lambda each: (each["name"], each["value"])),

@@ -1,4 +1,4 @@
-"""Micro-batches in batch order, each with how it joins the one before. Pages come off the index of segments."""
+"""Micro-batches in batch order, each with gaps and overlaps since the previous one, paged by the index of segments."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def intervals(
     limit: int = 50,
     cursor: str | None = None,
 ) -> IntervalPage:
-    """Micro-batches that were observed in a run, or all that are known of a job, reconciled ones included.
+    """List the micro-batches that were observed in a run, or all known ones of a job, reconciled ones included.
 
     Args:
-        reader: of the graph.
+        reader: reader of the graph.
         run: id of a run, or its node's key.
         job: name of a job.
         of: either of them, as `resolve_run_or_job` takes it.
-        from_batch: the first batch id to show; not counted with.
+        from_batch: the first batch id to show; earlier ones still count in the total.
         limit: most micro-batches on a page.
         cursor: `next_cursor` of the page before.
 

@@ -1,7 +1,7 @@
 """Runs of a job, or those that wrote or read a dataset, the latest first.
 
-A page costs one property of each run there is; a dataset's runs are found from the jobs that write it, never from the
-dataset, which may have a million micro-batches.
+A page reads one property of each run; a dataset's runs are found from the jobs that write it, never from the dataset,
+which may have a million micro-batches.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from headwater_consumers.analysis.runs.rows import heartbeat, run_item
 from headwater_schemas.events import RunEventType
 
 PROBED = 100
-"""Micro-batches of a streaming run that are looked at for a dataset, before the run is reported not to have used it."""
+"""Most micro-batches of a streaming run to search for a dataset, before the run is reported not to have used it."""
 
 _LINKS = {Role.WROTE: ("WRITES", "PRODUCED"), Role.READ: ("READS", "CONSUMED")}
 
@@ -43,14 +43,14 @@ def runs(
     limit: int = 20,
     cursor: str | None = None,
 ) -> RunPage:
-    """Runs of a job or of a dataset, one of which is named.
+    """List the runs of a job or of a dataset, one of which is named.
 
     Args:
-        reader: of the graph.
-        job: its name.
-        dataset: its name: the runs that wrote it, or read it.
-        role: which of these.
-        states: only runs in one of them.
+        reader: reader of the graph.
+        job: name of a job.
+        dataset: name of a dataset, for the runs that wrote it, or read it.
+        role: WROTE or READ.
+        states: only runs in one of these states.
         since: only runs that began then or later.
         until: only runs that began before then.
         only: only runs of this context.
@@ -93,19 +93,19 @@ def open_runs(
     limit: int = 20,
     cursor: str | None = None,
 ) -> OpenRunPage:
-    """Runs that reported no end and of which none is inferred, the longest unseen first; of all jobs, or of one.
+    """List runs that reported no end and whose end isn't inferred, the longest unseen first; of all jobs, or of one.
 
-    Found by an index of just these runs. An application is seen whenever a run that it started is.
+    They are found by an index of just these runs. An application is seen whenever a run that it started is.
 
     Args:
-        reader: of the graph.
-        job: its name; None: all.
+        reader: reader of the graph.
+        job: name of a job; None: all.
         before: only runs that were last seen before then.
         limit: most runs on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
-        NotFoundError, AmbiguousError: no job is called so, or several are.
+        NotFoundError, AmbiguousError: no job has this name, or several have.
         QuestionError: the cursor is of another question.
     """
 
@@ -128,18 +128,18 @@ def open_runs(
 
 
 def ask_runs(tx: Transaction, which: str, of: Asset, role: Role, **parameters: Any) -> list[RunItem]:
-    """Runs by one of the statements `<which>_job` and `<which>_dataset`: `of` a page, `next_of` the one after."""
+    """Read runs by one of the statements `<which>_job` and `<which>_dataset`: `of` a page, `next_of` the one after."""
     rows = tx.rows(f"runs/{which}_{_kind(of)}", **{**_of(tx, of, role), **parameters})
     return [run_item(tx.tenant, row["run"]) for row in rows]
 
 
 def of_names(tx: Transaction, of: Asset) -> str | list[str]:
-    """What statements take: the key of a job; of a dataset, those of all its names."""
+    """Key of a job, or keys of a dataset under all its names, as statements take them."""
     return of.key if of.kind is AssetKind.JOB else Identities.of(tx).members(of.key)
 
 
 def begins_at(run: RunItem) -> dict[str, Any]:
-    """The run as the statements' `$given.began` and `$given.key`. One of unknown time counts as the oldest."""
+    """A run as the statements' `$given.began` and `$given.key`. One of unknown time counts as the oldest."""
     return {"began": run.began or EPOCH, "key": run.key}
 
 

@@ -1,8 +1,8 @@
-"""Facets of a run that Headwater's capture reports, in words: what is missing of it, and what it left behind.
+"""Facets of a run by Headwater's capture, in words: missing lineage, and leftovers of the run.
 
 headwater_gaps              micro-batches that were never reported
 headwater_uncommitted       writes of a micro-batch that wasn't committed
-headwater_unknownOutputs    a write of which isn't known where to
+headwater_unknownOutputs    a write with an unknown target
 headwater_nothingWritten    a write that found nothing to write
 headwater_state             operators that keep state or dropped late rows
 headwater_capture           callbacks that became no events
@@ -17,7 +17,7 @@ Facet: TypeAlias = Mapping[str, Any]
 
 
 def notes(facets: Mapping[str, Any]) -> tuple[str, ...]:
-    """A sentence for each thing; a facet of another form than capture gives it is named."""
+    """Sentences for a run's facets; a facet with a form that capture doesn't write is named."""
     return tuple(_sentences(facets))
 
 

@@ -1,4 +1,4 @@
-"""One run: what is known of it, and what it read and wrote."""
+"""One run: its details, inputs and outputs."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ from headwater_consumers.analysis.trace.answer import OffsetSpan
 from headwater_schemas.events import Certainty
 
 MOST_SHOWN = 20
-"""Datasets that a run read, and that it wrote, in what is known of it."""
+"""Most inputs, and most outputs, in a run's details."""
 MOST_USES = 10_000
-"""Uses of datasets by one run that are looked at."""
+"""Most uses of datasets by one run to read."""
 
 _CERTAINTIES = (Certainty.UNKNOWN, Certainty.UPPER_BOUND, Certainty.INFERRED, Certainty.EXACT)
 
 
 def run(reader: Reader, run_id: str) -> RunDetails:
-    """All that is known of one run.
+    """Return the details of one run.
 
     Args:
-        reader: of the graph.
-        run_id: its id, or its node's key.
+        reader: reader of the graph.
+        run_id: id of the run, or its node's key.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: there is no such run.
     """
     return reader.read(lambda tx: details_of(tx, resolve_run(tx, run_id)))
 
 
 def details_of(tx: Transaction, item: RunItem) -> RunDetails:
-    """All that is known of a run that was found."""
+    """Return the details of a resolved run."""
     row = tx.rows("runs/details", run=item.key)[0]
     own: Mapping[str, Any] = row["details"]
     facets = facets_of(own)
@@ -84,13 +84,13 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
 
 
 def business_versions_of(tx: Transaction, item: RunItem) -> tuple[BusinessVersion, ...]:
-    """Which versions of reference data the outputs of a run that was found were made with."""
+    """Versions of reference data that a resolved run's outputs were made with."""
     found = references(tx, uses_of(tx, item, Role.READ))
     return business_versions(item.run_id, found, uses_of(tx, item, Role.WROTE)) if found else ()
 
 
 def inputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None = None) -> UsePage:
-    """Datasets that a run read, by name, and which part of each.
+    """List the datasets that a run read, by name, with the part of each.
 
     Raises:
         NotFoundError: no such run.
@@ -100,7 +100,7 @@ def inputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None 
 
 
 def outputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None = None) -> UsePage:
-    """Datasets that a run wrote, by name, and which part of each.
+    """List the datasets that a run wrote, by name, with the part of each.
 
     Raises:
         NotFoundError: no such run.
@@ -123,7 +123,7 @@ def _uses(reader: Reader, run_id: str, role: Role, limit: int, cursor: str | Non
 
 
 def uses_of(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
-    """All that a run read or wrote, by name."""
+    """Inputs or outputs of a run, by name."""
     type_ = "CONSUMED" if role is Role.READ else "PRODUCED"
     own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
     found = {_who(each): each for each in (use(row["dataset"], row["part"]) for row in own)}
@@ -142,7 +142,7 @@ def _schema(use: Use) -> tuple[str, str]:
 
 
 def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
-    """Of a streaming run, from its first micro-batch's start to its last one's end: two looks into the index."""
+    """Uses of a streaming run, from its first micro-batch's start to its last one's end: two looks into the index."""
     if item.first_batch is None or item.last_batch is None:
         return []
     known = tx.rows("runs/count_of_run", run=item.key)[0]["total"]
@@ -161,19 +161,19 @@ def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
 
 
 def _bounded(use: Use) -> Use:
-    """What lies between batches that are known may be of ones that aren't."""
+    """Lower the certainty to UPPER_BOUND: batches between the known ones may be unknown."""
     if use.certainty is None:
         return use
     return replace(use, certainty=min(use.certainty, Certainty.UPPER_BOUND, key=_CERTAINTIES.index))
 
 
 def joined(first: Use, last: Use, batches: int) -> Use:
-    """From where the first begins to where the last ends; what counts only one of them, such as rows, is left out.
+    """Merge two uses, from the start of the first to the end of the last, without values of one batch, such as rows.
 
     Args:
-        first: of a run's first micro-batch.
-        last: of its last one.
-        batches: how many the run has.
+        first: use of a run's first micro-batch.
+        last: use of its last one.
+        batches: number of the run's micro-batches.
     """
     starts = {span.partition: span for span in first.offsets}
     ends = {span.partition: span for span in last.offsets}
@@ -202,9 +202,9 @@ def joined(first: Use, last: Use, batches: int) -> Use:
 
 
 def _versions(first: Use, last: Use, batches: int) -> Use:
-    """Versions of a table from one to another; those of other writers between them aren't told apart.
+    """Versions of a table from one to another; versions by other writers in between can't be told apart.
 
-    Of Delta it is a range; ids of Iceberg's snapshots don't grow.
+    Delta's versions are a range; ids of Iceberg's snapshots don't grow.
     """
     known = min(first.certainty or Certainty.UNKNOWN, last.certainty or Certainty.UNKNOWN, key=_CERTAINTIES.index)
     bounds = [int(each.version) for each in (first, last) if each.version is not None and each.version.isdecimal()]

@@ -1,4 +1,4 @@
-"""What a person calls a run, or what has runs ⇒ the node."""
+"""Name of a run, job or dataset as a person types it ⇒ the node."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from headwater_schemas.identity import run_id_of
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 _SHORTEST = 4
-"""Fewer characters of an id name nothing."""
+"""Least characters of an id's prefix."""
 MOST_CANDIDATES = 20
-"""Ids that are listed where several begin so."""
+"""Most ids to list where several have a prefix."""
 
 
 def resolve_run(tx: Transaction, text: str) -> RunItem:
-    """The run with that id, or whose node has that key; or the only one whose id begins so.
+    """Return the run with that id, or with that key; or the only one whose id has this prefix.
 
-    Of a UUID, case and dashes don't matter. An id that its producer gave as another text is found by that, too.
+    Case and dashes of a UUID don't matter. An id that its producer gave as another text is found by that, too.
 
     Raises:
         NotFoundError: there is none.
-        AmbiguousError: several ids begin so.
+        AmbiguousError: several ids have this prefix.
     """
     if (exact := _exact_run(tx, text)) is not None:
         return exact
@@ -53,11 +53,11 @@ def _exact_run(tx: Transaction, text: str) -> RunItem | None:
 
 
 def resolve_run_or_job(tx: Transaction, text: str) -> RunItem | Asset:
-    """The run with that id or key, or the job called so, or the only run whose id begins so, the first of them.
+    """Return the run with that id or key, else the job with this name, else the only run whose id has this prefix.
 
     Raises:
         NotFoundError: there is neither; with the nearest names of jobs.
-        AmbiguousError: several jobs are called so, or several ids begin so.
+        AmbiguousError: several jobs have this name, or several ids have this prefix.
     """
     try:
         job = resolve_job(tx, text).asset
@@ -70,7 +70,7 @@ def resolve_run_or_job(tx: Transaction, text: str) -> RunItem | Asset:
 
 
 def id_prefixes(text: str) -> list[str]:
-    """What an id may begin with that is written so: as it is, and as a UUID is stored. None where it is too short."""
+    """Prefixes of stored ids for a typed one: unchanged, and as a UUID is stored. Empty where it is too short."""
     digits = text.replace("-", "").lower()
     if len(digits) < _SHORTEST:
         return []
@@ -81,12 +81,12 @@ def id_prefixes(text: str) -> list[str]:
 
 
 def resolve_owner(tx: Transaction, job: str | None, dataset: str | None) -> Asset:
-    """The job or dataset that is asked about.
+    """Return the job or dataset that is asked about.
 
     Raises:
         QuestionError: neither is named, or both are.
-        NotFoundError: there is none of that name.
-        AmbiguousError: there are several.
+        NotFoundError: none has this name.
+        AmbiguousError: several have this name.
     """
     if (job is None) == (dataset is None):
         raise QuestionError("Name a job or a dataset, one of them.", field="job" if job is None else "dataset")
@@ -94,11 +94,11 @@ def resolve_owner(tx: Transaction, job: str | None, dataset: str | None) -> Asse
 
 
 def resolve_either(tx: Transaction, text: str) -> Asset:
-    """The job or dataset of that name, whichever it is.
+    """Return the job or dataset with this name, whichever it is.
 
     Raises:
-        NotFoundError: neither is called so; with the nearest names of both.
-        AmbiguousError: several are.
+        NotFoundError: neither has this name; with the nearest names of both.
+        AmbiguousError: several have this name.
     """
     found: list[Asset] = []
     nearest: list[str] = []
@@ -114,7 +114,7 @@ def resolve_either(tx: Transaction, text: str) -> Asset:
         )
     if found:
         return found[0]
-    # Last: a job called so goes before a dataset whose name only ends so.
+    # Last: a job with this name goes before a dataset whose name only ends in it.
     try:
         return resolve_dataset(tx, text).asset
     except NotFoundError:

@@ -30,7 +30,7 @@ _IN_WORDS = {
 
 
 def run_item(tenant: str, row: Mapping[str, Any]) -> RunItem:
-    """From a Run node's properties, with `began`."""
+    """Build a run from a Run node's properties, with `began`."""
     return RunItem(
         key=row["key"],
         run_id=row["run_id"],
@@ -59,14 +59,14 @@ def heartbeat(facets: Sequence[str]) -> float | None:
 
 
 def job_of(tenant: str, namespace: str | None, name: str | None, type_: str | None = None) -> Asset | None:
-    """The job that a run or micro-batch names."""
+    """Job that a run or micro-batch names."""
     if namespace is None or name is None:
         return None
     return Asset(AssetKind.JOB, job_key(tenant, namespace, name), namespace, name, type=type_)
 
 
 def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
-    """From a CONSUMED or PRODUCED relationship and its Dataset."""
+    """Build a use from a CONSUMED or PRODUCED relationship and its Dataset."""
     position = part.get("position")
     spans = zip(part.get("partitions", ()), part.get("from", ()), part.get("to_exclusive", ()), strict=True)
     words, fields = _IN_WORDS.get(position or "", ("", ()))
@@ -102,12 +102,12 @@ def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
 
 
 def interval_items(tx: Transaction, found: Sequence[IntervalFacts], *, every: bool = True) -> list[IntervalItem]:
-    """Micro-batches of one query, in batch order, each with how it joins the known one before it.
+    """Build micro-batches of one query, in batch order, each with gaps and overlaps since the previous known one.
 
     Args:
-        tx: the transaction.
+        tx: transaction to read in.
         found: the micro-batches.
-        every: they are all that are known from the first to the last of them.
+        every: whether they are all known ones from the first to the last of them.
     """
     befores = micro_batches.befores(tx, found, every=every)
     rows = [
@@ -129,7 +129,7 @@ def interval_items(tx: Transaction, found: Sequence[IntervalFacts], *, every: bo
 
 
 class _Joined(NamedTuple):
-    """A micro-batch with how it joins the known one before it, and how many other reports of it there are."""
+    """A micro-batch with its relation to the previous known one, and the number of its conflicting reports."""
 
     row: Mapping[str, Any]
     joint: Mapping[str, Any] | None
@@ -177,7 +177,7 @@ _OUTCOME = tuple(
         "suite_versions",
     )
 )
-"""In the order of the fields of a `Quality`."""
+"""Lists of a node's outcomes, in the order of the fields of a `Quality`."""
 
 
 def quality(own: Mapping[str, Any]) -> tuple[Quality, ...]:
@@ -196,7 +196,7 @@ def _text(found: Any, name: str) -> str | None:
 
 
 def joints(joined: Mapping[str, Any], word: str) -> tuple[Joint, ...]:
-    """Of a NEXT relationship, `gap` or `overlap`."""
+    """Gaps or overlaps of a NEXT relationship: `gap` or `overlap`."""
     names = ("datasets", "partitions", "from", "to_exclusive")
     return tuple(Joint(*row) for row in zip(*(joined.get(f"{word}_{name}", ()) for name in names), strict=True))
 

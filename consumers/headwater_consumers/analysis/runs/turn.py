@@ -1,4 +1,4 @@
-"""Where a job, or what writes a dataset, turned from good to bad: by state of its runs, and by assertions."""
+"""Change from good to bad of a job, or of the jobs that write a dataset: by state of runs, and by assertions."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 LOOKED_BACK = 100_000
-"""Latest micro-batches of a query that are looked at for a good one."""
+"""Latest micro-batches of a query among which a good one is searched."""
 LOOKED_BACK_RUNS = 1_000
-"""Latest runs of a job with assertions that are looked at for a good one."""
+"""Latest runs of a job with assertions among which a good one is searched."""
 
 _GOOD = [RunEventType.COMPLETE.value]
 _BAD = [RunEventType.FAIL.value, RunEventType.ABORT.value]
 
 
 def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = None) -> Turn:
-    """The last good run and the first bad one after it, of a job, or of those that wrote a dataset.
+    """Return the last good run and the first bad one after it, of a job, or of those that wrote a dataset.
 
     By state, COMPLETE is good, FAIL and ABORT are bad, and a run without an end is neither. By assertions, one that
     failed makes its micro-batch or batch run bad; one without any is neither. So where the last run or micro-batch is
@@ -53,12 +53,12 @@ def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = N
 
 
 def quality_turns(tx: Transaction, of: Asset, *, most: int | None = None) -> tuple[QualityTurn, ...]:
-    """Where the quality of streaming queries and batch runs of a job, or of a dataset, turned; none without assertions.
+    """Changes from good to bad quality in streaming queries and batch runs of a job or dataset, by assertions.
 
     Args:
-        tx: to look up in.
+        tx: transaction to read in.
         of: the job or dataset.
-        most: queries, and jobs, that are looked at, by key; None: all.
+        most: most queries, and jobs, to look at, by key; None: all.
     """
     queries = tx.rows(f"runs/queries_of_{'job' if of.kind is AssetKind.JOB else 'dataset'}", of=of_names(tx, of))
     turns = [_quality(tx, query) for query in queries[:most] if query["last"] is not None]
@@ -89,7 +89,7 @@ def _quality(tx: Transaction, query: Record) -> QualityTurn:
 
 
 def _of_batch_runs(tx: Transaction, job: str, datasets: str | list[str] | None) -> QualityTurn:
-    """Of a job's runs with assertions; of datasets, only those about one of them."""
+    """Change among a job's runs with assertions; for datasets, only assertions about one of them."""
     row = tx.one("runs/judged", job=job, of=datasets, until=EVER, looked_at=LOOKED_BACK_RUNS)
     keys = [key for key in (row["good"], row["bad"]) if key is not None]
     found = {each["run"]["key"]: run_item(tx.tenant, each["run"]) for each in tx.rows("runs/by_key", keys=keys)}
@@ -106,7 +106,7 @@ def _of_batch_runs(tx: Transaction, job: str, datasets: str | list[str] | None) 
 
 
 def _at(tx: Transaction, query: str, found: Record | None) -> IntervalItem | None:
-    """The micro-batch that a row names."""
+    """Micro-batch that a row names."""
     if found is None:
         return None
     stretch = Stretch(query, found["batch"], found["batch"])

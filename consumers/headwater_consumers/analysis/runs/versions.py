@@ -1,7 +1,7 @@
-"""Versions of a dataset, and which run or micro-batch produced each.
+"""Versions of a dataset, and the runs or micro-batches that produced them.
 
-A page costs one time of each version there is. Who reads a version is only counted: a static table that a stream is
-joined with is read by every micro-batch.
+A page reads one time of each version. Readers of a version are only counted: a static table that a stream is joined
+with is read by every micro-batch.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from neo4j import Record
 
 MOST_PRODUCERS = 10
-"""Of one version that are shown."""
+"""Most producers of one version to show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +36,12 @@ class Producer:
     """A run or micro-batch that wrote a version.
 
     Attributes:
-        at: when: the end of the run, or the processing time of the micro-batch.
-        job: of which job.
-        run_id: the run; None of a micro-batch that was reconciled.
-        query_id, batch_id: of a micro-batch.
-        code_version: what it was made of.
-        conflict: the micro-batch ran again otherwise later.
+        at: end of the run, or processing time of the micro-batch.
+        job: job of the run or micro-batch.
+        run_id: the run; None for a micro-batch that was reconciled.
+        query_id, batch_id: those of a micro-batch.
+        code_version: version of its code.
+        conflict: whether the micro-batch ran again later with other offsets.
     """
 
     at: datetime | None
@@ -58,17 +58,17 @@ class VersionItem:
     """A version of a dataset: a table's snapshot, or a set of files.
 
     Attributes:
-        key: of the node.
+        key: key of the node.
         format: `iceberg`, `delta`; `files` for a manifest.
         version: snapshot id, or the manifest's digest.
-        parent_id: of the snapshot before.
+        parent_id: id of the snapshot before.
         operation: append, overwrite …
-        partitions: that it changed.
-        file_count, file_bytes: of a manifest.
-        produced_at: when it was first produced, as far as is known.
-        producers: what wrote it, the earliest first; at most 10.
-        producers_total: how many there are.
-        readers: how many runs and micro-batches read it.
+        partitions: partitions that it changed.
+        file_count, file_bytes: those of a manifest.
+        produced_at: time when it was first produced, as far as known.
+        producers: runs and micro-batches that wrote it, the earliest first; at most 10.
+        producers_total: number of these.
+        readers: number of runs and micro-batches that read it.
     """
 
     key: str
@@ -91,9 +91,9 @@ class VersionPage:
 
     Attributes:
         of: the dataset.
-        items: of this page.
-        total: how many there are.
-        next_cursor: where the next page begins; None on the last.
+        items: versions of this page.
+        total: total number of versions.
+        next_cursor: cursor of the next page; None on the last page.
     """
 
     of: Asset
@@ -103,16 +103,16 @@ class VersionPage:
 
 
 def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | None = None) -> VersionPage:
-    """Versions of a dataset, the latest produced first.
+    """List the versions of a dataset, the latest produced first.
 
     Args:
-        reader: of the graph.
-        dataset: its name.
+        reader: reader of the graph.
+        dataset: name of the dataset.
         limit: most versions on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
-        NotFoundError, AmbiguousError: no dataset is called so, or several are.
+        NotFoundError, AmbiguousError: no dataset has this name, or several have.
         QuestionError: the cursor is of another question.
     """
 
@@ -135,7 +135,7 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
 
 
 def latest_versions(tx: Transaction, of: Asset, most: int) -> tuple[VersionItem, ...]:
-    """The versions of a dataset that were produced last, the latest first; `most` of them."""
+    """Latest versions of a dataset, the latest first; `most` of them."""
     page = {"made": None, "key": "", "limit": most, "epoch": EPOCH}
     return tuple(
         _items(tx, tx.rows("runs/versions", of=Identities.of(tx).members(of.key), producers=MOST_PRODUCERS, **page))
@@ -189,7 +189,7 @@ def _of_run(tenant: str, row: Mapping[str, Any]) -> Producer:
 def _of_interval(
     tenant: str, interval: IntervalFacts, version: str, job: Record | None
 ) -> list[tuple[Any, str, Producer]]:
-    """Each report of a micro-batch that wrote the version."""
+    """Producers for each report of a micro-batch that wrote the version."""
     out = []
     for digest, variant in interval.variants.items():
         if (RelType.WROTE, version) in set(versions_used(tenant, variant.uses)):

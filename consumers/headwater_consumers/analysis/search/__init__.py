@@ -1,6 +1,6 @@
 """Search: assets by name, owner, tag and column, through the full-text index of words.
 
-query       what is asked of the index, in its own language
+query       queries to the index, in its own language
 names       one exact name, and the names nearest to one, in milliseconds at any size
 consumers   declared consumers by words of their names
 search      the question: pages of hits, best first

@@ -1,4 +1,4 @@
-"""Declared consumers by words of their names: they aren't in the full-text index, which has what events report."""
+"""Declared consumers by words of their names: they aren't in the full-text index, which has reported names only."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from headwater_consumers.graph.words import words
 
 MOST_FOUND = 20
 _MOST_NAMES = 10_000
-"""Consumers whose names are looked at."""
+"""Most consumers whose names are compared."""
 _MOST_FILTERED = 1_000
-"""Consumers whose owners and tags are looked at."""
+"""Most consumers whose owners and tags are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class FoundConsumer:
     """A declared consumer that was found.
 
     Attributes:
-        key: of the node.
-        name: of the consumer.
+        key: key of the node.
+        name: name of the consumer.
         type: DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX or TEAM, where declared.
-        owners: who answers for it.
+        owners: owners of the consumer.
     """
 
     key: str
@@ -40,13 +40,13 @@ def consumers_called(
     is_owner: Callable[[str], bool] | None,
     is_tag: Callable[[str, str], bool] | None,
 ) -> tuple[FoundConsumer, ...]:
-    """Consumers that are declared now and whose names have words that begin with those of the text; at most 20.
+    """Declared consumers whose names have words that begin with those of the text; at most 20.
 
     Args:
-        tx: where.
+        tx: transaction to read in.
         text: '' for any name.
-        is_owner: which owners will do; None: it is of no matter.
-        is_tag: which tags will do, by key and value ('' for none); None: it is of no matter.
+        is_owner: filter of owners; None: any.
+        is_tag: filter of tags, by key and value ('' for none); None: any.
     """
     if not tx.declarations:
         return ()

@@ -1,4 +1,4 @@
-"""Owners and tags that are declared: they aren't in the full-text index, which has those that events report.
+"""Declared owners and tags: they aren't in the full-text index, which has those that events report.
 
 A search by owner or tag takes both: assets that the index finds, and those for which a declaration set states it.
 """
@@ -34,11 +34,11 @@ def declared_rows(
     """Assets of a kind for which a set declares such an owner or such a tag, in order of key. Their scores are 0.
 
     Args:
-        tx: where.
-        kind: of asset; columns are found by their tags alone.
-        is_owner: which owners will do; None: it is of no matter.
-        is_tag: which tags will do, by key and value ('' for none); None: it is of no matter.
-        namespace: of the dataset or job; None: any.
+        tx: transaction to read in.
+        kind: kind of asset; columns are found by their tags alone.
+        is_owner: filter of owners; None: any.
+        is_tag: filter of tags, by key and value ('' for none); None: any.
+        namespace: namespace of the dataset or job; None: any.
         limit: most rows.
     """
     if not tx.declarations:
@@ -58,7 +58,7 @@ def declared_rows(
 
 
 def with_declared(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
-    """The rows, with the owners and tags that are declared, by any name, behind those that events report."""
+    """Add declared owners and tags, by any name of the asset, to the rows, behind those that events report."""
     if not tx.declarations or not rows:
         return list(rows)
     keys = [_subject(tx, row) for row in rows]
@@ -68,7 +68,7 @@ def with_declared(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
 
 
 def _subject(tx: Transaction, row: Row) -> str:
-    """Key of the dataset or job that a row is, or is a column of."""
+    """Key of a row's dataset or job; for a column, of its dataset."""
     if row.asset.kind is not AssetKind.COLUMN:
         return row.asset.key
     return dataset_key(tx.tenant, row.asset.namespace, row.asset.name)

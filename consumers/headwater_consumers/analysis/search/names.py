@@ -1,4 +1,4 @@
-"""One exact name, and the names nearest to one: for whoever turns names into nodes.
+"""Lookup of one exact name, and of the names nearest to one, to turn names into nodes.
 
 Each is one look into the full-text index. At 100,000 datasets an exact name takes 2 ms and the nearest names 70 ms (on
 two busy cores), where comparing with every name takes seconds.
@@ -14,7 +14,7 @@ from headwater_consumers.analysis.search import query
 from headwater_consumers.analysis.search.rows import Row, read_aliases, read_rows
 
 MOST_EXACT = 1_000
-"""Assets of one name that `exact` gives; there may be more."""
+"""Most assets of one name that `exact` returns; there may be more."""
 
 _LOOKED_AT = 10_000
 _COMPARED = 50
@@ -24,12 +24,12 @@ _LEAST_ALIKE = 0.3
 
 
 def exact(tx: Transaction, kind: AssetKind, name: str) -> list[tuple[int, Asset]]:
-    """Assets called just this, capitals and all: a dataset's name or title, a job's name, a column's field path.
+    """Assets with just this name, capitals and all: a dataset's name or title, a job's name, a column's field path.
 
-    A dataset or job is there as soon as the transaction that wrote it; a column some milliseconds later.
+    A dataset or job is found as soon as the transaction that wrote it ends; a column some milliseconds later.
 
     Returns:
-        Neo4j's id, good within the transaction, and the asset; by key.
+        Neo4j's id, valid within the transaction, and the asset; by key.
     """
     rows = read_rows(tx, kind, query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
     found = [row for row in rows if name in row.names]
@@ -37,7 +37,7 @@ def exact(tx: Transaction, kind: AssetKind, name: str) -> list[tuple[int, Asset]
 
 
 def known_as(tx: Transaction, name: str) -> list[tuple[int, Asset]]:
-    """Datasets that a catalog, say, calls just this, capitals and all; as `exact`."""
+    """Datasets with just this name in a catalog, say, capitals and all; returns as `exact`."""
     rows = read_aliases(tx, query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
     found = [row for row in rows if name in row.names]
     return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]
@@ -46,11 +46,11 @@ def known_as(tx: Transaction, name: str) -> list[tuple[int, Asset]]:
 def by_last_part(tx: Transaction, part: str, *, aliases: bool) -> list[tuple[int, Asset]]:
     """Datasets whose dotted name ends with just this part: `orders` finds `default.orders` and `shop.sales.orders`.
 
-    Looked at are the best 10,000 of those that have its words anywhere in their names.
+    Only the best 10,000 datasets with these words anywhere in their names are considered.
 
     Args:
-        tx: where.
-        part: of a name, capitals and all; with a dot or a slash in it, it finds nothing.
+        tx: transaction to read in.
+        part: part of a name, capitals and all; with a dot or a slash in it, it finds nothing.
         aliases: look at other names of datasets, too.
 
     Returns:
@@ -66,11 +66,12 @@ def by_last_part(tx: Transaction, part: str, *, aliases: bool) -> list[tuple[int
 
 
 def nearest(tx: Transaction, kind: AssetKind, text: str, *, most: int = _MOST_NEAREST) -> list[Asset]:
-    """Assets whose names are most like the text, the most similar first; maybe none.
+    """Assets with the most similar names, the most similar first; maybe none.
 
-    Those that share a word with it, or the beginning of one, or one with a letter or two amiss, are compared as wholes.
+    Names that share a word with the text, or a prefix of one, or one with a letter or two amiss, are compared as
+    wholes.
     """
-    asked = query.any_alike(tx.tenant, text)
+    asked = query.any_similar(tx.tenant, text)
     if asked is None:
         return []
     rows = read_rows(tx, kind, asked, looked_at=_COMPARED, limit=_COMPARED)

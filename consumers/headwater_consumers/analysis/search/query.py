@@ -1,7 +1,7 @@
-"""What is asked of the full-text index, in the language of Lucene's classic query parser.
+"""Queries to the full-text index, in the language of Lucene's classic query parser.
 
-A text is cut into words by `graph.words`, as the names in the index were, so all that a person types arrives here as
-letters and digits. Operators, fields and wildcards are only those written below.
+A text is cut into words by `graph.words`, as the names in the index were, so everything that a person types arrives
+here as letters and digits. Operators, fields and wildcards are only those written below.
 
     +_words:t_fe98b07b1ba6b3a2^0 +_words:(n_9c35… (+(flights^4 flights*) +(dep^4 dep*)))
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from headwater_consumers.graph.words import tenant_mark, text_words, whole_mark, words
 
 MOST_WORDS = 24
-"""Of a text that is searched for; the rest is left out. Lucene takes 1,024 clauses."""
+"""Most words of a text to search for; the rest is left out. Lucene takes 1,024 clauses."""
 
 _SHORTEST_PREFIX = 2
 _SHORTEST_FUZZY = 4
@@ -20,21 +20,21 @@ _LONGEST_JOINED = 64
 
 
 def whole(tenant: str, name: str) -> str:
-    """Nodes that have just this name or title, and maybe, once in 2^64, another."""
+    """Query for nodes with just this name or title, and maybe, once in 2^64, another."""
     return _of_tenant(tenant, f"+_words:{whole_mark(name)}")
 
 
 def containing(tenant: str, name: str) -> str | None:
-    """Nodes among whose words are all words of a name; None for a name without words."""
+    """Query for nodes whose words include all words of a name; None for a name without words."""
     clause = has_words("_words", name)
     return _of_tenant(tenant, clause) if clause else None
 
 
 def beginnings(tenant: str, text: str, *narrowed: str) -> str:
-    """Nodes that have for every word of the text one that begins with it; those that have the word itself come first.
+    """Query for nodes that have a word with each word of the text as a prefix; exact words rank first.
 
     Args:
-        tenant: whose nodes.
+        tenant: tenant of the nodes.
         text: words of names; none of them: all nodes.
         narrowed: further clauses.
     """
@@ -44,8 +44,8 @@ def beginnings(tenant: str, text: str, *narrowed: str) -> str:
     return _of_tenant(tenant, named, *narrowed)
 
 
-def alike(tenant: str, text: str, *narrowed: str) -> str | None:
-    """Nodes that have for every word of the text one like it, or all of them written as one; None for no words."""
+def similar(tenant: str, text: str, *narrowed: str) -> str | None:
+    """Query for nodes that have a word like each of the text, or like all of them joined; None for no words."""
     asked = words(text)[:MOST_WORDS]
     if not asked:
         return None
@@ -53,8 +53,8 @@ def alike(tenant: str, text: str, *narrowed: str) -> str | None:
     return _of_tenant(tenant, f"+_words:(({each}){_joined(asked)})", *narrowed)
 
 
-def any_alike(tenant: str, text: str) -> str | None:
-    """Nodes that have a word like one of the text, those with most of them first; None for a text without words."""
+def any_similar(tenant: str, text: str) -> str | None:
+    """Query for nodes with a word similar to one of the text, most matches first; None for a text without words."""
     asked = words(text)[:MOST_WORDS]
     if not asked:
         return None
@@ -63,7 +63,7 @@ def any_alike(tenant: str, text: str) -> str | None:
 
 
 def has_words(field: str, text: str) -> str:
-    """A clause for `narrowed`: all words of the text are in the index's field `field`, a fixed name of ours."""
+    """Clause for `narrowed`: all words of the text are in the index's field `field`, a fixed name of ours."""
     asked = text_words([text]).split(" ")[:MOST_WORDS]
     return " ".join(f"+{field}:{word}" for word in asked if word)
 

@@ -1,4 +1,4 @@
-"""Rows of the index's statements: assets with what a hit shows of them."""
+"""Rows of the index's statements: assets with the properties that a hit shows."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Row:
     """A node that the index gave.
 
     Attributes:
-        id: Neo4j's.
-        asset: what it is.
-        score: Lucene's, comparable within one kind.
-        names: by each of which alone it may be asked for.
-        owners: of the dataset where it is a column.
-        tags: key, value ('' for none) and field ('' for the whole), of the dataset where it is a column.
-        gone: a dataset that was dropped, a column that isn't in the schema now.
+        id: Neo4j's id.
+        asset: asset of the node.
+        score: Lucene's score, comparable within one kind.
+        names: names, each of which may be asked for by itself.
+        owners: owners; for a column, those of its dataset.
+        tags: key, value ('' for none) and field ('' for the whole); for a column, those of its dataset.
+        gone: whether the dataset was dropped, or the column isn't in the current schema.
         sensitivity: as declared (`with_declared`).
     """
 
@@ -44,34 +44,34 @@ class Row:
 def read_rows(
     tx: Transaction, kind: AssetKind, query: str, *, looked_at: int, limit: int, namespace: str | None = None
 ) -> list[Row]:
-    """Rows of the index for a query.
+    """Read rows of the index for a query.
 
     Args:
-        tx: where.
-        kind: of asset.
-        query: made by `search.query`.
+        tx: transaction to read in.
+        kind: kind of asset.
+        query: query made by `search.query`.
         looked_at: most nodes to take from the index.
-        limit: most rows to give of those that are in the namespace.
-        namespace: of the dataset or job; None: any.
+        limit: most rows to return of those in the namespace.
+        namespace: namespace of the dataset or job; None: any.
     """
     found = tx.rows(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, namespace=namespace)
     return rows_of(kind, found)
 
 
 def rows_of(kind: AssetKind, records: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """Rows of what a statement gave that has the columns of the index's."""
+    """Build rows from records with the columns of the index's statements."""
     return [_row(kind, record) for record in records]
 
 
 def read_aliases(tx: Transaction, query: str, *, looked_at: int, limit: int, namespace: str | None = None) -> list[Row]:
-    """Datasets by their other names, which are among the rows' `names`; as `read_rows`."""
+    """Datasets by their other names, which are among the rows' `names`; arguments as for `read_rows`."""
     found = tx.rows("search/aliases", query=query, looked_at=looked_at, limit=limit, namespace=namespace)
     rows = ((_row(AssetKind.DATASET, record), record["properties"]["aliases"]) for record in found)
     return [replace(row, names=(*row.names, *aliases)) for row, aliases in rows]
 
 
 def columns_of(tx: Transaction, datasets: list[str], words: list[str], *, limit: int) -> list[Row]:
-    """Columns of datasets, by their keys, that have for each word one that begins with it. Their scores are 0."""
+    """Columns of datasets, by their keys, that have a word with each of these as a prefix. Their scores are 0."""
     return rows_of(AssetKind.COLUMN, tx.rows("search/columns_of", keys=datasets, words=words, limit=limit))
 
 

@@ -1,4 +1,4 @@
-"""The question: which assets are called so, belong to this owner, have this tag or this column."""
+"""Search question: assets with a name, owner, tag or column."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from headwater_consumers.analysis.search.rows import Row, columns_of, read_alias
 from headwater_consumers.graph.words import words
 
 MOST_HITS = 1_000
-"""Hits of one kind that are ranked; where there are more, the answer is `truncated`."""
+"""Most hits of one kind to rank; where there are more, the answer is `truncated`."""
 
 # A filter by namespace comes after the index, which gives the best of this many.
 _LOOKED_AT = 10_000
@@ -27,18 +27,18 @@ _KINDS = (AssetKind.DATASET, AssetKind.JOB, AssetKind.COLUMN)
 
 
 class Match(StrEnum):
-    """How a hit matches the text, the best first."""
+    """Match of a hit with the text, the best first."""
 
     EXACT = "EXACT"
-    """Its name, title, spelling or field path is the text."""
+    """The name, title, spelling or field path is the text."""
     WORDS = "WORDS"
-    """Its names have all words of the text."""
+    """The names have all words of the text."""
     BEGINNINGS = "BEGINNINGS"
-    """Its names have words that begin with those of the text."""
+    """The names have words that begin with those of the text."""
     ALIKE = "ALIKE"
-    """Its names have words like those of the text, with one or two letters amiss."""
+    """The names have words like those of the text, with one or two letters amiss."""
     FILTERS = "FILTERS"
-    """No text was given; it passes the filters."""
+    """No text was given; the asset passes the filters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class HitTag:
     Attributes:
         key: `pii`, say.
         value: '' for none.
-        column: field path, of a tag of one column; None: of the whole.
+        column: field path, for a tag of one column; None: the whole dataset or job.
     """
 
     key: str
@@ -61,12 +61,13 @@ class Hit:
     """An asset that was found.
 
     Attributes:
-        asset: what it is.
-        match: how it matches the text.
-        owners: its owners, of its dataset where it is a column: reported by events, then declared.
-        tags: its tags, likewise; of a column, its own alone.
-        gone: a dataset that was dropped, or a column that left the schema.
-        sensitivity: as declared: of a dataset the greatest of it and its columns, of a column its own or its dataset's.
+        asset: the asset.
+        match: match with the text.
+        owners: owners, for a column those of its dataset: reported by events, then declared.
+        tags: tags reported by events, then declared; for a column, its own alone.
+        gone: whether the dataset was dropped, or the column left the schema.
+        sensitivity: as declared: for a dataset the greatest of it and its columns, for a column its own or its
+            dataset's.
     """
 
     asset: Asset
@@ -79,13 +80,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """Hits, the best first: by how they match, datasets before jobs before columns, then as the index ranks them.
+    """Hits, the best first: by match, datasets before jobs before columns, then in the index's order.
 
     Attributes:
-        items: of this page.
+        items: hits of this page.
         total: hits in all; of each kind only the best 1,000 are counted.
         truncated: whether there are more than were counted.
-        next_cursor: where the next page begins; None on the last.
+        next_cursor: cursor of the next page; None on the last page.
         consumers: declared consumers by words of their names, by owner and tag; at most 20, on the first page alone,
             and none where kinds, a column or a namespace are asked for. They aren't in `total`.
     """
@@ -110,21 +111,21 @@ def search(
     limit: int = 20,
     cursor: str | None = None,
 ) -> SearchPage:
-    """Assets by words of their names, each begun by a word of the text: `fli dep` finds `flights.departed`.
+    """Search assets by words of their names, each begun by a word of the text: `fli dep` finds `flights.departed`.
 
-    A single letter is a word, not a beginning.
+    A single letter is a word, not a prefix.
 
-    Where nothing is found so, or with `fuzzy`, words with a letter or two amiss will do.
+    Where this finds nothing, or with `fuzzy`, words with a letter or two amiss match, too.
 
     Args:
-        reader: of the graph.
+        reader: reader of the graph.
         text: words of names, in any case, or a whole name. Without a text, all that pass the filters.
-        kinds: of assets; by default all, without a text datasets and jobs.
+        kinds: kinds of assets; by default all, without a text datasets and jobs.
         owner: words of an owner's name, all of which it must have: `flights` finds what `team:flights` owns.
-        tag: words of a tag's key or value; or `key=value`, which must be just that but for capitals.
+        tag: words of a tag's key or value; or `key=value`, which must match except for capitals.
         column: words of a column: the hits are columns, and `text` is of their datasets.
-        namespace: of the dataset or job, exactly.
-        fuzzy: take words with a letter or two amiss, also where there are better.
+        namespace: exact namespace of the dataset or job.
+        fuzzy: include words with a letter or two amiss, also where there are better ones.
         limit: most hits on a page.
         cursor: `next_cursor` of the page before.
 
@@ -171,7 +172,7 @@ class _Filters:
     namespace: str | None
 
     def clauses(self) -> list[str]:
-        """Of datasets' and jobs' own fields in the index."""
+        """Clauses on datasets' and jobs' own fields in the index."""
         out = []
         if self.owner is not None:
             out.append(query.has_words("_owner_words", self.owner))
@@ -180,19 +181,19 @@ class _Filters:
         return out
 
     def admit(self, row: Row) -> bool:
-        """What the index doesn't have: which value belongs to which tag, and what a column's dataset has."""
+        """Check what the index can't: values of their tags, and owners and tags of a column's dataset."""
         if self.owner is not None and not _has_words(row.owners, self.owner):
             return False
         return self.tag is None or any(_is_tag(self.tag, key, value) for key, value, _ in _tags(row))
 
     def declared(self, tx: Transaction, kind: AssetKind) -> list[Row]:
-        """Those of which a set declares the owner or the tag, whatever their names are."""
+        """Assets for which a set declares the owner or the tag, whatever their names are."""
         return declared_rows(
             tx, kind, is_owner=self._is_owner(), is_tag=self._is_tag(), namespace=self.namespace, limit=_LOOKED_AT
         )
 
     def consumers(self, tx: Transaction, text: str) -> tuple[FoundConsumer, ...]:
-        """Declared consumers that are called so."""
+        """Declared consumers with this name."""
         return consumers_called(tx, text, is_owner=self._is_owner(), is_tag=self._is_tag())
 
     def _is_owner(self) -> Callable[[str], bool] | None:
@@ -211,7 +212,7 @@ def _hits(
     *,
     fuzzy: bool,
 ) -> tuple[list[tuple[Row, Match]], bool]:
-    ways: list[Callable[..., str | None]] = [query.alike] if fuzzy else [query.beginnings, query.alike]
+    ways: list[Callable[..., str | None]] = [query.similar] if fuzzy else [query.beginnings, query.similar]
     for asking in ways if text else [query.beginnings]:
         found = {kind: read(kind, asking) for kind in kinds}
         if any(found.values()):
@@ -272,7 +273,7 @@ def _columns(
     full = len(rows) >= MOST_HITS
     if not rows:
         of = {(row.asset.namespace, row.asset.name) for row, _ in datasets}
-        every = _read(tx, AssetKind.COLUMN, query.alike, column, _Filters(None, None, filters.namespace))
+        every = _read(tx, AssetKind.COLUMN, query.similar, column, _Filters(None, None, filters.namespace))
         full = len(every) >= MOST_HITS
         rows = [row for row in every if (row.asset.namespace, row.asset.name) in of]
     if filters.owner is not None or filters.tag is not None:
@@ -315,7 +316,7 @@ def _is_tag(asked: str, key: str, value: str) -> bool:
 
 
 def _tags(row: Row) -> list[tuple[str, str, str]]:
-    """Its own: of a column, those that the dataset has for it."""
+    """Tags of a row: for a column, those that its dataset has for it."""
     if row.asset.kind is AssetKind.COLUMN:
         return [tag for tag in row.tags if tag[2] == row.asset.column]
     return list(row.tags)

@@ -1,4 +1,4 @@
-"""What happened when: micro-batches and runs of a job, or of a dataset, with the gaps between them.
+"""Timeline: micro-batches and runs of a job, or of a dataset, with the gaps between them.
 
 answer      runs, micro-batches, breaks; bars of an overview
 ask         the latest micro-batches and runs

@@ -1,4 +1,4 @@
-"""What a timeline is made of."""
+"""Answers of a timeline."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class TimelineQuery:
     """A streaming query, the same over its restarts.
 
     Attributes:
-        key: of the node.
-        query_id: Spark's.
-        name: as the job named it, where it did.
-        checkpoint_location: where its checkpoint is.
-        first_batch: the lowest batch id that is known.
-        last_batch: the highest.
+        key: key of the node.
+        query_id: Spark's id.
+        name: name in the job, if any.
+        checkpoint_location: location of its checkpoint.
+        first_batch: lowest known batch id.
+        last_batch: highest known batch id.
     """
 
     key: str
@@ -34,16 +34,16 @@ class TimelineQuery:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Which part of a dataset was read or written, in short.
+    """Part of a dataset that was read or written, in short.
 
     Attributes:
-        dataset: whose part.
+        dataset: the dataset.
         position: `kafka`, `files`, `table_snapshot`, `table_range`, `cdc`, `api_cursor`, `time_range`, `opaque`; None
-            where it isn't known.
-        certainty: of it.
-        rows: how many, where known.
-        ranges: of `kafka`, the offsets.
-        summary: of others, in words.
+            where unknown.
+        certainty: certainty of the position.
+        rows: number of rows, where known.
+        ranges: offset ranges of `kafka`.
+        summary: other positions, in words.
     """
 
     dataset: Asset
@@ -60,9 +60,9 @@ class Break:
 
     Attributes:
         dataset: key of the topic.
-        partition: its number.
-        start: the first offset.
-        end: the offset after the last.
+        partition: number of the partition.
+        start: first offset.
+        end: offset after the last.
     """
 
     dataset: str
@@ -76,25 +76,25 @@ class TimelineInterval:
     """A micro-batch.
 
     Attributes:
-        key: of the node.
+        key: key of the node.
         query: key of its query.
-        query_id: Spark's.
-        batch_id: its number in the query.
-        run_id: the start of the query that it ran in; None where it was only reconstructed.
+        query_id: Spark's id of the query.
+        batch_id: number in the query.
+        run_id: start of the query that it ran in; None where it was only reconstructed.
         provenance: OBSERVED, or RECONCILED from the checkpoint.
-        processing_time: when it began; None where it was only reconstructed.
-        duration_ms: how long it took.
+        processing_time: start of the micro-batch; None where it was only reconstructed.
+        duration_ms: duration of the micro-batch.
         rows_in: rows read.
         rows_out: rows written, where the sink reports them.
         rows_dropped_late: rows behind the watermark.
-        watermark_after: the watermark that the next one has.
-        code_version: of the job.
-        consumed: what it read.
-        produced: what it wrote.
-        missing_before: how many micro-batches between the one before and this aren't known.
-        gaps: offsets that neither the one before nor this read.
+        watermark_after: watermark of the next micro-batch.
+        code_version: code version of the job.
+        consumed: parts of datasets that it read.
+        produced: parts of datasets that it wrote.
+        missing_before: number of unknown micro-batches between the previous one and this.
+        gaps: offsets that neither the previous one nor this read.
         overlaps: offsets that both read.
-        conflicts: how many other reports there are of it, with other offsets.
+        conflicts: number of other reports of it, with other offsets.
     """
 
     key: str
@@ -123,15 +123,15 @@ class TimelineRun:
     """A run: of a batch job, or one start of a streaming query.
 
     Attributes:
-        key: of the node.
-        run_id: its id.
+        key: key of the node.
+        run_id: id of the run.
         state: START, RUNNING, COMPLETE, FAIL, ABORT, OTHER or UNKNOWN.
         processing_type: BATCH or STREAMING.
-        started_at: when.
-        ended_at: when, if it did; of an inferred end, when it was last seen.
-        code_version: of the job.
-        error_message: of a run that failed.
-        inferred_because: why its end, ABORT, is inferred; None where it reported one, or has none.
+        started_at: start of the run.
+        ended_at: end of the run, if any; for an inferred end, when it was last seen.
+        code_version: code version of the job.
+        error_message: message of a run that failed.
+        inferred_because: reason why its end, ABORT, is inferred; None where it reported one, or has none.
     """
 
     key: str
@@ -147,16 +147,16 @@ class TimelineRun:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The latest of what happened, one page of it.
+    """Latest micro-batches and runs, one page of them.
 
     Attributes:
-        asset: the job or dataset asked of.
-        job: that, if it is a job.
-        queries: all streaming queries of it.
-        intervals: the latest micro-batches before the page before, by query and batch id.
+        asset: the job or dataset asked about.
+        job: the asset, if it is a job.
+        queries: all its streaming queries.
+        intervals: the latest micro-batches before the previous page, by query and batch id.
         runs: the latest runs, the latest first; on the first page alone.
-        total: how many micro-batches all pages have.
-        next_cursor: leads further back in time; None at the beginning.
+        total: number of micro-batches on all pages.
+        next_cursor: cursor of the page further back in time; None at the beginning.
     """
 
     asset: Asset
@@ -170,27 +170,26 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class OverviewBar:
-    """Micro-batches of a query that follow on one another, counted: one whole segment of the graph or several.
+    """Consecutive micro-batches of a query, counted: one whole segment of the graph or several.
 
     Attributes:
-        query: key of it.
-        segments: how many; of days that are summarized 0.
-        batches: how many micro-batches.
-        summarized: how many of these aren't kept one by one, but as summaries of days; what was wrong with them but
-            missing ones isn't known.
-        first_batch: the lowest batch id.
-        last_batch: the highest.
-        first_time: the lowest processing time; None where none is known.
-        last_time: the highest processing time: the last micro-batch began then.
-        broken: how many micro-batches don't follow on the one before: some are missing in between, or offsets were
-            skipped or read twice.
-        missing: how many micro-batches aren't known, in between.
-        gaps: how often offsets of a partition were skipped.
-        overlaps: how often offsets of a partition were read twice.
-        rewinds: how many micro-batches have offsets that go back behind those of the one before.
-        conflicts: how many other reports of these micro-batches there are, with other offsets.
-        failed: how many micro-batches have an assertion that failed.
-        reconciled: how many were read from the checkpoint, after a crash.
+        query: key of the query.
+        segments: number of segments; 0 for summarized days.
+        batches: number of micro-batches.
+        summarized: number of these that are only in summaries of days; their faults, except missing ones, are unknown.
+        first_batch: lowest batch id.
+        last_batch: highest batch id.
+        first_time: lowest processing time; None where none is known.
+        last_time: highest processing time, when the last micro-batch began.
+        broken: number of micro-batches that don't follow on the previous one: some are missing in between, or offsets
+            were skipped or read twice.
+        missing: number of unknown micro-batches in between.
+        gaps: number of times that offsets of a partition were skipped.
+        overlaps: number of times that offsets of a partition were read twice.
+        rewinds: number of micro-batches with offsets that go back behind those of the previous one.
+        conflicts: number of other reports of these micro-batches, with other offsets.
+        failed: number of micro-batches with a failed assertion.
+        reconciled: number of micro-batches that were read from the checkpoint, after a crash.
     """
 
     query: str
@@ -213,15 +212,15 @@ class OverviewBar:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The micro-batches of a span of time, counted in bars.
+    """Micro-batches of a span of time, counted in bars.
 
     Attributes:
-        asset: the job or dataset asked of.
-        job: that, if it is a job.
-        queries: all streaming queries of it.
-        bars: by query and batch id. Those at the ends of the span reach beyond it where segments do.
-        batches: how many micro-batches the bars have.
-        truncated: that there is more in the span than was read: earlier segments, or queries that ended earlier.
+        asset: the job or dataset asked about.
+        job: the asset, if it is a job.
+        queries: all its streaming queries.
+        bars: bars by query and batch id. Those at the ends of the span reach beyond it where segments do.
+        batches: number of micro-batches in the bars.
+        truncated: whether the span has more than was read: earlier segments, or queries that ended earlier.
     """
 
     asset: Asset

@@ -42,12 +42,12 @@ _LONGEST = 200
 
 
 def positions(uses: Iterable[Mapping[str, Any]], *, produced: bool) -> tuple[Position, ...]:
-    """The positions of the uses that were produced, or of those that were consumed."""
+    """Positions of the uses that were produced, or of those that were consumed."""
     return tuple(_position(use["dataset"], use["position"]) for use in uses if use["produced"] == produced)
 
 
 def breaks(before: Mapping[str, Any] | None, kind: str) -> tuple[Break, ...]:
-    """`gap` or `overlap` of a NEXT."""
+    """Breaks of a NEXT relationship: `gap` or `overlap`."""
     if before is None or f"{kind}_partitions" not in before:
         return ()
     lists = (before[f"{kind}_{name}"] for name in ("datasets", "partitions", "from", "to_exclusive"))
@@ -100,19 +100,19 @@ def _bytes(size: int) -> str:
 
 
 FIRST_PAGE = 2**63 - 1
-"""A batch id that is greater than all others: the first page comes before it."""
+"""Batch id greater than all others: the first page comes before it."""
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span of time, half-open; None is without end."""
+    """Span of time, half-open; None is without end."""
 
     begin: datetime | None = None
     end: datetime | None = None
 
     def check(self) -> None:
-        """Refuse a span that ends before it begins.
+        """Check that a span doesn't end before it begins.
 
         Raises:
             QuestionError: it does.
@@ -123,7 +123,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """A page.
+    """Page of a timeline.
 
     Attributes:
         intervals: micro-batches.
@@ -135,7 +135,7 @@ class Latest:
 
 
 def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> Latest:
-    """The latest `limit` micro-batches; of each query only those before its batch in `before` (by query key)."""
+    """Return the latest `limit` micro-batches; of each query only those before its batch in `before` (by query key)."""
     stretches = {key: Stretch(key, last=batch - 1, begin=span.begin, end=span.end) for key, batch in before.items()}
     # Of many queries a few each make a page. One more than asked for shows whether there is a next page.
     size = min(limit, 2 * limit // max(1, len(stretches))) + 1
@@ -147,7 +147,7 @@ def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -
         lists |= dict(zip(short, found, strict=True))
         merged = heapq.merge(*map(_timed, lists.values()), key=lambda each: each[0], reverse=True)
         page = [each for _, each in islice(merged, limit)]
-        # The page has all that was read of these, and the next of them may belong on it.
+        # The page has all rows read of these, and their next ones may belong on it.
         taken = Counter(each.query for each in page)
         short = [key for key in short if size <= limit and taken[key] == len(lists[key]) == size]
         size = min(limit + 1, 4 * size)
@@ -165,7 +165,7 @@ def _timed(found: Sequence[IntervalFacts]) -> Iterator[tuple[tuple[datetime, str
 
 
 def count(tx: Transaction, queries: Sequence[str], span: Span) -> int:
-    """How many micro-batches these queries have in a span of time."""
+    """Count the micro-batches of these queries in a span of time."""
     given = {"begin": span.begin, "end": span.end}
     total = int(tx.one("timeline/counts", queries=queries, **given)["total"])
     cut = [
@@ -176,12 +176,12 @@ def count(tx: Transaction, queries: Sequence[str], span: Span) -> int:
 
 
 def written(before: Mapping[str, int]) -> str:
-    """`before` as text for a cursor."""
+    """Format `before` as text for a cursor."""
     return ",".join(f"{key}:{batch}" for key, batch in before.items())
 
 
 def read(text: str, queries: Iterable[str]) -> dict[str, int]:
-    """The inverse of `written`; keys that aren't among `queries` are left out.
+    """Parse `written`'s text; keys that aren't among `queries` are left out.
 
     Raises:
         QuestionError: `written` didn't make this text.
@@ -204,7 +204,7 @@ def ids_of(tx: Transaction, kind: str, found: FoundNode) -> dict[str, Any]:
 
 
 def queries_of(tx: Transaction, kind: str, of: Mapping[str, Any]) -> list[TimelineQuery]:
-    """The streaming queries of what `ids_of` names."""
+    """Streaming queries of the job or dataset in `ids_of`."""
     return [_query(row["query"]) for row in tx.rows(f"timeline/queries_of_{kind}", **of)]
 
 
@@ -217,15 +217,15 @@ def job_timeline(
     limit: int = 100,
     cursor: str | None = None,
 ) -> Timeline:
-    """The latest micro-batches and runs of a job.
+    """Return the latest micro-batches and runs of a job.
 
     Args:
-        reader: reads the graph.
+        reader: reader of the graph.
         job: a name, key or namespace and name, as for `resolve_job`.
         begin: leave out runs that ended, and micro-batches that began, before this time.
         end: leave out runs and micro-batches that began at this time or later. With `begin` or `end`, micro-batches
             without a known time are left out too.
-        limit: the largest number of micro-batches, and of runs.
+        limit: most micro-batches, and most runs.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -246,7 +246,7 @@ def dataset_timeline(
     limit: int = 100,
     cursor: str | None = None,
 ) -> Timeline:
-    """The latest micro-batches and runs that read or write a dataset; arguments and errors as for `job_timeline`."""
+    """Return the latest micro-batches and runs that read or write a dataset; arguments as for `job_timeline`."""
     return _timeline(reader, resolve_dataset, "dataset", dataset, Span(begin, end), limit, cursor)
 
 

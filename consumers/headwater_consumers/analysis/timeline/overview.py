@@ -1,4 +1,4 @@
-"""Answers `timeline/overview`: years of micro-batches in a few bars, from what is plain to see of segments.
+"""Answers `timeline/overview`: years of micro-batches in a few bars, from the properties of segments.
 
 Hardly any block is read. A year of a query that runs every ten seconds has 6,160 segments: all of them are read, in one
 statement, and adjacent ones are added up. Days that are summarized count as one segment each.
@@ -20,7 +20,7 @@ from headwater_consumers.analysis.timeline.answer import Overview, OverviewBar
 from headwater_consumers.analysis.timeline.ask import Span, ids_of, queries_of
 
 MOST_SEGMENTS = 50_000
-"""Of an answer; eight years of one query that runs every ten seconds. Queries share them alike, the latest of each."""
+"""Most segments of an answer: eight years of one query that runs every ten seconds. Queries share them equally."""
 MOST_BARS = 1_000
 _ADDED = (
     "segments",
@@ -38,10 +38,10 @@ _ADDED = (
 
 
 def merged(segments: Sequence[OverviewBar], most: int) -> list[OverviewBar]:
-    """Bars of as few adjacent segments as make at most `most` bars.
+    """Merge adjacent segments, as few as possible each, into at most `most` bars.
 
     Args:
-        segments: of one query, in batch order, a bar each.
+        segments: bars of one query, one for each segment, in batch order.
         most: at least 1.
     """
     width = max(1, -(-len(segments) // most))
@@ -62,7 +62,7 @@ def _sum(bars: Sequence[OverviewBar]) -> OverviewBar:
 
 
 def in_bars(segments: Mapping[str, Sequence[OverviewBar]], most: int) -> tuple[list[OverviewBar], bool]:
-    """At most `most` bars, shared alike by the queries that have segments; whether queries were left out.
+    """Share at most `most` bars equally among the queries with segments; also return whether queries were left out.
 
     Args:
         segments: by query's key, as for `merged`.
@@ -82,15 +82,15 @@ def in_bars(segments: Mapping[str, Sequence[OverviewBar]], most: int) -> tuple[l
 def job_overview(
     reader: Reader, job: str, *, begin: datetime | None = None, end: datetime | None = None, bars: int = 200
 ) -> Overview:
-    """The micro-batches of a job in a span of time, counted.
+    """Return the micro-batches of a job in a span of time, counted.
 
     Args:
-        reader: reads the graph.
+        reader: reader of the graph.
         job: a name, key or namespace and name, as for `resolve_job`.
         begin: leave out segments whose last micro-batch began before this time.
         end: leave out segments whose first micro-batch began at this time or later. With `begin` or `end`, segments
             without a known time are left out too.
-        bars: the largest number of bars.
+        bars: most bars.
 
     Raises:
         QuestionError: a span that ends before it begins, a number of bars beyond 1 to 1,000.
@@ -104,7 +104,7 @@ def job_overview(
 def dataset_overview(
     reader: Reader, dataset: str, *, begin: datetime | None = None, end: datetime | None = None, bars: int = 200
 ) -> Overview:
-    """The micro-batches of the queries that read or write a dataset; arguments and errors as for `job_overview`."""
+    """Return the micro-batches of queries that read or write a dataset, counted; arguments as for `job_overview`."""
     return _overview(reader, resolve_dataset, "dataset", dataset, Span(begin, end), bars)
 
 
@@ -153,7 +153,7 @@ def _in_order(segments: Sequence[OverviewBar], summaries: Sequence[OverviewBar])
 def _conflicts(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], int]:
     """Conflicting reports in each segment, by query and first batch id.
 
-    A segment counts those that differ in the spelling of a dataset alone, too. So where datasets have several names,
+    A segment also counts reports that differ only in the spelling of a dataset. So where datasets have several names,
     these micro-batches are read: they are as many as a checkpoint held when it was read under another name.
     """
     batches = {(row["query"], row["first_batch"]): row["contested"] for row in rows}
@@ -175,5 +175,5 @@ def _bar(row: Mapping[str, Any], conflicts: int = 0) -> OverviewBar:
 
 
 def _day(row: Mapping[str, Any]) -> OverviewBar:
-    """A summary; what else was wrong with its micro-batches isn't kept."""
+    """Build the bar of a summary; other faults of its micro-batches aren't kept."""
     return _bar({**dict.fromkeys(_ADDED, 0), "summarized": row["batches"], **row})

@@ -11,14 +11,14 @@ from headwater_schemas.events import Certainty
 
 
 class TraceDirection(StrEnum):
-    """FORWARD: where a part went. BACKWARD: where it came from."""
+    """Direction of a trace. FORWARD: steps that read a part. BACKWARD: steps that it came from."""
 
     FORWARD = "FORWARD"
     BACKWARD = "BACKWARD"
 
 
 class PartKind(StrEnum):
-    """How a part of a dataset is described: see `Part`."""
+    """Form in which a part of a dataset is described: see `Part`."""
 
     OFFSETS = "OFFSETS"
     FILES = "FILES"
@@ -29,7 +29,7 @@ class PartKind(StrEnum):
 
 
 class StepKind(StrEnum):
-    """What a step is.
+    """Kind of a step.
 
     - MICRO_BATCHES: micro-batches of one run of a query, or of an unknown run.
     - RUN: a batch run.
@@ -47,12 +47,12 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class OffsetSpan:
-    """The half-open range `[start, end)` of one Kafka partition.
+    """Half-open range `[start, end)` of one Kafka partition.
 
     Attributes:
-        partition: its number.
-        start: the first offset.
-        end: the offset after the last.
+        partition: number of the partition.
+        start: first offset.
+        end: offset after the last.
     """
 
     partition: int
@@ -62,7 +62,7 @@ class OffsetSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of a dataset. Its kind decides which of these fields are set.
+    """A part of a dataset. The kind decides which fields are set.
 
     | kind     | fields                                                                    |
     |----------|---------------------------------------------------------------------------|
@@ -74,24 +74,24 @@ class Part:
     | UNKNOWN  | none: some part of it, written after `since` or before `until`             |
 
     Attributes:
-        dataset: the dataset that it is a part of.
+        dataset: dataset that it is a part of.
         kind: see above.
         certainty: EXACT, INFERRED, UPPER_BOUND (the truth is within it) or UNKNOWN.
-        topic_id: Kafka's id of the topic's incarnation, where it is known.
-        offsets: by partition, ascending.
+        topic_id: Kafka's id of the topic's incarnation, where known.
+        offsets: offset ranges by partition, ascending.
         files: paths; at most a hundred of each micro-batch or run are known.
-        file_count: how many files there are.
+        file_count: number of files.
         format: `iceberg`, `delta`, `files`.
         version: snapshot id, or the last version of a range.
-        from_version: the version before the first one.
-        partitions: of a table or of files, as `key=value` paths; empty where they aren't known.
+        from_version: version before the first one.
+        partitions: partitions of a table or of files, as `key=value` paths; empty where unknown.
         text: the position as text.
-        rows: how many rows it has, where that is known.
+        rows: number of rows, where known.
         since: the earliest time at which it can have been written.
         until: the latest time at which it can have been written.
-        possible: whether the step only possibly made it from what it read (backwards: made from it what it wrote), as
-            its producer doesn't record which inputs went into which output, or as the job filters or joins rows, and
-            which passed isn't recorded. The certainty is UPPER_BOUND at most.
+        possible: whether the step only possibly made it from its inputs (backwards: made its outputs from it). Either
+            the producer doesn't record which inputs went into which output, or the job filters or joins rows, and those
+            that passed aren't recorded. The certainty is UPPER_BOUND at most.
     """
 
     dataset: Asset
@@ -117,7 +117,7 @@ class RunBrief:
     """A run, in short.
 
     Attributes:
-        run_id: its id; for a streaming query, the id of one start.
+        run_id: id of the run; for a streaming query, the id of one start.
         code_version, config_version: versions of its code and configuration.
         state: COMPLETE, FAIL …; None for a streaming run.
         first_batch, last_batch: the first and the last of the step's micro-batches that were observed in it.
@@ -136,18 +136,18 @@ class Step:
     """Micro-batches of one query, or a batch run, which read parts of datasets and wrote others.
 
     Attributes:
-        kind: which of these it is.
-        job: the job of the run or query.
+        kind: kind of the step.
+        job: job of the run or query.
         runs: the batch run, or the start of the query that the micro-batches belong to. There may be several starts, at
             most ten, if only time bounds the step or if the query keeps state.
         query_id, query_name: id and name of the streaming query.
         first_batch, last_batch: the first and last micro-batch that used the part, both included.
-        batches: how many of these are known to have used it; None where that wasn't counted.
-        spread_first_batch, spread_last_batch: the same, extended by the query's state. Forwards it goes up to the last
-            micro-batch whose output may depend on the part, backwards down to the first whose input may have
-            contributed. Equal to `first_batch` and `last_batch` if the query keeps no state.
+        batches: number of these that are known to have used it; None where that wasn't counted.
+        spread_first_batch, spread_last_batch: the range of micro-batches extended by the query's state. Forwards it
+            goes up to the last micro-batch whose output may depend on the part, backwards down to the first whose input
+            may have contributed. Equal to `first_batch` and `last_batch` if the query keeps no state.
         started_at, ended_at: start of the first and end of the last micro-batch, or of the run.
-        keeps_state: whether the query keeps state between micro-batches; None where that isn't known.
+        keeps_state: whether the query keeps state between micro-batches; None where unknown.
     """
 
     kind: StepKind
@@ -194,16 +194,16 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """The steps that a part of a dataset went through, or came from.
+    """Steps that a part of a dataset went through, or came from.
 
     Attributes:
         direction: FORWARD or BACKWARD.
-        start: the part that was asked about.
+        start: part that was asked about.
         hops: the steps, breadth-first.
-        ends: the parts that no known step continues from.
+        ends: parts that no known step continues from.
         notes: further facts about the start, such as that nothing has read it yet.
-        total: how many hops there are in `hops`.
-        max_hops: the depth of the farthest hop.
+        total: number of hops in `hops`.
+        max_hops: depth of the farthest hop.
         truncated: whether the depth or the limit left out further hops.
     """
 
@@ -221,5 +221,5 @@ _STRENGTH = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certain
 
 
 def weakest(*certainties: Certainty) -> Certainty:
-    """The weakest of these certainties; EXACT if there are none."""
+    """Return the weakest of these certainties; EXACT if there are none."""
     return max(certainties, key=_STRENGTH.index, default=Certainty.EXACT)

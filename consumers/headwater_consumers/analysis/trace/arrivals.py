@@ -12,13 +12,13 @@ from headwater_schemas.events import DatasetRef
 
 @dataclass(frozen=True, slots=True)
 class ArrivedRange:
-    """Records of one partition by their timestamps.
+    """Records of one partition in a time range, by their timestamps.
 
     Attributes:
-        partition: its number.
-        begins: the first offset that Kafka still has.
-        start: the first record at the start of the time or later; the end of the partition where there is none.
-        end: the same of the end of the time.
+        partition: number of the partition.
+        begins: first offset that Kafka still has.
+        start: first offset with a timestamp in the range or later; the partition's end offset where there is none.
+        end: first offset with a timestamp at the range's end or later; the partition's end offset where there is none.
     """
 
     partition: int
@@ -29,12 +29,12 @@ class ArrivedRange:
 
 @dataclass(frozen=True, slots=True)
 class ArrivedRecords:
-    """Records of a topic by their timestamps.
+    """Records of a topic in a time range, by their timestamps.
 
     Attributes:
-        ranges: of each partition.
-        topic_id: the topic's incarnation, by Kafka's id; None where the broker has none.
-        by_broker: whether timestamps are when the broker appended a record, and not what its producer set.
+        ranges: range of each partition.
+        topic_id: Kafka's id of the topic's incarnation; None where the broker has none.
+        by_broker: whether the broker sets timestamps when it appends records, rather than their producer.
     """
 
     ranges: tuple[ArrivedRange, ...]
@@ -43,16 +43,16 @@ class ArrivedRecords:
 
 
 class Arrivals(Protocol):
-    """Asks Kafka which records of a topic arrived in a time."""
+    """Look-up in Kafka of the records of a topic that arrived in a time range."""
 
     def __call__(
         self, names: Sequence[DatasetRef], cluster_ids: Collection[str], start: datetime, end: datetime
     ) -> ArrivedRecords:
-        """The records from `start` up to, and without, `end`.
+        """Return the records from `start` up to, and without, `end`.
 
         Args:
             names: all names of the topic, `kafka://` and its brokers or its cluster's name.
-            cluster_ids: ids that brokers have reported of its cluster; none where that isn't known.
+            cluster_ids: ids that brokers have reported of its cluster; none where unknown.
             start: a time.
             end: a later one.
 

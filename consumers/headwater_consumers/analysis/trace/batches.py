@@ -1,4 +1,4 @@
-"""Micro-batches, conflicts and batch runs as they are stored, also one after the other."""
+"""Stored micro-batches, conflicts and batch runs, singly and in order."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Query:
     """A streaming query.
 
     Attributes:
-        key, query_id, name, job: of it.
-        first_batch, last_batch: of those that are known.
-        summarized: whether not all of its micro-batches are kept one by one.
-        contested: whether other positions were reported of some.
-        rewinds: the first batch after each place where its offsets don't go on upwards, ascending.
+        key, query_id, name, job: those of the query.
+        first_batch, last_batch: lowest and highest known micro-batch.
+        summarized: whether some of its micro-batches are no longer kept one by one.
+        contested: whether other positions were reported for some micro-batches.
+        rewinds: first batch after each point where its offsets don't go on upwards, ascending.
     """
 
     key: str
@@ -43,22 +43,22 @@ class Query:
 
     @property
     def pieces(self) -> list[tuple[int, int]]:
-        """The stretches of batch ids within which its offsets only grow, as first and last."""
+        """Ranges of batch ids within which its offsets only grow, as first and last."""
         first = [self.first_batch, *self.rewinds]
         return list(zip(first, [*(start - 1 for start in self.rewinds), self.last_batch], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One micro-batch as an Interval or Conflict has it; an interval that covers several has them from first to last.
+    """A micro-batch from an Interval or Conflict; one that covers several batches has them from first to last.
 
     Attributes:
-        conflict: whether it is what ran before other positions won.
+        conflict: whether it is a report that lost to one with other positions.
         query: key of its query.
         first, last: batch ids.
-        started_at, ended_at: of the trigger, where they are known.
-        uses: what it read and wrote.
-        properties: all that is stored.
+        started_at, ended_at: times of the trigger, where known.
+        uses: its inputs and outputs.
+        properties: all stored properties.
     """
 
     conflict: bool
@@ -71,21 +71,21 @@ class Batch:
     properties: Mapping[str, Any] = field(repr=False)
 
     def reads(self, dataset: str | None = None) -> list[StoredUse]:
-        """What it read, of one dataset or at all."""
+        """Inputs, from one dataset or all."""
         return [use for use in self.uses if not use.produced and dataset in (None, use.dataset)]
 
     def writes(self, dataset: str | None = None) -> list[StoredUse]:
-        """What it wrote."""
+        """Outputs, to one dataset or all."""
         return [use for use in self.uses if use.produced and dataset in (None, use.dataset)]
 
     @property
     def key(self) -> str:
-        """Of the node: one batch id may have several conflicts."""
+        """Key of the node: one batch id may have several conflicts."""
         return str(self.properties["key"])
 
     @property
     def run(self) -> RunBrief | None:
-        """The start of the query that it belongs to."""
+        """Start of the query that the micro-batch belongs to."""
         stored = self.properties
         if (run_id := stored.get("run_id")) is None:
             return None
@@ -110,16 +110,16 @@ class Run:
     properties: Mapping[str, Any] = field(repr=False)
 
     def reads(self, dataset: str | None = None) -> list[StoredUse]:
-        """What it read, of one dataset or at all."""
+        """Inputs, from one dataset or all."""
         return [use for use in self.uses if not use.produced and dataset in (None, use.dataset)]
 
     def writes(self, dataset: str | None = None) -> list[StoredUse]:
-        """What it wrote."""
+        """Outputs, to one dataset or all."""
         return [use for use in self.uses if use.produced and dataset in (None, use.dataset)]
 
     @property
     def brief(self) -> RunBrief:
-        """In short."""
+        """The run, in short."""
         stored = self.properties
         return RunBrief(
             run_id=stored["run_id"],
@@ -130,7 +130,7 @@ class Run:
 
 
 def read_query(stored: Mapping[str, Any]) -> Query | None:
-    """A query; None where no batch of it is known."""
+    """Build a query; None where no batch of it is known."""
     if stored["first_batch"] is None:
         return None
     job = stored["job"]
@@ -148,7 +148,7 @@ def read_query(stored: Mapping[str, Any]) -> Query | None:
 
 
 def read_batch(found: Record | Mapping[str, Any]) -> Batch:
-    """An Interval or Conflict."""
+    """Build a micro-batch from an Interval or Conflict."""
     stored = found["properties"]
     started = moment(stored.get("processing_time"))
     return Batch(
@@ -164,7 +164,7 @@ def read_batch(found: Record | Mapping[str, Any]) -> Batch:
 
 
 def read_run(row: Record) -> Run:
-    """A Run."""
+    """Build a batch run from a Run."""
     stored, job = row["properties"], row["job"]
     return Run(
         key=stored["key"],
@@ -181,14 +181,14 @@ def _ended(started: datetime | None, millis: int | None) -> datetime | None:
 
 
 def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse, ...]:
-    """What was read, and what was written as far as it was committed: of a run that failed, mostly nothing."""
+    """Inputs, and committed outputs: a failed run mostly has none."""
     committed = (row for row in rows if not row[2].get("uncommitted"))
     ordered = sorted(committed, key=lambda row: (row[0], row[1], row[2].get("ordinal", 0)))
     return tuple(read_use(*row) for row in ordered)
 
 
 class Listed(Mapping[int, tuple[int, int]]):
-    """Ranges by partition; those that nobody asks for aren't read."""
+    """Offset ranges by partition, each parsed when it is asked for."""
 
     def __init__(self, position: Mapping[str, Any]) -> None:
         self._places = {partition: place for place, partition in enumerate(position["partitions"])}
@@ -199,7 +199,7 @@ class Listed(Mapping[int, tuple[int, int]]):
         return self._from[place], self._to[place]
 
     def end(self, partition: int) -> int:
-        """The end of a partition's range: mostly nothing else is asked for, and it takes half the time."""
+        """End of a partition's range: mostly only this is needed, and it takes half the time."""
         end: int = self._to[self._places[partition]]
         return end
 
@@ -223,17 +223,17 @@ def listed(position: Any) -> Mapping[int, tuple[int, int]]:
 
 
 def same_topic(one: str | None, other: str | None) -> bool:
-    """Whether two topic ids may be of the same incarnation: they are equal, or one isn't known."""
+    """Return whether two topic ids may be of the same incarnation: they are equal, or one is unknown."""
     return one is None or other is None or one == other
 
 
 def stretches(tx: Transaction, wanted: Sequence[tuple[str, int, int]], limit: int) -> list[list[Batch]]:
-    """Intervals of each query key between two batch ids, both included, at most `limit` of each."""
+    """Read intervals of each query key between two batch ids, both included, at most `limit` of each."""
     return [batches_of(each) for each in found_from(tx, [Stretch(*each) for each in wanted], limit)]
 
 
 def batches_of(found: Iterable[Found]) -> list[Batch]:
-    """Intervals of what was found."""
+    """Decode intervals."""
     return [each.read(_read_found) for each in found]
 
 
@@ -242,6 +242,6 @@ def _read_found(interval: IntervalFacts) -> Batch:
 
 
 def before(tx: Transaction, wanted: Sequence[tuple[str, int]], limit: int = 1) -> list[list[Batch]]:
-    """The last intervals of each query key before a batch id, the latest first."""
+    """Read the last intervals of each query key before a batch id, the latest first."""
     found = preceding(tx, [Stretch(query, last=first - 1) for query, first in wanted], limit)
     return [[read_batch(row(interval)) for interval in intervals] for intervals in found]

@@ -17,7 +17,7 @@ from headwater_schemas.events import Certainty
 
 
 def whole_drafts(context: Context, asked: Sequence[tuple[Query, Pending, str]]) -> list[Draft]:
-    """A hop for each query, over its micro-batches since the part was written; backwards, until it was used."""
+    """Build a hop for each query, over its micro-batches since the part was written; backwards, until it was used."""
     times = [pending.part.until if context.backward else pending.part.since for _, pending, _ in asked]
     bounds = iter(
         first_after(context, [(query, time) for (query, _, _), time in zip(asked, times, strict=True) if time])
@@ -40,7 +40,7 @@ def whole_drafts(context: Context, asked: Sequence[tuple[Query, Pending, str]]) 
 def first_after(
     context: Context, asked: Sequence[tuple[Query, datetime]], *, inclusive: bool = False
 ) -> list[int | None]:
-    """For each query the first batch known to have begun after its time, or with `inclusive` also exactly then."""
+    """Find for each query the first batch known to have begun after its time, or with `inclusive` also exactly then."""
     searches = [
         Search(query.key, query.first_batch, query.last_batch, _after(time, inclusive=inclusive))
         for query, time in asked
@@ -61,14 +61,14 @@ def first_after(
 
 
 def running_at(context: Context, query: Query, after: int | None, time: datetime) -> int:
-    """The first batch that may have been running at a time.
+    """Find the first batch that may have been running at a time.
 
     It is the last batch known to have begun by then, or the first of those after it whose time isn't known.
 
     Args:
-        context: the trace's context.
-        query: the query of the batches.
-        after: the result of `first_after` for this query.
+        context: context of the trace.
+        query: query of the batches.
+        after: result of `first_after` for this query.
         time: the time.
     """
     first = query.last_batch + 1 if after is None else after
@@ -114,7 +114,7 @@ def _draft(context: Context, query: Query, pending: Pending, first: int, last: i
 
 
 def ends(context: Context, query: Query, first: int, last: int) -> tuple[list[Batch], bool]:
-    """The micro-batches from `first` to `last`, and True; only the first and the last, and False, if they are many."""
+    """Read the micro-batches from `first` to `last`, and True; if they are many, only these two, and False."""
     [batches] = stretches(context.tx, [(query.key, first, last)], STRETCH)
     if len(batches) < STRETCH or batches[-1].last >= last:
         return batches, True

@@ -1,4 +1,4 @@
-"""What the hops of one trace share: the transaction, and what was looked up already."""
+"""Context that the hops of one trace share: the transaction, and cached look-ups."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.analysis.trace.ahead import Ahead, ahead
 from headwater_consumers.analysis.trace.arrivals import Arrivals
 from headwater_consumers.analysis.trace.batches import Batch, Query, Run, before, read_query, read_run
 from headwater_consumers.analysis.trace.parts import Datasets
 from headwater_consumers.analysis.trace.plans import WritingPlan, learn_plans, unknown_plans
+from headwater_consumers.analysis.trace.prefetch import Prefetched, prefetch
 from headwater_consumers.facts.nodes import IntervalFacts
 from headwater_consumers.facts.spans import Spans
 
 Archived: TypeAlias = Callable[[Query, Mapping[str, Any]], Sequence[IntervalFacts]]
-"""Of a query and the properties of a summary, its micro-batches in an archive."""
+"""Returns the micro-batches of a query in an archive, given the properties of a summary."""
 
 
 @dataclass(slots=True)
 class Context:
-    """One trace.
+    """Context of one trace.
 
     Attributes:
-        tx: its transaction.
-        datasets: names.
-        backward: which way it goes.
-        horizon: how long a query's state keeps a record, as the person who asks has it.
+        tx: transaction of the trace.
+        datasets: cache of datasets.
+        backward: whether the trace goes backwards.
+        horizon: how long a query's state keeps a record, as the question has it.
         limit: most runs and micro-batches that one look-up returns.
-        archive: where micro-batches are found that are no longer kept one by one; None: nowhere.
-        arrivals: asks Kafka when records arrived; None: it can't be asked.
-        notes: what else is worth knowing.
+        archive: archive of micro-batches that are no longer kept one by one; None: there is none.
+        arrivals: asks Kafka when records arrived; None: Kafka can't be asked.
+        notes: further remarks for the answer.
         cut: whether something was left out.
-        goes_on: whether there may be a hop after the one that is being looked for.
+        goes_on: whether there may be a hop after the current one.
     """
 
     tx: Transaction
@@ -54,14 +54,14 @@ class Context:
     _last: dict[str, Batch | None] = field(default_factory=dict)
 
     def queries_of(self, datasets: Iterable[str]) -> dict[str, list[Query]]:
-        """The queries that read each dataset (backwards: that write it), by its key."""
+        """Queries that read each dataset (backwards: that write it), by its key."""
         wanted = sorted(set(datasets))
         missing = [key for key in wanted if key not in self._users]
         if missing:
-            self._learn(missing, ahead(self.tx, users=missing, backward=self.backward))
+            self._learn(missing, prefetch(self.tx, users=missing, backward=self.backward))
         return {key: [query for each in self._users[key] if (query := self._queries[each])] for key in wanted}
 
-    def look_ahead(
+    def prefetch(
         self,
         datasets: Collection[str],
         wants: Iterable[tuple[str, Spans]] = (),
@@ -70,21 +70,21 @@ class Context:
         """Look up at once what the next steps would ask for one by one.
 
         Args:
-            datasets: keys of datasets of which the next parts are.
+            datasets: keys of the next parts' datasets.
             wants: offsets of these.
-            plans: of which the state of their queries is asked.
+            plans: plans that the state of their queries depends on.
         """
         names, unknown = self.datasets.unknown(datasets), unknown_plans(self.tx, plans)
         users = sorted({key for key in datasets if key not in self._users}) if self.goes_on else []
         if names or unknown or users:
             offsets = wants if self.goes_on else ()
-            found = ahead(self.tx, datasets=names, plans=unknown, users=users, wants=offsets, backward=self.backward)
+            found = prefetch(self.tx, datasets=names, plans=unknown, users=users, wants=offsets, backward=self.backward)
             self.datasets.learn(found.datasets)
             learn_plans(self.tx, unknown, found.plans)
             self._learn(users, found)
 
-    def _learn(self, keys: Iterable[str], found: Ahead) -> None:
-        """Take note of the queries that read datasets (backwards: write them)."""
+    def _learn(self, keys: Iterable[str], found: Prefetched) -> None:
+        """Cache the queries that read datasets (backwards: write them)."""
         self._users |= {key: [] for key in keys}
         for dataset, of_runs, queries in found.users:
             self._of_runs[dataset] = of_runs
@@ -94,7 +94,7 @@ class Context:
                     self._users[dataset].append(query.key)
 
     def is_of_runs(self, dataset: str) -> bool:
-        """Whether batch runs read a dataset (backwards: write it)."""
+        """Return whether batch runs read a dataset (backwards: write it)."""
         self.queries_of([dataset])
         return self._of_runs.get(dataset, False)
 
@@ -118,7 +118,7 @@ class Context:
         return [self._runs[key] for key in wanted if key in self._runs]
 
     def last_batch(self, query: Query) -> Batch | None:
-        """The last micro-batch of a query that is known."""
+        """Last known micro-batch of a query."""
         if query.key not in self._last:
             [found] = before(self.tx, [(query.key, query.last_batch + 1)])
             self._last[query.key] = found[-1] if found else None

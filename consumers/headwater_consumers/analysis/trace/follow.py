@@ -1,4 +1,4 @@
-"""Follows parts hop by hop, breadth-first. No part is followed twice, so a cycle ends.
+"""Search hop by hop, breadth-first. No part is followed twice, so a cycle ends.
 
 One hop, for all parts of a level at once:
 
@@ -35,7 +35,7 @@ from headwater_schemas.events import Certainty
 
 @dataclass(slots=True)
 class _Followed:
-    """The parts that the trace has followed already."""
+    """Parts that the trace has followed already."""
 
     offsets: dict[tuple[str, str | None], Spans] = field(default_factory=dict)
     files: set[tuple[str, str]] = field(default_factory=set)
@@ -44,7 +44,7 @@ class _Followed:
     by_time: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def fresh(self, part: Part, *, backward: bool) -> Part | None:
-        """The part without what was followed before, now marked as followed; None if nothing of it is new."""
+        """Subtract already followed parts from a part, and mark the rest as followed; None if there is no rest."""
         key = part.dataset.key
         if part.kind is PartKind.OFFSETS:
             return self._offsets(part)
@@ -67,7 +67,7 @@ class _Followed:
         return part
 
     def is_new(self, draft: Draft) -> bool:
-        """Whether a step is new: always, except a step bounded by time that lies within an earlier one."""
+        """Return whether a step is new: always, except a step bounded by time that lies within an earlier one."""
         key, first, last = draft.key
         if not key.endswith(BY_TIME):
             return True
@@ -88,13 +88,13 @@ class _Followed:
 def follow(
     context: Context, start: Sequence[Part], *, depth: int | None, limit: int, first: Sequence[Hop] = ()
 ) -> Trace:
-    """Trace some parts.
+    """Trace parts to further hops.
 
     Args:
-        context: the trace's context.
-        start: the parts at which the trace begins.
-        depth: the largest number of hops; None: no limit.
-        limit: the largest number of steps in all.
+        context: context of the trace.
+        start: parts at which the trace begins.
+        depth: most hops; None: no limit.
+        limit: most steps in all.
         first: hops that are known already and led to `start`.
     """
     followed = _Followed()
@@ -104,15 +104,15 @@ def follow(
     level = 0
     waiting = [(part, 0, part.certainty) for part in start]
     waiting += [(part, hop.number, hop.overall) for hop in first for part in _onward(context, hop)]
-    pendings, alike = _pendings(context, followed, waiting)
+    pendings, same_part = _pendings(context, followed, waiting)
     wants = ((each.name, spans_of_part(each.part)) for each in pendings if each.part.kind is PartKind.OFFSETS)
-    context.look_ahead({each.name for each in pendings}, wants)
+    context.prefetch({each.name for each in pendings}, wants)
     while pendings and len(hops) < limit and (depth is None or level < depth):
         level += 1
         context.goes_on = depth is None or level < depth
         drafts = expand(context, pendings)
         # A part counts as used if a step used it under any name of its dataset.
-        used = {number for draft in drafts for pending in draft.pendings for number in alike[pending.number]}
+        used = {number for draft in drafts for pending in draft.pendings for number in same_part[pending.number]}
         drafts = [draft for draft in drafts if followed.is_new(draft)]
         ends += [pending.part for pending in pendings if pending.number not in used]
         room = limit - len(hops)
@@ -123,10 +123,10 @@ def follow(
         onward = [
             (part, hop.number, weakest(hop.overall, part.certainty)) for hop in new for part in _onward(context, hop)
         ]
-        pendings, alike = _pendings(context, followed, onward)
+        pendings, same_part = _pendings(context, followed, onward)
     goes_on = _goes_on(context, pendings)
     going_on = {pending.number for pending in pendings if pending.name in goes_on}
-    ends += [pending.part for pending in pendings if not going_on.intersection(alike[pending.number])]
+    ends += [pending.part for pending in pendings if not going_on.intersection(same_part[pending.number])]
     return Trace(
         direction=TraceDirection.BACKWARD if context.backward else TraceDirection.FORWARD,
         start=tuple(map(context.datasets.shown, start)),
@@ -144,7 +144,7 @@ def _onward(context: Context, hop: Hop) -> tuple[Part, ...]:
 
 
 def _shown(context: Context, hop: Hop) -> Hop:
-    """The hop with each dataset under the name that answers show."""
+    """Translate a hop's datasets to the names that answers show."""
     inputs, outputs = (tuple(map(context.datasets.shown, parts)) for parts in (hop.inputs, hop.outputs))
     return (
         hop
@@ -156,17 +156,17 @@ def _shown(context: Context, hop: Hop) -> Hop:
 def _pendings(
     context: Context, followed: _Followed, parts: Iterable[tuple[Part, int, Certainty]]
 ) -> tuple[list[Pending], dict[int, range]]:
-    """The new of these parts, under each name of their dataset; and by number, the numbers of the same part."""
+    """New parts among these, under each name of their dataset; and for each number, the numbers of the same part."""
     out: list[Pending] = []
-    alike: dict[int, range] = {}
+    same_part: dict[int, range] = {}
     for part, after, worst in parts:
         fresh = followed.fresh(context.datasets.shown(part), backward=context.backward)
         if fresh is not None and not is_empty(fresh):
             begin = len(out)
             for name, named in context.datasets.names_of(fresh, backward=context.backward):
                 out.append(Pending(len(out), name, named, after, worst))
-            alike |= dict.fromkeys(range(begin, len(out)), range(begin, len(out)))
-    return out, alike
+            same_part |= dict.fromkeys(range(begin, len(out)), range(begin, len(out)))
+    return out, same_part
 
 
 def _goes_on(context: Context, pendings: Sequence[Pending]) -> set[str]:
@@ -176,7 +176,7 @@ def _goes_on(context: Context, pendings: Sequence[Pending]) -> set[str]:
 
 
 def expand(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
-    """The steps that read these parts, with their outputs; backwards, the steps that wrote them, with their inputs."""
+    """Find the steps that read these parts, with their outputs; backwards, those that wrote them, with their inputs."""
     queries = context.queries_of(pending.name for pending in pendings)
     taken: list[Taken] = []
     missing: list[Missing] = []
@@ -278,7 +278,7 @@ def _records_incarnation(located: Located) -> bool:
 
 
 def _rewound(located: Located, piece: int) -> str:
-    """A sentence if offsets went back: other records had the same offsets."""
+    """Sentence for a query whose offsets went back: other records had the same offsets."""
     if not located.rewinds:
         return ""
     if piece:
@@ -287,7 +287,7 @@ def _rewound(located: Located, piece: int) -> str:
 
 
 def _not_used(context: Context, query: Query, left: Part, verb: str) -> str:
-    """A note on offsets that a query didn't use: it hasn't reached them yet, or it skipped them."""
+    """Note on offsets that a query didn't use: it hasn't reached them yet, or it skipped them."""
     name, done = query.name or query.query_id, "written" if context.backward else "read"
     last = context.last_batch(query)
     ends: dict[int, int] = {}
@@ -307,7 +307,7 @@ def _not_used(context: Context, query: Query, left: Part, verb: str) -> str:
 
 
 def flat_of(part: Part) -> list[tuple[int, int, int]]:
-    """Partition, start and end of each of its offsets."""
+    """Partition, start and end of each of a part's offset ranges."""
     return flat(spans_of_part(part))
 
 
@@ -349,7 +349,7 @@ def _by_index(
 
 
 def _lists_all(context: Context, query: Query, part: Part) -> bool:
-    """Whether the index is sure to find a query that used the part: its batches list all their files or versions."""
+    """Return whether the index finds every query that used the part: its batches list all their files or versions."""
     last = context.last_batch(query)
     uses = (last.writes if context.backward else last.reads)(part.dataset.key) if last is not None else []
     if part.kind is PartKind.FILES and len(part.files) == part.file_count:
@@ -386,7 +386,7 @@ _SUREST_FIRST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Cer
 
 
 def run_drafts(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
-    """A hop for each run that used, or may have used, one of these parts."""
+    """Build a hop for each run that used, or may have used, one of these parts."""
     wants = [
         {"n": n, "dataset": p.name, "since": p.part.since, "until": p.part.until}
         for n, p in enumerate(pendings)
@@ -419,7 +419,7 @@ def _best(context: Context, pending: Pending, run: Run) -> PartMatch | None:
 def _not_replaced(
     context: Context, pending: Pending, matches: Sequence[tuple[Run, PartMatch]]
 ) -> Iterable[tuple[Run, PartMatch]]:
-    """The matches; backwards, for an unknown part, without runs before the last one that replaced everything."""
+    """Filter matches; backwards, for an unknown part, drop runs before the last one that replaced everything."""
     if not context.backward or pending.part.kind is PartKind.OFFSETS:
         return matches
     out = []

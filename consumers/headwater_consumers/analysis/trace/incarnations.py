@@ -1,7 +1,7 @@
 """Incarnations of a topic: deleted and created again, it has other records at the same offsets.
 
-A question by offsets alone means records of any incarnation. So its answer names the incarnation of what it found, as
-soon as more than one is known, and which offsets of the latest one nothing is known to have used.
+A question by offsets alone means records of any incarnation. So as soon as several are known, the answer names the
+incarnation of each hit, and the offsets of the latest one that no known step used.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from headwater_consumers.analysis.trace.taken import Pending
 from headwater_consumers.facts.spans import Spans, difference, flat, union
 
 _MOST_REWINDS = 8
-"""Latest rewinds of a query that are looked at."""
+"""Most rewinds of a query to look at, the latest ones."""
 
 
 class Incarnations:
-    """Those of the topics that a trace was asked about, by offsets alone.
+    """Incarnations of the topics that a trace was asked about by offsets alone.
 
     Args:
-        context: of the trace.
-        found: what was searched for, and found.
-        queries: that use the topics, by key of the dataset.
+        context: context of the trace.
+        found: results of the searches for offsets.
+        queries: queries that use the topics, by key of the dataset.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Incarnations:
     ) -> None:
         self._context = context
         self._latest: dict[str, str] = {}
-        """By key of the dataset: the latest incarnation, where several are known."""
+        """Latest incarnation by key of the dataset, where several are known."""
         asked = {p.part.dataset.key: p for p, _ in found if p.after == 0 and p.part.topic_id is None}
         for key, pending in asked.items():
             used = {
@@ -50,14 +50,14 @@ class Incarnations:
                 self._latest[key] = max(last)[2]
 
     def _before_rewinds(self, key: str, found: Sequence[Located]) -> set[str]:
-        """What queries used before each place where their offsets don't go on upwards."""
+        """Topic ids that queries used before each point where their offsets don't go on upwards."""
         places = [(each.want.query.key, first) for each in found for first in each.rewinds[-_MOST_REWINDS:]]
         batches = [batch for those in before(self._context.tx, places) for batch in those] if places else []
         uses = [use for each in batches for use in (each.writes if self._context.backward else each.reads)(key)]
         return {use.topic_id for use in uses if use.topic_id is not None}
 
     def why(self, located: Located, hit: OffsetHit) -> str | None:
-        """A sentence about a hit; None where no other incarnation of its topic is known."""
+        """Sentence about a hit; None where no other incarnation of its topic is known."""
         latest = self._latest.get(located.want.dataset)
         found = sorted(ids(located, hit))
         if latest is None or not found:
@@ -68,7 +68,7 @@ class Incarnations:
         )
 
     def note(self, found: Iterable[tuple[Pending, Located]]) -> None:
-        """Note which offsets of the latest incarnation nothing used that is known."""
+        """Note the offsets of the latest incarnation that no known step used."""
         left: dict[str, tuple[Part, Spans]] = {}
         for pending, located in found:
             key = located.want.dataset
@@ -92,13 +92,13 @@ class Incarnations:
 
 
 def ids(located: Located, hit: OffsetHit) -> set[str]:
-    """The topic's ids that a hit's micro-batch recorded."""
+    """Topic ids that a hit's micro-batch recorded."""
     uses = (hit.batch.writes if located.want.produced else hit.batch.reads)(located.want.dataset)
     return {use.topic_id for use in uses if use.topic_id is not None}
 
 
 def _last_used(context: Context, key: str, queries: Iterable[Query]) -> list[tuple[bool, datetime | int, str]]:
-    """By time: which incarnation the last micro-batch of each query used; those without a time before all others."""
+    """Incarnation that the last micro-batch of each query used, by time; those without a time first."""
     out: list[tuple[bool, datetime | int, str]] = []
     for query in queries:
         last = context.last_batch(query)

@@ -1,4 +1,4 @@
-"""Micro-batches and runs found by an index: by the marks of files and partitions, by versions."""
+"""Index look-up of micro-batches and runs: by the marks of files and partitions, by versions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from headwater_consumers.graph.words import path_mark
 # Lucene takes 1,024 words in one query.
 MOST_MARKS = 1_000
 _FEW_MARKS = 16
-"""Marks that are looked for in the texts of a micro-batch before it is put together."""
+"""Most marks to search for in the texts of a micro-batch before it is decoded."""
 _AT_ONCE = 16
-"""Segments that are read in one statement."""
+"""Segments that one statement reads."""
 
 
 def indexed_users(context: Context, pendings: Sequence[Pending]) -> list[list[Batch]]:
-    """For each part, micro-batches that may have used some of it; to be compared with what they recorded."""
+    """Micro-batches that may have used some of each part; to be matched with their recorded uses."""
     batches: dict[tuple[str, int], Batch] = {}
     by_dataset: dict[str, list[Batch]] = defaultdict(list)
     found, _ = _users(context, pendings)
@@ -97,5 +97,5 @@ def _has_mark(interval: IntervalFacts, type_: RelType, marks: frozenset[str]) ->
 
 
 def _reports(intervals: Iterable[IntervalFacts]) -> list[Batch]:
-    """Micro-batches with what else was reported of them."""
+    """Micro-batches with their other reports."""
     return [read_batch(each) for interval in intervals for each in (row(interval), *conflicts(interval))]

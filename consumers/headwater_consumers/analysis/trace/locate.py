@@ -1,9 +1,9 @@
-"""Finds the micro-batches that read or wrote given offsets.
+"""Search for the micro-batches that read or wrote given offsets.
 
 - A query's offsets grow from batch to batch. So a search finds the first batch that reaches an offset, and the batches
   after it are read until one begins behind the wanted offsets.
 - Where offsets go back (`rewinds`), each piece of the query between two rewinds is searched by itself.
-- Batches without a record of what they read or wrote are skipped. If no other batch has the offsets, such a batch
+- Batches whose inputs or outputs aren't recorded are skipped. If no other batch has the offsets, such a batch
   becomes a guess: it may have read them.
 - Missing batch ids become a hole in the same way.
 """
@@ -70,10 +70,10 @@ class Hole:
     """Consecutive missing batch ids; no known batch next to them has the wanted offsets.
 
     Attributes:
-        first, last: the first and last missing id.
-        before: the known batch before them; None: they are the query's first.
-        after: the known batch after them.
-        spans: the wanted offsets that one of them may have read (or written).
+        first, last: first and last missing id.
+        before: known batch before them; None: they are the query's first.
+        after: known batch after them.
+        spans: wanted offsets that one of them may have read (or written).
     """
 
     first: int
@@ -85,20 +85,20 @@ class Hole:
 
 @dataclass(slots=True)
 class Located:
-    """The result of searching for a Want, and the state of the search.
+    """Result of searching for a Want, and the state of the search.
 
     Attributes:
-        want: what is searched for.
+        want: offsets that are searched for.
         hits: micro-batches that have wanted offsets, by batch id.
         guesses: micro-batches without a record that may have the missing offsets, by batch id.
         holes: missing batch ids that may have the missing offsets, by batch id.
-        left: the wanted offsets that no hit has.
-        recorded: whether any micro-batch of the query records what it read (or wrote) of the dataset.
-        met_unknown: whether the search read a micro-batch that doesn't record it.
-        seen: the micro-batches that were read, by their first id.
-        earlier: for some of these, by their first id: the last known micro-batch before it.
+        left: wanted offsets that no hit has.
+        recorded: whether any micro-batch of the query records its offsets of the dataset.
+        met_unknown: whether the search read a micro-batch that doesn't record them.
+        seen: micro-batches that were read, by their first id.
+        earlier: last known micro-batch before some of these, by their first id.
         unreached: pairs of a piece and a partition such that no batch of the piece reaches a wanted offset.
-        rewinds: the first batch of each piece after the first piece.
+        rewinds: first batch of each piece after the first piece.
         cut: whether a range of more than MOST_BATCHES was read only in part: then its last batch is a hit, and batches
             in between are missing.
     """
@@ -124,7 +124,7 @@ def locate(tx: Transaction, wants: Sequence[Want]) -> list[Located]:
         return out
     for located in out:
         located.rewinds = located.want.query.rewinds
-    # All partitions at once: mostly the same batches have them. What is left is searched partition by partition.
+    # All partitions at once: mostly the same batches have them. The rest is searched partition by partition.
     _find(tx, [(located, piece, located.want.spans) for located in out for piece in located.want.query.pieces])
     again = [
         (located, piece, {partition: spans})
@@ -146,7 +146,7 @@ Job = tuple[Located, tuple[int, int], Spans]
 
 
 def _needs_another_look(located: Located, partition: int) -> bool:
-    """Whether the first search may have missed a partition, because of another one or of a batch without a record."""
+    """Return whether the first search may have missed a partition, because of others or of unrecorded batches."""
     several = len(located.want.spans) > 1
     if located.rewinds:
         return several or located.met_unknown
@@ -174,7 +174,7 @@ def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
 
 
 def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]], window: int) -> None:
-    """A range of more batches than STRETCH: search for its end too."""
+    """Search a range of more batches than STRETCH for its end, too."""
     if not jobs:
         return
     ends = [_search(job[0], (first, last), job[2], _is_past) for job, first, last in jobs]
@@ -201,7 +201,7 @@ def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> 
         for span in _left(located, partition)
     ]
     holes: list[tuple[Job, int, int, Batch | None]] = []
-    for job, (end, batches, all_of_them) in zip(single, _around(tx, single), strict=True):
+    for job, (end, batches, all_of_them) in zip(single, _neighbours(tx, single), strict=True):
         located, piece, _ = job
         known, following = {batch.first for batch in located.guesses}, end
         for batch in batches:
@@ -220,7 +220,7 @@ def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> 
 
 
 def _left(located: Located, partition: int) -> list[tuple[int, int]]:
-    """The ranges of a partition that are left, at most MOST_SPANS, cut at the offset of a batch with an empty range."""
+    """Ranges of a partition that are left, at most MOST_SPANS, cut at the offset of a batch with an empty range."""
     points: set[int] = set()
     for batch in located.seen.values():
         uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
@@ -234,13 +234,13 @@ def _left(located: Located, partition: int) -> list[tuple[int, int]]:
     return out[:MOST_SPANS]
 
 
-Around = tuple[int, list[Batch], bool]
-"""The first batch that reaches an offset, those before it, the latest first, and whether these are all there are."""
+Neighbours = tuple[int, list[Batch], bool]
+"""First batch that reaches an offset; batches before it, the latest first; whether these are all there are."""
 
 
-def _around(tx: Transaction, jobs: Sequence[Job]) -> list[Around]:
-    """The batches around the one range of each job; searches only where those read already don't show them."""
-    out: dict[int, Around] = {}
+def _neighbours(tx: Transaction, jobs: Sequence[Job]) -> list[Neighbours]:
+    """Find the batches around the one range of each job; searches only where those read already don't show them."""
+    out: dict[int, Neighbours] = {}
     ends = {n: end for n, job in enumerate(jobs) if (end := _seen_end(job)) is not None}
     for n, end in ends.items():
         if _settled(jobs[n], around := (end, _seen_before(jobs[n][0], end), False)):
@@ -259,7 +259,7 @@ def _around(tx: Transaction, jobs: Sequence[Job]) -> list[Around]:
 
 
 def _seen_end(job: Job) -> int | None:
-    """The first seen batch that reaches a range; the id after the piece if no batch does; None if that isn't known."""
+    """Id of the first seen batch that reaches a range; the id after the piece if no batch does; None if unknown."""
     located, piece, spans = job
     [partition] = spans
     if (piece, partition) in located.unreached:
@@ -278,15 +278,15 @@ def _seen_before(located: Located, end: int) -> list[Batch]:
     return out
 
 
-def _before(tx: Transaction, jobs: Sequence[Job], ends: dict[int, int], limit: int) -> dict[int, Around]:
+def _before(tx: Transaction, jobs: Sequence[Job], ends: dict[int, int], limit: int) -> dict[int, Neighbours]:
     keys = {n: (jobs[n][0].want.query.key, end) for n, end in ends.items()}
     wanted = sorted(set(keys.values()))
     found = dict(zip(wanted, before(tx, wanted, limit), strict=True))
     return {n: (ends[n], found[key], len(found[key]) < limit) for n, key in keys.items()}
 
 
-def _settled(job: Job, around: Around) -> bool:
-    """Whether the batches before the first one that reaches a range prove that no earlier one reaches it."""
+def _settled(job: Job, around: Neighbours) -> bool:
+    """Return whether the batches before the first one that reaches a range prove that no earlier one reaches it."""
     _, batches, all_of_them = around
     for batch in batches:
         if batch.first < job[1][0]:
@@ -297,7 +297,7 @@ def _settled(job: Job, around: Around) -> bool:
 
 
 def _reaches_wanted(job: Job, batch: Batch) -> bool | None:
-    """Whether a batch reaches the wanted offsets; None if it has no record of them."""
+    """Return whether a batch reaches the wanted offsets; None if it has no record of them."""
     located, _, spans = job
     uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
     ranges = [listed(use.properties) for use in uses if same_topic(located.want.topic_id, use.topic_id)]
@@ -323,15 +323,15 @@ def _name(tx: Transaction, holes: Sequence[tuple[Job, int, int, Batch | None]]) 
 def holes_among(
     tx: Transaction, query: Query, batches: Sequence[Batch], first: int, last: int, retired: Ranges
 ) -> list[Hole]:
-    """The holes of a query among its batch ids from `first` to `last`.
+    """Find the holes of a query among its batch ids from `first` to `last`.
 
     Args:
-        tx: the transaction.
+        tx: transaction to read in.
         query: the query; `first` and `last` lie within its first and last known batch.
         batches: all known batches from `first` to `last`, in order.
-        first: the first batch id.
-        last: the last one, included.
-        retired: those that aren't kept one by one, which are no holes.
+        first: first batch id.
+        last: last batch id, included.
+        retired: batch ids that aren't kept one by one, which are no holes.
     """
     known = sorted([*((batch.first, batch.last) for batch in batches), *((start, end - 1) for start, end in retired)])
     bounds = [(first - 1, first - 1), *known, (last + 1, last + 1)]
@@ -371,19 +371,19 @@ def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) 
 
 
 def _has_any(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
-    """Whether any wanted partition is listed."""
+    """Return whether any wanted partition is listed."""
     return any(partition in ranges for partition in spans)
 
 
 def _reaches(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
-    """Whether a range ends behind the first wanted offset, of any partition."""
+    """Return whether a range ends behind the first wanted offset, of any partition."""
     if isinstance(ranges, Listed):
         return any(ranges.end(partition) > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
     return any(ranges[partition][1] > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
 
 
 def _is_past(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
-    """Whether every listed range begins behind the last wanted offset."""
+    """Return whether every listed range begins behind the last wanted offset."""
     return all(ranges[partition][0] >= wanted[-1][1] for partition, wanted in spans.items() if partition in ranges)
 
 
@@ -414,7 +414,7 @@ def _collect(job: Job, batches: Sequence[Batch]) -> bool:
 
 
 def _all_past(job: Job, uses: Sequence[StoredUse]) -> bool:
-    """Whether what a batch used of the dataset begins behind all wanted offsets."""
+    """Return whether all offsets that a batch used of the dataset begin behind the wanted ones."""
     located, _, spans = job
     ranges: dict[int, tuple[int, int]] = {}
     for use in uses:
@@ -424,7 +424,7 @@ def _all_past(job: Job, uses: Sequence[StoredUse]) -> bool:
 
 
 def _collect_until_past(job: Job, found: Sequence[Found]) -> bool:
-    """As `_collect`. The batch that is past all wanted offsets is put together only if some of these are left."""
+    """Collect as `_collect`. The batch that is past all wanted offsets is decoded only if some of these are left."""
     before, past = _up_to_past(job, found)
     if _collect(job, batches_of(before)):
         return True
@@ -434,7 +434,7 @@ def _collect_until_past(job: Job, found: Sequence[Found]) -> bool:
 
 
 def _up_to_past(job: Job, found: Sequence[Found]) -> tuple[Sequence[Found], Sequence[Found]]:
-    """Those before the first that is past all wanted offsets, and that one: what follows needn't be put together."""
+    """Split off the first batch that is past all wanted offsets; later ones needn't be decoded."""
     located, _, spans = job
     want = located.want
     type_ = RelType.PRODUCED if want.produced else RelType.CONSUMED

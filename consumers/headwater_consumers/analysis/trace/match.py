@@ -1,4 +1,4 @@
-"""Whether a use of a dataset is of a given part, and how sure that is."""
+"""Match of a dataset's use with a given part, and its certainty."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from headwater_schemas.ranges import range_text
 
 @dataclass(frozen=True, slots=True)
 class PartMatch:
-    """What a use has of a part, how sure that is, and why."""
+    """Overlap of a use and a part, its certainty, and the reason."""
 
     part: Part
     certainty: Certainty
@@ -34,7 +34,7 @@ class PartMatch:
 
 
 def spans_of_part(part: Part) -> Spans:
-    """What of a part can be searched for by batch: offsets, or versions that are numbers."""
+    """Spans of a part that batches can be searched for: offsets, or versions that are numbers."""
     if part.kind is PartKind.OFFSETS:
         return spans_of(part.offsets)
     if part.kind is PartKind.CHANGES and part.version is not None:
@@ -46,17 +46,17 @@ def spans_of_part(part: Part) -> Spans:
 
 
 def narrowed(part: Part, spans: Spans) -> Part:
-    """Of a part of a topic, these offsets alone; of any other, all."""
+    """Reduce a part of a topic to these offsets; any other part stays as it is."""
     return replace(part, offsets=offsets(spans), rows=None) if part.kind is PartKind.OFFSETS else part
 
 
 def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read") -> PartMatch | None:
-    """What `use` has of `part`; None where it certainly has nothing.
+    """Return the overlap of `use` and `part`; None where there certainly is none.
 
     Args:
-        part: of the use's dataset.
-        use: of a run or micro-batch.
-        owner: that.
+        part: a part of the use's dataset.
+        use: use by a run or micro-batch.
+        owner: the run or micro-batch.
         verb: `read` or `wrote`.
     """
     if _added_others(part, use):
@@ -88,13 +88,13 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
 def _is_apart(part: Part, use: StoredUse) -> bool:
     """Check whether their partitions show that they have nothing in common.
 
-    A version read has what earlier ones wrote, in partitions that its own commit didn't touch.
+    A version that is read includes data of earlier ones, in partitions that its own commit didn't touch.
     """
     return not (use.produced and part.kind in _VERSIONED) and are_apart(partitions_of(part), use.partitions)
 
 
 def _added_others(part: Part, use: StoredUse) -> bool:
-    """Check whether a version added other files than those meant: a table made anew has versions of the same ids."""
+    """Check whether a version added other files than those meant: a recreated table has versions with the same ids."""
     if part.kind is not PartKind.SNAPSHOT or use.kind is not PartKind.SNAPSHOT or not use.produced or not part.files:
         return False
     lists_all = bool(use.files) and len(use.files) == use.properties.get("file_count")
@@ -136,7 +136,7 @@ _VERSIONED = frozenset({PartKind.SNAPSHOT, PartKind.CHANGES})
 
 
 def _unordered(part: Part, use: StoredUse, verb: str) -> PartMatch:
-    """Of snapshots whose ids don't grow, a range has the last one; which others are in it isn't known."""
+    """Match snapshots whose ids don't grow: a range includes the last one; its others are unknown."""
     theirs = use.properties.get("to_version") or use.properties["snapshot_id"]
     if part.version is not None and bare_version(theirs) == bare_version(part.version):
         within = ":" in theirs or ":" in part.version
@@ -155,7 +155,7 @@ def _version(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
 
 
 def _later_version(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
-    """A snapshot holds what earlier ones added, until it is overwritten."""
+    """Match a later snapshot, which holds the data of earlier ones until it is overwritten."""
     if use.kind is not PartKind.SNAPSHOT or use.produced or part.kind not in (PartKind.SNAPSHOT, PartKind.CHANGES):
         return None
     mine, theirs = spans_of_part(part), use.spans
@@ -169,7 +169,7 @@ def _later_version(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
 
 
 def described(part: Part) -> str:
-    """A part in a few words."""
+    """Describe a part in a few words."""
     if part.kind is PartKind.OFFSETS:
         first, *rest = part.offsets or (None,)
         if first is None:

@@ -1,4 +1,4 @@
-"""Joining what several runs or micro-batches used: an answer has a part for each dataset, not for each batch."""
+"""Merge of the parts that several runs or micro-batches used: an answer has a part for each dataset, not each batch."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 from headwater_consumers.analysis.assets import Asset, dataset_asset
 from headwater_consumers.analysis.identity import Identities
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import Part, PartKind, weakest
 from headwater_consumers.analysis.trace.batches import Batch, Run
+from headwater_consumers.analysis.trace.prefetch import prefetch
 from headwater_consumers.analysis.trace.spans import offsets, spans_of
 from headwater_consumers.analysis.trace.uses import StoredUse, is_possible, made_from, made_into, part_of, partitions_of
 from headwater_consumers.facts.spans import union
 from headwater_schemas.events import Certainty
 
 MOST_FILES = 1_000
-"""Files listed in one part; the rest is counted."""
+"""Most files listed in one part; the rest is counted."""
 
 
 class Datasets:
-    """Datasets by key, looked up once each; and which of them are one (`identity`).
+    """Cache of datasets by key, with their identity (`identity`).
 
-    What was used of a dataset is stored under the name that the job had for it. So runs and queries that used a part
-    are looked for under each name (`names_of`), and it is shown under one (`shown`), as micro-batches are.
+    A use of a dataset is stored under the name that the job had for it. So runs and queries that used a part are
+    searched for under each name (`names_of`), and the part is shown under one (`shown`), as micro-batches are.
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -36,18 +36,18 @@ class Datasets:
         self._used: dict[str, tuple[bool, bool]] = {}
 
     def know(self, keys: Iterable[str]) -> None:
-        """Look several up at once."""
+        """Look several datasets up at once."""
         if missing := self.unknown(keys):
-            self.learn(ahead(self._tx, datasets=missing).datasets)
+            self.learn(prefetch(self._tx, datasets=missing).datasets)
 
     def unknown(self, keys: Iterable[str]) -> list[str]:
-        """Keys of those of these that are still to be looked up."""
+        """Keys among these that are still to be looked up."""
         missing = sorted(set(keys) - self._known.keys())
         self._identities.look_at(missing)
         return missing
 
     def learn(self, found: Iterable[tuple[Mapping[str, Any], bool, bool]]) -> None:
-        """Take note of datasets that were looked up: properties, and whether anything reads and writes it, of each."""
+        """Cache looked-up datasets: properties, and whether anything reads and writes it, of each."""
         for properties, read, written in found:
             self._known[properties["key"]] = dataset_asset(properties)
             self._used[properties["key"]] = read, written
@@ -57,12 +57,12 @@ class Datasets:
         return self._known[key]
 
     def goes_on(self, key: str, *, backward: bool) -> bool:
-        """Whether anything reads a dataset (backwards: writes it)."""
+        """Return whether anything reads a dataset (backwards: writes it)."""
         self.know([key])
         return self._used[key][backward]
 
     def shown(self, part: Part) -> Part:
-        """The part, of the dataset that is shown for its own."""
+        """Translate a part to the dataset that is shown for its own."""
         key = self._identities.shown(part.dataset.key)
         return part if key == part.dataset.key else replace(part, dataset=self[key])
 
@@ -75,7 +75,7 @@ class Datasets:
         return self._identities.shown(key)
 
     def names_of(self, part: Part, *, backward: bool) -> list[tuple[str, Part]]:
-        """The part for each name of its dataset, by key; for one that it had for a time only, as it was then.
+        """Part for each name of its dataset, by key; for a temporary name, the part in that time.
 
         The part is of the dataset that is shown for the name.
         """
@@ -94,7 +94,7 @@ class Datasets:
 
 
 def is_empty(part: Part) -> bool:
-    """Whether it has no record."""
+    """Return whether the part has no record."""
     return (part.kind is PartKind.OFFSETS and not part.offsets) or (
         part.kind is PartKind.FILES and part.file_count == 0
     )
@@ -103,9 +103,9 @@ def is_empty(part: Part) -> bool:
 def given(
     used: Iterable[tuple[Batch | Run, frozenset[str]]], datasets: Datasets, *, backward: bool
 ) -> tuple[Part, ...]:
-    """What runs or micro-batches wrote that may have been made from the datasets named beside each.
+    """Outputs of runs or micro-batches that may have been made from the datasets named beside each.
 
-    Backwards: what they read that these may have been made from.
+    Backwards: inputs that these datasets may have been made from.
     """
     made = made_into if backward else made_from
     found = [(each, use, is_possible(use, each.uses, keys)) for each, keys in used for use in made(each.uses, keys)]
@@ -115,7 +115,7 @@ def given(
 
 
 def joined(used: Sequence[tuple[Batch | Run, StoredUse]], datasets: Datasets) -> tuple[Part, ...]:
-    """The parts that these uses are, together."""
+    """Merge uses to parts."""
     datasets.know(use.dataset for _, use in used)
     return join(_part(owner, use, datasets) for owner, use in used)
 
@@ -125,12 +125,12 @@ def _part(owner: Batch | Run, use: StoredUse, datasets: Datasets) -> Part:
 
 
 def possible(part: Part) -> Part:
-    """The part as one that was only possibly made from what its step read."""
+    """Mark a part as only possibly made from the inputs of its step."""
     return replace(part, possible=True, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
 
 def join(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Parts of one dataset and kind as one, where that loses nothing."""
+    """Merge parts of one dataset and kind, where that loses nothing."""
     groups: dict[tuple[str, PartKind, str | None], list[Part]] = defaultdict(list)
     for part in parts:
         groups[part.dataset.key, part.kind, part.topic_id].append(part)
@@ -176,13 +176,13 @@ def _one(kind: PartKind, group: list[Part]) -> Part:
 
 
 def _common_partitions(group: Iterable[Part]) -> tuple[str, ...]:
-    """Partitions that all of some files are in, where not all of them are listed."""
+    """Partitions that contain all of some files, where not all files are listed."""
     found = [partitions_of(part) for part in group]
     return () if any(not all(each) or not each for each in found) else tuple(sorted(frozenset[str]().union(*found)))
 
 
 def between(first: Batch, last: Batch, *, produced: bool, datasets: Datasets) -> tuple[Part, ...]:
-    """What lies between two micro-batches of a query, those included, where those in between weren't looked at.
+    """Upper bound of the parts from one micro-batch of a query to another, without a look at those in between.
 
     Offsets only grow within a piece of a query: from the start of the first to the end of the last is an upper bound.
     """

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from headwater_consumers.analysis.assets import Asset
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.analysis.trace.ahead import DROP_RECORDS, ahead
 from headwater_consumers.analysis.trace.batches import Batch, Run
+from headwater_consumers.analysis.trace.prefetch import DROP_RECORDS, prefetch
 from headwater_consumers.graph.keys import plan_key
 
 _INCOMPLETE: Final = "operators that its plan doesn't show"
@@ -18,23 +18,23 @@ WritingPlan: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 class PlanSteps(NamedTuple):
-    """Of a plan that is known: whether it is complete, and the kinds of its steps, as far as `ahead` asks for them."""
+    """Completeness of a known plan, and the kinds of its steps, as far as `prefetch` asks for them."""
 
     complete: bool | None
     kinds: Sequence[str]
 
 
 def plan_steps(tx: Transaction, plans: Iterable[WritingPlan]) -> list[PlanSteps]:
-    """Those of plans that are known."""
+    """Steps of those plans that are known."""
     asked = list(plans)
     if unknown := unknown_plans(tx, asked):
-        learn_plans(tx, unknown, ahead(tx, plans=unknown).plans)
+        learn_plans(tx, unknown, prefetch(tx, plans=unknown).plans)
     known = _known(tx)
     return [found for plan in dict.fromkeys(asked) if (found := known[plan]) is not None]
 
 
 def asked_of_drops(job: Asset | None, used: Iterable[Batch | Run]) -> list[WritingPlan]:
-    """What `dropping` will ask of the plans of micro-batches or runs."""
+    """Plans of micro-batches or runs that `dropping` will ask for."""
     if job is None:
         return []
     digests = {(each.properties.get("plan_digest"), use.dataset) for each in used for use in each.writes()}
@@ -45,7 +45,7 @@ def asked_of_drops(job: Asset | None, used: Iterable[Batch | Run]) -> list[Writi
 def dropping(tx: Transaction, job: Asset | None, used: Collection[Batch | Run]) -> tuple[frozenset[str], str]:
     """Datasets written by plans that may have left out a record that was read, and a sentence; none and none.
 
-    Of a plan that isn't known nothing is claimed.
+    An unknown plan is assumed to drop nothing.
     """
     found: dict[str, set[str]] = defaultdict(set)
     for asked in asked_of_drops(job, used):
@@ -58,7 +58,7 @@ def dropping(tx: Transaction, job: Asset | None, used: Collection[Batch | Run]) 
 
 
 def unknown_plans(tx: Transaction, plans: Iterable[WritingPlan]) -> list[WritingPlan]:
-    """Those of plans that are still to be looked up."""
+    """Plans that are still to be looked up."""
     known = _known(tx)
     return list(dict.fromkeys(plan for plan in plans if plan not in known))
 
@@ -66,7 +66,7 @@ def unknown_plans(tx: Transaction, plans: Iterable[WritingPlan]) -> list[Writing
 def learn_plans(
     tx: Transaction, asked: Sequence[WritingPlan], found: Iterable[tuple[int, bool | None, Sequence[str]]]
 ) -> None:
-    """Take note of plans that were looked up: number among those asked for, and steps, of each that is known."""
+    """Cache looked-up plans: number among those asked for, and steps, of each that is known."""
     known = _known(tx)
     known |= dict.fromkeys(asked)
     for n, complete, kinds in found:

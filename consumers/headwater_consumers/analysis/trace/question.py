@@ -1,4 +1,4 @@
-"""The ways to ask for a trace; of a time, the part of a topic that arrived, or was read or written, around it."""
+"""Trace question: offsets, files or versions; or a time, for the part of a topic that arrived or was used around it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from headwater_consumers.analysis.identity import notice
 from headwater_consumers.analysis.moments import EVER
 from headwater_consumers.analysis.reader import Reader, Transaction
 from headwater_consumers.analysis.resolve import resolve_dataset
-from headwater_consumers.analysis.trace.ahead import ahead
 from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind, Trace, TraceDirection
 from headwater_consumers.analysis.trace.arrivals import Arrivals
 from headwater_consumers.analysis.trace.batches import Batch, Run, read_run
@@ -23,6 +22,7 @@ from headwater_consumers.analysis.trace.follow import follow
 from headwater_consumers.analysis.trace.indexed import path_users
 from headwater_consumers.analysis.trace.match import described
 from headwater_consumers.analysis.trace.parts import Datasets, between, join, joined
+from headwater_consumers.analysis.trace.prefetch import prefetch
 from headwater_consumers.analysis.trace.spans import offsets
 from headwater_consumers.analysis.trace.uses import StoredUse, part_of
 from headwater_consumers.facts.spans import union
@@ -36,7 +36,7 @@ from headwater_schemas.ranges import MOST_OFFSET, RangeError, parse_range
 LIMIT = 200
 _SECOND = timedelta(seconds=1)
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
-# Of a dataset of another type, or of none that is known, there may be offsets.
+# A dataset of another or unknown type may have offsets.
 _WITHOUT_OFFSETS = ("FILE", "TABLE", "VIEW")
 # Formats whose versions have names of their own; a manifest's is its digest.
 _FORMATS = ("delta", "iceberg", "hudi", "files")
@@ -44,13 +44,13 @@ _FORMATS = ("delta", "iceberg", "hudi", "files")
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
-    """The records of a topic's partition in `[start, end)`.
+    """Records of a topic's partition in `[start, end)`.
 
     Attributes:
-        topic: as `resolve_dataset` takes it.
-        partition: its number; None: of every partition that a known run or micro-batch used.
+        topic: name, as `resolve_dataset` takes it.
+        partition: number of the partition; None: every partition that a known run or micro-batch used.
         start, end: offsets.
-        topic_id: the incarnation of the topic that is meant, by Kafka's id; None: any.
+        topic_id: Kafka's id of the topic's incarnation; None: any.
     """
 
     topic: str
@@ -62,15 +62,15 @@ class Offsets:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The records of a topic that arrived in Kafka from one time to another, by their timestamps.
+    """Records of a topic that arrived in Kafka from one time to another, by their timestamps.
 
     Attributes:
-        topic: as `resolve_dataset` takes it.
-        partition: one; None: all of them.
+        topic: name, as `resolve_dataset` takes it.
+        partition: number of the partition; None: all of them.
         start: a time.
-        end: a later one, which isn't part of it; or the same: then the second that begins at that time.
-        read: the times are those when micro-batches and batch runs read the records (backwards: wrote them); if both
-            are the same, what was being read at that time.
+        end: a later time, exclusive; if equal to `start`, one second from that time.
+        read: whether the times are those when micro-batches and batch runs read the records (backwards: wrote them); if
+            both are equal, records that were being read at that time.
     """
 
     topic: str
@@ -97,10 +97,10 @@ class VersionOf:
 
 
 def parse_offsets(topic: str, text: str, topic_id: str | None = None) -> Offsets:
-    """Records of a topic by a range: `0:120..130`; of every partition `all:120..130`; of the whole topic `all`.
+    """Parse a range of a topic's records: `0:120..130`; of every partition `all:120..130`; of the whole topic `all`.
 
     Raises:
-        RangeError: it is none of these.
+        RangeError: the text has another form.
     """
     partition, colon, rest = text.partition(":")
     if not (colon or text == "all") or not re.fullmatch(r"\d{1,10}|all", partition, re.ASCII):
@@ -126,22 +126,22 @@ def trace(
     archive: Archived | None = None,
     arrivals: Arrivals | None = None,
 ) -> Trace:
-    """Where a part of a dataset went, or what it came from.
+    """Trace a part of a dataset forwards or backwards.
 
     Args:
-        reader: of the graph.
+        reader: reader of the graph.
         start: the part.
         direction: FORWARD or BACKWARD.
-        depth: most hops from it; None: all.
+        depth: most hops from the part; None: all.
         limit: most steps.
         horizon: how long behind its watermark the state of a query keeps a record, the watermark's delay and the length
             of a window together; the graph may not have it. None: as long as there are batches.
-        archive: where micro-batches are found that are no longer kept one by one; None: their summaries will do.
-        arrivals: asks Kafka when records arrived, for `Times`; None: it can't be asked.
+        archive: archive of micro-batches that are no longer kept one by one; None: their summaries are used.
+        arrivals: asks Kafka when records arrived, for `Times`; None: Kafka can't be asked.
 
     Raises:
         NotFoundError: no such dataset, file or version.
-        AmbiguousError: several datasets are called that.
+        AmbiguousError: several datasets have this name.
         QuestionError: a range that ends before it begins, a negative offset, a depth or limit below 1.
         ArrivalsUnknownError: Kafka can't be asked when records arrived.
         AnalysisError: as in the tree of `errors`.
@@ -174,7 +174,7 @@ def trace_in(
     archive: Archived | None = None,
     arrivals: Arrivals | None = None,
 ) -> Trace:
-    """The same within a question that asks for more than a trace; see `trace`."""
+    """Run a trace within a question that asks for more; see `trace`."""
     check(start, depth, limit)
     backward = direction is TraceDirection.BACKWARD
     context = Context(tx, Datasets(tx), backward, horizon, max(limit, 1), archive, arrivals)
@@ -182,7 +182,11 @@ def trace_in(
 
 
 def check(start: Starts, depth: int | None, limit: int) -> None:
-    """Refuse what can't be asked: QuestionError."""
+    """Check a question.
+
+    Raises:
+        QuestionError: a field is invalid; names it.
+    """
     if isinstance(start, Sequence):
         if not start:
             raise QuestionError("Name at least one range.", field="range")
@@ -205,7 +209,7 @@ def check(start: Starts, depth: int | None, limit: int) -> None:
 
 
 def parts_of_start(context: Context, start: Starts) -> list[Part]:
-    """The parts that are asked about."""
+    """Parts that the question is about."""
     if isinstance(start, Sequence):
         return list(join(part for each in start for part in parts_of_start(context, each)))
     if isinstance(start, Path):
@@ -252,7 +256,7 @@ def parts_of_start(context: Context, start: Starts) -> list[Part]:
 
 
 def _partitions_of(context: Context, topic: Asset) -> list[int]:
-    """The partitions of a topic that any known run or micro-batch read (backwards: wrote)."""
+    """Partitions of a topic that any known run or micro-batch read (backwards: wrote)."""
     used = (span for part in parts_at(context, topic, None, _BEGINNING, EVER) for span in part.offsets)
     return sorted({span.partition for span in used})
 
@@ -273,7 +277,7 @@ def _path_parts(context: Context, path: str) -> list[Part]:
     # As a writer takes it, else as a reader does: with globs. A file of a table by the folder of the table.
     named = dict.fromkeys((naming.path(path), naming.path_pattern(path), *map(naming.path, _folders(path))))
     keys = (dataset_key(context.tx.tenant, ref.namespace, ref.name) for ref in named)
-    known = next((key for key in keys if ahead(context.tx, datasets=[key]).datasets), None)
+    known = next((key for key in keys if prefetch(context.tx, datasets=[key]).datasets), None)
     key = known or resolve_dataset(context.tx, path).asset.key
     used = "wrote" if context.backward else "read"
     context.notes[
@@ -284,7 +288,7 @@ def _path_parts(context: Context, path: str) -> list[Part]:
 
 
 def _listed_parts(context: Context, path: str, place: str) -> list[Part]:
-    """Files and partitions that some run or micro-batch lists itself as read (backwards: written)."""
+    """Files and partitions that some run or micro-batch lists as read (backwards: written)."""
     listed: dict[str, set[str]] = {}
     for owner in _users(context, path, produced=context.backward):
         for use in owner.writes() if context.backward else owner.reads():
@@ -335,12 +339,12 @@ def _inside(use: StoredUse, place: str) -> set[str]:
 
 
 def _folders(path: str) -> list[str]:
-    """The folders that a path is in, the nearest first."""
+    """Folders that contain a path, the nearest first."""
     return [path[: slash.start()] for slash in reversed(list(re.finditer("(?<=[^/:])/", path)))]
 
 
 def _arrived_parts(context: Context, topic: Asset, partition: int | None, start: datetime, end: datetime) -> list[Part]:
-    """The part of a topic that arrived in a time.
+    """Part of a topic that arrived in a time.
 
     Raises:
         ArrivalsUnknownError: Kafka can't be asked.
@@ -354,7 +358,7 @@ def _arrived_parts(context: Context, topic: Asset, partition: int | None, start:
     for each in found.ranges:
         if partition is not None and each.partition != partition:
             continue
-        # Of what is deleted Kafka has no timestamps: if its first record is in the time or after, so may those be.
+        # Kafka has no timestamps of deleted records: if its first record is in the time or after, so may those be.
         gone = 0 < each.begins >= each.start
         lost += [each] if gone else []
         spans = offsets(union([(each.partition, 0 if gone else each.start, max(each.end, each.begins if gone else 0))]))
@@ -382,7 +386,7 @@ def _names(context: Context, topic: Asset) -> tuple[list[DatasetRef], frozenset[
     """All names of a topic, and the ids that brokers have reported of its cluster."""
     names: dict[DatasetRef, None] = {DatasetRef(topic.namespace, topic.name): None}
     ids: set[str] = set()
-    for stored, _, _ in ahead(context.tx, datasets=context.datasets.keys_of(topic.key)).datasets:
+    for stored, _, _ in prefetch(context.tx, datasets=context.datasets.keys_of(topic.key)).datasets:
         names[DatasetRef(stored["namespace"], stored["name"])] = None
         links = zip(*(stored.get(name) or () for name in ("symlink_namespaces", "symlink_types")), strict=True)
         ids |= {space.removeprefix("kafka://") for space, type_ in links if type_ == SYMLINK_TOPIC}
@@ -390,10 +394,10 @@ def _names(context: Context, topic: Asset) -> tuple[list[DatasetRef], frozenset[
 
 
 def parts_at(context: Context, topic: Asset, partition: int | None, start: datetime, end: datetime) -> list[Part]:
-    """What ran from `start` to `end` read of a topic (backwards: wrote into it).
+    """Parts of a topic that steps running from `start` to `end` read (backwards: wrote).
 
-    The batch that had begun last before `start` counts where it hadn't ended by then, or it isn't known when it ended;
-    so do those about then without a time, reconciled ones.
+    The last batch that began before `start` counts if it hadn't ended by then, or its end is unknown; so do batches
+    around that time whose times are unknown, reconciled ones.
     """
     names = context.datasets.keys_of(topic.key)
     parts = [part for key in names for part in _of_runs(context, context.datasets[key], start, end)]

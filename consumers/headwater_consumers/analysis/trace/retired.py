@@ -1,4 +1,4 @@
-"""Micro-batches that aren't kept one by one: what those of a day used together, where that is kept."""
+"""Micro-batches that aren't kept one by one: the total use of a day's micro-batches, where a summary is kept."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _MOST_RANGES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """What is left of the micro-batches among some batch ids that aren't kept one by one.
+    """Micro-batches in a range of batch ids that aren't kept one by one.
 
     Attributes:
-        summarized: those of which a summary is kept.
-        dropped: those of which nothing is.
-        parts: what the summarized ones gave out (backwards: took in); of a day, what all of its micro-batches did.
+        summarized: batch ids with a summary.
+        dropped: batch ids without one.
+        parts: outputs (backwards: inputs) of the summarized ones; of a day, those of all its micro-batches.
         why: sentences on them.
     """
 
@@ -39,7 +39,7 @@ class Retired:
 
     @property
     def batches(self) -> Ranges:
-        """All of them."""
+        """All batch ids of the range that aren't kept one by one."""
         return ranges_of([*self.summarized, *self.dropped])
 
 
@@ -47,7 +47,7 @@ NONE: Final = Retired([], [], (), "")
 
 
 def retired_among(context: Context, query: Query, first: int, last: int) -> Retired:
-    """Of the micro-batches from one batch id to another, both included, those that aren't kept one by one."""
+    """Find the micro-batches from one batch id to another, both included, that aren't kept one by one."""
     if not query.summarized:
         return NONE
     gone = retired(context.tx, [query.key]).get(query.key, [])
@@ -70,11 +70,11 @@ def retired_among(context: Context, query: Query, first: int, last: int) -> Reti
 def parts_of(
     context: Context, summary: Mapping[str, Any], uses: Sequence[tuple[str, str, Mapping[str, Any]]]
 ) -> list[Part]:
-    """What the micro-batches of a summary gave out (backwards: took in) together.
+    """Outputs (backwards: inputs) of a summary's micro-batches together.
 
     Args:
-        context: of the trace.
-        summary: its properties.
+        context: context of the trace.
+        summary: properties of the summary.
         uses: type, key of the dataset and properties of each CONSUMED and PRODUCED.
     """
     began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))
@@ -101,7 +101,7 @@ def parts_of(
 
 
 def _any_part(context: Context, query: Query) -> list[Part]:
-    """Some part, not known which, of each dataset that a query writes (backwards: reads)."""
+    """An unknown part of each dataset that a query writes (backwards: reads)."""
     type_ = "READS" if context.backward else "WRITES"
     rows = context.tx.rows("trace/used_by_query", query=query.key)
     keys = sorted(row["dataset"] for row in rows if row["type"] == type_)

@@ -1,4 +1,4 @@
-"""The 32-ary search by batch id: finds the first interval of a query that meets a condition.
+"""32-ary search by batch id: finds the first interval of a query that meets a condition.
 
 The condition must be monotone: false up to some interval, true from it on. Each round reads 31 intervals by the index
 on (query, batch id), for all searches at once. Among a million intervals this takes four rounds, even if ids are
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from neo4j import Record
 
 Row = Mapping[str, Any]
-"""`batch`, and what is asked of it."""
+"""Row with `batch`, and the value that a search needs."""
 
 FAN_OUT = 32
 _WIDE = 256
@@ -30,16 +30,16 @@ _WIDE = 256
 
 @dataclass(slots=True)
 class Search:
-    """One search and its state.
+    """A search and its state.
 
     Attributes:
         query: key of the query.
-        first, last: the batch ids to search, both included.
+        first, last: batch ids to search, both included.
         reached: the condition on an interval's row; None if the row doesn't have the value, which counts as false.
         dataset: key of the dataset whose positions the rows have.
-        by: the property that the rows have, when the search is by time or watermark.
-        near: a partition and an offset: mostly the search ends near the interval that has it; None: it isn't known.
-        found: the first batch of the first interval that meets the condition; None if none does.
+        by: property that the rows have, when the search is by time or watermark.
+        near: a partition and an offset: mostly the search ends near the interval that has it; None: unknown.
+        found: first batch of the first interval that meets the condition; None if none does.
         met_unknown: whether some row didn't have the value.
     """
 
@@ -59,37 +59,37 @@ class Search:
         self._low, self._high = self.first - 1, self.last + 1
 
     def begin_again(self) -> None:
-        """Forget what was found."""
+        """Forget the results."""
         self.found, self.met_unknown = None, False
         self.__post_init__()
 
     @property
     def done(self) -> bool:
-        """Whether no batch id is left to look at."""
+        """True if no batch id is left to look at."""
         return self._high - self._low <= 1
 
     def probes(self, fan_out: int = FAN_OUT) -> Iterable[int]:
-        """The batch ids to look at next, evenly apart."""
+        """Batch ids to look at next, evenly apart."""
         low, width = self._low, self._high - self._low
         if width <= fan_out:
             return range(low + 1, self._high)
         return (low + width * step // fan_out for step in range(1, fan_out))
 
     def narrow(self, low: int, high: int) -> None:
-        """Leave out what can't be the first: batch ids before `low` and after `high`."""
+        """Exclude batch ids that can't be the first: those before `low` and after `high`."""
         self._low, self._high = max(self._low, low - 1), min(self._high, high + 1)
 
     @property
     def left(self) -> tuple[int, int]:
-        """The first and last batch id to look at."""
+        """First and last batch id to look at."""
         return self._low + 1, self._high - 1
 
     def take(self, answers: Sequence[tuple[int, Sequence[Row]]], window: int) -> None:
-        """Draw conclusions from a round.
+        """Narrow the search by the results of a round.
 
         Args:
             answers: batch ids in ascending order, each with the first intervals from there on.
-            window: at most so many of each.
+            window: most intervals of each.
         """
         for at, all_rows in answers:
             rows = [row for row in all_rows if row["batch"] <= self.last]
@@ -108,7 +108,7 @@ class Search:
             self._low = max(self._low, batch)
 
     def see(self, batch: int, row: Row) -> None:
-        """Draw a conclusion from one interval; none where it doesn't have the value."""
+        """Narrow the search by one interval; not at all where it doesn't have the value."""
         if holds := self.reached(row):
             self.found = self._high = batch
         elif holds is not None:
@@ -124,16 +124,16 @@ class Search:
 
 
 Read = Callable[[Search, Found], Row]
-"""What a search looks at of a micro-batch."""
+"""Returns the row of a micro-batch that a search needs."""
 
 
 def run(tx: Transaction, searches: Sequence[Search], read: Read, *, window: int = 1) -> None:
     """Run searches until all are done.
 
     Args:
-        tx: the transaction.
+        tx: transaction to read in.
         searches: searches of any queries.
-        read: the row that `reached` is asked of.
+        read: returns the row that `reached` takes.
         window: how many consecutive intervals a probe reads until one has the value.
     """
     open_ = [search for search in searches if not search.done]
@@ -157,9 +157,9 @@ def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, f
 
 
 _IN_MEMORY = 2
-"""What is in memory is searched by halves: a micro-batch costs more to take apart than a round does."""
+"""Fan-out of a search in memory: decoding a micro-batch costs more than a round."""
 _NEAR = 2
-"""Segments that are read whole to be searched."""
+"""Most segments to read whole, and then search."""
 
 
 def _is_near(search: Search) -> bool:
@@ -169,13 +169,13 @@ def _is_near(search: Search) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """Where in a segment offsets of a dataset are.
+    """Offsets of a dataset in a segment.
 
     Attributes:
-        start: the segment's first batch id.
-        partition: of the topic.
-        first, end: lowest and highest offset (half-open) in it.
-        begins: the first offset of each block; None, or -1, where that isn't known.
+        start: first batch id of the segment.
+        partition: partition of the topic.
+        first, end: lowest and highest offset (half-open) in the segment.
+        begins: first offset of each block; None, or -1, where unknown.
     """
 
     start: int
@@ -185,16 +185,16 @@ class Guide:
     begins: Sequence[int | None]
 
     def has(self, near: tuple[int, int] | None) -> bool:
-        """Whether an offset is within."""
+        """Return whether an offset is within."""
         return near is not None and near[0] == self.partition and self.first <= near[1] < self.end
 
     def block(self, offset: int) -> int:
-        """The number of the block that may have an offset."""
+        """Number of the block that may have an offset."""
         return max((n for n, begin in enumerate(self.begins) if begin is not None and 0 <= begin <= offset), default=0)
 
 
 def add_guide(tx: Transaction, query: str, dataset: str, type_: str, found: Guide) -> None:
-    """Take note of where offsets are that a query read (CONSUMED) or wrote (PRODUCED)."""
+    """Cache the location of offsets that a query read (CONSUMED) or wrote (PRODUCED)."""
     _guides(tx).setdefault((query, dataset, type_), []).append(found)
 
 
@@ -204,9 +204,9 @@ def _guides(tx: Transaction) -> dict[tuple[str, str, str], list[Guide]]:
 
 
 def look_near(tx: Transaction, searches: Sequence[Search], type_: str, read: Read) -> None:
-    """Look first where the search will end by what segments have in common: mostly one block is left to search.
+    """Look first where segments' properties show that the search will end: mostly one block is left to search.
 
-    That is no more than a choice of what to look at. The search goes on wherever it didn't end.
+    That only chooses what to look at. The search goes on wherever it didn't end.
     """
     guides = _guides(tx)
     for search in searches:
@@ -232,15 +232,15 @@ def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
     """Search by the offsets of whole segments first, so that two segments are left to look into.
 
     Args:
-        tx: the transaction.
-        searches: by offsets.
+        tx: transaction to read in.
+        searches: searches by offsets.
         type_: CONSUMED or PRODUCED.
     """
     _narrow(tx, searches, "trace/probe_segments", {"type": type_}, _of_offsets)
 
 
 def _of_offsets(row: Record) -> Iterable[Row]:
-    # Of another report of a micro-batch, the offsets are among those of the segment, and aren't searched.
+    # Offsets of a micro-batch's other reports are among those of the segment, and aren't searched.
     if row["contested"]:
         return ()
     return ({"batch": row["first"], "uses": [{**use, "position": "kafka"} for use in row["uses"]]},)
@@ -253,15 +253,15 @@ def _narrow(
     asked: Mapping[str, Any],
     rows_of: Callable[[Record], Iterable[Row]],
 ) -> None:
-    """Draw conclusions from what segments have in common, until two of them are left of each search, or no more follow.
+    """Narrow searches by the properties of segments, until two segments of each search are left, or no more follow.
 
     Args:
-        tx: the transaction.
-        searches: to be narrowed.
-        name: of the statement that finds the first segment from a batch id on.
-        asked: more parameters of each probe.
-        rows_of: what a segment has in common, as rows of which `reached` is asked: where it holds, it holds of a
-            micro-batch of the segment, and where it doesn't, of none but the last ones.
+        tx: transaction to read in.
+        searches: searches to narrow.
+        name: statement that finds the first segment from a batch id on.
+        asked: further parameters of each probe.
+        rows_of: returns a segment's properties as rows for `reached`: where it holds, it holds for a micro-batch of the
+            segment, and where it doesn't, for none but the last ones.
     """
     open_ = {
         n: [segment.at(first).segment, segment.at(last).segment]
@@ -298,7 +298,7 @@ def _evenly(low: int, high: int) -> list[int]:
 def _halve(
     search: Search, bounds: list[int], rows: Sequence[Record], rows_of: Callable[[Record], Iterable[Row]]
 ) -> bool:
-    """Draw conclusions from segments in ascending order; whether any followed."""
+    """Narrow a search by segments in ascending order; return whether that changed anything."""
     low, high = bounds
     for row in rows:
         if row["first"] < search.first or row["last"] > search.last:

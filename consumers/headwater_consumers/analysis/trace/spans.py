@@ -1,4 +1,4 @@
-"""Offset ranges as answers have them, from and to `facts.spans`."""
+"""Offset ranges of answers, converted from and to `facts.spans`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from headwater_consumers.facts.spans import Spans, flat, union
 
 
 def spans_of(offsets: Iterable[OffsetSpan]) -> Spans:
-    """Ranges of any order, some of them overlapping, as Spans."""
+    """Convert ranges in any order, some of them overlapping, to Spans."""
     return union((span.partition, span.start, span.end) for span in offsets)
 
 
 def offsets(spans: Spans) -> tuple[OffsetSpan, ...]:
-    """As an answer has them."""
+    """Convert Spans to the ranges of an answer."""
     return tuple(OffsetSpan(*span) for span in flat(spans))

@@ -1,13 +1,13 @@
-"""What a query keeps from batch to batch, and so how far a record spreads through it.
+"""State that a query keeps from batch to batch, and the batches that a record can reach through it.
 
-A query without state gives out in the batch what the batch took in. One with state (an aggregation, a join of two
-streams, the removal of duplicates) may give out in any later batch what a record changed, until its watermark has
-passed the record's time by the state's horizon, the delay of its watermark and the length of its windows together, or
-its state was seen empty. Two facts bound that:
+A query without state outputs in each batch what it read in this batch. One with state (an aggregation, a join of two
+streams, the removal of duplicates) may output in any later batch what a record changed, until its watermark has passed
+the record's time by the state's horizon, the delay of its watermark and the length of its windows together, or its
+state was seen empty. Two facts bound that:
 
-- a record of batch n is no later than `watermark_after(n)` + delay; so what it changed is out of the state once a batch
+- a record of batch n is no later than `watermark_after(n)` + delay; so its changes have left the state once a batch
   ran with `watermark_before` >= `watermark_after(n)` + horizon;
-- what batch m gave out had its window's end after the watermark of the batch before it; so a batch k took part in it
+- the output of batch m had its window's end after the watermark of the batch before it; so a batch k contributed to it
   only if `watermark_after(k)` > that - horizon.
 """
 
@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_consumers.analysis.moments import moment
 from headwater_consumers.analysis.reader import Transaction
-from headwater_consumers.analysis.trace.ahead import KEEP_STATE
 from headwater_consumers.analysis.trace.batches import Batch, Query, before, stretches
 from headwater_consumers.analysis.trace.plans import WritingPlan, plan_steps
+from headwater_consumers.analysis.trace.prefetch import KEEP_STATE
 from headwater_consumers.analysis.trace.search import Search, run_by_time
 from headwater_consumers.graph.keys import plan_key
 from headwater_schemas.events import Certainty
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def reported_horizon(tx: Transaction, query: Query) -> timedelta | None:
-    """The horizon of a query's state as all its starts reported it, the longest of them; None unless each one did."""
+    """Return the longest horizon of a query's state that its starts reported; None unless each start reported one."""
     found = [_horizon(row["reported"]) for row in tx.rows("trace/event_time", query=query.key, facet=EVENT_TIME_FACET)]
     known = [horizon for horizon in found if horizon is not None]
     return max(known) if known and len(known) == len(found) else None
@@ -49,7 +49,7 @@ def _horizon(text: str | None) -> timedelta | None:
 
 
 LOOK_FOR_EMPTY = 256
-"""Batches looked at, on either side, for one after which the state was empty."""
+"""Batches to look at, on either side, for one after which the state was empty."""
 # Spark cuts event times to milliseconds before it takes the greatest.
 _ROUNDED = timedelta(milliseconds=1)
 _NOTHING_KNOWN = "Nothing shows that the query keeps state."
@@ -57,14 +57,14 @@ _NOTHING_KNOWN = "Nothing shows that the query keeps state."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What is known of a query's state.
+    """State of a query, as far as known.
 
     Attributes:
-        keeps: whether it has any; None where that isn't known.
-        spreads: whether an answer has to allow for it.
-        certainty: how sure that is.
-        why: what it rests on, as a sentence.
-        horizon: how long behind the watermark a record may stay in it, where that is known.
+        keeps: whether the query keeps any; None where unknown.
+        spreads: whether an answer has to assume that records spread through state.
+        certainty: certainty of this.
+        why: reason, as a sentence.
+        horizon: how long behind the watermark a record may stay in the state, where known.
     """
 
     keeps: bool | None
@@ -79,7 +79,7 @@ NO_STATE = State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_N
 
 @dataclass(frozen=True, slots=True)
 class StateSpread:
-    """The batches that a record spreads over; `bounded` is False where only the known batches end it."""
+    """Batches that a record spreads over; `bounded` is False where only the known batches end it."""
 
     first: int
     last: int
@@ -88,13 +88,13 @@ class StateSpread:
 
 
 def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None = None) -> State:
-    """What these batches of a query show of its state.
+    """Judge a query's state by these batches.
 
     Args:
-        tx: the transaction.
-        query: whose.
+        tx: transaction to read in.
+        query: the query.
         batches: at least one.
-        horizon: what the person who asks knows of it; None: what the query's starts reported.
+        horizon: horizon in the question; None: the one that the query's starts reported.
     """
     rows = [batch.properties.get("state_rows") for batch in batches]
     known = [row for row in rows if row is not None]
@@ -112,13 +112,13 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
 
 
 def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batch, state: State) -> StateSpread:
-    """Up to which batch the state may hold what `last` took in.
+    """Find the last batch in which the state may hold the input of `last`.
 
     Args:
-        tx: the transaction.
-        piece: the pieces of the query.
-        last: the last batch that took something in.
-        state: of the query.
+        tx: transaction to read in.
+        piece: pieces of the query.
+        last: last batch that read something.
+        state: state of the query.
     """
     end = piece[-1][1]
     [following] = stretches(tx, [(last.query, last.first, end)], LOOK_FOR_EMPTY)
@@ -152,7 +152,7 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
 
 
 def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -> StateSpread:
-    """From which batch on the state may have held what `first` gave out."""
+    """Find the first batch from which the state may have held the output of `first`."""
     begin = query.first_batch
     [earlier] = stretches(
         tx, [(first.query, max(begin, first.first - LOOK_FOR_EMPTY), first.first - 1)], LOOK_FOR_EMPTY
@@ -186,18 +186,18 @@ def _at_least(time: datetime, *, more: bool = False) -> Any:
 
 
 def _is_ours(batch: Batch) -> bool:
-    """Whether it was observed by our own capture, which reports the state of every query that has one."""
+    """Return whether our own capture observed the batch: it reports the state of every query that has one."""
     stored = batch.properties
     return stored.get("provenance") == "OBSERVED" and stored.get("capture_version") is not None
 
 
 def plans_to_ask(groups: Iterable[tuple[Query, Sequence[Batch]]]) -> list[WritingPlan]:
-    """What `state_of` will ask of the plans of several queries' batches."""
+    """Plans of several queries' batches that `state_of` will ask for."""
     return [asked for query, batches in groups if not _shows_state(batches) for asked in _asked(query, batches)]
 
 
 def _shows_state(batches: Sequence[Batch]) -> bool:
-    """Whether batches show by themselves whether their query keeps state."""
+    """Return whether batches show by themselves whether their query keeps state."""
     return all(map(_is_ours, batches)) or any(batch.properties.get("state_rows") is not None for batch in batches)
 
 
@@ -214,7 +214,7 @@ def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon
     plans = plan_steps(tx, _asked(query, batches))
     kinds = {kind for plan in plans for kind in plan.kinds} & KEEP_STATE
     if len({use.dataset for batch in batches for use in batch.reads()}) < 2:
-        # A stream joined with a table at rest is looked up anew in each batch.
+        # A stream's join with a static table keeps no state: each batch looks it up anew.
         kinds.discard("JOIN_DEPENDENCY")
     if kinds:
         words = ", ".join(sorted(kind.partition("_")[0].lower() for kind in kinds))

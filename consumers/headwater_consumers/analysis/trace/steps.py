@@ -1,4 +1,4 @@
-"""Micro-batches that used a part ⇒ hops: what else they took in or gave out, with what their query's state adds."""
+"""Micro-batches that used a part ⇒ hops: their other inputs or outputs, extended by their query's state."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from headwater_schemas.ranges import batches_text
 
 
 def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
-    """The hops that these micro-batches are."""
+    """Build the hops of these micro-batches."""
     found = groups(taken)
     batches = {id(each.batch): each.batch for each in taken}.values()
     others = [use for each in batches for use in (each.reads() if context.backward else each.writes())]
@@ -51,7 +51,7 @@ def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
     if not context.backward:
         plans += [plan for group in found for plan in asked_of_drops(group[0].query.job, [e.batch for e in group])]
     wants = ((use.dataset, use.spans) for use in others if use.kind is PartKind.OFFSETS)
-    context.look_ahead({use.dataset for use in others}, wants, plans)
+    context.prefetch({use.dataset for use in others}, wants, plans)
     certain = [{} if group[0].batch.conflict else certainly_used(group) for group in found]
     return [_draft(context, group, _again(context, n, found, certain)) for n, group in enumerate(found)]
 
@@ -62,7 +62,7 @@ def _again(
     found: Sequence[Sequence[Taken]],
     certain: Sequence[Mapping[tuple[str, str | None], Spans]],
 ) -> list[str]:
-    """A sentence for each other group of the query's micro-batches that certainly used some of the same offsets."""
+    """Sentences for other groups of the query's micro-batches that certainly used some of the same offsets."""
     group, verb, out = found[n], "wrote" if context.backward else "read", []
     for other, theirs in zip(found, certain, strict=True):
         if other is group or other[0].query != group[0].query:
@@ -79,7 +79,7 @@ def _again(
 
 
 def missing_draft(context: Context, missing: Missing) -> Draft:
-    """The hop that micro-batches are of which nothing is known."""
+    """Build the hop of micro-batches that are missing in the graph."""
     query, hole = missing.query, missing.hole
     state = state_of(context.tx, query, [hole.after, *filter(None, [hole.before])], context.horizon)
     spread: StateSpread | None = None
@@ -87,7 +87,7 @@ def missing_draft(context: Context, missing: Missing) -> Draft:
     others = missing_parts(context, hole)
     sentences = [_not_known(context, missing), state.why if state.spreads else ""]
     if state.spreads and not context.backward:
-        # What was in its state before the next known batch was in it then, too.
+        # The state right before the next known batch also stands for the missing ones.
         spread = spread_forward(context.tx, query.pieces, hole.after, state)
         last = spread.last
         used = [(hole.after, frozenset({missing.part.dataset.key}))]
@@ -144,9 +144,9 @@ def _not_known(context: Context, missing: Missing) -> str:
 
 
 def missing_parts(context: Context, hole: Hole) -> tuple[Part, ...]:
-    """What batches of which nothing is known may have given out (backwards: taken in), by the known ones around them.
+    """Possible outputs (backwards: inputs) of missing batches, by the known ones around them.
 
-    Of a topic it is bounded: its offsets are used in order. Of anything else it is some part, within the time between.
+    Offsets of a topic are bounded, as they are used in order. Any other dataset gives an unknown part within the time.
     """
     sides: list[dict[str, StoredUse]] = []
     for batch in (hole.before, hole.after):
@@ -169,7 +169,7 @@ def missing_parts(context: Context, hole: Hole) -> tuple[Part, ...]:
 
 
 def _between(earlier: StoredUse | None, later: StoredUse | None) -> Spans | None:
-    """The offsets between two uses of a topic; of one that is only a bound, all of it. None where that isn't known."""
+    """Offsets between two uses of a topic; all of a use that is only a bound. None where unknown."""
     if earlier is None or later is None or {earlier.kind, later.kind} != {PartKind.OFFSETS}:
         return None
     ends, starts = listed(earlier.properties), listed(later.properties)
@@ -231,7 +231,7 @@ def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Dr
 def without_drops(
     context: Context, job: Asset | None, used: Collection[Batch | Run], others: tuple[Part, ...]
 ) -> tuple[tuple[Part, ...], str]:
-    """What a step wrote, only possibly made from what it read where its plan may drop records; and a sentence."""
+    """Mark outputs as only possibly made from the inputs where the plan may drop records; also return a sentence."""
     if context.backward:
         return others, ""
     datasets, why = dropping(context.tx, job, used)
@@ -253,15 +253,15 @@ def _given(
     spread: bool,
     gone: Retired = NONE,
 ) -> tuple[Part, ...]:
-    """What batches gave out (backwards: took in).
+    """Outputs (backwards: inputs) of batches.
 
     Args:
-        context: of the trace.
+        context: context of the trace.
         used: batches, and keys of the datasets that they used parts of.
-        first: batch id.
-        last: batch id.
-        spread: whether all from `first` to `last` may have, as the state may have kept it.
-        gone: those of them that aren't kept one by one.
+        first: first batch id.
+        last: last batch id.
+        spread: whether all from `first` to `last` may have contributed, by way of the state.
+        gone: micro-batches among them that aren't kept one by one.
     """
     if not spread:
         return join((*given(used, context.datasets, backward=context.backward), *_at_rest(context, used)))
@@ -272,15 +272,15 @@ def _given(
 def given_by_all(
     context: Context, query: str, used: frozenset[str], first: int, last: int, gone: Retired
 ) -> tuple[Part, ...]:
-    """What all batches of a query from one to another gave out (backwards: took in).
+    """Outputs (backwards: inputs) of all batches of a query from one to another.
 
     Args:
-        context: of the trace.
-        query: its key.
-        used: keys of the datasets of which some of them used parts.
-        first: batch id.
-        last: batch id.
-        gone: those of them that aren't kept one by one.
+        context: context of the trace.
+        query: key of the query.
+        used: keys of the datasets that some of them used parts of.
+        first: first batch id.
+        last: last batch id.
+        gone: micro-batches among them that aren't kept one by one.
     """
     [batches] = stretches(context.tx, [(query, first, last)], MOST_BATCHES)
     if len(batches) < MOST_BATCHES or batches[-1].last >= last:
@@ -292,7 +292,7 @@ def given_by_all(
 
 
 def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:
-    """Backwards: what the starts of the query read besides its streams, tables that are joined in."""
+    """Backwards: inputs of the query's starts besides its streams, such as static tables that are joined in."""
     batches = [batch for batch, _ in used]
     keys = {run_key(b.properties["tenant"], b.run.run_id) for b in batches if b.run is not None}
     if not context.backward or not keys:

@@ -1,6 +1,6 @@
-"""Micro-batches that are no longer kept one by one: which day's used a part, by their summaries, or by an archive.
+"""Micro-batches that are no longer kept one by one: days that used a part, by their summaries, or by an archive.
 
-A summary has the offsets of a day exactly, and no more: a record went into some part of what was written that day.
+A summary has only the exact offsets of a day: a record went into some part of that day's outputs.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Summarized:
     """Micro-batches of a day that used a part.
 
     Attributes:
-        query: whose.
+        query: query of the micro-batches.
         summary: properties of the node.
-        run: of its run, beside the id.
-        uses: type, key of the dataset, and properties of each.
-        part: what they used of the part that was asked about.
-        pending: what was asked about.
+        run: properties of its run, beside the id.
+        uses: type, key of the dataset, and properties of each use.
+        part: overlap with the part that was asked about.
+        pending: the part that was asked about.
     """
 
     query: Query
@@ -49,9 +49,9 @@ class Summarized:
 
 
 def summarized(context: Context, asked: Sequence[tuple[Pending, Located]]) -> list[Summarized]:
-    """The summaries that have offsets which were asked for; these are left no longer.
+    """Find the summaries with wanted offsets, and remove these offsets from those left.
 
-    Also offsets that a micro-batch has which is kept: the query may have gone back, and used them twice.
+    Offsets of a micro-batch that is kept are searched, too: the query may have gone back, and used them twice.
     """
     type_ = "PRODUCED" if context.backward else "CONSUMED"
     open_ = [(pending, located) for pending, located in asked if located.want.query.summarized]
@@ -98,7 +98,7 @@ def summarized(context: Context, asked: Sequence[tuple[Pending, Located]]) -> li
 
 
 def taken_from_archive(context: Context, found: Sequence[Summarized]) -> tuple[list[Taken], list[Summarized]]:
-    """The micro-batches themselves, where the archive has them; and the summaries of which it has none."""
+    """Read the micro-batches themselves, where the archive has them; also return the summaries that it lacks."""
     archive = context.archive
     if archive is None:
         return [], list(found)
@@ -123,7 +123,7 @@ def taken_from_archive(context: Context, found: Sequence[Summarized]) -> tuple[l
 
 
 def summary_draft(context: Context, found: Summarized) -> Draft:
-    """The hop that the micro-batches of a day are."""
+    """Build the hop of a day's micro-batches."""
     query, summary = found.query, found.summary
     began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))
     others, state, spread = _others(context, found)
@@ -164,7 +164,7 @@ def summary_draft(context: Context, found: Summarized) -> Draft:
 
 
 def _others(context: Context, found: Summarized) -> tuple[tuple[Part, ...], State | None, tuple[int, int]]:
-    """What the micro-batches gave out (backwards: took in), the query's state, and over which batches that spreads."""
+    """Outputs (backwards: inputs) of the micro-batches, the query's state, and the batches that it spreads over."""
     query, own = found.query, tuple(parts_of(context, found.summary, found.uses))
     first, last = found.summary["first_batch"], found.summary["last_batch"]
     [after] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], 1)
@@ -175,10 +175,10 @@ def _others(context: Context, found: Summarized) -> tuple[tuple[Part, ...], Stat
     if not state.spreads:
         return join(own), state, (first, last)
     if context.backward:
-        # Of a time of which the micro-batches aren't kept, no watermark bounds what was in the state.
+        # Without the micro-batches of that time no watermark bounds the state.
         spread = (query.first_batch, last)
     elif after:
-        # What was in its state before the next known batch was in it then, too.
+        # The state right before the next known batch also stands for the summarized ones.
         spread = (first, spread_forward(context.tx, query.pieces, after[0], state).last)
     else:
         spread = (first, query.last_batch)

@@ -1,4 +1,4 @@
-"""What a hop is made of before it is one: a run or micro-batch that used a part, and the hops made of these."""
+"""Parts of a hop before it is numbered: runs or micro-batches that used a part, and drafts of hops."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from headwater_consumers.analysis.trace.spans import spans_of
 from headwater_consumers.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 
-# Micro-batches this far apart are one step: those between had nothing of what is asked about.
+# Micro-batches this far apart are one step: those between used none of the wanted offsets.
 _NEAR = 16
 _MOST_RUNS = 10
 BY_TIME = " by time"
-"""What ends the key of a draft whose micro-batches are only bounded by time."""
+"""Suffix of a draft's key where only time bounds its micro-batches."""
 _CERTAIN = (Certainty.EXACT, Certainty.INFERRED)
 _SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A part that the trace goes on from.
+    """A part that the trace continues from.
 
     Attributes:
-        number: among the parts of its level.
-        name: key of the dataset under one of its names: the graph has what used it under each of them.
-        part: it.
-        after: the hop that gave it out (backwards: took it in); 0 where the trace begins.
-        overall: the weakest certainty up to here, the part's own included.
+        number: number among the parts of its level.
+        name: key of the dataset under one of its names: the graph has its uses under each of them.
+        part: the part.
+        after: hop that wrote it (backwards: read it); 0 where the trace begins.
+        overall: weakest certainty on the path, the part's own included.
     """
 
     number: int
@@ -47,13 +47,13 @@ class Taken:
     """A micro-batch that used a part.
 
     Attributes:
-        query: whose.
-        batch: it.
-        part: what it used of the part that was asked about.
-        certainty: that it did.
-        why: a sentence.
-        pending: what was asked about.
-        piece: of the query's batches; offsets go back between two pieces.
+        query: query of the micro-batch.
+        batch: the micro-batch.
+        part: overlap with the part that was asked about.
+        certainty: certainty of the use.
+        why: reason, a sentence.
+        pending: the part that was asked about.
+        piece: piece of the query's batches; offsets go back between two pieces.
     """
 
     query: Query
@@ -67,13 +67,13 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Micro-batches of a query that nothing is known of, one of which may have used a part.
+    """Missing micro-batches of a query, one of which may have used a part.
 
     Attributes:
-        query: whose.
-        hole: which, and the known ones around them.
-        part: what they may have used of the part that was asked about.
-        pending: what was asked about.
+        query: query of the micro-batches.
+        hole: their batch ids, and the known micro-batches around them.
+        part: possible overlap with the part that was asked about.
+        pending: the part that was asked about.
     """
 
     query: Query
@@ -87,8 +87,8 @@ class Draft:
     """A hop without its number.
 
     Attributes:
-        key: what is the same step has the same.
-        pendings: the parts that led to it.
+        key: identity of the step.
+        pendings: parts that led to it.
     """
 
     key: tuple[str, int, int]
@@ -101,7 +101,7 @@ class Draft:
     pendings: tuple[Pending, ...]
 
     def numbered(self, number: int, depth: int) -> Hop:
-        """The hop."""
+        """Build the hop."""
         return Hop(
             number=number,
             depth=depth,
@@ -116,9 +116,9 @@ class Draft:
 
 
 def groups(taken: Iterable[Taken]) -> list[list[Taken]]:
-    """By query and run, and by batches that are near to each other; each conflict by itself.
+    """Group by query and run, and by batches that are near to each other; each conflict by itself.
 
-    What was used twice is in two groups: each of the micro-batches used it, whatever became of the other.
+    Offsets that were used twice are in two groups: each of the micro-batches used them, whatever the other did.
     """
     out: list[list[Taken]] = []
     ordered = sorted(taken, key=lambda each: (each.query.key, each.batch.conflict, each.batch.first, each.batch.key))
@@ -144,13 +144,13 @@ def _is_next(one: Taken, other: Taken) -> bool:
 
 
 def _used_again(one: Taken, other: Taken) -> bool:
-    """Whether both certainly used some of the same offsets; of two bounds, the truth may be in either."""
+    """Return whether both certainly used some of the same offsets; two upper bounds may overlap without that."""
     mine, theirs = certainly_used([one]), certainly_used([other])
     return any(intersection(mine[topic], theirs[topic]) for topic in mine.keys() & theirs.keys())
 
 
 def certainly_used(taken: Iterable[Taken]) -> dict[tuple[str, str | None], Spans]:
-    """The offsets that some micro-batches certainly used, by the topic's key and incarnation."""
+    """Offsets that some micro-batches certainly used, by the topic's key and incarnation."""
     out: dict[tuple[str, str | None], list[tuple[int, int, int]]] = defaultdict(list)
     for each in taken:
         if each.certainty in _CERTAIN:
@@ -168,12 +168,12 @@ def micro_batches(
     keeps: bool | None,
     spread: tuple[int, int] | None = None,
 ) -> Step:
-    """The step of some micro-batches of one query.
+    """Build the step of some micro-batches of one query.
 
     Args:
-        query: whose.
+        query: query of the micro-batches.
         batches: at least one, by batch.
-        count: how many used the part in question.
+        count: number of those that used the part in question.
         keeps: whether the query keeps state.
         spread: first and last batch over which it spreads.
     """
@@ -196,7 +196,7 @@ def micro_batches(
 
 
 def _runs(batches: Sequence[Batch]) -> tuple[RunBrief, ...]:
-    """The runs that they were observed in, each with its first and last of them."""
+    """Runs that the micro-batches were observed in, each with its first and last of them."""
     of: dict[RunBrief, list[Batch]] = {}
     for batch in batches:
         if batch.run is not None:
@@ -205,12 +205,12 @@ def _runs(batches: Sequence[Batch]) -> tuple[RunBrief, ...]:
 
 
 def run_step(run: Run) -> Step:
-    """The step of a batch run."""
+    """Build the step of a batch run."""
     return Step(kind=StepKind.RUN, job=run.job, runs=(run.brief,), started_at=run.started_at, ended_at=run.ended_at)
 
 
 def merged(drafts: Iterable[Draft]) -> list[Draft]:
-    """Drafts of the same step as one: it was reached in several ways."""
+    """Merge drafts of one step, which was reached on several paths."""
     out: dict[tuple[str, int, int], Draft] = {}
     for draft in drafts:
         old = out.get(draft.key)
@@ -220,7 +220,7 @@ def merged(drafts: Iterable[Draft]) -> list[Draft]:
         surer = old if weakest(old.overall, draft.overall) == draft.overall else draft
         out[draft.key] = replace(
             surer,
-            # Each way has all that the step used of a dataset: counted once, not once for each way.
+            # Each path has everything that the step used of a dataset: counted once, not once for each path.
             inputs=join(dict.fromkeys((*old.inputs, *draft.inputs))),
             outputs=join(dict.fromkeys((*old.outputs, *draft.outputs))),
             pendings=tuple(dict.fromkeys((*old.pendings, *draft.pendings))),
@@ -229,6 +229,6 @@ def merged(drafts: Iterable[Draft]) -> list[Draft]:
 
 
 def overall(certainty: Certainty, pendings: Iterable[Pending]) -> Certainty:
-    """The weakest on the way: of several ways to a step, the surest one counts."""
+    """Weakest certainty on the path; of several paths to a step, the surest one counts."""
     ways = [weakest(certainty, pending.overall) for pending in pendings]
     return next(sure for sure in _SUREST if sure in ways)

@@ -1,4 +1,4 @@
-"""CONSUMED and PRODUCED relationships as they are stored ⇒ what was used, and parts of an answer."""
+"""Stored CONSUMED and PRODUCED relationships ⇒ uses of datasets, and parts of an answer."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class StoredUse:
 
     Attributes:
         produced: whether it was written.
-        dataset: its key.
-        kind: how the position is described; UNKNOWN without one.
-        certainty: of the position.
-        topic_id: of a Kafka position.
-        spans: offsets; of a table's stream, versions under the partition `VERSIONS`.
-        properties: all that is stored.
+        dataset: key of the dataset.
+        kind: form of the position; UNKNOWN without one.
+        certainty: certainty of the position.
+        topic_id: topic id of a Kafka position.
+        spans: offsets; for a table's stream, versions under the partition `VERSIONS`.
+        properties: all stored properties.
     """
 
     produced: bool
@@ -45,32 +45,32 @@ class StoredUse:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The listed files or partitions."""
+        """Listed files or partitions."""
         return tuple(self.properties.get("paths") or ())
 
     @property
     def inputs(self) -> frozenset[str] | None:
-        """Keys of the datasets that an output was made from; None where it may be any that was read."""
+        """Keys of the datasets that an output was made from; None where it may be any input."""
         found = self.properties.get("inputs")
         return None if found is None else frozenset(found)
 
     @property
     def possible(self) -> bool:
-        """Whether what was read is only possibly a source of this output."""
+        """True if the inputs are only possibly sources of this output."""
         return bool(self.properties.get("possible"))
 
     @property
     def partitions(self) -> frozenset[str]:
-        """Partitions that all of it is in, as `key=value` paths; empty where they aren't known."""
+        """Partitions that contain all of it, as `key=value` paths; empty where unknown."""
         if self.lists_all:
             return frozenset(map(partition_of, self.files))
         return frozenset(partitions_used(self.properties))
 
     @property
     def replaces(self) -> bool:
-        """Whether what was in the dataset before is gone after it: all of it, not some partitions."""
+        """True if it replaced everything in the dataset, not just some partitions."""
         if self.lifecycle in ("OVERWRITE", "CREATE", "TRUNCATE"):
-            # All of a partitioned table may have gone, and some of its partitions come.
+            # Possibly the whole partitioned table was replaced, with fewer partitions.
             return True
         return str(self.properties.get("operation", "")).lower() in _REPLACING
 
@@ -85,12 +85,12 @@ class StoredUse:
 
     @property
     def lists_all(self) -> bool:
-        """Whether no file is missing in the list."""
+        """True if the list of files is complete."""
         return self.kind is PartKind.FILES and len(self.files) == self.properties.get("file_count")
 
 
-# Delta's and Iceberg's words for a commit that replaces the table's contents. Iceberg's `overwrite` is none: a MERGE of
-# one row is called so, too. Nor is `replace`: that writes the same rows anew.
+# Operations of Delta and Iceberg for a commit that replaces the table's contents. Iceberg's `overwrite` isn't among
+# them, as a MERGE of one row has it, too. Nor is `replace`, which rewrites the same rows.
 _REPLACING = {
     "create or replace table as select",
     "create table as select",
@@ -106,7 +106,7 @@ _KINDS = {
 
 
 def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> StoredUse:
-    """A relationship by its type, the key of its dataset and its properties."""
+    """Build a use from a relationship's type, the key of its dataset and its properties."""
     position = properties.get("position")
     kind = PartKind.UNKNOWN if position is None else _KINDS.get(position, PartKind.OTHER)
     spans: Spans = {}
@@ -130,49 +130,49 @@ def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> StoredU
 
 
 def partitions_of(part: Part) -> frozenset[str]:
-    """Partitions that all of a part is in, as `key=value` paths; empty where they aren't known."""
+    """Partitions that contain all of a part, as `key=value` paths; empty where unknown."""
     if part.kind is PartKind.FILES and len(part.files) == part.file_count:
         return frozenset(map(partition_of, part.files))
     return frozenset(part.partitions)
 
 
 def made_from(uses: Iterable[StoredUse], read: frozenset[str]) -> list[StoredUse]:
-    """Of what was written, what may have been made from one of these datasets."""
+    """Outputs that may have been made from one of these datasets."""
     return [use for use in uses if use.produced and (use.inputs is None or use.inputs & read)]
 
 
 def made_into(uses: Collection[StoredUse], written: frozenset[str]) -> list[StoredUse]:
-    """Of what was read, what one of these datasets may have been made from."""
+    """Inputs that one of these datasets may have been made from."""
     sources = sources_of(uses, written)
     return [use for use in uses if not use.produced and (sources is None or use.dataset in sources)]
 
 
 def sources_of(uses: Iterable[StoredUse], written: frozenset[str]) -> frozenset[str] | None:
-    """Keys of the datasets that these outputs were made from; None where it may be any that was read."""
+    """Keys of the datasets that these outputs were made from; None where it may be any input."""
     listed = [use.inputs for use in uses if use.produced and use.dataset in written]
     return union_of_known(listed) if listed else None
 
 
 def is_possible(use: StoredUse, uses: Iterable[StoredUse], used: frozenset[str]) -> bool:
-    """Whether it is only possible that an output was made from what was used; of an input, that the outputs used were.
+    """Return whether an output was only possibly made from the used inputs; for an input, whether used outputs were.
 
     Args:
-        use: which.
-        uses: all of its run or micro-batch.
-        used: keys of datasets.
+        use: the input or output.
+        uses: all uses of its run or micro-batch.
+        used: keys of the datasets used on the other side.
     """
     outputs = [use] if use.produced else [each for each in uses if each.produced and each.dataset in used]
     return bool(outputs) and all(each.possible for each in outputs)
 
 
 def union_of_known(sets: Collection[frozenset[str] | None]) -> frozenset[str] | None:
-    """All members of these sets; None if one of the sets isn't known."""
+    """Union of these sets; None if one of them is unknown."""
     known = [members for members in sets if members is not None]
     return frozenset[str]().union(*known) if len(known) == len(sets) else None
 
 
 def kafka_spans(properties: Mapping[str, Any]) -> Spans:
-    """The ranges of a Kafka position, empty ones left out."""
+    """Ranges of a Kafka position, without empty ones."""
     partitions = properties["partitions"]
     if len(set(partitions)) < len(partitions):
         return union(zip(partitions, properties["from"], properties["to_exclusive"], strict=True))
@@ -181,7 +181,7 @@ def kafka_spans(properties: Mapping[str, Any]) -> Spans:
 
 
 def version_range(stored: Mapping[str, Any]) -> tuple[int, int] | None:
-    """A `table_range` as half-open range of versions; None where they don't grow: Iceberg draws them by lot.
+    """A `table_range` as half-open range of versions; None where they don't grow: Iceberg's ids are random.
 
     A bound `5:2` is within a version, behind its first two files: so that version is in the range.
     """
@@ -196,7 +196,7 @@ def version_range(stored: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def bare_version(bound: str) -> str:
-    """The version that a bound of a `table_range` is, or is within."""
+    """Version of a `table_range`'s bound, which may be within it."""
     return bound.partition(":")[0]
 
 
@@ -210,7 +210,7 @@ def version_spans(first: str | None, last: str, *, inclusive: bool = False) -> S
 
 
 def part_of(use: StoredUse, dataset: Asset, *, since: datetime | None = None, until: datetime | None = None) -> Part:
-    """All of a use as a part of an answer."""
+    """Convert a whole use to a part of an answer."""
     stored = use.properties
     common: dict[str, Any] = {
         "dataset": dataset,
@@ -246,7 +246,7 @@ def part_of(use: StoredUse, dataset: Asset, *, since: datetime | None = None, un
 
 
 def common_files(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    """The files of the first list that the second has too, however they are spelled."""
+    """Files of the first list that the second has too, however they are spelled."""
     known = {canonical_path(path) for path in other}
     return tuple(path for path in one if canonical_path(path) in known)
 

@@ -1,7 +1,7 @@
-"""Two versions of a job: what each would read and write, and all that differs.
+"""Review of two versions of a job: inputs and outputs of each, and all differences.
 
 version    a dry run's reports ⇒ a version: its outputs, with schemas and signatures
 compare    two versions ⇒ every difference, output by output
-runs       that a version asks for rows, and what of it didn't run
+runs       coverage of the dry runs: requests for rows, and code that didn't run
 ask        the review: each output's differences with all that the graph has downstream
 """

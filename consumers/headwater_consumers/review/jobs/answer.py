@@ -1,4 +1,4 @@
-"""The answer of a review of a job's two versions."""
+"""Answer of a review of a job's two versions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headwater_consumers.review.jobs.version import JobProblem
 
 
 class JobVerdict(StrEnum):
-    """What is known of the change: that of its differences, or UNKNOWN where not all of them are known."""
+    """Worst severity of the differences, or UNKNOWN where not all of them are known."""
 
     BREAKING = "BREAKING"
     DEGRADED = "DEGRADED"
@@ -22,15 +22,15 @@ class JobVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobReview:
-    """The answer.
+    """Answer of a review of a job's two versions.
 
     Attributes:
-        old, new: the scripts.
+        old, new: scripts of the versions.
         verdict: the worst of all differences; UNKNOWN if one of the versions isn't known in full.
-        severity: the worst of the differences that are known.
-        outputs: each dataset that either version writes, with all that differs.
-        problems: why the review is incomplete.
-        notes: what the verdict rests on.
+        severity: the worst of the known differences.
+        outputs: each dataset that either version writes, with all its differences.
+        problems: reasons why the review is incomplete.
+        notes: sentences on what the verdict rests on.
     """
 
     old: str

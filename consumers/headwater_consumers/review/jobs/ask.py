@@ -1,4 +1,4 @@
-"""The review of a job's two versions: each output's differences with all that the graph has downstream of it."""
+"""Review of a job's two versions: each output's differences with all that the graph has downstream of it."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from headwater_consumers.review.stored import stored_schema
 
 
 def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: Policy | None = None) -> JobReview:
-    """All that differs between two versions of a job, and what that does downstream.
+    """Return all differences between two versions of a job, with their downstream impact.
 
     Args:
-        reader: of the graph; None: it isn't asked, and a difference is judged by its kind.
+        reader: reader of the graph; None: a difference is judged by its kind.
         old: the version as it is.
         new: the version to be.
-        policy: how bad a change is; None: the one that comes with Headwater.
+        policy: severity policy; None: the one that comes with Headwater.
 
     Raises:
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
@@ -69,7 +69,7 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
 
 
 def _writing(version: JobVersion) -> JobVersion:
-    """The same, with the problem that it writes nothing, if that is so."""
+    """Add the problem that a version writes nothing, if so."""
     given = version.with_rows
     if version.outputs or version.problems or (given is not None and (given.outputs or given.problems)):
         return version
@@ -82,7 +82,7 @@ def _writing(version: JobVersion) -> JobVersion:
 
 
 def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
-    """Statements that change tables, and that one version alone has."""
+    """Problems for statements that change tables and that only one version has."""
     before, after = _statements(old), _statements(new)
     for version, counts, word in ((old, before - after, "no more"), (new, after - before, "now")):
         for text in counts:
@@ -94,18 +94,18 @@ def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
 
 
 def _statements(version: JobVersion) -> Counter[str]:
-    """How often it runs each of them, without rows or with some."""
+    """Count of each such statement, in the run without rows and the run with rows."""
     given = version.with_rows
     return Counter(version.ddl) | Counter(given.ddl if given is not None else ())
 
 
 def declared_columns(reader: Reader, kind: str, name: str) -> Schema | None:
-    """The schema that the graph has of what a script names; None: it has none.
+    """Return the graph's schema of a dataset that a script names; None: the graph has none.
 
     Args:
-        reader: of the graph.
+        reader: reader of the graph.
         kind: `path`, `table`, `topic` or `jdbc`.
-        name: as the script names it.
+        name: name in the script.
     """
 
     def look(tx: Transaction) -> Schema | None:
@@ -146,7 +146,7 @@ def _reviewed(
 
 
 def _declared(tx: Transaction, difference: Difference) -> Difference:
-    """The same, with the sensitivity that is declared of the field that it exposes."""
+    """Add the declared sensitivity of the field that a difference exposes."""
     exposed = difference.exposed
     found = None if exposed is None else _resolved(tx, exposed.kind, exposed.name)
     if exposed is None or found is None:
@@ -158,7 +158,7 @@ def _declared(tx: Transaction, difference: Difference) -> Difference:
 
 
 def _resolved(tx: Transaction, kind: str, name: str) -> FoundNode | None:
-    """The dataset that a script names; by the last part of a path where the graph has it elsewhere."""
+    """Dataset that a script names; by the last part of a path where the graph has it elsewhere."""
     for text in _spellings(kind, name):
         try:
             return resolve_dataset(tx, text)

@@ -1,7 +1,7 @@
 """Two versions of a job ⇒ every difference, output by output.
 
-Plans are compared by signature: equal plans that are written differently have the same. What differs is then named by
-what the plan says of it.
+Plans are compared by signature: equivalent plans have the same signature, however they are written. Differences are
+then named by the plans' details.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headwater_consumers.review.schema import Schema, step
 
 _MOST_TEXTS = 5
 _FAILS = "errorifexists"
-# Spark's other names of that mode, which is the one of a writer without any.
+# Spark's other names of the default mode.
 _ALSO_FAILS = (None, "", "error", "default")
 _ALL_ROWS = ("overwrite", "replace", "createorreplace")
 _SOME_ROWS = ("overwrite ", "overwritepartitions")
@@ -26,13 +26,13 @@ _SOME_ROWS = ("overwrite ", "overwritepartitions")
 
 @dataclass(frozen=True, slots=True)
 class ComparedOutput:
-    """A dataset that one of the versions writes, or both.
+    """A dataset that one or both of the versions write.
 
     Attributes:
         kind: `path`, `table`, `topic` …
-        name: as the script names it.
+        name: name in the script.
         old, new: its schemas; None: this version doesn't write it.
-        differences: of schema, rows and values.
+        differences: differences of schema, rows and values.
     """
 
     kind: str
@@ -43,7 +43,7 @@ class ComparedOutput:
 
 
 def compare_jobs(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
-    """Every output of either version, those of the old one first, with all that differs without rows, or with some."""
+    """Compare every output of either version, those of the old one first, in the runs without rows and with rows."""
     found = {(each.kind, each.name): each for each in _compared(old, new)}
     before, after = old.with_rows, new.with_rows
     if before is not None and after is not None and before.stopped == after.stopped:
@@ -54,11 +54,11 @@ def compare_jobs(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]
 
 
 def _merged(known: ComparedOutput, more: ComparedOutput) -> ComparedOutput:
-    """What differs without rows, and what differs only with some."""
+    """Merge the differences of the runs without rows with those that only the runs with rows show."""
     old, new = known.old or more.old, known.new or more.new
     without, with_ = _written_by_one(known), _written_by_one(more)
     if (without is None) == (with_ is None):
-        # The texts of the same difference may name what is made up.
+        # The texts of one difference may name made-up values.
         listed = {_what(each) for each in known.differences}
         added = tuple(each for each in more.differences if _what(each) not in listed)
         return replace(known, old=old, new=new, differences=known.differences + added)
@@ -71,13 +71,13 @@ def _merged(known: ComparedOutput, more: ComparedOutput) -> ComparedOutput:
 
 
 def _written_by_one(output: ComparedOutput) -> DifferenceKind | None:
-    """OUTPUT_REMOVED or OUTPUT_ADDED, where one of the versions alone writes it."""
+    """OUTPUT_REMOVED or OUTPUT_ADDED, where only one of the versions writes the output."""
     kinds = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.OUTPUT_ADDED)
     return next((each.kind for each in output.differences if each.kind in kinds), None)
 
 
 def _what(each: Difference) -> tuple[object, ...]:
-    # How rows are written names nothing that is made up.
+    # The write mode names no made-up values.
     how = (each.before, each.after) if each.kind is DifferenceKind.WRITE_MODE else ()
     return each.kind, each.column, each.now, each.retyping, each.exposed, how
 
@@ -88,7 +88,7 @@ def _compared(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
     for kind, name in dict.fromkeys([*before, *after]):
         earlier, later = before.get((kind, name), []), after.get((kind, name), [])
         if not later and new.problems:
-            # It may come after what failed.
+            # The missing output may come after a failure.
             continue
         if not earlier and old.problems:
             continue
@@ -122,7 +122,7 @@ def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
     same_rows = old.rows == new.rows
     before, after = (old.columns, new.columns) if old.columns and new.columns else (old.together, new.together)
     if known and not same_rows:
-        # With other rows each signature is another one.
+        # Other rows change every column's signature.
         before, after = values_by_column(old), values_by_column(new)
     renames = _renames(before, after)
     yield from compare(old.schema, new.schema, renames)
@@ -146,12 +146,12 @@ def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
 
 
 def _is_by_position(output: JobOutput) -> bool:
-    """Whether readers find columns by place: those of text files."""
+    """Return whether readers find columns by position: those of text files."""
     return output.format in ("csv", "text")
 
 
 def _renames(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
-    """Columns that go and come with the same value: known to be the same, and not guessed."""
+    """Renames that are certain: a column goes and another comes with the same value."""
     gone: dict[str, list[str]] = defaultdict(list)
     come: dict[str, list[str]] = defaultdict(list)
     for found, columns, others in ((gone, old, new), (come, new, old)):
@@ -182,7 +182,7 @@ def _texts(texts: Sequence[str]) -> str | None:
 
 
 def _how_written(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
-    """WRITE_MODE, once for each thing that differs."""
+    """WRITE_MODE differences, one for each property of the write that differs."""
     before, after = _mode(old), _mode(new)
     if before != after:
         more = _overwritten(after) > _overwritten(before)
@@ -200,6 +200,6 @@ def _mode(output: JobOutput) -> str:
 
 
 def _overwritten(mode: str) -> int:
-    """Extent of what a mode overwrites: 0 nothing, 1 some rows, 2 all."""
+    """Extent of rows that a mode overwrites: 0 none, 1 some, 2 all."""
     word = mode.lower()
     return 2 if word in _ALL_ROWS else 1 if word.startswith(_SOME_ROWS) else 0

@@ -1,4 +1,4 @@
-"""Fields that an output protects less than it did: a mask, hash or encryption that a new version drops or weakens."""
+"""Fields that an output protects less than before: a new version drops or weakens a mask, hash or encryption."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _Field = tuple[str, str, str]
 
 
 def fields_exposed(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
-    """PRIVACY, for each value of the new version and each field in it that is easier to read than it was.
+    """PRIVACY differences: a field in a value of the new version is easier to read than before.
 
-    A field in a value that didn't have it is compared with what was easiest to read of it anywhere in the output. A
-    field that the output didn't have at all isn't compared: nothing protected it.
+    A field that is new in a value is compared with its most readable form anywhere in the old output. A field that the
+    old output didn't have at all isn't compared: nothing protected it.
     """
     before, after = _exposures(old), _exposures(new)
     anywhere: dict[_Field, Exposure] = {}
@@ -39,11 +39,11 @@ def fields_exposed(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
 
 
 def fields_unread(version: JobVersion, found: Mapping[tuple[str, str], Sequence[Difference]]) -> Iterator[JobProblem]:
-    """Outputs with values that differ, of which it isn't known whether they protect what they did.
+    """Problems for outputs whose values differ and whose protection can't be compared.
 
     Args:
-        version: one of the job's.
-        found: what differs, by kind and name of the output.
+        version: one of the job's versions.
+        found: differences by kind and name of the output.
     """
     given = () if version.with_rows is None else version.with_rows.outputs
     for output in {(each.kind, each.name, each.unread): each for each in (*version.outputs, *given)}.values():
@@ -57,7 +57,7 @@ def fields_unread(version: JobVersion, found: Mapping[tuple[str, str], Sequence[
 
 
 def _exposures(output: JobOutput) -> dict[tuple[str, _Field], Exposure]:
-    """By path and field: what is easiest to read of it. Of a value with members, those alone are looked at."""
+    """Exposure of each field, the most readable one, by path of the value. For a value with members, theirs alone."""
     found: dict[tuple[str, _Field], Exposure] = {}
     whole = {path[:end] for path in output.read for end, character in enumerate(path) if character == "."}
     for path, fields in output.read.items():

@@ -1,7 +1,7 @@
-"""How the versions ran, for the answer: that they ask for rows, of which there are none, and what didn't run.
+"""Coverage of the dry runs, for the answer: requests for rows, which a dry run hasn't, and code that didn't run.
 
-Where a script asks for rows, it runs once without any and once with a made-up one. What ran in neither is the same in
-both versions, or the verdict is UNKNOWN.
+A script that asks for rows runs once without any and once with a made-up row. Code that ran neither time is identical
+in both versions, or the verdict is UNKNOWN.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 def judged_with_rows(old: JobVersion, new: JobVersion) -> tuple[JobVersion, JobVersion]:
-    """Both, without the problems of an empty table where these are the same in both and none is left with a row.
+    """Drop problems of the run without rows that both versions share and that don't occur with a row.
 
-    `df.agg(max("id")).first()[0] + 1` fails where there are none, in either version: that is no change.
+    `df.agg(max("id")).first()[0] + 1` fails on an empty table in either version: that is no change.
     """
     both = [version.with_rows for version in (old, new)]
     if old.problems and new.problems and all(each is not None and each.complete and not each.stopped for each in both):
@@ -31,7 +31,7 @@ def judged_with_rows(old: JobVersion, new: JobVersion) -> tuple[JobVersion, JobV
 
 
 def problems_of_runs(old: JobVersion, new: JobVersion, *, differs: bool) -> Iterator[JobProblem]:
-    """Why what ran isn't all that there is to compare.
+    """Reasons why the parts that ran aren't all that there is to compare.
 
     Args:
         old: the version as it is.
@@ -51,7 +51,7 @@ def problems_of_runs(old: JobVersion, new: JobVersion, *, differs: bool) -> Iter
             "The script ends itself before its last line where it gets a made-up row, and the other version doesn't.",
             "Review by hand what it does where there are rows.",
         )
-    # What stands behind a failure didn't run either.
+    # Code behind a failure didn't run either.
     if failed or not (old.looks or new.looks):
         return
     differing = list(_differing(old, new))
@@ -75,12 +75,12 @@ def problems_of_runs(old: JobVersion, new: JobVersion, *, differs: bool) -> Iter
 
 
 def _left(version: JobVersion) -> list[Unrun]:
-    """What ran neither way of the functions that were called, but for errors."""
+    """Unrun lines of functions that were called, except error handlers."""
     return [each for each in version.unrun if each.begun and not each.handler]
 
 
 def _names_that_differ(old: JobVersion, new: JobVersion) -> set[str]:
-    """Names whose value may differ, as a statement differs that it comes from."""
+    """Names whose value may differ, as a statement that sets them differs."""
     before, after = (Counter(each.text for each in version.statements) for version in (old, new))
     changed = (before - after) + (after - before)
     found = {name for each in (*old.statements, *new.statements) if each.text in changed for name in each.sets}
@@ -93,9 +93,9 @@ def _names_that_differ(old: JobVersion, new: JobVersion) -> set[str]:
 
 
 def notes_of_runs(old: JobVersion, new: JobVersion) -> Iterator[str]:
-    """What a reader should know of what ran."""
+    """Notes for a reader on the parts that ran."""
     runs = [each for version in (old, new) for each in (version, version.with_rows) if each is not None]
-    # What stands behind a failure didn't run either.
+    # Code behind a failure didn't run either.
     through = not any(each.problems for each in runs)
     if through:
         for version, lines in _differing(old, new, handlers=True):
@@ -121,7 +121,7 @@ def notes_of_runs(old: JobVersion, new: JobVersion) -> Iterator[str]:
 
 
 def _differing(old: JobVersion, new: JobVersion, *, handlers: bool = False) -> Iterator[tuple[JobVersion, list[Unrun]]]:
-    """Lines that didn't run, and that one version alone has; of exception handlers, or all others."""
+    """Unrun lines that only one version has: those of exception handlers, or all others."""
     for version, other in ((old, new), (new, old)):
         alone = Counter(each.text for each in version.unrun) - Counter(each.text for each in other.unrun)
         found = [each for each in version.unrun if alone[each.text] and each.handler is handlers]
@@ -130,7 +130,7 @@ def _differing(old: JobVersion, new: JobVersion, *, handlers: bool = False) -> I
 
 
 def _ranges(lines: Iterable[Unrun]) -> str:
-    """As `lines 3 to 5 and 9 of job.py`."""
+    """Format lines as `lines 3 to 5 and 9 of job.py`."""
     texts: list[str] = []
     for file, some in groupby(sorted({(each.file, each.line) for each in lines}), key=lambda each: each[0]):
         numbers = [line for _, line in some]

@@ -1,4 +1,4 @@
-"""Values that two versions compute otherwise: of columns, and of members of structs, arrays, maps and JSON."""
+"""Values that two versions compute differently: of columns, and of members of structs, arrays, maps and JSON."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _BEFORE_DIFFERENCE = 60
 
 
 def values_by_column(output: JobOutput) -> dict[str, str]:
-    """Of each column, all that its value is computed from, with its members: the same for another set of rows."""
+    """Digest of the computation of each column's value and members, independent of the set of rows."""
     found = _digests(output)
     return {name: repr([*found.get(step(name), {}).items()]) for name in output.together}
 
 
 def values_that_differ(old: JobOutput, new: JobOutput, names: Iterable[str]) -> Iterator[Difference]:
-    """Differences in columns that are known to differ: members by name, else the column.
+    """Differences within columns that are known to differ: members by name, else the column.
 
     Args:
         old: the output as it is.
         new: the output to be.
-        names: of the columns, which both have.
+        names: names of the columns, which both versions have.
     """
     before, after = _digests(old), _digests(new)
     for column in map(step, names):
@@ -41,13 +41,13 @@ def _of_column(
     ]
     in_both = [path for path in before if path in after]
     if not any(each.column == column for each in found) and in_both != [path for path in after if path in before]:
-        # The same members in another order.
+        # Equal members in another order.
         found.append(_meaning(old, new, column))
     yield from found or [_meaning(old, new, column)]
 
 
 def _digests(output: JobOutput) -> dict[str, dict[str, str]]:
-    """By column: digests of its value and those of its members, by what follows the column in their path."""
+    """Digests of each column's value and members, by column and by the rest of the member's path."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for path, digest in output.values.items():
         column = steps_of(path)[0]
@@ -58,10 +58,10 @@ def _digests(output: JobOutput) -> dict[str, dict[str, str]]:
 def _members(
     old: JobOutput, new: JobOutput, column: str, before: Mapping[str, str], after: Mapping[str, str]
 ) -> Iterator[Difference]:
-    """Members that go, come, or have another name, but for those of a struct: these are the schema's."""
+    """Members that go, come or are renamed, except those of a struct: the schema has these."""
     gone = _topmost(path for path in before if path not in after)
     come = _topmost(path for path in after if path not in before)
-    # Of a value that one version alone puts together, the other's members aren't known.
+    # Where only one version builds the value from members, the other's members are unknown.
     gone = [path for path in gone if _is_encoded(old, column, path) and _has_members(after, _above(path))]
     come = [path for path in come if _is_encoded(new, column, path) and _has_members(before, _above(path))]
     renamed = _renamed(gone, come, before, after)
@@ -77,7 +77,7 @@ def _members(
 
 
 def _renamed(gone: list[str], come: list[str], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """Members of one value that go and come with the same value."""
+    """Members of a value that go and come with the same value."""
     groups: dict[object, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for which, (paths, digests) in enumerate(((gone, before), (come, after))):
         for path in paths:
@@ -115,7 +115,7 @@ def _meaning(old: JobOutput, new: JobOutput, path: str) -> Difference:
 
 
 def _lines_that_differ(before: str | None, after: str | None) -> tuple[str | None, str | None]:
-    """Of a column that is made in several branches, those that make it otherwise; both texts where none does."""
+    """Branches of a column that differ, where several branches make it; both texts where no branch differs."""
     old, new = (before or "").split("\n"), (after or "").split("\n")
     if before == after or len(old) == len(new) == 1:
         return before and before.replace("\n", "; "), after and after.replace("\n", "; ")
@@ -124,17 +124,17 @@ def _lines_that_differ(before: str | None, after: str | None) -> tuple[str | Non
 
 
 def around_difference(before: str | None, after: str | None) -> tuple[str | None, str | None]:
-    """Two texts cut to where they differ, if they are long."""
+    """Cut two long texts to the part around their difference."""
     if before is None or after is None or before == after or max(len(before), len(after)) <= _MOST_TEXT:
         return shortened(before), shortened(after)
-    # One may be the beginning of the other.
-    alike = min(len(before), len(after))
-    alike = next((n for n in range(alike) if before[n] != after[n]), alike)
-    start = max(0, alike - _BEFORE_DIFFERENCE)
+    # One may be a prefix of the other.
+    common = min(len(before), len(after))
+    common = next((n for n in range(common) if before[n] != after[n]), common)
+    start = max(0, common - _BEFORE_DIFFERENCE)
     ellipsis = "…" if start else ""
     return f"{ellipsis}{shortened(before[start:])}", f"{ellipsis}{shortened(after[start:])}"
 
 
 def shortened(text: str | None) -> str | None:
-    """A text as long as a reader goes through; None: None."""
+    """Shorten a text for readers; None: None."""
     return text if text is None or len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"

@@ -1,4 +1,4 @@
-"""One version of a job: what it reads and writes, as a dry run reports it."""
+"""A version of a job: its inputs and outputs, as a dry run reports them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from headwater_consumers.review.schema import NULLABLE, PARTITIONING, Schema
 
 @dataclass(frozen=True, slots=True)
 class JobProblem:
-    """Why a review is incomplete.
+    """A reason why a review is incomplete.
 
     Attributes:
-        script: which version.
-        text: what is the matter, a sentence.
-        fix: what to do about it.
+        script: script of the version.
+        text: the problem, as a sentence.
+        fix: advice on what to do about it.
     """
 
     script: str
@@ -31,12 +31,12 @@ class JobProblem:
 
 @dataclass(frozen=True, slots=True)
 class FieldRead:
-    """A field that a value is made of.
+    """A field that a value is computed from.
 
     Attributes:
-        kind, name: of the dataset that it is read from, as of an output.
-        field: its path there.
-        effects: what is done to it, in turn.
+        kind, name: dataset that the field is read from, as `JobOutput` has them.
+        field: path of the field in that dataset.
+        effects: effects of the operations on it, in turn.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class FieldRead:
 
     @property
     def exposure(self) -> Exposure:
-        """What a reader of the value gets of the field."""
+        """Exposure of the field to a reader of the value."""
         return reduce(lambda before, effect: effect.after(before), self.effects, Exposure.READABLE)
 
 
@@ -55,23 +55,24 @@ class JobOutput:
     """A write.
 
     Attributes:
-        kind: of the dataset: `path`, `table`, `topic`, `jdbc`, `sink` or `code` (rows that go to the script's code).
-        name: of the dataset, as the script names it.
-        mode: what becomes of the rows that were there.
-        options: of the writer that count, as `name=value` by name.
-        format: of the files, where it is stated.
-        schema: what is written, with its partitioning.
-        rows: signature of which rows are written; None: not known.
+        kind: kind of the dataset: `path`, `table`, `topic`, `jdbc`, `sink` or `code` (rows that go to the script's
+            code).
+        name: name of the dataset in the script.
+        mode: write mode, which decides what happens to existing rows.
+        options: relevant options of the writer, as `name=value` by name.
+        format: format of the files, where it is stated.
+        schema: schema of the output, with its partitioning.
+        rows: signature of the plan that selects the rows; None: unknown.
         columns: signature by column; none, where there are too many.
         together: signature by column, which may also differ where another column does.
-        values: digest of what each value is computed from, whichever rows there are, by path: of a column, and of each
-            member of a struct, array, map or JSON that it is put together of.
-        read: the fields that each is made of, by path.
-        unread: why `read` may lack some; None: it doesn't.
-        expressions: what each is made of, by path; a line for each branch of a MERGE that makes it otherwise.
-        influences: what decides the rows, for people.
-        settings: of the session, which decide what expressions mean.
-        reason: what isn't known of the plan; None: it is complete.
+        values: digest of each value's computation, whichever rows there are, by path: of a column, and of each member
+            of a struct, array, map or JSON that the column is built from.
+        read: fields that each value is computed from, by path.
+        unread: reason why `read` may lack some; None: it is complete.
+        expressions: expression of each value, by path; a line for each branch of a MERGE that computes it otherwise.
+        influences: filters, joins and other operations that decide the rows, for people.
+        settings: settings of the session that decide what expressions mean.
+        reason: reason why the plan isn't known in full; None: it is.
     """
 
     kind: str
@@ -94,13 +95,13 @@ class JobOutput:
 
 @dataclass(frozen=True, slots=True)
 class Unrun:
-    """A line of a script, or of what it imports from its own folders, that didn't run.
+    """A line of a script, or of a module from its own folders, that didn't run.
 
     Attributes:
         file: name of the file.
-        line: its number.
-        text: what is there, without comments and spacing.
-        begun: whether the function that it is in was called.
+        line: number of the line.
+        text: text of the line, without comments and spacing.
+        begun: whether the function around it was called.
         handler: whether it handles an exception, or raises one.
     """
 
@@ -113,12 +114,12 @@ class Unrun:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of a script, or of what it imports from its own folders.
+    """A statement of a script, or of a module from its own folders.
 
     Attributes:
-        text: what is there, written in one way.
-        sets: names that it gives a value to, or decides the value of.
-        uses: names that decide what that is.
+        text: normalized text.
+        sets: names that it assigns, or whose value it decides.
+        uses: names that this value depends on.
     """
 
     text: str
@@ -131,18 +132,18 @@ class JobVersion:
     """A version of a job.
 
     Attributes:
-        script: what it is called.
-        outputs: in the order of the script.
-        inputs: kind and name of what it reads.
+        script: name of the script.
+        outputs: outputs in the order of the script.
+        inputs: kind and name of each input.
         ddl: statements that change tables.
-        problems: what keeps this from being complete.
-        looks: where it asks for rows, of which there are none.
-        unrun: lines that didn't run, neither without rows nor with one.
-        statements: all of its statements.
-        with_rows: the same version as it runs where it gets a made-up row wherever it asks for some; None: it doesn't,
-            or wasn't run so.
-        fails: what it fails with where there are no rows, as the other version does, too.
-        stopped: whether it ends itself before its last line, because of a made-up row.
+        problems: reasons why this version isn't known in full.
+        looks: places where the script asks for rows, which a dry run hasn't.
+        unrun: lines that ran neither without rows nor with one.
+        statements: all statements of the script.
+        with_rows: the same version in a run that gives a made-up row wherever the script asks for some; None: the
+            script asks for none, or wasn't run so.
+        fails: errors without rows that the other version has, too.
+        stopped: whether the script ends itself before its last line, because of a made-up row.
     """
 
     script: str
@@ -159,7 +160,7 @@ class JobVersion:
 
     @property
     def complete(self) -> bool:
-        """Whether all that it writes is known."""
+        """True if all outputs are known."""
         return not self.problems and all(output.reason is None for output in self.outputs)
 
 
@@ -211,7 +212,7 @@ def version_of(
     ddl: Iterable[str],
     problems: Iterable[tuple[str, str]],
 ) -> JobVersion:
-    """A version of what a dry run has reported."""
+    """Build a version from the reports of a dry run."""
     known = [JobProblem(script, text, fix) for text, fix in problems]
     read: list[JobOutput] = []
     for report in outputs:

@@ -1,4 +1,4 @@
-"""An Avro schema, `.avsc`: a record. Types become those that spark-avro reads them as."""
+"""Avro schema, `.avsc`: a record. Types become those that spark-avro reads them as."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _FULL = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
 def read_avro(document: Document) -> tuple[Field, ...]:
-    """The fields of a record.
+    """Parse the fields of a record.
 
     Raises:
-        DeclarationError: it isn't one, or names a type that it doesn't define.
+        DeclarationError: the document isn't a record, or names a type that it doesn't define.
     """
     type_, _, _ = _Avro(document).type(document.value, (), "", ())
     if not isinstance(type_, StructOf):
-        raise document.wrong(("type",), "is `record`: only a record has columns")
+        raise document.wrong(("type",), "must be `record`: only a record has columns")
     return type_.fields
 
 
@@ -52,13 +52,13 @@ class _Avro:
     def type(
         self, value: Any, path: Path, namespace: str, within: tuple[str, ...]
     ) -> tuple[DataType, bool, tuple[str, ...] | None]:
-        """The type, whether it may be null, and the symbols of an enum.
+        """Return the type, whether it may be null, and the symbols of an enum.
 
         Args:
-            value: of the document.
-            path: of it.
-            namespace: of names without one.
-            within: full names of the records around it.
+            value: a value of the document.
+            path: path of the value.
+            namespace: namespace of names that have none.
+            within: full names of the enclosing records.
         """
         if isinstance(value, list):
             return self._union(value, path, namespace, within)
@@ -176,5 +176,5 @@ class _Avro:
     def _decimal(self, given: Any, path: Path) -> DataType:
         precision, scale = given.get("precision"), given.get("scale", 0)
         if not isinstance(precision, int) or not isinstance(scale, int):
-            raise self._document.wrong((*path, "precision"), "is a whole number; so is `scale`")
+            raise self._document.wrong((*path, "precision"), "must be a whole number; so must `scale`")
         return Atom(f"decimal({precision},{scale})")

@@ -1,6 +1,6 @@
-"""A list of columns: `{"fields": [{"name": "id", "type": "bigint", "fields": […]}]}`, as OpenLineage's schema facet is.
+"""List of columns: `{"fields": [{"name": "id", "type": "bigint", "fields": […]}]}`, as in OpenLineage's schema facet.
 
-The list may also be the document, or be called `columns`. Besides OpenLineage's `name`, `type`, `description` and
+The list may also be the whole document, or be called `columns`. Besides OpenLineage's `name`, `type`, `description` and
 `fields`, a column may have `nullable`, `default`, `enum`, `unit` and `meaning`, and the document `partitioned_by`.
 """
 
@@ -16,10 +16,10 @@ _ELEMENT, _VALUE = "_element", "value"
 
 
 def read_columns(document: Document) -> tuple[tuple[Field, ...], tuple[str, ...] | None]:
-    """The columns, and by which the dataset is partitioned; None: not stated.
+    """Parse the columns and the partitioning of the dataset; None: not stated.
 
     Raises:
-        DeclarationError: they aren't as they have to be.
+        DeclarationError: the document has another form.
     """
     value = document.value
     if isinstance(value, list):
@@ -34,7 +34,7 @@ def read_columns(document: Document) -> tuple[tuple[Field, ...], tuple[str, ...]
 
 def _text(document: Document, value: Any, path: Path) -> str:
     if not isinstance(value, str) or not value:
-        raise document.wrong(path, "is the name of a column")
+        raise document.wrong(path, "must be the name of a column")
     return value
 
 
@@ -63,7 +63,7 @@ def _field(document: Document, value: Any, path: Path) -> Field:
 
 
 def _with_fields(type_: DataType, inner: tuple[Field, ...]) -> DataType:
-    """A type with the fields that are listed below it; an array's element and a map's value are one there."""
+    """A type with the fields that are listed below it; an array's element and a map's value are one field there."""
     if not inner:
         return type_
     word = type_.name if isinstance(type_, Atom) else ""

@@ -1,8 +1,8 @@
-"""A table of an ODCS data contract, 3.0 or 3.1, in YAML or JSON.
+"""Table of an ODCS data contract, 3.0 or 3.1, in YAML or JSON.
 
 A property's `physicalType` is its type, or else its `logicalType`. `required` and `primaryKey` mean that it is never
-null; `partitioned` and `partitionKeyPosition` have the partitioning. What the standard has no place for may be in
-`customProperties`: `unit`, `meaning` and `enum`.
+null; `partitioned` and `partitionKeyPosition` have the partitioning. `customProperties` may have `unit`, `meaning` and
+`enum`, which the standard has no field for.
 
 https://bitol-io.github.io/open-data-contract-standard/v3.1.0/
 """
@@ -20,14 +20,14 @@ _LOGICAL = {"integer": "bigint", "number": "double", "boolean": "boolean", "stri
 
 
 def read_contract_table(document: Document, table: str | None) -> tuple[tuple[Field, ...], tuple[str, ...] | None]:
-    """The columns of a table, and by which it is partitioned; None: not stated.
+    """Parse the columns and the partitioning of a table; None: not stated.
 
     Args:
         document: the contract.
-        table: its `name` or `physicalName`; None: the only one.
+        table: `name` or `physicalName` of the table; None: the only one.
 
     Raises:
-        DeclarationError: the contract hasn't that table, has several, or one that isn't as it has to be.
+        DeclarationError: the contract hasn't that table, has several, or the table has another form.
     """
     contract = document.object(document.value, ())
     tables = [(document.object(each, path), path) for each, path in document.items(contract.get("schema"), ("schema",))]

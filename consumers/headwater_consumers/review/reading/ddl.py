@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 _CREATE = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(CREATE|REPLACE)\b", re.IGNORECASE | re.DOTALL)
 _BEFORE, _AFTER = "CREATE TABLE t (", "\n)"
 _MOST_CHARACTERS = 262_144
-"""sqlglot takes some hundred times the memory of a text, before a column can be counted."""
+"""Longest DDL: sqlglot takes some hundred times the memory of a text, before a column can be counted."""
 _WORDS = {"timestamptz": "timestamp", "timestampntz": "timestamp_ntz"}
 
 
 def read_ddl(file: str, text: str) -> tuple[tuple[Field, ...], tuple[str, ...] | None]:
-    """The columns, and by which the table is partitioned; None: not stated.
+    """Parse the columns and the partitioning of a table; None: not stated.
 
     Args:
-        file: its name, for messages.
-        text: its content.
+        file: name of the file, for messages.
+        text: content of the file.
 
     Raises:
-        DeclarationError: it isn't DDL, is too long, or has no columns.
+        DeclarationError: the text isn't DDL, is too long, or has no columns.
     """
     if len(text) > _MOST_CHARACTERS:
         raise _wrong(
@@ -44,7 +44,7 @@ def read_ddl(file: str, text: str) -> tuple[tuple[Field, ...], tuple[str, ...] |
     from sqlglot.errors import SqlglotError
 
     whole = _CREATE.match(text) is not None
-    # A statement that sqlglot can't parse, it logs, and keeps as a text.
+    # sqlglot logs a statement that it can't parse, and keeps it as a text.
     logger = logging.getLogger("sqlglot")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -91,7 +91,7 @@ def _columns_and_partitions(
     parts: list[str] = []
     for each in () if by is None else by.this.expressions:
         if isinstance(each, exp.ColumnDef):
-            # A column that stands nowhere else, as Hive has it.
+            # A column that is only declared here, as in Hive.
             fields.append(_field(file, each, lines))
             parts.append(each.name)
         else:
@@ -102,7 +102,7 @@ def _columns_and_partitions(
 
 
 class _Lines:
-    """The lines of columns: of each name the next place where it stands as a word."""
+    """Lines of columns: for each name the next place where it occurs as a word."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at, self._line = text.lower(), 0, 1
@@ -168,7 +168,7 @@ def _type(file: str, type_: exp.DataType, line: int, lines: _Lines) -> DataType:
 
 @cache
 def _word(type_: exp.DType) -> str:
-    """A type without parameters as Spark writes it. Of thousands of columns, most have one of few."""
+    """A type without parameters as Spark writes it. Cached: thousands of columns have few different types."""
     from sqlglot import exp
 
     return exp.DataType(this=type_).sql("spark").lower()

@@ -1,4 +1,4 @@
-"""JSON with the line of each value; values as they have to be, or what is wrong with them."""
+"""JSON with the line of each value; accessors that check values and report mistakes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
-from headwater_consumers.declaring.marks import marked
 from headwater_consumers.declaring.problems import DeclarationError, Path, Problem
+from headwater_consumers.declaring.yaml_lines import parse_yaml
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+)')
 _DEEPEST = 200
@@ -19,11 +19,11 @@ class Document:
     """A JSON document, for reading by path.
 
     Args:
-        file: its name, for messages.
-        text: its content.
+        file: name of the file, for messages.
+        text: content of the file.
 
     Raises:
-        DeclarationError: it isn't JSON, has a key twice, or is nested too deep.
+        DeclarationError: the text isn't JSON, has a key twice, or is nested too deep.
     """
 
     def __init__(self, file: str, text: str) -> None:
@@ -37,58 +37,58 @@ class Document:
         except RecursionError as error:
             raise DeclarationError([Problem(file, 1, (), f"nested deeper than {_DEEPEST} levels")]) from error
         except ValueError as error:
-            # A whole number of thousands of digits.
+            # An integer with thousands of digits.
             raise DeclarationError([Problem(file, 1, (), f"not JSON: {error}")]) from error
         self._locate(text)
 
     def line(self, path: Path) -> int:
-        """The line that a value begins in; of a value of an object, the one of its key."""
+        """Line that a value begins in; for a value of an object, the line of its key."""
         while path and path not in self._lines:
             path = path[:-1]
         return self._lines.get(path, 1)
 
     def wrong(self, path: Path, message: str) -> DeclarationError:
-        """The error to raise for a value that is wrong, with file, line and field."""
+        """Error to raise for a wrong value, with file, line and field."""
         return DeclarationError([Problem(self.file, self.line(path), path, message)])
 
     def object(self, value: Any, path: Path) -> Mapping[str, Any]:
-        """The value, an object. Where references lead to the same ones over and over, that ends."""
+        """Return the value as an object. Fails after too many, so endless references end."""
         self._objects += 1
         if self._objects > _MOST_OBJECTS:
             raise self.wrong(path[:8], f"has more than {_MOST_OBJECTS:,} objects, references followed")
         if not isinstance(value, dict):
-            raise self.wrong(path, "is an object")
+            raise self.wrong(path, "must be an object")
         return value
 
     def items(self, value: Any, path: Path) -> Iterator[tuple[Any, Path]]:
-        """The items of the value, a list, each with its path."""
+        """Items of the value, a list, each with its path."""
         if not isinstance(value, list):
-            raise self.wrong(path, "is a list")
+            raise self.wrong(path, "must be a list")
         return ((item, (*path, index)) for index, item in enumerate(value))
 
     def name(self, of: Mapping[str, Any], path: Path) -> str:
         """The `name` of a column."""
         name = of.get("name")
         if not isinstance(name, str) or not name:
-            raise self.wrong((*path, "name"), "is the column's name, a text" if "name" in of else "is missing")
+            raise self.wrong((*path, "name"), "must be the column's name, a text" if "name" in of else "is missing")
         return name
 
     def text(self, of: Mapping[str, Any], key: str, path: Path) -> str | None:
-        """A text; None where it isn't there, is null or empty."""
+        """Text of a key; None where it is missing, null or empty."""
         value = of.get(key)
         if value is not None and not isinstance(value, str):
-            raise self.wrong((*path, key), "is a text")
+            raise self.wrong((*path, key), "must be a text")
         return value or None
 
     def flag(self, of: Mapping[str, Any], key: str, path: Path) -> bool | None:
-        """True or false; None where it isn't there."""
+        """Boolean of a key; None where it is missing."""
         value = of.get(key)
         if value is not None and not isinstance(value, bool):
-            raise self.wrong((*path, key), "is true or false")
+            raise self.wrong((*path, key), "must be true or false")
         return value
 
     def enum(self, value: Any, path: Path) -> tuple[str, ...] | None:
-        """The values that a column may have, as text; None for None."""
+        """Values that a column may have, as text; None for None."""
         if value is None:
             return None
         return tuple(sorted({shown(item) for item, _ in self.items(value, path) if item is not None}))
@@ -130,23 +130,23 @@ class Document:
 
 
 class YamlDocument(Document):
-    """The same of YAML.
+    """A YAML document, for reading by path.
 
     Raises:
-        DeclarationError: it isn't YAML, or not one document.
+        DeclarationError: the text isn't YAML, or has several documents.
     """
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self._objects = 0
-        self._marked = marked(file, text)
-        self.value = self._marked.value
+        self._located = parse_yaml(file, text)
+        self.value = self._located.value
 
     def line(self, path: Path) -> int:
-        """The line that a value begins in."""
-        return self._marked.line(path)
+        """Line that a value begins in."""
+        return self._located.line(path)
 
 
 def shown(value: Any) -> str:
-    """A value of an enum as text: a text as it is, any other as JSON."""
+    """A value of an enum as text: a text unchanged, any other as JSON."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -1,4 +1,4 @@
-"""A file of any format that is taken ⇒ its schema."""
+"""A file of any supported format ⇒ its schema."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from headwater_consumers.review.schema import (
 )
 
 MOST_COLUMNS = 20_000
-"""Fields within others included. More are a mistake, or references that multiply."""
+"""Most columns, nested ones included. More are a mistake, or references that multiply."""
 _ALL = (NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION)
 _FORMATS = "Spark's StructType, an Avro record, a JSON Schema, a list of columns, a data contract or DDL"
 # A key at the top of a document, whether it is YAML or JSON.
@@ -36,21 +36,21 @@ _CONTRACT = re.compile(
 
 
 def read_schema(file: str, text: str, table: str | None = None) -> Schema:
-    """The schema of a file; its content shows which format it is.
+    """Read the schema of a file; its content shows its format.
 
     Args:
-        file: its name, for messages.
-        text: its content.
-        table: of a data contract, which of its tables; None: the only one.
+        file: name of the file, for messages.
+        text: content of the file.
+        table: table of a data contract; None: the only one.
 
     Raises:
-        DeclarationError: it is of no format that is taken, or something is wrong with it: with line and field.
+        DeclarationError: the format is unknown, or the file has mistakes: with line and field.
     """
     try:
         fields, states, partitioning = _read(file, text.removeprefix("\ufeff"), table)
         if not fields:
             raise DeclarationError([Problem(file, 1, (), "has no columns")])
-        # Before each gets its type as a text, which has those of all within it.
+        # Checked before types become texts: each text has those of all its fields.
         if next(islice(within(fields), MOST_COLUMNS, None), None) is not None:
             raise DeclarationError([Problem(file, 1, (), f"has more than {MOST_COLUMNS:,} columns")])
         schema = schema_of(file, fields, states, partitioning)

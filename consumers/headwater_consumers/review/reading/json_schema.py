@@ -1,6 +1,6 @@
-"""A JSON Schema of an object. Its properties are columns; one that isn't required may be missing, so null.
+"""JSON Schema of an object. Its properties are columns; one that isn't required may be missing, so null.
 
-`unit`, `x-unit`, `meaning` and `x-meaning` are taken beside the keywords of JSON Schema. References go within the file.
+`unit`, `x-unit`, `meaning` and `x-meaning` are read beside the keywords of JSON Schema. References go within the file.
 A property that may be of several types has all of them as its type, in order of name.
 """
 
@@ -21,16 +21,16 @@ _DEEPEST = 40
 
 
 def read_json_schema(document: Document) -> tuple[Field, ...]:
-    """The properties of an object, or of the objects of an array.
+    """Parse the properties of an object, or of the objects of an array.
 
     Raises:
-        DeclarationError: it describes none, or has what columns can't be made of.
+        DeclarationError: the schema describes no object, or has something that no column can have.
     """
     type_ = _JsonSchema(document).type(document.value, (), ())
     if isinstance(type_, ArrayOf):
         type_ = type_.element
     if not isinstance(type_, StructOf):
-        raise document.wrong(("type",), "is `object`, with `properties`: only an object has columns")
+        raise document.wrong(("type",), "must be `object`, with `properties`: only an object has columns")
     return type_.fields
 
 
@@ -39,7 +39,7 @@ class _JsonSchema:
         self._document = document
 
     def type(self, value: Any, path: Path, within: tuple[str, ...]) -> DataType:
-        """The type that a schema describes, without null."""
+        """Type that a schema describes, without null."""
         schema, path, within = self._merged(value, path, within)
         if within and within.count(within[-1]) > 1:
             return Atom(f"recursive {within[-1]}")
@@ -113,7 +113,7 @@ class _JsonSchema:
         return StructOf(tuple(fields))
 
     def may_be_null(self, value: Any, path: Path, depth: int = 0) -> bool:
-        """Whether a schema takes null."""
+        """Return whether a schema allows null."""
         schema, path, _ = self._merged(value, path, ())
         kinds = schema.get("type")
         values = [item for item, _ in self._document.items(schema.get("enum", []), (*path, "enum"))]
@@ -129,7 +129,7 @@ class _JsonSchema:
     def _merged(
         self, value: Any, path: Path, within: tuple[str, ...]
     ) -> tuple[Mapping[str, Any], Path, tuple[str, ...]]:
-        """A schema with what it refers to, and all that it is made of; where that stands, and the references around."""
+        """Merge a schema with its references and `allOf` parts; also return its path, and the references around it."""
         if value is True or value == {}:
             return {"type": "string", "description": "any value"}, path, within
         schema = self._document.object(value, path)

@@ -13,10 +13,10 @@ from headwater_consumers.review.reading.document import Document
 
 
 def read_spark(document: Document) -> tuple[Field, ...]:
-    """The columns of a StructType.
+    """Parse the columns of a StructType.
 
     Raises:
-        DeclarationError: it isn't one.
+        DeclarationError: the document isn't a StructType.
     """
     return _fields(document, document.value, ())
 

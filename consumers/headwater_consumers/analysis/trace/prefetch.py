@@ -1,7 +1,7 @@
-"""What the next hops will ask, asked at once: a statement takes a millisecond or two, whatever is in it.
+"""Batched look-up for the next hops: a statement takes a millisecond or two, whatever its size.
 
-What is found is kept where the parts of a trace look for it: datasets, queries and plans by those who asked, segments
-among those that were read whole (`micro_batches.load`), and where in them to look as guides of searches.
+Results go to the caches that the parts of a trace use: datasets, queries and plans to those of their callers, segments
+to those that were read whole (`micro_batches.load`), and offsets within segments to the guides of searches.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from headwater_consumers.graph.segments import segment
 KEEP_STATE: Final = frozenset({"AGGREGATE", "GROUP_DEPENDENCY", "WINDOW_DEPENDENCY", "JOIN_DEPENDENCY"})
 """Steps of plans that keep state."""
 DROP_RECORDS: Final = {"FILTER_DEPENDENCY": "filter", "JOIN_DEPENDENCY": "join"}
-"""Steps of plans that may leave a record out, and what they are called."""
+"""Steps of plans that may leave a record out, and their names in sentences."""
 _MOST_LOOKED_AT: Final = 32
-"""Segments of a query; of one with more, they are searched instead."""
+"""Most segments of a query to read; if it has more, they are searched instead."""
 _MOST_SEGMENTS: Final = 64
 _MOST_OFFSETS: Final = 16
 
 
-class Ahead(NamedTuple):
-    """What was found.
+class Prefetched(NamedTuple):
+    """Result of a batched look-up.
 
     Attributes:
-        datasets: properties, and whether anything reads and writes it, of each.
-        plans: number, whether it is complete, and which of these kinds of steps it has, of each.
+        datasets: properties, and whether anything reads and writes it, of each dataset.
+        plans: number, whether it is complete, and the asked kinds of steps that it has, of each plan.
         users: key of the dataset, whether batch runs read it (backwards: write it), and the queries that do, of each.
     """
 
@@ -42,7 +42,7 @@ class Ahead(NamedTuple):
     users: Sequence[tuple[str, bool, Sequence[Mapping[str, Any]]]]
 
 
-def ahead(
+def prefetch(
     tx: Transaction,
     *,
     datasets: Iterable[str] = (),
@@ -50,16 +50,16 @@ def ahead(
     users: Iterable[str] = (),
     wants: Iterable[tuple[str, Spans]] = (),
     backward: bool = False,
-) -> Ahead:
-    """Ask.
+) -> Prefetched:
+    """Look up datasets, plans and users in one statement.
 
     Args:
-        tx: the transaction.
-        datasets: keys of those whose names are wanted.
-        plans: keys, and keys of the datasets that they write.
+        tx: transaction to read in.
+        datasets: keys of datasets whose names are wanted.
+        plans: keys of plans, and keys of the datasets that they write.
         users: keys of the datasets whose readers (backwards: writers) are wanted.
-        wants: offsets that will be looked for in micro-batches: key of the dataset, and spans.
-        backward: which way the trace goes.
+        wants: offsets that will be searched for in micro-batches: key of the dataset, and spans.
+        backward: direction of the trace.
     """
     used, identities = RelType.PRODUCED if backward else RelType.CONSUMED, Identities.of(tx)
     row = tx.one(
@@ -83,11 +83,11 @@ def ahead(
         keep(tx, properties)
         guide = Guide(properties["start"], partition, first, end, begins)
         add_guide(tx, properties["query"], identities.shown(dataset), used.value, guide)
-    return Ahead(row["datasets"], row["plans"], row["users"])
+    return Prefetched(row["datasets"], row["plans"], row["users"])
 
 
 def _wants(wants: Iterable[tuple[str, Spans]]) -> list[dict[str, Any]]:
-    """One partition of each will do: mostly the same micro-batches have them all."""
+    """One partition for each dataset is enough: mostly the same micro-batches have them all."""
     offsets: dict[tuple[str, int], set[int]] = defaultdict(set)
     for dataset, spans in wants:
         if spans:

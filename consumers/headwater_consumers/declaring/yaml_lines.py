@@ -1,8 +1,8 @@
 """YAML as plain values, with the line that each began in.
 
-PyYAML's parser gives events, in C where libyaml is there (decisions: pyyaml). Text, numbers, booleans and null are made
-of them here; nothing else is, so no file makes an object. The events are read one by one: PyYAML's own tree of nodes
-is made by a recursion in C that a file of many brackets ends with the process.
+PyYAML's parser gives events, in C where libyaml is installed (decisions: pyyaml). Text, numbers, booleans and null are
+made from them here; no other tag is, so no file creates an object. The events are read one by one: PyYAML builds its
+own tree of nodes by a recursion in C, which crashes the process on a file of many brackets.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from headwater_consumers.declaring.problems import DeclarationError, Path, Probl
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_VALUES = 5_000_000
-"""Values of one file. Aliases repeat what they stand for, so that a few lines could be billions."""
+"""Most values of a file. Aliases repeat their anchors, so that a few lines could be billions of values."""
 _DEEPEST: Final = 60
 _TAB: Final = re.compile(r" *\t")
 _COMMENT: Final = re.compile(r":\s+(#[\w-]+)\s*$")
-"""What was meant as a value, `on_call: #flights`; a space behind `#` makes it a comment that is one."""
+"""Comment that was meant as a value, `on_call: #flights`; a space behind `#` makes it a real comment."""
 _DATE: Final = "tag:yaml.org,2002:timestamp"
 
 Lines: TypeAlias = "int | tuple[int, dict[str | int, Lines]]"
-"""The line that a value began in, from 1; of a mapping or list also those of its values, by key or index. The line of
-a mapping's value is that of its key."""
+"""Line that a value began in, from 1; for a mapping or list also those of its values, by key or index. The line
+of a mapping's value is that of its key."""
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """A document.
+class LocatedDocument:
+    """A YAML or JSON document with the line of each value.
 
     Attributes:
-        value: its dicts, lists, texts, numbers, booleans and None. What an alias stands for is there once.
-        lines: where each is.
+        value: dicts, lists, texts, numbers, booleans and None. An alias and its anchor share one value.
+        lines: line of each value, by path.
     """
 
     value: Any
     lines: Lines
 
     def line(self, path: Path) -> int:
-        """The line of a path, or of the nearest that is there above it."""
+        """Line of a path, or of its nearest ancestor in the document."""
         here = self.lines
         for step in path:
             if isinstance(here, int) or step not in here[1]:
@@ -52,11 +52,11 @@ class Marked:
         return here if isinstance(here, int) else here[0]
 
 
-def marked(file: str, text: str) -> Marked:
-    """The one document of a YAML text.
+def parse_yaml(file: str, text: str) -> LocatedDocument:
+    """Parse the one document of a YAML text.
 
     Raises:
-        DeclarationError: it isn't YAML, has a key twice, or more than a file may have.
+        DeclarationError: the text isn't YAML, has a key twice, or more values than a file may have.
     """
     try:
         return _Reading(file, text).document()
@@ -73,12 +73,12 @@ def marked(file: str, text: str) -> Marked:
 
 @dataclass(slots=True)
 class _Value:
-    """What an event and those within it make.
+    """Value made from an event and those nested in it.
 
     Attributes:
-        value: it.
-        lines: where it is.
-        size: how many values it has, itself included.
+        value: the value.
+        lines: line of each value in it, by path.
+        size: number of values in it, itself included.
     """
 
     value: Any
@@ -95,16 +95,16 @@ class _Reading:
         self._anchors: dict[str, _Value] = {}
         self._size = 0
 
-    def document(self) -> Marked:
+    def document(self) -> LocatedDocument:
         next(self._events)  # the stream begins
         if isinstance(next(self._events), yaml.StreamEndEvent):
-            return Marked(None, 1)
+            return LocatedDocument(None, 1)
         found = self._value(next(self._events), ())
         next(self._events)  # the document ends
         following = next(self._events)
         if not isinstance(following, yaml.StreamEndEvent):
             raise self._error(following, (), "a file is one YAML document, and here a second one begins")
-        return Marked(found.value, found.lines)
+        return LocatedDocument(found.value, found.lines)
 
     def _value(self, event: Any, path: Path) -> _Value:
         if len(path) > _DEEPEST:
@@ -176,7 +176,7 @@ class _Reading:
         tag = event.tag
         if tag is None or tag == "!":
             tag = self._plain.resolve(yaml.ScalarNode, text, event.implicit)
-        # A date stays the text that it is: nothing here is a date.
+        # A date stays a text: nothing here is a date.
         if tag == _DATE:
             return text
         try:
