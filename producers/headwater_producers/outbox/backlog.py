@@ -23,7 +23,7 @@ _MAX_OWED: Final = 100
 
 
 class WhenFull(StrEnum):
-    """What gives way when there is no room."""
+    """Overflow policy of an outbox: the events that are dropped when it is full."""
 
     DROP_NEWEST = "drop_newest"
     DROP_OLDEST = "drop_oldest"
@@ -119,12 +119,12 @@ class Backlog:
 
     @property
     def any_unwritten(self) -> bool:
-        """Whether there are any."""
+        """True while some events are in memory only."""
         return bool(self._unwritten)
 
     @property
     def unwritten_count(self) -> int:
-        """How many there are."""
+        """Number of events that are in memory only."""
         return len(self._unwritten)
 
     def written(self, records: Iterable[Numbered]) -> None:
@@ -239,7 +239,7 @@ class Backlog:
 
     @property
     def events(self) -> int:
-        """How many events are held."""
+        """Number of events held, in memory and on disk."""
         return len(self._unwritten) + self.store.count + sum(store.count for store in self.adopted)
 
     @property

@@ -1,4 +1,4 @@
-"""What an outbox raises.
+"""Errors of the outbox.
 
 LineageError
 └── OutboxError

@@ -11,18 +11,18 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histo
 
 
 class DropReason(StrEnum):
-    """Why an event was given up: `reason` of the dropped counter."""
+    """Reason for which an event was dropped: label `reason` of the dropped counter."""
 
     FULL = "full"
     TOO_LARGE = "too_large"
 
 
 class Holder(Protocol):
-    """What holds events."""
+    """Holder of events whose number and size are exported as gauges."""
 
     @property
     def events(self) -> int:
-        """How many."""
+        """Number of events held."""
 
     @property
     def bytes(self) -> int:

@@ -29,16 +29,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OutboxFigures:
-    """What an outbox has done so far.
+    """Snapshot of an outbox's state and counters.
 
     Attributes:
-        folder: where it is.
-        events: held, with those of dead outboxes that it took over.
-        bytes: their size.
-        unwritten: of the events, those that are in memory only.
-        relayed: acknowledged by Kafka, and removed.
-        dropped: refused or given up.
-        disk_problem: why the disk doesn't take what is unwritten.
+        folder: the outbox's folder.
+        events: events held, including those of dead outboxes that it took over.
+        bytes: size of these events.
+        unwritten: number of these events that are in memory only.
+        relayed: events acknowledged by Kafka, and removed.
+        dropped: events refused or given up.
+        disk_problem: reason for which unwritten events can't be written to disk; None while the disk takes them.
     """
 
     folder: str
@@ -107,16 +107,19 @@ class Outbox:
 
     @property
     def problem(self) -> str | None:
-        """Why events don't reach Kafka, where that is known."""
+        """Reason for which events don't reach Kafka; None while no problem is known."""
         return self._publisher.problem
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """As `Publisher.max_event_bytes`."""
+        """Return the largest size of an event that Kafka takes; see `Publisher.max_event_bytes`."""
         return self._publisher.max_event_bytes(timeout_seconds)
 
     @property
     def lost(self) -> int:
-        """How many of its own events it took and gave up: too large for Kafka, or the oldest when it was full."""
+        """Number of its own events that were accepted and then dropped.
+
+        Dropped are events too large for Kafka, and the oldest events of a full outbox.
+        """
         return self._backlog.lost
 
     def figures(self) -> OutboxFigures:
@@ -181,7 +184,7 @@ class OutboxSink:
         return self._logged(self._outbox.await_relayed(timeout_seconds))
 
     def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
-        """The same, for as long as Kafka acknowledges something; see `KeepingSink`."""
+        """Wait like `flush`, for as long as Kafka goes on acknowledging events; see `KeepingSink`."""
         deadline = self._clock() + timeout_seconds
         acknowledged = -1
         while True:
@@ -219,16 +222,16 @@ class OutboxSink:
 
     @property
     def lost(self) -> int:
-        """How many events were given up after they were taken."""
+        """Number of events that were accepted and then dropped."""
         return self._outbox.lost
 
     @property
     def outbox(self) -> OutboxFigures:
-        """What it holds, and has done."""
+        """Snapshot of the outbox's state and counters."""
         return self._outbox.figures()
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """What Kafka takes; see `SizedSink`."""
+        """Return the largest size of an event that Kafka takes; see `SizedSink`."""
         return self._outbox.max_event_bytes(timeout_seconds)
 
     def await_durable(self, timeout_seconds: float) -> int:

@@ -37,11 +37,11 @@ _RETRY_SECONDS: Final = 30.0
 
 @dataclass(slots=True)
 class _Progress:
-    """How far a file has been relayed.
+    """Relay progress of one outbox file.
 
     Attributes:
-        after: all up to this number were given to the publisher.
-        again_at: when those that failed are tried again, by the monotonic clock; None: none has failed.
+        after: number of the last event that was given to the publisher.
+        again_at: time of the next retry of failed events, by the monotonic clock; None: none has failed.
     """
 
     after: int = 0
@@ -171,7 +171,7 @@ class Relay:
         return batch
 
     def _await_outcome(self) -> list[FailedEvent] | None:
-        """What failed of what the publisher has; None: the relay is being stopped, so what became of it isn't known."""
+        """Wait for the publisher and return the failed events; None if the relay stops first."""
         failed: list[FailedEvent] = []
         while not self._stopping.is_set():
             try:

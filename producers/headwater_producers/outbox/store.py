@@ -80,10 +80,10 @@ class Store:
 
     @classmethod
     def create_below(cls, folder: Path) -> Self:
-        """The same in a folder that is made if it is missing, for its owner alone.
+        """Create a store in a folder, which is made if it is missing, readable by its owner alone.
 
         Raises:
-            OutboxUnusableError: there can't be one.
+            OutboxUnusableError: the folder or the file can't be made.
         """
         while True:
             try:
@@ -148,11 +148,11 @@ class Store:
 
     @property
     def is_there(self) -> bool:
-        """Whether the file can still be found: what is written to a removed file is lost with the process."""
+        """True while the file still exists: writes to a removed file are lost with the process."""
         return self.path.exists()
 
     def numbers(self) -> list[int]:
-        """Of all events in it, in order."""
+        """List the numbers of all stored events, in order."""
         with self._counting:
             return list(self._sizes)
 

@@ -1,4 +1,4 @@
-"""What `publish` can raise besides the errors of the contract and of Kafka in `headwater_schemas.errors`.
+"""Errors that `publish` can raise, besides those of the contract and of Kafka in `headwater_schemas.errors`.
 
     LineageError
     └── PublisherError

@@ -137,7 +137,10 @@ class Ledger:
         return True
 
     def note(self, problem: str, *, refusal: CredentialsRefusedError | None = None) -> None:
-        """Why nothing arrives, until something does. A refusal ends waiting; delivery goes on being tried."""
+        """Record the reason why nothing is delivered, until something is.
+
+        A refusal ends waiting; delivery is still retried.
+        """
         with self._changed:
             if self._refusal is not None and refusal is None:
                 return  # a broker that hangs up after refusing adds nothing
@@ -147,7 +150,7 @@ class Ledger:
 
     @property
     def problem(self) -> str | None:
-        """Why nothing arrives; None where nothing is known to be wrong."""
+        """Reason why nothing is delivered; None while no problem is known."""
         with self._changed:
             return self._problem
 
@@ -159,16 +162,16 @@ class Ledger:
 
     @property
     def failed(self) -> int:
-        """How many events have failed so far."""
+        """Number of events that have failed so far."""
         return self._failed
 
     def waiting_since(self) -> float | None:
-        """When the oldest outstanding event was taken, by the clock; None where none is."""
+        """Return the time at which the oldest outstanding event was accepted, by the clock; None without any."""
         with self._changed:
             return next(iter(self._outstanding.values())).taken_at if self._outstanding else None
 
     def outstanding(self) -> int:
-        """How many events are on their way."""
+        """Return the number of events that are still being delivered."""
         with self._changed:
             return len(self._outstanding)
 

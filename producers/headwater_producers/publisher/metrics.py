@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histo
 
 
 class FailureKind(StrEnum):
-    """Why an event failed, coarsely: `reason` of the failed counter."""
+    """Coarse class of a delivery failure: label `reason` of the failed counter."""
 
     TOO_LARGE = "too_large"
     NOT_AUTHORIZED = "not_authorized"

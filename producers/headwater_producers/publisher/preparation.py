@@ -37,10 +37,10 @@ _ADMIN_TIMEOUT_SECONDS = 10.0
 
 
 class Note(Protocol):
-    """Where a problem is noted (`Ledger.note`)."""
+    """Callback that records a delivery problem (`Ledger.note`)."""
 
     def __call__(self, problem: str, *, refusal: CredentialsRefusedError | None = None) -> None:
-        """Why nothing arrives."""
+        """Record the reason why nothing is delivered."""
 
 
 class Preparation:

@@ -120,12 +120,12 @@ class Publisher:
 
     @property
     def failed(self) -> int:
-        """How many events have failed so far."""
+        """Number of events that have failed so far."""
         return self._ledger.failed
 
     @property
     def problem(self) -> str | None:
-        """Why nothing arrives; None where nothing is known to be wrong."""
+        """Reason why nothing is delivered; None while no problem is known."""
         return self._ledger.problem
 
     def flush(self, timeout_seconds: float) -> FlushReport:

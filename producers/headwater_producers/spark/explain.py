@@ -105,15 +105,15 @@ class LineageExplanation:
 def explain_lineage(
     df: DataFrame, *, settings: PlanSettings | None = None, encoded: bool = False
 ) -> LineageExplanation:
-    """Which input fields each column of `df` comes from, and which influence it.
+    """Explain the column lineage of `df`: the input fields that each column comes from, and those that influence it.
 
-    Nothing is run, written or sent; streaming frames that aren't started work as well. Never raises for a plan: what
-    isn't understood makes the explanation incomplete, with a reason.
+    Nothing is run, written or sent; streaming frames that aren't started work as well. Never raises for a plan: parts
+    that aren't understood make the explanation incomplete, with a reason.
 
     Args:
         df: a DataFrame of a classic session (Spark Connect has no plan to look at).
         settings: see `PlanSettings`.
-        encoded: whether members of what is encoded, such as JSON, are outputs as well, and those of a map by their key.
+        encoded: True to output members of encoded values, such as JSON, as well, and members of a map by their key.
 
     Raises:
         TypeError: `df` is of a Spark Connect session, or no DataFrame.
@@ -162,7 +162,7 @@ class _Transposed:
 
 
 def _before_transposing(asked: Any) -> _Transposed | None:
-    """What a frame is the transpose of, by the JVM's plan that it was asked for by; None where it is none."""
+    """Return the plan and index column that a transposed frame was made from; None where the plan is no transpose."""
     if class_name(asked) != "UnresolvedTranspose":
         return None
     # Without an index column it is the first.
@@ -288,7 +288,7 @@ def text_table(explanation: LineageExplanation) -> str:
 
 
 def html_table(explanation: LineageExplanation) -> str:
-    """The same as HTML: an output named once, the namespace of an input when pointed at."""
+    """Render an explanation as HTML: each output named once, the namespace of an input as a tooltip."""
     head = "".join(f'<th style="{_CELL}">{cell}</th>' for cell in HEAD)
     rows = list(_rows(explanation))
     body = "".join(_html_row(row) for row in rows[:MAX_HTML_ROWS])
@@ -345,7 +345,7 @@ def _one_line(cell: str) -> str:
 
 
 def _width(cell: str) -> int:
-    """How many places a terminal gives it: two to each wide character, none to what stands above another."""
+    """Return the width of a cell in a terminal: two columns for each wide character, none for a combining one."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in cell)
 
 

@@ -63,11 +63,14 @@ class BackfillTask:
     unrecoverable: list[int] = field(default_factory=list)
 
     def wants(self, planned_at: datetime | None) -> bool:
-        """Whether a micro-batch is one of those meant."""
+        """Return True if a micro-batch, by its planned time, belongs to this task."""
         return planned_at is None or self.before is None or planned_at < self.before
 
     def missing(self, now: datetime) -> list[Gap]:
-        """What is gone or couldn't be rebuilt, unless it was emitted before; to be asked when all were tried."""
+        """List the gaps: batch ids that are gone or couldn't be rebuilt, and weren't emitted before.
+
+        Call it after the last attempt to rebuild one.
+        """
         at_start = self.reason is EmissionReason.START
         emitted = self.noted if at_start and self.noted is not None else -1
         found = spans(batch for batch in self.unrecoverable if batch > emitted)
@@ -138,7 +141,7 @@ class Backfill:
         self._guarded(run, lambda run, log: self._add(run, log, batches, EmissionReason.CHECKPOINT))
 
     def committed(self, run: StreamRun, reason: EmissionReason) -> None:
-        """What a query has committed since the last that was emitted."""
+        """Emit the micro-batches that a query has committed since the last emitted one."""
         self._guarded(run, lambda run, log: self._unemitted(run, log, reason))
 
     def ended(self, run: StreamRun, reason: EmissionReason) -> None:
@@ -214,9 +217,9 @@ class Backfill:
             work.run.left_out.append(batch_id)
 
     def _with_writes(self, work: BackfillTask, entry: IntervalEntry, at: datetime) -> IntervalEntry:
-        """What the run was seen to write in a micro-batch: of foreachBatch, its checkpoint knows no outputs.
+        """Add to an entry the writes observed inside a foreachBatch call, whose outputs the checkpoint doesn't hold.
 
-        Not of the one that it has failed in: another start may have committed that, with writes of its own.
+        The micro-batch in which the run failed gets none: another start may have committed it, with writes of its own.
         """
         run, batch_id = work.run, entry.batch_id
         if work.reason is EmissionReason.FAILURE and batch_id == max(run.called, default=None):
@@ -249,7 +252,7 @@ class Backfill:
             self._store.write(run.query_id, run.chain.sent(last))
 
     def _miss(self, work: BackfillTask) -> None:
-        """What can't be recovered is a gap."""
+        """Record a gap for each range of micro-batches that can't be recovered."""
         for gap in work.missing(datetime.now(UTC)):
             work.run.gaps.append(gap)
             self._gaps.add(gap)

@@ -1,4 +1,4 @@
-"""What became of batch writes whose driver is gone, by the logs of the tables that they were to write."""
+"""Outcomes of batch writes whose driver is gone, by the logs of their target tables."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class NothingKept:
 
 
 def location(dataset: DatasetRef) -> str:
-    """Where a dataset lies that is named by its path, as Hadoop has it."""
+    """Return the Hadoop path of a dataset that is named by its path."""
     if dataset.namespace == "file":
         return dataset.name
     # Hadoop's connector for S3 has a scheme of its own.
@@ -89,12 +89,12 @@ def location(dataset: DatasetRef) -> str:
 
 
 def became_of(write: LeftWrite, files: TextFiles, current: CurrentMetadata | None = None) -> WriteOutcome:
-    """What became of a write. Never raises: a log that can't be read shows nothing.
+    """Determine the outcome of a write. Never raises: a log that can't be read gives no verdict.
 
     Args:
-        write: which.
-        files: to read the table's log with.
-        current: of Iceberg's tables in the catalogs of a session; None: there is no session.
+        write: the write whose driver is gone.
+        files: reader of the table's log.
+        current: current metadata of Iceberg tables in the catalogs of a session; None: there is no session.
     """
     if len(write.targets) != 1:
         return unknown("it was to write several datasets" if write.targets else "where it was to write isn't known")

@@ -119,7 +119,7 @@ class OpenWrites:
                 remove_locked(path, connection)
 
     def _of_this_job(self, path: Path, connection: sqlite3.Connection) -> list[KeptWrite] | None:
-        """What a file has; None where it is another job's, and not so old that nobody waits for it."""
+        """Read the open writes of a file; None where another job may still claim them."""
         try:
             rows = connection.execute(
                 "SELECT tenant, namespace, job, start, plan, seen, claimed FROM writes"

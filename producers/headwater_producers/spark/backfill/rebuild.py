@@ -171,13 +171,13 @@ def _at_most(use: DatasetUse) -> DatasetUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryIdentity:
-    """What all events of one query have in common.
+    """Fields that all events of one query share.
 
     Attributes:
-        tenant, job, query_id: what the query is known by in the graph.
+        tenant, job, query_id: the query's key in the graph.
         producer: URI of this code.
-        query_name, checkpoint_location: where known.
-        reason: why it is emitted now.
+        query_name, checkpoint_location: None where unknown.
+        reason: reason of the current emission.
     """
 
     tenant: str

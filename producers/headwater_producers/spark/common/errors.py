@@ -1,4 +1,4 @@
-"""What `attach` and `Capture` raise, and what is raised where a checkpoint is read.
+"""Errors of `attach`, of `Capture`, and of reading checkpoints.
 
     CaptureError
     ├── CaptureSettingsError     (also a ValueError) a setting is missing, unknown or of the wrong form
@@ -37,7 +37,7 @@ class CheckpointError(ValueError):
 
 
 class UnknownOriginError(CheckpointError):
-    """Which dataset a source is isn't known; `source` is its index, `known` what it may be."""
+    """Unknown dataset of a checkpoint's source; `source` is the source's index, `known` the candidates."""
 
     def __init__(self, source: int, sort: str, known: Sequence[DatasetRef]) -> None:
         names = ", ".join(f"{each.namespace} {each.name}" for each in known)

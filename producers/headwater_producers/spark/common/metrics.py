@@ -11,19 +11,19 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge
 
 
 class Queue(Protocol):
-    """What callbacks wait in."""
+    """Queue of callbacks whose length and size are exported as gauges."""
 
     @property
     def waiting(self) -> int:
-        """How many."""
+        """Number of callbacks that wait."""
 
     @property
     def bytes(self) -> int:
-        """What they weigh."""
+        """Estimated size of the waiting callbacks."""
 
 
 class Emitted(StrEnum):
-    """Whether purged micro-batches were emitted before: the label `emitted` of the gaps' counter."""
+    """Certainty that purged micro-batches were never emitted: label `emitted` of the gaps' counter."""
 
     NEVER = "never"
     UNKNOWN = "unknown"

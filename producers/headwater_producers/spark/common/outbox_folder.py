@@ -1,4 +1,4 @@
-"""Where the outbox is: one folder for each place that events go to.
+"""Folders of outboxes: one for each topic of each cluster that events are sent to.
 
     <root>/<cluster>-<digest>/        cluster name, or first broker; digest of cluster and topic
 

@@ -50,11 +50,11 @@ class DurableSink(EventSink, Protocol):
 
     @property
     def lost(self) -> int:
-        """How many events were taken, and never will be delivered."""
+        """Number of events that were accepted and will never be delivered."""
 
     @property
     def outbox(self) -> OutboxFigures | None:
-        """What its outbox holds; None: it has none."""
+        """Snapshot of the sink's outbox; None: it has none."""
 
     def await_durable(self, timeout_seconds: float) -> int:
         """Waits until everything taken so far would survive the process: on disk, or acknowledged by Kafka.

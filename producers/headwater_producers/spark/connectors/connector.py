@@ -53,19 +53,19 @@ from headwater_schemas.naming.tables import Catalog
 
 
 class Connector(Protocol):
-    """What capture knows of one storage technology. Whoever inherits from it answers what it can, and None else.
+    """Questions about one storage technology. A subclass answers those that it can; the default answer is None.
 
     Attributes:
-        classes: simple names of the JVM classes by which it is picked: of relations, V2 tables, commands, streaming
-            sources and sinks, scans; and how its sinks call themselves in a progress (`FileSink[…]`).
-        opens: of classes that may stand for another connector's: the accessor of what that one is picked by. The
-            relation of a Delta table is one of files, and its file index Delta's.
-        providers: what catalogs call tables of its own format.
-        kinds, offset: of streaming sources, whose offsets have no class: kinds that are its own, and the keys that an
-            offset of its own has.
-        needs_start: whether without the offset at which a micro-batch began it isn't known what it read; of other
-            sources that is bounded by an earlier offset.
-        operators: how the operators of its own are read that are in a plan's JSON, by class.
+        classes: simple names of the JVM classes that select the connector: relations, V2 tables, commands, streaming
+            sources and sinks, scans; and the names of its sinks in a progress (`FileSink[…]`).
+        opens: accessors, by class, of the object that selects another connector. The relation of a Delta table is one
+            of
+            files, and its file index Delta's.
+        providers: names of its own format in catalogs.
+        kinds, offset: kinds of its streaming sources, and the keys of their offsets, since offsets have no class.
+        needs_start: True if the start offset of a micro-batch is required to know the read range; other sources are
+            bounded by an earlier offset.
+        operators: rules for its own operators in a plan's JSON, by class.
     """
 
     classes: ClassVar[frozenset[str]] = frozenset()
@@ -77,7 +77,7 @@ class Connector(Protocol):
     operators: ClassVar[Mapping[str, OperatorRule]] = {}
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
-        """What a leaf of a plan reads, batch or streaming.
+        """Describe the reads of a plan's leaf, batch or streaming.
 
         Raises:
             Exception: it can't be read; the lineage is incomplete then.
@@ -85,7 +85,7 @@ class Connector(Protocol):
         return None
 
     def write(self, command: JvmCommand) -> Written | None:
-        """What a command writes, batch or streaming.
+        """Describe the write of a command, batch or streaming.
 
         Raises:
             Exception: as of `read`.
@@ -93,7 +93,7 @@ class Connector(Protocol):
         return None
 
     def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
-        """What DDL does to datasets; empty where it found nothing to do.
+        """List the changes that DDL makes to datasets; empty where it found nothing to do.
 
         Raises:
             Exception: as of `read`.
@@ -101,15 +101,15 @@ class Connector(Protocol):
         return None
 
     def scanned(self, scan: JvmScan) -> Scanned | None:
-        """What a scan of an executed plan has read."""
+        """Return the positions that a scan of an executed plan has read."""
         return None
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-        """What a streaming source gave to a micro-batch."""
+        """List the ranges that a streaming source gave to a micro-batch."""
         return None
 
     def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
-        """What a checkpoint has of a micro-batch of a streaming source, in the source's own folder.
+        """Read the log of a micro-batch from a streaming source's own folder of the checkpoint.
 
         Raises:
             OSError, ValueError, Py4JError: it can't be read.
@@ -129,10 +129,10 @@ class Connector(Protocol):
         return None
 
     def origin(self, source: CheckpointSource) -> tuple[PlanInput, ...] | None:
-        """Which datasets a streaming source of a checkpoint is.
+        """List the datasets of a checkpoint's streaming source.
 
         Raises:
-            UnknownOriginError: it is of this technology, and may be any of several datasets, or none that is known.
+            UnknownOriginError: the source is of this technology, with several candidate datasets, or none.
             OSError, ValueError, Py4JError: the checkpoint can't be read.
         """
         return None
@@ -154,11 +154,11 @@ class Connector(Protocol):
         return None
 
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:
-        """Whether a command left as it was what was there already, by mode("ignore"), IF NOT EXISTS and their like.
+        """Return True if a command left existing data unchanged, by mode("ignore"), IF NOT EXISTS and their like.
 
         Args:
             write: the command, which didn't fail.
-            staged: whether another command ran inside, which wrote the rows.
+            staged: True if another command ran inside, which wrote the rows.
         """
         return None
 
@@ -179,11 +179,11 @@ class Connector(Protocol):
         return None
 
     def catalog(self, context: Context, name: str) -> Catalog | None:
-        """How a catalog of the session names its tables, by its settings; None: it isn't of this connector.
+        """Return the naming of a session's catalog, by its settings; None: it isn't a catalog of this connector.
 
         Args:
-            context: of the session.
-            name: what the session calls the catalog.
+            context: the session's context.
+            name: the catalog's name in the session.
         """
         return None
 

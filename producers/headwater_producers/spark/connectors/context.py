@@ -1,4 +1,4 @@
-"""What looking at a plan needs to know beside the plan."""
+"""Context for reading a plan: the session, its catalogs, its settings."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Context:
 
     @cached_property
     def session_catalog(self) -> Catalog | None:
-        """How Spark's own catalog names its tables."""
+        """Naming of tables in Spark's session catalog (`spark_catalog`)."""
         if self.conf("spark.sql.catalogImplementation") == "hive" and self.metastore is not None:
             return self.metastore
         warehouse = self.conf("spark.sql.warehouse.dir")
@@ -130,5 +130,5 @@ class Context:
         return self.table(name, uri)
 
     def in_memory(self, name: str) -> DatasetRef:
-        """What lives in this application only."""
+        """Name a dataset that lives in this application only."""
         return naming.in_memory("spark", self.application, name)

@@ -1,4 +1,4 @@
-"""What lives in the application alone: Spark's sources and sinks for tests, and sinks that hand their rows to code."""
+"""In-memory connector: Spark's sources and sinks for tests, and sinks that hand their rows to code."""
 
 from __future__ import annotations
 

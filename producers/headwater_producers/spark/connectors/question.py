@@ -1,4 +1,4 @@
-"""What connectors are asked about: leaves, commands and scans of the JVM, offsets and sinks of streaming queries."""
+"""Subjects of connectors' questions: leaves, commands and scans of the JVM, offsets and sinks of streaming queries."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class JvmLeaf:
 
     @cached_property
     def is_streamed(self) -> bool:
-        """Whether it is a streaming query's source, started or not."""
+        """True if the leaf is a streaming query's source, started or not."""
         return class_name(self.plan).startswith("Streaming")
 
     @cached_property
@@ -79,13 +79,13 @@ class JvmLeaf:
 
     @cached_property
     def subject(self) -> Any:
-        """What a connector is picked by: the relation, table or source behind the leaf, else the leaf."""
+        """Object that selects the connector: the relation, table or source behind the leaf, else the leaf."""
         find = _SUBJECT_OF_LEAF.get(class_name(self.relation))
         return find(self.relation) if find is not None else self.plan
 
     @property
     def options(self) -> Any:
-        """Of a V2 relation: those of the reader."""
+        """Options of the reader, of a V2 relation."""
         relation = self.relation
         return relation.extraOptions() if class_name(relation) == "StreamingRelationV2" else relation.options()
 
@@ -198,7 +198,7 @@ class JvmCommand:
 
     @cached_property
     def subject(self) -> Any:
-        """What a connector is picked by: the table, sink or provider that it writes to, else the command.
+        """Object that selects the connector: the table, sink or provider that is written to, else the command.
 
         None of a table that its catalog doesn't have. May ask a catalog.
         """
@@ -207,12 +207,12 @@ class JvmCommand:
 
     @cached_property
     def options(self) -> Any:
-        """Of a write: the options of the writer."""
+        """Options of the writer."""
         return self.plan.options() if self.name == "SaveIntoDataSourceCommand" else self.plan.writeOptions()
 
     @cached_property
     def mode(self) -> WriteMode:
-        """Of a write to a source or a V2 table."""
+        """Mode of a write to a source or a V2 table."""
         if self.name in _APPENDS:
             return WriteMode.APPEND
         if self.name == _BY_CONDITION:
@@ -223,22 +223,22 @@ class JvmCommand:
 
     @property
     def is_micro_batch(self) -> bool:
-        """Whether it is a streaming query's that runs micro-batches."""
+        """True if the command belongs to a streaming query that runs micro-batches."""
         return self.name.startswith("WriteToMicroBatchDataSource")
 
     @property
     def condition(self) -> Any:
-        """Of an overwrite by a condition: the JVM's expression."""
+        """Condition of an overwrite, as the JVM's expression."""
         return kept(self.plan, "deleteExpr")
 
     @property
     def replaces_by_condition(self) -> bool:
-        """Whether it holds a condition by which rows of its table go."""
+        """True if the command replaces the rows of its table that match a condition."""
         return self.name == _BY_CONDITION
 
     @property
     def topics(self) -> frozenset[str] | None:
-        """What a column `topic` can hold, where that is known."""
+        """Topics that a column `topic` can hold; None where unknown."""
         column = self.columns.get("topic")
         return column.constants if column else None
 
@@ -275,7 +275,7 @@ class JvmScan:
 
     @cached_property
     def subject(self) -> Any:
-        """What a connector is picked by: the file index, relation or scan behind the leaf, else the leaf."""
+        """Object that selects the connector: the file index, relation or scan behind the leaf, else the leaf."""
         find = _SUBJECT_OF_SCAN.get(class_name(self.node))
         return find(self.node) if find is not None else self.node
 
@@ -359,7 +359,7 @@ class StreamSink:
 
     @property
     def name(self) -> str:
-        """What the sink calls itself: `FileSink`."""
+        """Name of the sink in its description: `FileSink`."""
         return self.description.partition("[")[0]
 
     @property
@@ -374,5 +374,5 @@ class StreamSink:
 
 
 def is_ignoring(description: PlanDescription) -> bool:
-    """Whether a command writes only where nothing is, by mode("ignore") or IF NOT EXISTS."""
+    """Return True if a command writes only where nothing exists, by mode("ignore") or IF NOT EXISTS."""
     return bool(description.outputs) and all(output.mode is WriteMode.IGNORE for output in description.outputs)

@@ -43,14 +43,14 @@ _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 
 @dataclass(slots=True)
 class Origins:
-    """What an RDD is made of.
+    """Origins of an RDD, found along its dependencies.
 
     Attributes:
-        ids: of all RDDs met on the way.
-        frames: those that are known.
-        files: what Hadoop's input formats read.
-        strangers: what else is at its roots, by class, of which nothing is known.
-        handed_over: the program's own rows are at its roots.
+        ids: ids of all RDDs on the way.
+        frames: known frames among them.
+        files: inputs of Hadoop's input formats.
+        strangers: classes of other roots, whose data is unknown.
+        handed_over: True if rows of the program itself are at the roots.
     """
 
     ids: set[int] = field(default_factory=set)
@@ -66,14 +66,14 @@ class Origins:
 
     @property
     def problems(self) -> list[str]:
-        """What isn't known of it, as sentences."""
+        """Reasons why the origins are incomplete, as sentences."""
         own = ["what an RDD is made of isn't in the plan"] if self.strangers else []
         own += [HANDED_OVER] if self.handed_over else []
         return list(dict.fromkeys([*own, *(p for frame in self.frames for p in frame.problems)]))
 
 
 def origins(rdd: Any, frames: KnownFrames | None = None) -> Origins:
-    """What a JVM `RDD` is made of: sought along its dependencies, down to frames that are known, or to its roots."""
+    """Find the origins of a JVM `RDD` along its dependencies, down to known frames or to its roots."""
     found = Origins()
     for number, current, below in _walk(rdd, frames):
         found.ids.add(number)

@@ -181,7 +181,7 @@ class Registry:
         return V1Table(table, provider)
 
     def catalog(self, context: Context, name: str) -> Catalog | None:
-        """How a catalog of the session names its tables; None: nobody knows, by its settings."""
+        """Return the naming of a session's catalog, by its settings; None: no connector knows it."""
         return _first(each.catalog(context, name) for each in self._connectors)
 
     def v2_table(self, table: Any) -> V2Table:

@@ -57,7 +57,7 @@ class Attributor:
         self._bus = bus
 
     def of(self, execution: Any, session: Any) -> PlanAttribution:
-        """Of a JVM `QueryExecution`, which a `SparkSession` ran."""
+        """Attribute a JVM `QueryExecution`, which a `SparkSession` ran."""
         # Most applications have no foreachBatch: they needn't pay for the look.
         batch = self._batch(execution, session) if self._links else None
         if batch is None:
@@ -68,13 +68,13 @@ class Attributor:
     def described(
         self, execution: Any, session: Any, earlier: PlanDescription | None = None, *, is_running: bool = False
     ) -> tuple[PlanAttribution, PlanDescription]:
-        """What it is attributed to, and its plan, read accordingly.
+        """Attribute an execution, and describe its plan with the settings of that attribution.
 
         Args:
             execution: the JVM's `QueryExecution`.
             session: the `SparkSession` that ran it.
-            earlier: what was read of it while it ran, where it was attributed to no micro-batch.
-            is_running: whether it isn't over.
+            earlier: description made while it ran, where it was attributed to no micro-batch.
+            is_running: True if it hasn't ended.
 
         Raises:
             Py4JError, PySparkException: it has no plan to read.

@@ -1,4 +1,4 @@
-"""What batch runs read of Kafka topics and wrote to them, which Spark doesn't report: bounded by the topics' states."""
+"""Kafka offsets that batch runs read or wrote, which Spark doesn't report: bounded by the topics' states."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """When a batch run ran, as its bounds need it."""
+    """Times of a batch run, for bounds of its offsets."""
 
     started_at: datetime
     ended_at: datetime

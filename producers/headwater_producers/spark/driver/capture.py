@@ -147,7 +147,7 @@ class Capture:
         return reported.run_id
 
     def status(self) -> CaptureStatus:
-        """What has been captured so far."""
+        """Return the counters of capture so far."""
         if self._emission is None:
             return CaptureStatus.nothing()
         return self._emission.status(enabled=self._open)
@@ -161,11 +161,11 @@ class Capture:
         return f"<Capture: on, {shown}, last_error={status.last_error!r}>"
 
     def is_as_asked(self, settings: CaptureSettings, sink: EventSink | None) -> bool:
-        """Whether it was attached with these very settings and this sink."""
+        """Return True if it was attached with these very settings and this sink."""
         return self._asked is None or (self._asked[0] == settings and self._asked[1] is sink)
 
     def belongs_to(self, spark_context: Any) -> bool:
-        """Whether its session is one of this context's."""
+        """Return True if its session belongs to this context."""
         return self._spark_context is spark_context
 
     def end(self, kind: RunEventType, error: RunError | None, *, session_ends: bool) -> LineageNotDurableError | None:

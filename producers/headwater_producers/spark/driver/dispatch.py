@@ -304,7 +304,7 @@ class Dispatch:
             self._ran(run, None, run.ended_at)
 
     def _correct(self, wrapper: BatchRun) -> None:
-        """What a command knows of the write that it wraps, which was emitted."""
+        """Emit corrections of an emitted write, by the command that wraps it."""
         if (inner := self._wrapped.corrected(wrapper)) is not None:
             for event in corrected_events(self._context, inner, self._dedup):
                 self._emit(event)

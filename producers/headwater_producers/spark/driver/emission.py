@@ -1,4 +1,4 @@
-"""How much a pipeline wants its lineage to matter: the policies of `emission_policy` at work.
+"""Emission policies (`emission_policy`) at work: fail a job, or hold it back, until its lineage is durable.
 
     OverrunWatch  fail_closed, other sinks: stops a query whose intervals don't become durable
     Fence         fail_closed, foreachBatch: holds a micro-batch back until the lineage of the one before is durable
@@ -58,7 +58,7 @@ class RunningQueries:
             logger.warning("lineage capture: query %s has ended already and can't be stopped", overrun.query_id)
 
     def is_stopped(self, query_id: str) -> bool:
-        """Whether a query is known, and has stopped."""
+        """Return True if a query is known, and has stopped."""
         query = self._query(query_id)
         return query is not None and not query.isActive()
 
@@ -69,11 +69,11 @@ class RunningQueries:
 
 
 class Durability:
-    """What of an application's lineage would survive the process.
+    """Durability check of an application's lineage: would all of it survive the process?
 
     Args:
-        engine: makes events of what has happened.
-        sink: where they really go.
+        engine: source of the events.
+        sink: destination of the events.
     """
 
     def __init__(self, engine: Engine, sink: EventSink) -> None:
@@ -82,7 +82,7 @@ class Durability:
 
     @property
     def closing(self) -> bool:
-        """Whether capture ends, or has ended."""
+        """True if capture is ending, or has ended."""
         return self._engine.ending
 
     def secure(self, timeout_seconds: float) -> bool:
@@ -109,10 +109,10 @@ class Durability:
         )
 
     def missing(self, *, delivered: bool) -> Iterator[str]:
-        """Why not all lineage is durable, when capture has ended; nothing where it is.
+        """Yield the reasons why some lineage isn't durable, when capture has ended; none where all is.
 
         Args:
-            delivered: whether all was made into events, and delivered.
+            delivered: True if all was made into events, and delivered.
         """
         if (lost := self.lost()) is not None:
             yield lost
@@ -167,13 +167,13 @@ class Emission:
         return self.durability.status(enabled=enabled)
 
     def verdict(self, *, delivered: bool) -> LineageNotDurableError | None:
-        """What is to be raised when capture has ended.
+        """Return the error to raise when capture has ended.
 
         Args:
-            delivered: whether all was made into events, and delivered.
+            delivered: True if all was made into events, and delivered.
 
         Returns:
-            None: nothing, since the policy doesn't ask for it, or all is durable.
+            None where the policy doesn't fail jobs, or all lineage is durable.
         """
         if not self.policy.fails:
             return None
@@ -202,7 +202,7 @@ class Intake(Protocol):
 
     @property
     def closing(self) -> bool:
-        """Whether capture ends, or has ended."""
+        """True if capture is ending, or has ended."""
 
     def secure(self, timeout_seconds: float) -> bool:
         """Has all that has happened made into events and durable; False: not in time."""

@@ -180,12 +180,12 @@ class Engine:
 
     @property
     def ending(self) -> bool:
-        """Whether `finish` was called."""
+        """True once `finish` was called."""
         return self._end is not None
 
     @property
     def ended_in_time(self) -> bool:
-        """Whether `finish` could look at everything that had happened."""
+        """True if `finish` could process everything that had happened."""
         return self._end is not None and self._end.done.is_set() and self._end.taken_in
 
     def await_end(self) -> None:
@@ -228,7 +228,7 @@ class Bus(Protocol):
     """The listener bus."""
 
     def drained(self, timeout_seconds: float) -> bool:
-        """Whether everything posted so far was delivered in time."""
+        """Return True if everything posted so far was delivered in time."""
 
 
 class Handler(Protocol):
@@ -278,7 +278,7 @@ class DrainRequest:
 
 @dataclass(slots=True)
 class Tally:
-    """What the worker has counted."""
+    """Counters of the worker."""
 
     failed: int = 0
     published: int = 0

@@ -97,7 +97,7 @@ def _hook_rdds() -> None:
 
 
 def output_path(action: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
-    """Where an action on an RDD writes to; None where it writes no files, or that isn't known."""
+    """Return the path that an action on an RDD writes to; None where it writes no files, or the path is unknown."""
     if action in _SAVED:
         path = arguments[0] if arguments else named.get("path")
         return str(path) if path is not None else None

@@ -50,7 +50,7 @@ class KafkaSink:
 
     @property
     def lost(self) -> int:
-        """How many events have failed for good."""
+        """Number of events that have failed for good."""
         return self._publisher.failed
 
     @property
@@ -59,7 +59,7 @@ class KafkaSink:
         return
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """What Kafka takes; see `SizedSink`."""
+        """Return the largest size of an event that Kafka takes; see `SizedSink`."""
         return self._publisher.max_event_bytes(timeout_seconds)
 
     def await_durable(self, timeout_seconds: float) -> int:

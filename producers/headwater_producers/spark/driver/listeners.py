@@ -1,4 +1,4 @@
-"""What Spark calls on its own threads, what it hands to the worker, and the inbox in between.
+"""Listeners that Spark calls on its own threads, their signals to the worker, and the inbox in between.
 
 A signal has references and the time, nothing read yet.
 
@@ -210,12 +210,12 @@ def weigh(signal: Signal) -> int:
 
 
 def weight_of_plan(plan: Any) -> int:
-    """Of a JVM `LogicalPlan`, in two round trips."""
+    """Estimate the bytes of a JVM `LogicalPlan`, in two round trips."""
     return COMMAND_BYTES + sum(map(_weight_of_operator, plan_text(plan, _SHOWN_FIELDS).splitlines()))
 
 
 def _weight_of_operator(line: str) -> int:
-    """Of one line: `+- Project [id#0L, (id#0L + 1) AS next#2L, ... 975 more fields]`."""
+    """Estimate the bytes of one operator's line: `+- Project [id#0L, (id#0L + 1) AS next#2L, ... 975 more fields]`."""
     named = line.count(", ")
     computed = min(named, line.count(" AS "))
     more = _MORE.search(line)
@@ -243,11 +243,11 @@ class SignalTarget(Protocol):
 
     @property
     def captures_reads(self) -> bool:
-        """Whether it takes queries that only read, too."""
+        """True if queries that only read are captured, too."""
 
     @property
     def topic_wait_seconds(self) -> float:
-        """How long a batch write to Kafka may wait for its topic's state."""
+        """Longest time that a batch write to Kafka may wait for its topic's state."""
 
     def offer(self, signal: Signal) -> None:
         """Takes one."""
@@ -380,7 +380,7 @@ class CommandListener:
             )
 
     class Java:
-        """What py4j asks for."""
+        """Interface that py4j implements for the JVM."""
 
         implements: ClassVar = ["org.apache.spark.sql.util.QueryExecutionListener"]
 
@@ -413,7 +413,7 @@ class StreamListener:
             self._listeners.offer(QueryTerminated(_own(event), datetime.now(UTC)))
 
     class Java:
-        """What py4j asks for."""
+        """Interface that py4j implements for the JVM."""
 
         implements: ClassVar = ["org.apache.spark.sql.streaming.PythonStreamingQueryListener"]
 
@@ -548,22 +548,22 @@ class Inbox(Generic[T]):
 
     @property
     def waiting(self) -> int:
-        """How many items wait."""
+        """Number of items that wait."""
         return len(self._items)
 
     @property
     def bytes(self) -> int:
-        """What they weigh."""
+        """Estimated size of the waiting items."""
         return self._bytes
 
     @property
     def received(self) -> int:
-        """How many items were ever taken in."""
+        """Number of items accepted so far."""
         return self._received
 
     @property
     def dropped(self) -> int:
-        """How many items found no room."""
+        """Number of items dropped because the inbox was full."""
         return self._dropped
 
     def _has_room(self, weight: int) -> bool:

@@ -110,7 +110,10 @@ def push(gateway: str, application: str, *, registry: CollectorRegistry = REGIST
 
 
 def _within(seconds: float, action: Callable[[], None]) -> Exception | None:
-    """Why an action failed, or that it isn't done in time: a timeout of HTTP's is for each address and each answer."""
+    """Run an action with a deadline, and return its error, or a TimeoutError.
+
+    HTTP's own timeouts are per address and per read.
+    """
     errors: list[Exception] = []
 
     def act() -> None:

@@ -54,11 +54,11 @@ class RddDispatch:
             self._links.kept(number, attribution.batch)
 
     def read(self, rdd: Any) -> tuple[PlanInput, ...]:
-        """What an RDD is made of, a `JavaRDD`, as far as that is known."""
+        """List the inputs of a `JavaRDD`, as far as they are known."""
         return origins(rdd.rdd(), self._frames).inputs
 
     def acted(self, signal: RddActed) -> tuple[BatchRun, MicroBatch | None]:
-        """What was done with an RDD, as a run, and the micro-batch in which it was."""
+        """Describe an action on an RDD as a run, with its micro-batch."""
         rdd = signal.rdd.rdd()
         found = origins(rdd, self._frames)
         facet: dict[str, Any] = {"action": signal.action}

@@ -1,4 +1,4 @@
-"""How a script ends: well, by an exception, by an exit status, by Ctrl-C.
+"""Script ends: success, an exception, an exit status, Ctrl-C.
 
 Python shows at its end neither the exception that ended a script nor the exit status. What it shows:
 
@@ -32,7 +32,7 @@ from headwater_schemas.events import RunError, RunEventType
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of the application's run."""
+    """Outcome of the application's run."""
 
     kind: RunEventType
     error: RunError | None = None
@@ -42,7 +42,7 @@ ENDED_WELL: Final = Outcome(RunEventType.COMPLETE)
 
 
 def outcome_of(error: BaseException) -> Outcome:
-    """What an exception makes of the script that it ends."""
+    """Return the outcome of a script that an exception ends."""
     match error:
         case SystemExit(code=None | 0):
             return ENDED_WELL
@@ -56,7 +56,7 @@ def outcome_of(error: BaseException) -> Outcome:
 
 
 class ScriptEnd:
-    """What is known of how this process's script ends."""
+    """Observed end of this process's script."""
 
     def __init__(self) -> None:
         self._frame = _outermost_frame()
@@ -68,10 +68,10 @@ class ScriptEnd:
             self._noted = outcome_of(error)
 
     def outcome(self) -> Outcome:
-        """How the script ends, as far as that is known now.
+        """Return the script's outcome, as far as it is known now.
 
-        Of a script that still runs: by the exception that is being handled on this thread, as in a `finally`; without
-        one it does well.
+        While the script still runs, the exception being handled on this thread decides, as in a `finally`; without one
+        the outcome is a success.
         """
         if (passing := sys.exc_info()[1]) is not None:
             return outcome_of(passing)
@@ -80,7 +80,7 @@ class ScriptEnd:
 
 
 def _outermost_frame() -> FrameType | None:
-    """Of the main thread: the script's module, or what runs it."""
+    """Return the main thread's outermost frame: the script's module, or the code that runs it."""
     frame = sys._current_frames().get(threading.main_thread().ident or 0)
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back
@@ -121,7 +121,7 @@ def watch_interrupts() -> None:
 
 
 def was_cut_off(error: BaseException) -> bool:
-    """Whether an exception is of a call to the JVM that an interruption has cut off."""
+    """Return True if an exception comes from a call to the JVM that an interruption cut off."""
     if not _interrupted:
         return False
     from py4j.protocol import Py4JError, Py4JJavaError

@@ -42,7 +42,7 @@ class ApplicationListeners:
 
     @property
     def target(self) -> SignalTarget | None:
-        """Who receives their callbacks: nobody while it is None."""
+        """Receiver of the listeners' callbacks; None: callbacks are ignored."""
         return self._target
 
     @target.setter

@@ -146,7 +146,7 @@ def _exit_over(previous: Any) -> Any:
 
 
 def _watch_quitter(quitter: Any) -> None:
-    """What `exit` and `quit` are, where `site` has made them: they raise SystemExit themselves."""
+    """Note exits by `exit` and `quit`, the objects of `site`, which raise SystemExit themselves."""
     if quitter.__module__ != "_sitebuiltins":
         return
     call = quitter.__call__

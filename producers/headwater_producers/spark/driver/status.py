@@ -44,7 +44,7 @@ class CaptureStatus:
 
     @classmethod
     def nothing(cls) -> CaptureStatus:
-        """Of a capture that is turned off."""
+        """Return the status of a capture that is turned off."""
         return cls(
             enabled=False,
             queued=0,

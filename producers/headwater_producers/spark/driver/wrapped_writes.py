@@ -77,7 +77,7 @@ class WrappedWrites:
 
 
 def _named(inner: PlanOutput, table: PlanOutput) -> PlanOutput:
-    """What is written, as the table that it is."""
+    """Return the inner write's output under the name of the table that the command creates."""
     lifecycle = table.lifecycle
     if lifecycle is None and inner.lifecycle is LifecycleChange.OVERWRITE:
         # An append to a table that wasn't there.
@@ -86,12 +86,12 @@ def _named(inner: PlanOutput, table: PlanOutput) -> PlanOutput:
 
 
 def makes_a_table(description: PlanDescription) -> bool:
-    """Whether it is a CREATE TABLE AS, or a REPLACE."""
+    """Return True if the command is a CREATE TABLE AS, or a REPLACE."""
     return "AsSelect" in (description.command or "")
 
 
 def names_of(description: PlanDescription) -> Names:
-    """What is written, by all its names."""
+    """Return all names of the written datasets, symlinks included."""
     names = [(output.dataset.namespace, output.dataset.name) for output in description.outputs]
     links = [(link.namespace, link.name) for output in description.outputs for link in output.symlinks]
     return frozenset([*names, *links])

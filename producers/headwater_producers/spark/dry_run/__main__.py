@@ -111,7 +111,7 @@ def prepare(
 def _run(
     script: str, source: bytes, arguments: list[str], channel: Channel, lines: Lines, looks: Looks
 ) -> BaseException | None:
-    """What the script has raised; it is reported."""
+    """Run the script; report and return the exception that it raised."""
     try:
         lines.start()
         try:
@@ -135,7 +135,7 @@ def _run(
 
 
 def is_by_a_made_up_row(raised: BaseException, channel: Channel, lines: Lines, looks: Looks) -> bool:
-    """Whether the script itself raises that after it was given a row: it checks its data, say. It is reported."""
+    """Report that the script itself raised after it got a made-up row, as by a check of its data; True if so."""
     trace = raised.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

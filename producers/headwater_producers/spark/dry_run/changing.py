@@ -31,12 +31,12 @@ _EVOLUTION: Final = "spark.databricks.delta.schema.autoMerge.enabled"
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """What a branch sets a column to.
+    """Assignment of a branch: a column, and the expression of its new value.
 
     Attributes:
-        column: of the table.
+        column: name of the table's column.
         label: the column, or the field in it, as the statement names it.
-        expression: the JVM's.
+        expression: the JVM's expression.
     """
 
     column: str
@@ -45,7 +45,7 @@ class _Value:
 
     @property
     def path(self) -> str:
-        """Of the column, or of the field in it."""
+        """Path of the assigned column, or of the field in it."""
         column = quoted(self.column)
         return column if self.label == self.column else f"{column}.{quoted(self.label)}"
 
@@ -168,7 +168,7 @@ class Changes:
         return by_setting or bool(if_there(merge, "withSchemaEvolution"))
 
     def _described(self, rows: DataFrame, branches: Sequence[_Branch], names: Sequence[str]) -> dict[str, Any]:
-        """As `Frames.described` has it, of a frame."""
+        """Describe the branches of a statement as `Frames.described` does a frame."""
         taken, expressions = [], defaultdict[str, dict[str, str]](dict)
         signed = _Signed()
         read = defaultdict[str, list[dict[str, Any]]](list)

@@ -59,7 +59,7 @@ class Channel:
 
     @property
     def forked(self) -> bool:
-        """Whether this is a process that the script has forked: the answers, and the end, are another's."""
+        """True in a process that the script has forked: answers and the end belong to its parent."""
         return os.getpid() != self._process
 
     def ask(self, kind: str, name: str) -> str | None:
@@ -75,7 +75,7 @@ class Channel:
         return columns
 
     def report(self, what: str, content: dict[str, Any]) -> None:
-        """As above; of a forked process, that there is one."""
+        """Report `content`; a forked process only reports that it exists."""
         if self.forked:
             self._report_fork()
             return
@@ -83,7 +83,7 @@ class Channel:
             self._write(what, content)
 
     def problem(self, text: str, fix: str = "") -> None:
-        """Why the review can't be complete, and what to do about it; without what looks like a secret."""
+        """Report a reason why the review is incomplete, and its fix, with likely secrets redacted."""
         self.report("problem", {"text": redact(text), "fix": redact(fix)})
 
     def _report_fork(self) -> None:

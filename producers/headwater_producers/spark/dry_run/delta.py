@@ -57,7 +57,7 @@ class DryDeltaTable:
 
     @classmethod
     def isDeltaTable(cls, sparkSession: Any, identifier: str) -> bool:
-        """Whether there is a table: the job's usual run is reviewed, for which there is one."""
+        """Return True: the usual run of the job is reviewed, in which the table exists."""
         return True
 
     @classmethod
@@ -85,7 +85,7 @@ class DryDeltaTable:
         return frame_of(self.merging.sources.session, self._plan)
 
     def alias(self, aliasName: str) -> DryDeltaTable:
-        """The same by another name, for conditions."""
+        """Return the table under another name, for conditions."""
         return DryDeltaTable(self._source, self.merging.plan(self.toDF().alias(aliasName)))
 
     def merge(self, source: DataFrame, condition: Any) -> DeltaMerge:
@@ -109,14 +109,14 @@ class DryDeltaTable:
         return Compaction()
 
     def vacuum(self, retentionHours: float | None = None) -> None:
-        """Of files that no version has: the rows stay."""
+        """Do nothing: vacuum removes files that no version has, and keeps the rows."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"DeltaTable.{name} needs a table of Delta's, which a dry run hasn't")
 
 
 class DeltaMerge(Actions):
-    """What `DeltaTable.merge` gives."""
+    """Builder that `DeltaTable.merge` returns."""
 
     def whenMatchedUpdate(self, condition: Any = None, set: Any = None) -> DeltaMerge:
         """Columns by name."""
@@ -156,7 +156,7 @@ class DeltaMerge(Actions):
 
 
 class DeltaTableBuilder:
-    """What `DeltaTable.create` gives."""
+    """Builder that `DeltaTable.create` and its siblings return."""
 
     def __init__(self, merging: Merging, mode: str) -> None:
         from pyspark.sql.types import StructType
@@ -202,7 +202,7 @@ class DeltaTableBuilder:
         return self
 
     def property(self, key: str, value: str) -> DeltaTableBuilder:
-        """Of the table: neither rows nor columns."""
+        """Ignore a property of the table: it changes neither rows nor columns."""
         return self
 
     def execute(self) -> DryDeltaTable:
@@ -217,12 +217,12 @@ class DeltaTableBuilder:
 
 
 def _names(columns: Sequence[Any]) -> list[str]:
-    """Of columns that are given one by one, or as lists."""
+    """Flatten columns that are given one by one, or as lists."""
     return [name for each in columns for name in ([each] if isinstance(each, str) else each)]
 
 
 class Compaction:
-    """What `DeltaTable.optimize` gives."""
+    """Builder that `DeltaTable.optimize` returns."""
 
     def where(self, partitionFilter: str) -> Compaction:
         """Some partitions."""

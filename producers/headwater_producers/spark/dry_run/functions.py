@@ -13,7 +13,7 @@ _DEEPEST: Final = 20
 
 
 def function_digest(function: Callable[..., Any]) -> str:
-    """The same for a function that reads the same, wherever it stands and whatever it is called."""
+    """Return a digest of a function's code, equal for equal code wherever it stands and whatever its name is."""
     return hashlib.sha256(repr(_described(function, _Described(), 0)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

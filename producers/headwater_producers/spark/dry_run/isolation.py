@@ -1,4 +1,4 @@
-"""What a dry run may not do: reach another machine, or write outside its scratch folder.
+"""Isolation of a dry run: no network, no writes outside its scratch folder.
 
 The process has a network namespace of its own, whose loopback leads nowhere else: the JVM and Python's workers are in
 there too. Where the system allows none, connections of Python are refused, and those of the JVM aren't: then

@@ -1,4 +1,4 @@
-"""Which lines of a script, and of what it imports from its own folders, have run."""
+"""Line coverage of a script, and of the modules that it imports from its own folders."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Lines:
         return found[:_MOST]
 
     def is_ours(self, file: str) -> bool:
-        """Whether a file is one of those that are followed."""
+        """Return True if a file's lines are followed."""
         known = self._ours.get(file)
         if known is None:
             known = self._ours[file] = self._is_ours(file)

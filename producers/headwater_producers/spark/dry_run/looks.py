@@ -1,7 +1,7 @@
-"""Where a script asks for rows, of which there are none: `count`, `first`, `collect` and the like.
+"""Looks: places where a script asks for rows, of which a dry run has none: `count`, `first`, `collect` and the like.
 
-What follows may run only where there are some. So the script is run once more, and gets a made-up row there: a frame of
-columns `id BIGINT, day DATE` has the row `1, 2000-01-01`, and a count is 1.
+Code behind a look may run only where there are rows. So the script is run once more, and gets a made-up row there: a
+frame of columns `id BIGINT, day DATE` has the row `1, 2000-01-01`, and a count is 1.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Looks:
                 return made_up(frame.schema) if real is None else _filled(real, frame.schema)
 
     def _of_rdd(self, name: str, caller: FrameType, _: Any, real: Any) -> Any:
-        """What is in an RDD isn't known, so nothing is made up but that there is something."""
+        """Answer an RDD's call as if the RDD had rows. No row is made up, since its type is unknown."""
         if not self._makes_up(name, caller):
             return real
         return {"isEmpty": False, "count": real or 1}.get(name, real)
@@ -171,13 +171,13 @@ def _value(kind: DataType) -> Any:
 
 
 def _has_data(frame: DataFrame) -> bool:
-    """Whether its rows are those of a source."""
+    """Return True if the frame's rows come from a source."""
     leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
     return any(leaves.apply(n).nodeName() not in _WITHOUT_DATA for n in range(leaves.size()))
 
 
 def _is_discarded(caller: FrameType) -> bool:
-    """Whether the script does nothing with what it has asked for, as after `cache()`."""
+    """Return True if the script discards the answer, as after `cache()`."""
     following = (each for each in dis.get_instructions(caller.f_code) if each.offset > caller.f_lasti)
     after = next(following, None)
     return after is not None and after.opname == "POP_TOP"

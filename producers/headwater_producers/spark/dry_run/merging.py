@@ -45,7 +45,7 @@ class Merging:
         self._session: Any = writes.sources.session
 
     def into(self, frame: DataFrame, table: str, condition: Any) -> Merge:
-        """What `DataFrame.mergeInto` gives."""
+        """Return the builder of `DataFrame.mergeInto`."""
         target = self.sources.session.table(table)
         return Merge(self, self.sources.called(table), self.plan(target), self.plan(frame), self.expression(condition))
 
@@ -132,18 +132,18 @@ class Actions:
 
 
 class Merge(Actions):
-    """What `mergeInto` gives."""
+    """Builder that `DataFrame.mergeInto` returns."""
 
     def whenMatched(self, condition: Any = None) -> _When:
-        """As PySpark's."""
+        """Start a branch for matched rows."""
         return _When(self, self.matched, "Update", condition)
 
     def whenNotMatched(self, condition: Any = None) -> _When:
-        """As PySpark's."""
+        """Start a branch for source rows without a match."""
         return _When(self, self.not_matched, "Insert", condition)
 
     def whenNotMatchedBySource(self, condition: Any = None) -> _When:
-        """As PySpark's."""
+        """Start a branch for target rows without a match."""
         return _When(self, self.not_matched_by_source, "Update", condition)
 
     def merge(self) -> None:
@@ -160,21 +160,21 @@ class _When:
         return self._merge
 
     def updateAll(self) -> Merge:
-        """As PySpark's."""
+        """Set all columns of the branch's rows."""
         return self._with("UpdateStarAction")
 
     def update(self, assignments: Mapping[str, Any]) -> Merge:
-        """As PySpark's."""
+        """Set the assigned columns of the branch's rows."""
         return self._with("UpdateAction", assignments)
 
     def insertAll(self) -> Merge:
-        """As PySpark's."""
+        """Insert the branch's rows with all columns."""
         return self._with("InsertStarAction")
 
     def insert(self, assignments: Mapping[str, Any]) -> Merge:
-        """As PySpark's."""
+        """Insert the branch's rows with the assigned columns."""
         return self._with("InsertAction", assignments)
 
     def delete(self) -> Merge:
-        """As PySpark's."""
+        """Delete the branch's rows."""
         return self._with("DeleteAction")

@@ -103,7 +103,7 @@ class Frames:
         return {name: self._sources.session.conf.get(name, None) for name in _SETTINGS}
 
     def texts(self, frame: DataFrame) -> dict[str, Any]:
-        """What each column is made of, by path, what decides the rows, for people, and what is read for each path."""
+        """Return texts for people: lineage by column path, influences on rows, fields read by column path."""
         found = _texts(self._explained(frame), self._sources)
         found["influences"] += _shapes(frame._jdf.queryExecution().analyzed())
         return found
@@ -146,7 +146,7 @@ class Frames:
         return json.loads(text), printed, leaves
 
     def _leaves(self, plan: Any) -> tuple[dict[tuple[str, int], str], dict[str, str]]:
-        """What each leaf reads, and by that, the same without how it is read."""
+        """Return the names of the leaves' sources, and by name the origin: the source without its read options."""
         found: dict[tuple[str, int], str] = {}
         origins: dict[str, str] = {}
         for leaf in REGISTRY.leaves(plan):
@@ -160,7 +160,7 @@ class Frames:
         return found, origins
 
     def _leaf(self, leaf: Any, kind: str) -> tuple[str, str]:
-        """What a leaf reads, and the same without how it is read; empty: that isn't known."""
+        """Return a leaf's source, and its origin: the source without its read options. Empty where unknown."""
         if kind == LOCAL:
             return f"values[{leaf.data()}]", "values"
         if kind == FRAME:
@@ -198,7 +198,7 @@ class Frames:
 
 
 def _shapes(plan: Any) -> Iterator[str]:
-    """What decides rows besides values: kinds of joins, DISTINCT, LIMIT, sampling."""
+    """Yield row-shaping operators: kinds of joins, DISTINCT, LIMIT, sampling."""
     for operator in _operators(plan):
         kind = class_name(operator)
         if kind == "Join":

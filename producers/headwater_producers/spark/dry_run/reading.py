@@ -36,7 +36,7 @@ def serve_reads(sources: Sources) -> None:
 
 
 def _known(sources: Sources, name: str) -> str:
-    """What a table or temporary view is called in the dry run's session."""
+    """Return the name of a table or temporary view in the dry run's session."""
     catalog: Any = sources.session._jsparkSession.catalog()
     if "." not in name and catalog.tableExists(name):
         return name

@@ -41,14 +41,14 @@ _NOW: Final = frozenset({"CurrentTimestamp", "CurrentDate", "Now", "LocalTimesta
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """What can't be read from the JSON.
+    """Parts of a plan that its JSON lacks.
 
     Attributes:
-        names: what a leaf reads, by class and number of its first attribute.
+        names: source of a leaf, by class and number of its first attribute.
         functions: digest of a Python function, by the number of its call's result.
-        columns: of a leaf that isn't a dataset, by its name: what its columns are made of.
-        origins: of a leaf, by its name: the same without how it is read, and which rows are in it.
-        now: the time at which the plan was optimized, in seconds; None: it has no current time.
+        columns: lineage of the columns of a leaf that isn't a dataset, by the leaf's name.
+        origins: source of a leaf without read options and without the choice of rows, by the leaf's name.
+        now: time at which the plan was optimized, in seconds; None: it has no current time.
     """
 
     names: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -194,7 +194,7 @@ class Signer:
         self.columns[number] = f"{name}~{instance}.{place if '[' in name else known}"
 
     def _within(self, child: _Operator, keys: Sequence[str] = ()) -> str:
-        """What a column is made of besides its expression."""
+        """Return the part of a column's signature that comes from below its expression."""
         below = child.rows if self._by_column else child.text
         return f"{[*keys]}{below}" if keys else below
 
@@ -375,5 +375,5 @@ def _minutes_from(text: str, now: float) -> str:
 
 
 def has_now(text: str) -> bool:
-    """Whether an analyzed plan's JSON has the current time in it."""
+    """Return True if an analyzed plan's JSON has the current time in it."""
     return any(f'.{name}"' in text for name in _NOW)

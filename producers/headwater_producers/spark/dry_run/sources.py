@@ -1,4 +1,4 @@
-"""What a script reads ⇒ an empty frame of the declared schema."""
+"""Sources that a script reads ⇒ empty frames of their declared schemas."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class MissingSchemaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a script reads.
+    """Source that a script reads, or target that it writes.
 
     Attributes:
         kind: `path`, `table`, `topic`, `jdbc` or `stream` (the rows that a foreachBatch is given).
-        name: as datasets are named, without the scratch folder.
-        options: how it is read, which decides what its rows are; it is the same source however it is read.
+        name: name of the dataset, without the scratch folder.
+        options: read options that change the rows; two sources with different options are equal.
     """
 
     kind: str
@@ -114,7 +114,7 @@ class Sources:
         self._written[source] = schema
 
     def was_written(self, source: Source) -> bool:
-        """Whether the script would have written it."""
+        """Return True if the script would have written the source."""
         return source in self._written
 
     def frame(self, source: Source, schema: StructType | None, *, streaming: bool = False) -> DataFrame:
@@ -163,11 +163,11 @@ class Sources:
         return folder
 
     def read_with(self) -> list[str]:
-        """How sources are read, of those that are read with options: for people."""
+        """List sources with their read options, for people; those without options are left out."""
         return [f"READ: {source.name} as {source.options}" for source in self._served.values() if source.options]
 
     def of_folder(self, path: str) -> Source | None:
-        """What a folder stands for."""
+        """Return the source that a scratch folder stands for."""
         return self._served.get(path.rstrip("/").rsplit("/", 1)[-1])
 
     def table(self, name: str) -> str:
@@ -207,7 +207,7 @@ class Sources:
         self._current = [] if current == ["default"] else current
 
     def named(self, parts: Sequence[str]) -> Source:
-        """What a table's name stands for: a path, where it is a format and a path."""
+        """Return the source that a table's name means: a path, where the name is a format and a path."""
         known = self._tables.get(_quoted(parts).lower()) if len(parts) > 1 else None
         if known is not None:
             return known
@@ -226,7 +226,7 @@ class Sources:
         return full if len(full) < 3 else ["__".join(full[:-1]), full[-1]]
 
     def called(self, name: str) -> Source:
-        """What a table's name, as the script writes it, stands for; see `named`."""
+        """Return the source that a table's name in the script means; see `named`."""
         return self.named([part.strip("`") for part in _parts(name)])
 
     def columns(self, source: Source) -> list[str]:
@@ -244,7 +244,7 @@ class Sources:
         return bool(self.session._jsparkSession.catalog().tableExists(_quoted(parts)))
 
     def topic(self, options: Mapping[str, str]) -> Source:
-        """What a Kafka source reads."""
+        """Return the source of a Kafka reader."""
         topics = options.get("subscribe") or options.get("subscribepattern") or options.get("assign") or "?"
         return Source("topic", ",".join(sorted(part.strip() for part in topics.split(","))))
 

@@ -117,7 +117,7 @@ class _Statement:
         return {name for name in found if not (len(name) == 1 and name[0].lower() in ctes)}
 
     def is_command(self) -> bool:
-        """Whether it does something, as a whole or in a part: a query alone is none."""
+        """Return True if the statement, or a part of it, does something; False for a query alone."""
         waiting = [self.plan]
         while waiting:
             plan = waiting.pop()
@@ -295,7 +295,7 @@ def _with_name(text: str, name: Sequence[str], called: str) -> str:
 
 
 def _kept(plan: Any) -> tuple[str | None, dict[str, str]]:
-    """What a table is kept in, and a digest of its properties and place, in which there may be secrets."""
+    """Return a table's format, and a digest of its properties and location, which may hold secrets."""
     spec = plan.tableSpec()
     format_ = str(spec.provider().get()).lower() if spec.provider().isDefined() else None
     options = spec.optionExpression() if class_name(spec) == "UnresolvedTableSpec" else spec.options()

@@ -51,13 +51,13 @@ _COUNTED: Final = re.compile(r"_\d+$")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a value is computed from.
+    """Lineage of a value as text over source columns, with its members.
 
     Attributes:
-        text: the whole of it, over columns of what is read.
-        members: of one that is put together: fields of a struct by name, `[]` elements of an array, values of a map by
-            key, or `{}`; of JSON, Avro and the like those of what is encoded.
-        frame: the text without its members, of one that has some.
+        text: the whole expression, over columns of the sources.
+        members: parts of a composite value: fields of a struct by name, `[]` elements of an array, values of a map by
+            key, or `{}`; of JSON, Avro and the like the parts of the encoded value.
+        frame: the text without the members, of a composite value.
     """
 
     text: str
@@ -74,13 +74,13 @@ class Value:
 def values_of(
     nodes: Nodes, text: str, leaves: Unwritten, streams: Mapping[str, Mapping[str, Value]] | None = None
 ) -> list[Value]:
-    """What each column of the plan is computed from, in order.
+    """List the lineage of each column of the plan, in order.
 
     Args:
         nodes: the optimized plan's JSON.
-        text: the same as Spark prints it.
-        leaves: what isn't in there.
-        streams: of a leaf that stands for a stream, by its name: its columns.
+        text: the same plan as Spark prints it.
+        leaves: parts of the plan that the JSON lacks.
+        streams: columns of a leaf that stands for a stream, by the leaf's name.
 
     Raises:
         UnreadableError: as `signature`.
@@ -147,14 +147,14 @@ class _ValueSigner(Signer):
         return self._with_members(node, children, _short(f"{text}{more}"), more)
 
     def _options(self, name: str) -> str:
-        """How a kind of decoding is done in the printed plan, without the schemas."""
+        """Return a digest of the options of a kind of decoding, from the printed plan, without the schemas."""
         calls = (
             re.sub(r"StructField\(.*?\), (?!StructField)", "", call) for call in _calls(self._printed, _DECODES[name])
         )
         return digest(" ".join(sorted(set(calls))))
 
     def _left_out(self, node: Node) -> str:
-        """What the plan's JSON leaves out of an expression, from the printed plan."""
+        """Return a digest of an expression's parts that the plan's JSON leaves out, from the printed plan."""
         name = _PRINTED.get(node.name)
         if name is None:
             return f" {digest(self._printed)}"
@@ -177,7 +177,7 @@ class _ValueSigner(Signer):
 
 
 def _around(child: Value, head: str, text: str) -> Value:
-    """What is around a value, and has its members."""
+    """Wrap a value in another expression, and keep its members."""
     return Value(text, child.members, f"{head}({child.frame})") if child.members else Value(text)
 
 

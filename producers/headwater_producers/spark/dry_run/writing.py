@@ -117,7 +117,7 @@ class Writes:
         return f"overwrite {_DYNAMIC}" if (which or str(default)).lower() == "dynamic" else "overwrite"
 
     def target(self, format_: str | None, path: str | None, options: dict[str, str]) -> Source:
-        """Where a writer with these options writes."""
+        """Return the target of a writer with these options."""
         if format_ == "kafka":
             return Source("topic", options.get("topic", "topics that the rows name"))
         if format_ == "jdbc":
@@ -250,12 +250,12 @@ def _update(state: dict[str, Any], format_: Any, mode: Any, partitions: Any, opt
 
 
 def _how(state: dict[str, Any], writes: Writes, *, is_parted: bool = False) -> dict[str, Any]:
-    """How a writer writes, as `Writes.report` takes it.
+    """Return the arguments of `Writes.report` that describe a writer's format, mode, options and partitioning.
 
     Args:
-        state: the writer's.
-        writes: for the session.
-        is_parted: whether what is written may have partitions that the writer doesn't name.
+        state: the writer's state.
+        writes: the session's writes.
+        is_parted: True if the output may have partitions that the writer doesn't name.
     """
     options = {name: value for name, value in state["options"].items() if name not in _OVERWRITTEN}
     mode = state["mode"].lower()
@@ -342,7 +342,7 @@ def _intercept_v2(writer: Any, writes: Writes) -> None:
 
 def _intercept_streams(writer: Any, writes: Writes) -> None:
     def check(self: Any) -> None:
-        """What Spark refuses to start; it raises what Spark raises."""
+        """Check a streaming query as Spark does before its start; raises Spark's own error."""
         session: Any = writes.sources.session
         jvm = session._jvm
         modes = {"complete": "Complete", "update": "Update"}

@@ -180,7 +180,7 @@ def _job(context: EventContext, run: BatchRun) -> JobRef:
 
 
 def _reads(run: BatchRun) -> tuple[DatasetUse, ...]:
-    """What it reads, each dataset once; which part of it is known at its end."""
+    """List the datasets that a run reads, each once, without positions: these are known at its end."""
     return tuple(DatasetUse(dataset=each) for each in dict.fromkeys(use.dataset for use in run.write.inputs()))
 
 

@@ -144,7 +144,7 @@ class EventContext:
         )
 
     def job_facts(self, body: JobEvent, *, job: JobRef, at: datetime) -> LineageEvent:
-        """What is declared of a job."""
+        """Build the event of a job's declared facts."""
         return build.lineage_event(body, job=job, producer=self.producer, event_time=at, tenant=self.tenant)
 
 

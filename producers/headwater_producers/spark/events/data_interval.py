@@ -34,11 +34,11 @@ _MAX_CONTEXT_BYTES: Final = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class DataInterval:
-    """What the application runs for.
+    """Data interval that the application runs for.
 
     Attributes:
-        start, end: half-open, UTC; each None where it isn't known.
-        campaign: the backfill.
+        start, end: half-open, UTC; each None where unknown.
+        campaign: id of the backfill.
     """
 
     start: datetime | None = None

@@ -47,7 +47,7 @@ def _digest(schema: SchemaDefinition | None) -> str | None:
 
 
 def change_body(change: DatasetChange) -> DatasetEvent:
-    """What DDL did to a dataset."""
+    """Build the DatasetEvent of a DDL change."""
     return DatasetEvent(
         dataset=change.dataset,
         type=change.type,

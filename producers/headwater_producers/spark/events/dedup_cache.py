@@ -17,14 +17,14 @@ class DedupCache:
         self._seen: OrderedDict[Hashable, str | None] = OrderedDict()
 
     def add(self, key: Hashable) -> bool:
-        """Whether `key` is new; from now on it isn't."""
+        """Add `key`; return True if it is new."""
         known, _ = self.lookup(key)
         if not known:
             self.put(key)
         return not known
 
     def lookup(self, key: Hashable) -> tuple[bool, str | None]:
-        """Whether `key` was published, and the digest it was published under."""
+        """Return True if `key` was published, and the digest it was published under."""
         if key not in self._seen:
             return False, None
         self._seen.move_to_end(key)

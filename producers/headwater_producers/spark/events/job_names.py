@@ -1,4 +1,4 @@
-"""What the jobs of one application are called.
+"""Job names of one application.
 
     application                          <app>
     batch write                          <app>.<output>

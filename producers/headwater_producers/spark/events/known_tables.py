@@ -39,7 +39,7 @@ class KnownTables:
             self._datasets.popitem(last=False)
 
     def resolved(self, change: DatasetChange) -> DatasetChange | None:
-        """The same change of the datasets themselves, where only their catalog's names are known of it.
+        """Return the change with the datasets' locations, where it only has names of a catalog.
 
         None for a DROP IF EXISTS of what the application never met: nothing shows whether there was anything.
         """
@@ -70,5 +70,5 @@ class KnownTables:
 
 
 def _is_moved(change: DatasetChange) -> bool:
-    """Whether a table lies elsewhere, under its old name."""
+    """Return True if a table has moved to another location under its old name."""
     return change.lifecycle is LifecycleChange.ALTER and change.previous_by_name

@@ -39,7 +39,7 @@ _MARK: Final = "headwater"
 
 
 def mark_of(run_id: str) -> str:
-    """What an application's commits are marked with: its run's id, as JSON."""
+    """Return the mark of an application's commits: its run's id, as JSON."""
     return json.dumps({_MARK: {"run": run_id}})
 
 
@@ -190,12 +190,12 @@ def with_facet(facet: str, **known: Any) -> LeftWrite | None:
 
 
 class Verdict(StrEnum):
-    """What became of a write.
+    """Verdict about a write whose driver is gone.
 
     Attributes:
-        COMMITTED: the log has the commit that is its own.
-        NOTHING: the log has none, and would have it.
-        UNKNOWN: nothing shows it.
+        COMMITTED: the log has this write's commit.
+        NOTHING: the log has no commit of this write, and would have it.
+        UNKNOWN: there is no evidence either way.
     """
 
     COMMITTED = "COMMITTED"
@@ -205,14 +205,14 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOutcome:
-    """What a table's log shows of a write.
+    """Outcome of a write, by a table's log.
 
     Attributes:
-        verdict: what became of it.
-        reason: why that is so, where nothing was committed, or it isn't known.
-        at: when it was committed.
-        position, certainty: the version that it made, and how sure it is that it was this write.
-        counts: of what it wrote.
+        verdict: committed, nothing or unknown.
+        reason: explanation of a verdict other than COMMITTED.
+        at: time of the commit.
+        position, certainty: version that the write made, and the certainty that it was this write.
+        counts: rows, bytes and files written.
     """
 
     verdict: Verdict

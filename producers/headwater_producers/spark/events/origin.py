@@ -1,4 +1,4 @@
-"""What an application was started from, by whom and for what: by the settings, else by what shows it."""
+"""Run context: trigger, user, purpose and period of an application, by its settings, else by its environment."""
 
 from __future__ import annotations
 

@@ -25,11 +25,11 @@ _PREFIX: Final = "spark.openlineage."
 
 @dataclass(frozen=True, slots=True)
 class Orchestration:
-    """Who started the application.
+    """Orchestrator's runs that started the application.
 
     Attributes:
-        parent: the task's run; None: not known.
-        root: the run at the top of the tree; the parent's, where only that is known.
+        parent: run of the orchestrator's task; None where unknown.
+        root: run at the top of the tree; equal to `parent` where only that is known.
     """
 
     parent: ParentRun | None = None

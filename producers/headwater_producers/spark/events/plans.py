@@ -49,17 +49,17 @@ def new_plan_event(
     at: datetime,
     dedup: DedupCache,
 ) -> tuple[str | None, LineageEvent | None]:
-    """What a run cites of the column lineage of its plans, all together, and the event to send first.
+    """Return the digest that a run cites for the column lineage of its plans, and the plan event to send first.
 
     Logs, once for each job, that a setting limits the lineage that is emitted, and which.
 
     Args:
-        context: of the application.
-        descriptions: of a write, of a query, or of the writes of a micro-batch.
-        job: whose plan it is.
-        run_id: whose run emits it.
-        at: when.
-        dedup: what was published already, and under which digest.
+        context: the application's context.
+        descriptions: plans of a write, of a query, or of the writes of a micro-batch.
+        job: job that the plans belong to.
+        run_id: id of the run that emits the event.
+        at: time of the event.
+        dedup: cache of published plans and their digests.
 
     Returns:
         The digest of the plan as it is sent, None where there is nothing to send; the event, None where it isn't new.
@@ -211,5 +211,5 @@ def join_lineages(lineages: Sequence[ColumnLineage]) -> ColumnLineage:
 
 
 def has_lineage(lineage: ColumnLineage) -> bool:
-    """Whether a lineage is worth an event: it has edges, or admits that it lacks some."""
+    """Return True if a lineage is worth an event: it has edges, or is marked as incomplete."""
     return bool(lineage.edges) or (bool(lineage.datasets) and not lineage.complete)

@@ -1,4 +1,4 @@
-"""Why a run failed, as a RunError without credentials and without lines of code."""
+"""Run errors: exceptions as RunError, without credentials and without lines of code."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _of_function(text: str) -> RunError | None:
 
 
 def _java_frames_off(text: str) -> tuple[str, str]:
-    """What is above the first frame of a JVM's stack trace, and the rest."""
+    """Split a JVM's stack trace before its first frame; return both parts."""
     lines = text.split("\n")
     end = next((number for number, line in enumerate(lines) if number and _FRAME.match(line)), len(lines))
     return "\n".join(lines[:end]), "\n".join(lines[end:])
@@ -100,7 +100,7 @@ def from_exception(error: BaseException) -> RunError:
 
 
 def in_detail(error: RunError, detail: ErrorDetail) -> RunError:
-    """As much of an error as the setting `capture_errors` allows."""
+    """Reduce an error to the detail that the setting `capture_errors` allows."""
     if detail == "stack":
         return error
     if detail == "message":

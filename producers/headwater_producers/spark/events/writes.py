@@ -51,11 +51,11 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class PartitionsRead:
-    """What a scan chose of a partitioned folder or table.
+    """Files and partitions that a scan read of a partitioned folder or table.
 
     Attributes:
-        files: those that it read; None where a version names them, or not all are listed.
-        partitions: those that they are in; empty where they aren't known, or too many to list.
+        files: files read; None where a version names them, or not all are listed.
+        partitions: partitions of these files; empty where unknown, or too many to list.
     """
 
     files: FileSet | None
@@ -182,7 +182,7 @@ class Write:
         )
 
     def _partitions_read(self, known: set[str], others: set[str]) -> PartitionsRead | None:
-        """What all scans of a dataset chose of its partitions; None where one of them isn't known."""
+        """Join the partitions that all scans of a dataset read; None where one scan's partitions are unknown."""
         scans = [scan for scan in self.scans if scan.names & known]
         chosen = [scan.chosen for scan in scans if scan.chosen is not None and not scan.names & others]
         if not chosen or len(chosen) < len(scans):
@@ -224,7 +224,7 @@ def _lifecycle(output: PlanOutput) -> dict[str, str]:
 
 
 def outputs_inside(writes: Iterable[Write]) -> tuple[DatasetUse, ...]:
-    """What writes inside foreachBatch wrote, each dataset once, with what it was made from."""
+    """Join the outputs of writes inside foreachBatch, each dataset once, with the inputs of each."""
     return join_outputs(
         msgspec.structs.replace(use, inputs=made_from(write.description)) for write in writes for use in write.outputs()
     )

@@ -1,4 +1,4 @@
-"""Which micro-batch's thread has run a query, by Spark's own account.
+"""Attribution of a query to the micro-batch whose thread ran it, by Spark's own record.
 
 Spark describes the execution that runs a micro-batch by the query's id, the run's and the batch's number, and every
 query run on that thread, whatever its session, has that execution for its root. Threads that inherit a thread's local
@@ -72,7 +72,7 @@ def _recogniser(execution: Any, session: Any) -> Callable[[Any], bool]:
 
 
 def _planned_at(execution: Any) -> int:
-    """When its plan was ready, by the JVM's clock in milliseconds."""
+    """Return the time at which a plan was ready, by the JVM's clock in milliseconds."""
     planning = option(execution.tracker().phases().get("planning"))
     return int(planning.endTimeMs()) if planning is not None else 0
 

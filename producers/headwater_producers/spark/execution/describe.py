@@ -60,22 +60,22 @@ def describe(
     earlier: PlanDescription | None = None,
     is_running: bool = False,
 ) -> PlanDescription:
-    """What a batch query, or a write inside foreachBatch, reads, writes and derives.
+    """Describe a batch query, or a write inside foreachBatch: inputs, outputs, column lineage.
 
-    Takes a few py4j round trips for each leaf of the plan and one for the rest; call it on a worker thread.
-    Never raises for a plan: what isn't understood makes the lineage incomplete, with a reason.
+    Takes a few py4j round trips for each leaf of the plan and one for the rest; call it on a worker thread. Never
+    raises for a plan: parts that aren't understood make the lineage incomplete, with a reason.
 
     Args:
         query_execution: the JVM's `QueryExecution` (`df._jdf.queryExecution()`, or a listener's argument).
         session: the `SparkSession` that ran it.
         upstream: inside foreachBatch, `PlanDescription.upstream` of the streaming query.
-        frames: those that live on as RDDs, which the plan may begin with.
+        frames: frames that live on as RDDs, which the plan may begin with.
         settings: see `PlanSettings`.
-        earlier: of the same execution, with the same arguments, while it ran. A plan doesn't change, so where all of it
-            was understood it isn't read again: with many columns that is nearly all the time. What the command writes
-            is looked at again, since its end may have changed that.
-        is_running: whether it isn't over. Then its executed plan is left alone: some of Spark's commands settle what
-            they do when they are first asked, with the settings of whichever thread asks.
+        earlier: description of the same execution, with the same arguments, while it ran. A plan doesn't change, so a
+            plan that was understood completely isn't read again: with many columns that is nearly all the time. The
+            command's output is looked at again, since its end may have changed that.
+        is_running: True if it hasn't ended. Then its executed plan is left alone: some of Spark's commands settle their
+            work when they are first asked, with the settings of whichever thread asks.
     """
     try:
         plan = query_execution.analyzed()
@@ -108,7 +108,7 @@ def read_by(
 
 
 def may_write(query_execution: Any) -> bool:
-    """Whether a query may write something, by its root alone: two round trips, whatever it reads.
+    """Return True if a query may write something, by its root alone: two round trips, whatever its size.
 
     Raises:
         Py4JError, PySparkException: it has no plan to read.
@@ -127,7 +127,7 @@ def describe_streaming(
     settings: PlanSettings | None = None,
     topics: Mapping[int, Collection[str]] | None = None,
 ) -> PlanDescription:
-    """What a started streaming query reads, writes and derives; the same for all its micro-batches.
+    """Describe a started streaming query: inputs, outputs, column lineage. All its micro-batches share the description.
 
     It reads the query's own logical plan, in which every source is still there (a micro-batch's plan has an empty
     relation in place of a source without new data). `source_index` of the inputs follows the order of
@@ -139,7 +139,7 @@ def describe_streaming(
             incomplete.
         session: the `SparkSession` that started it.
         settings: see `PlanSettings`.
-        topics: of sources that subscribe to a pattern, by source index; by default those of the last progress.
+        topics: topics of sources that subscribe to a pattern, by source index; by default those of the last progress.
     """
     try:
         query = streaming_query._jsq.streamingQuery()
@@ -166,7 +166,7 @@ def describe_plan(
     settings: PlanSettings | None = None,
     topics: Mapping[int, Collection[str]] | None = None,
 ) -> PlanDescription:
-    """The same of an analyzed `LogicalPlan` of the JVM. Never raises for a plan."""
+    """Describe an analyzed `LogicalPlan` of the JVM. Never raises for a plan."""
     return _described(plan, Context(session, settings or PlanSettings(), topics or {}, frames), upstream)
 
 
@@ -351,7 +351,7 @@ class _Description:
 
 
 def _written(command: JvmCommand) -> Written | None:
-    """What a command writes; None where it is no write that is known."""
+    """Describe the write of a command; None where it is no known write."""
     written = REGISTRY.write(command)
     if written is None:
         written = write_other(command)

@@ -33,7 +33,7 @@ _SEVERAL: Final = "multi-commands"
 
 
 def plan_key(query_execution: Any) -> PlanKey:
-    """What a query execution is known by. About 10 round trips and 3 for each leaf."""
+    """Return the key of a query execution. Takes about 10 round trips and 3 for each leaf."""
     return PlanKey(
         session=str(query_execution.sparkSession().sessionUUID()),
         number=int(query_execution.id()),
@@ -42,7 +42,7 @@ def plan_key(query_execution: Any) -> PlanKey:
 
 
 def written_counts(executed_plan: Any) -> Counts:
-    """What a write's root node counted. Kafka and JDBC count nothing."""
+    """Return the counts of a write's root node. Kafka and JDBC count nothing."""
     node = opened(executed_plan)
     counted = _metrics(node)
     rows = counted.get("numOutputRows")
@@ -89,7 +89,7 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
 
 
 def execution_times(query_execution: Any, duration_ns: int | None, reported_at: datetime) -> tuple[datetime, datetime]:
-    """When an execution began and ended, by the JVM's clock where it has them.
+    """Return the start and end of an execution, by the JVM's clock where it has them.
 
     Planning is timed by the plan itself, execution by the listener; `reported_at`, when the listener was called, is
     late by however long the listener bus took.
@@ -108,7 +108,10 @@ def execution_times(query_execution: Any, duration_ns: int | None, reported_at: 
 
 
 def _scan_names(leaf: Any) -> frozenset[str] | None:
-    """What the dataset of one of Spark's own scans may be called: as its paths are named, a table's name; else None."""
+    """Return the possible dataset names of one of Spark's own scans: its paths and its table's name.
+
+    None for a node that is no such scan.
+    """
     match class_name(leaf):
         case "FileSourceScanExec":
             roots = items(kept(kept(leaf, "relation"), "location").rootPaths())
@@ -168,7 +171,7 @@ class _Part:
         return self._execution.analyzed().children().apply(self._number)
 
     def executedPlan(self) -> Any:
-        """What wrote."""
+        """Return the plan of this branch of the union."""
         union = _uncompiled(opened(self._execution.executedPlan()))
         return _uncompiled(union.children().apply(self._number))
 

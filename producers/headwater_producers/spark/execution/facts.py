@@ -1,4 +1,4 @@
-"""What a query execution shows beside its plan: the text of its SQL statement, and what it has observed."""
+"""Execution facts beside the plan: the text of the SQL statement, and observed metrics."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def without_literals(sql: str) -> str:
 
 
 def observed_metrics(execution: Any) -> dict[str, Mapping[str, Any]]:
-    """What `DataFrame.observe` has counted in an execution, by the observation's name. Two round trips where nothing.
+    """Return the metrics of `DataFrame.observe` in an execution, by the observation's name.
+
+    Takes two round trips where there are none.
 
     Args:
         execution: the JVM's `QueryExecution`, which has run.

@@ -1,4 +1,4 @@
-"""What the leaves of a JVM plan read."""
+"""Leaves of a JVM plan: the datasets that they read."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class JvmQuery:
         self._settings = settings
 
     def is_planned(self) -> bool:
-        """Whether its plan can be read. Spark makes it on the query's thread, shortly after `start()` returns."""
+        """Return True if the plan can be read: Spark makes it on the query's thread, soon after `start()` returns."""
         # A plan that isn't there yet is an exception, of which PySpark asks a dozen times what class it has.
         if self._query.status().message() in _BEFORE_PLANNING:
             return False
@@ -72,7 +72,7 @@ class JvmQuery:
         return found
 
     def is_continuous(self) -> bool:
-        """Whether its trigger is continuous: then it reports no progress, and its checkpoint is all there is."""
+        """Return True if the trigger is continuous: it reports no progress, and the checkpoint is the only record."""
         return class_name(self._query.streamingQuery()) == "ContinuousExecution"
 
     def sink_description(self) -> str:

@@ -43,17 +43,17 @@ def executed_write(
     failed: bool = False,
     staged: StagedWrite | None = None,
 ) -> Write:
-    """What a write did; of a failed one, what it had read until then.
+    """Build the `Write` of an executed command; of a failed one, with the reads up to its failure.
 
     Args:
         execution: the JVM's `QueryExecution`.
-        description: its plan.
+        description: description of its plan.
         session: the `SparkSession` that ran it.
-        started_at: by this driver's clock.
-        ended_at: by the same.
-        settings: how plans are described.
-        failed: whether it failed.
-        staged: the write that ran inside, of a command that makes a table of a query.
+        started_at: start, by this driver's clock.
+        ended_at: end, by the same clock.
+        settings: settings of plan descriptions.
+        failed: True if it failed.
+        staged: write that ran inside a command that makes a table of a query.
     """
     if failed:
         return Write(description=_attempted(description), written=Counts(), scans=_scans_of(execution))
@@ -147,7 +147,7 @@ def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> Pl
 
 
 def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:
-    """Whether `mode("ignore")`, or IF NOT EXISTS, found what was there already, and left it as it was.
+    """Return True if a write left existing data unchanged, by `mode("ignore")` or IF NOT EXISTS.
 
     So does a command of maintenance that finds nothing to do.
 
@@ -170,14 +170,14 @@ def _columns(description: PlanDescription) -> frozenset[str]:
 
 
 def _leaves_no_trace(description: PlanDescription) -> bool:
-    """Whether neither plan nor counts nor log show that a write was ignored."""
+    """Return True if neither plan nor counts nor log would show that a write was ignored."""
     return description.command == "SaveIntoDataSourceCommand" and any(
         output.mode is WriteMode.IGNORE and output.kind is SourceKind.JDBC for output in description.outputs
     )
 
 
 def _attempted(description: PlanDescription) -> PlanDescription:
-    """Of a write that failed: whether it had made or replaced anything by then, nobody knows."""
+    """Describe a failed write, without lifecycle changes: it is unknown whether it had made or replaced anything."""
     return replace(description, outputs=tuple(replace(output, lifecycle=None) for output in description.outputs))
 
 
@@ -198,7 +198,7 @@ def _settled(description: PlanDescription, version: Committed) -> PlanDescriptio
 
 
 def executed_read(execution: Any, description: PlanDescription) -> Write:
-    """What a query did that only read; of a failed one, until then."""
+    """Build the `Write` of a query that only read; of a failed one, with the reads up to its failure."""
     return Write(description=description, written=Counts(), scans=_scans_of(execution))
 
 

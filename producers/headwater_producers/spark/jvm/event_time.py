@@ -70,7 +70,7 @@ def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
 
 
 def _keys(node: Any, name: str) -> str:
-    """What an operator groups by, where that shows when its state is over."""
+    """Return the grouping keys of an operator, where they show when its state is over."""
     if name == "Aggregate":
         return ", ".join(str(each.toString()) for each in items(node.groupingExpressions()))
     if name == "Deduplicate":

@@ -50,7 +50,7 @@ class TextFolder:
         return self.files.names(self.at(name))
 
     def logged_json(self, name: str) -> Any:
-        """What a file of one of Spark's logs has behind its version line; None without a JSON object there.
+        """Read the JSON object behind the version line of one of Spark's log files; None without one.
 
         Raises:
             ValueError: it is no JSON.
@@ -87,7 +87,7 @@ class LocalFiles:
 
 
 def is_local(path: str) -> bool:
-    """Whether a path, as Spark resolved it, is one of this machine."""
+    """Return True if a path, as Spark resolved it, is on this machine."""
     return path.startswith(("/", "file:"))
 
 

@@ -34,10 +34,10 @@ class ListenerBus:
 
 
 def ran_jobs(session: Any, started_at: datetime, ended_at: datetime) -> bool:
-    """Whether a job was submitted in that time, by whatever thread; True also where that isn't known.
+    """Return True if a job was submitted in that time, by whatever thread; also where that is unknown.
 
-    By the store behind Spark's UI, which Spark keeps with the UI turned off, too.
-    Never for the query's own thread: it waits for the listener bus.
+    The evidence is the store behind Spark's UI, which Spark keeps with the UI turned off, too. Not to be called on the
+    query's own thread: it waits for the listener bus.
     """
     context = session.sparkContext
     if not ListenerBus(context).drained(_WAIT_SECONDS):

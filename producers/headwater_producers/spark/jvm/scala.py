@@ -30,7 +30,7 @@ def class_name(value: Any) -> str:
 
 
 def kept(value: Any, accessor: str) -> Any:
-    """What an accessor without arguments gives. A round trip, and none for a reference that was asked for it before."""
+    """Call an accessor without arguments and cache its answer on the reference. One round trip, then none."""
     answers: dict[str, Any] = getattr(value, "__dict__", {}).setdefault(_ANSWERS, {})
     if accessor not in answers:
         answers[accessor] = getattr(value, accessor)()
@@ -57,7 +57,7 @@ def pairs(mapping: Any) -> Iterator[tuple[str, Any]]:
 
 
 def option(value: Any) -> Any:
-    """What is in an `Option`, None for `None`."""
+    """Return the value of an `Option`, None for `None`."""
     return value.get() if value.isDefined() else None
 
 

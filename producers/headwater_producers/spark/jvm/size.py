@@ -1,4 +1,4 @@
-"""How large a plan's JSON would be, found out before Spark makes it in the driver's memory."""
+"""Estimated size of a plan's JSON, before Spark makes it in the driver's memory."""
 
 from __future__ import annotations
 

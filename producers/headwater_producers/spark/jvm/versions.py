@@ -1,4 +1,4 @@
-"""What differs between the versions of Spark that capture runs on: PySpark's modules, and the JVM's methods.
+"""Differences between the versions of Spark that capture runs on: PySpark's modules, and the JVM's methods.
 
 Everything else of capture is written as Spark 4.0 has it, and asks here. The plan needs no such place: a class of
 operators or expressions that a version doesn't have never comes, and one that isn't known makes a description
@@ -81,7 +81,7 @@ def frame_class() -> Any:
 
 
 def frame_rdd(frame_class: Any) -> Any:
-    """What makes `DataFrame.rdd`, which is a `cached_property` since 4.0, and was a `property`."""
+    """Return the function behind `DataFrame.rdd`, which is a `cached_property` since 4.0, and was a `property`."""
     accessor = vars(frame_class)["rdd"]
     return accessor.fget if isinstance(accessor, property) else accessor.func
 
@@ -156,7 +156,7 @@ def streamed_table(plan: Any) -> Any:
 
 
 def if_there(value: Any, accessor: str) -> Any:
-    """What a method without arguments gives; None where this version's class has no such method."""
+    """Call a method without arguments; None where this version's class has no such method."""
     try:
         return getattr(value, accessor)()
     except Py4JError as error:

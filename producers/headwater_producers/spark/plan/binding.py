@@ -40,7 +40,7 @@ def bind(column: Column, variables: Mapping[int, Column]) -> Column:
 
 
 def bind_influences(found: Iterable[Indirect], variables: Mapping[int, Column]) -> frozenset[Indirect]:
-    """The same of influences."""
+    """Replace variables in influences by the fields that they stand for."""
     bound: set[Indirect] = set()
     for i in found:
         if isinstance(i.field, Variable) and i.field.id in variables:

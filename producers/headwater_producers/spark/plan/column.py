@@ -1,4 +1,4 @@
-"""Where one value comes from: the algebra of column lineage.
+"""Column lineage algebra: sources and influences of one value.
 
 A `Column` is the lineage of one expression at one point of a plan. Rules combine them bottom-up; nothing is looked up
 in a plan twice. All values are frozen and all functions pure.
@@ -71,7 +71,7 @@ class Direct:
     whole: bool = False
 
     def then(self, kind: Kind, *, masking: bool = False, whole: bool = False) -> Direct:
-        """The same source, one step on."""
+        """Return the same source after one more step."""
         masked = self.field is not None and (self.masking or masking)
         return Direct(self.field, compose(self.kind, kind), masked, self.whole and whole)
 
@@ -95,13 +95,13 @@ def member_step(container: str, key: str) -> str:
 
 
 def container_step(step: str) -> str | None:
-    """Of a member's step, that to all of them; None of any other step."""
+    """Return the step to all members, for the step to one member; None for any other step."""
     container, mark, _ = step.partition(_MEMBER)
     return container if mark else None
 
 
 def member_key(step: str) -> str:
-    """Of a member's step, its index or key; `REST` of the one for all others."""
+    """Return the index or key of a member's step; `REST` of the step to all other members."""
     return step.partition(_MEMBER)[2]
 
 
@@ -157,7 +157,7 @@ def combine(
 
 
 def influences(columns: Iterable[Column], kind: Kind, text: str | None = None) -> frozenset[Indirect]:
-    """What `columns` come from or are influenced by, as influences of `kind` by way of `text` (else their own texts).
+    """Return `columns` as influences of `kind` by way of `text` (else their own texts), with their influences.
 
     Influences keep what they were (a filter on a window function's result is a FILTER on the partition keys too, but
     it was the window that used them): only direct sources take the new kind.

@@ -1,4 +1,4 @@
-"""What is read from a Spark plan: the frozen value that capture builds its events from.
+"""Plan description: the frozen value that capture reads from a Spark plan and builds its events from.
 
 A description is made once per distinct plan by `describe` (a batch query) or `describe_streaming` (a started streaming
 query), away from the query's own thread. It holds no py4j object, so it may be kept and passed between threads.
@@ -27,7 +27,7 @@ from headwater_schemas.facets import ColumnChanges
 
 
 class SourceKind(StrEnum):
-    """What sort of thing a plan reads or writes; it decides how a position is read from progress or plan."""
+    """Kind of source or sink of a plan; it decides how a position is read from progress or plan."""
 
     KAFKA = "KAFKA"
     FILE = "FILE"
@@ -48,7 +48,7 @@ class SourceKind(StrEnum):
 
 
 class WriteMode(StrEnum):
-    """What becomes of the rows that were there."""
+    """Write mode: the fate of the rows that existed before."""
 
     APPEND = "APPEND"
     OVERWRITE = "OVERWRITE"
@@ -141,19 +141,19 @@ class PlanOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetChange:
-    """What DDL does to one dataset.
+    """DDL change of one dataset.
 
     Attributes:
-        dataset: which.
+        dataset: the changed dataset.
         type, schema, storage, symlinks, description: for a DatasetEvent, as they are afterwards.
         lifecycle: CREATE, DROP, RENAME, ALTER, TRUNCATE.
-        previous: with RENAME, what it was until then; with ALTER, the catalog's name of a table that lies elsewhere
-            now, which is a RENAME where it is known where it lay.
-        partitions: where it is some partitions that are changed.
-        columns: which columns have another name since, or are gone.
-        by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer shows where the data
-            lies: one that was met before under this name is meant.
-        if_exists: it may be that there was nothing of the name, and nothing happened.
+        previous: with RENAME, the dataset until then; with ALTER, the catalog's name of a table that has moved, which
+            becomes a RENAME where its former location is known.
+        partitions: the changed partitions, where it isn't the whole table.
+        columns: columns that were renamed or dropped.
+        by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer shows the location:
+            the table last seen under this name is meant.
+        if_exists: True if perhaps nothing of the name existed, and nothing happened.
     """
 
     dataset: DatasetRef
@@ -173,10 +173,10 @@ class DatasetChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamingLink:
-    """How a plan belongs to a streaming query.
+    """Link from a plan to its streaming query.
 
     Attributes:
-        query_id, batch_id: where the plan itself names them (`WriteToMicroBatchDataSource`).
+        query_id, batch_id: set where the plan itself names them (`WriteToMicroBatchDataSource`).
         sink: class or short name of the sink: `ForeachBatchSink`, `FileStreamSink`, `kafka`.
         sink_kind: CALLBACK: the writes happen in the user's function, and reach capture as batch queries of their own.
         source_descriptions: `description` of each of `StreamingQueryProgress.sources`, in order, where known.
@@ -194,15 +194,15 @@ class StreamingLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upstream:
-    """Where the rows of a plan's output come from, to be looked through by a later plan that starts from them.
+    """Lineage of a plan's output rows, for a later plan that starts from them.
 
-    A foreachBatch frame is a `LogicalRDD` whose attributes keep the expression ids of the streaming plan's output:
-    give the streaming plan's `PlanDescription.upstream` to `describe` of the writes inside. Opaque to callers.
+    A foreachBatch frame is a `LogicalRDD` whose attributes keep the expression ids of the streaming plan's output: give
+    the streaming plan's `PlanDescription.upstream` to `describe` of the writes inside. Opaque to callers.
 
     Attributes:
         relation: columns by expression id, influences and datasets of the plan's output.
-        inputs: the datasets behind it, so that the inner write has them as its own.
-        problems: what wasn't understood of it, which is missing in the later plan too.
+        inputs: the datasets behind it, which the inner write has as its own.
+        problems: parts that weren't understood, which are missing in the later plan too.
     """
 
     relation: Relation
@@ -251,5 +251,5 @@ class PlanDescription:
 
     @property
     def is_streaming(self) -> bool:
-        """Whether the plan is a streaming query's, or one micro-batch's of it."""
+        """True if the plan belongs to a streaming query, or to one of its micro-batches."""
         return self.streaming is not None

@@ -101,7 +101,7 @@ def column_lineage(
 def whole_lineage(
     outputs: Iterable[DatasetRef], inputs: Iterable[DatasetRef], problems: Iterable[str]
 ) -> ColumnLineage:
-    """What is left where columns can't be read: each output may come from each input, kind UNKNOWN."""
+    """Build the fallback lineage where columns can't be read: each output may come from each input, kind UNKNOWN."""
     book = _Book()
     sources = list(inputs)
     for output in outputs:

@@ -133,7 +133,7 @@ class _Reader:
     literals: Literals
 
     def relation(self, scope: Scope, names: Sequence[str] = ()) -> ForeignRelation:
-        """What the query of a scope gives; `names` of its columns, where they are known, show what a `*` stands for."""
+        """Read the query of a scope; `names` of its columns, where they are known, show the columns behind a `*`."""
         from sqlglot import exp
 
         statement = scope.expression

@@ -32,12 +32,12 @@ class UnreadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ForeignRelation:
-    """What a query gives.
+    """Columns and rows of a foreign query.
 
     Attributes:
         columns: names and lineage, in the order of the SELECT list; `STAR` for all columns of a table.
-        influences: what decides its rows.
-        rows: the tables that they are rows of.
+        influences: influences on the choice of its rows.
+        rows: the tables that its rows come from.
     """
 
     columns: tuple[tuple[str, Column], ...]
@@ -57,7 +57,7 @@ class Relations(Protocol):
     literals: Literals
 
     def relation(self, scope: Scope, names: Sequence[str] = ()) -> ForeignRelation:
-        """What the query of a scope gives; `names` of its columns, where they are known, show what a `*` stands for."""
+        """Read the query of a scope; `names` of its columns, where they are known, show the columns behind a `*`."""
 
     def table(self, table: exp.Table) -> DatasetRef:
         """The identity of a table."""

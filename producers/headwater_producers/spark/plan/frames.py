@@ -17,10 +17,10 @@ MAX_COLUMNS: Final = 20_000
 
 
 class KnownFrames:
-    """What is known of frames, by the id of the RDD that has their rows.
+    """LRU cache of frames' lineage, by the id of the RDD that has their rows, bounded by its number of columns.
 
     Args:
-        max_columns: how many columns are remembered.
+        max_columns: bound of the remembered columns.
     """
 
     def __init__(self, max_columns: int = MAX_COLUMNS) -> None:

@@ -17,11 +17,11 @@ from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
 
 @dataclass(frozen=True, slots=True)
 class GeneratedColumns:
-    """What a table adds to the rows that are written.
+    """Generated columns that a table adds to written rows.
 
     Attributes:
-        names, types: of its columns, in order.
-        plan: the JSON of an analyzed plan that computes just these from a leaf with the columns that are written.
+        names, types: names and types of these columns, in order.
+        plan: JSON of an analyzed plan that computes just these columns from a leaf with the written columns.
     """
 
     names: tuple[str, ...]

@@ -91,11 +91,11 @@ _PIVOTED: Final = "__pivot_"
 
 @dataclass(slots=True)
 class Names:
-    """How the names of one plan's columns are reported.
+    """Reported names of one plan's columns.
 
     Attributes:
-        hidden: whether literals in generated names are hidden; those of encryption functions always are.
-        known: of names that a shape doesn't show to be generated, and the plan does.
+        hidden: True to hide literals in generated names; those of encryption functions always are.
+        known: reported names, by name, that only the plan shows to be generated, and not their shape.
     """
 
     hidden: bool = False

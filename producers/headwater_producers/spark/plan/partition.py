@@ -19,13 +19,14 @@ _ESCAPED: Final = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionChange:
-    """What DDL does to partitions of a table.
+    """DDL change of a table's partitions.
 
     Attributes:
-        change: ADD, DROP, RENAME, TRUNCATE, LOCATION, or RECOVER for what MSCK REPAIR TABLE finds or misses.
-        partitions: which, the first `MAX_PARTITIONS` of them; empty where the statement doesn't name them.
-        previous: with RENAME, what it was until then.
-        count: how many the statement names; None where it names none.
+        change: ADD, DROP, RENAME, TRUNCATE, LOCATION, or RECOVER for the partitions that MSCK REPAIR TABLE adds or
+            removes.
+        partitions: the first `MAX_PARTITIONS` of the changed ones; empty where the statement doesn't name them.
+        previous: with RENAME, the partition's former values.
+        count: number of partitions that the statement names; None where it names none.
     """
 
     change: str

@@ -1,4 +1,4 @@
-"""Where the rows and columns at one point of a plan come from."""
+"""Relation: lineage of the rows and columns at one point of a plan."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Relation:
     rows: frozenset[DatasetRef] = frozenset()
 
     def with_output(self, output: Iterable[tuple[Attribute, Column]], more: Iterable[Indirect] = ()) -> Relation:
-        """The same rows with other columns, and perhaps more influences."""
+        """Return a relation of these rows with other columns, and perhaps more influences."""
         pairs = list(output)
         columns = {attribute.id: column for attribute, column in pairs}
         return replace(
@@ -51,7 +51,7 @@ class Relation:
         )
 
     def influenced(self, more: Iterable[Indirect]) -> Relation:
-        """The same columns with more influences."""
+        """Return a relation of these columns with more influences."""
         return replace(self, influences=self.influences.union(more))
 
     def ordered(self) -> list[Column]:

@@ -56,7 +56,7 @@ class PlanSettings:
 
     @property
     def literal_texts(self) -> Literals:
-        """What texts show of literals."""
+        """Display of literals in texts."""
         if not self.literals:
             return Literals.HIDDEN
         return Literals.SHOWN if self.numbers else Literals.NUMBERLESS

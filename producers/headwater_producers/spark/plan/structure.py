@@ -133,7 +133,7 @@ def _summed_up(by: Iterable[Indirect]) -> frozenset[Indirect]:
 
 
 def aligned(column: Column, data_type: DataType) -> Column:
-    """The same value with the field names of `data_type`: Spark goes by position (UNION, CAST), not by name.
+    """Rename a value's fields as in `data_type`: Spark goes by position (UNION, CAST), not by name.
 
     A type that hasn't the same shape, or isn't known, changes nothing.
     """
@@ -196,7 +196,7 @@ def merge(columns: Iterable[Column], text: str) -> Column:
 
 
 def same_sources(one: Column, other: Column) -> bool:
-    """Whether both come from, and are influenced by, the same fields, part by part; texts don't matter."""
+    """Return True if both columns have equal sources and influences, part by part; texts don't matter."""
     return (
         one.direct == other.direct
         and {(i.field, i.kind, i.masking) for i in one.indirect}
@@ -235,12 +235,12 @@ def array_of(
 
 
 def length_of(containers: Iterable[Column]) -> Column:
-    """How many elements these have together."""
+    """Return a column for the total number of elements in these containers."""
     return combine([part(each, LENGTH) for each in containers], Kind.DERIVE, "size")
 
 
 def as_many_as(length: Column, column: Column) -> Column:
-    """What is made of all elements comes from how many there are, too, where it has nothing of the array's own."""
+    """Add the length's sources to a value made of all elements, where it has no source in the array itself."""
     direct = column.direct | {d for d in length.direct if not has_part_of(column.direct, d)}
     if any(d.field is not None for d in direct):
         direct -= CONSTANT
@@ -249,7 +249,7 @@ def as_many_as(length: Column, column: Column) -> Column:
 
 
 def has_part_of(found: Iterable[Direct | Indirect], whole: Direct) -> bool:
-    """Whether one of these comes from, or is influenced by, the source of `whole` or a part of it."""
+    """Return True if one of these has the source of `whole`, or a part of it, as a source or an influence."""
     if whole.field is None:
         return True
     path = whole.field.path or ()
@@ -263,10 +263,10 @@ def field_names(struct: Column) -> list[str]:
 
 
 def is_struct(data_type: DataType) -> bool:
-    """Whether this is a struct's type."""
+    """Return True if this is a struct's type."""
     return isinstance(data_type, dict) and data_type.get("type") == "struct"
 
 
 def is_map(column: Column) -> bool:
-    """Whether the value is known to be a map."""
+    """Return True if the value is known to be a map."""
     return VALUE in column.parts or (isinstance(column.type, dict) and column.type.get("type") == "map")

@@ -96,7 +96,7 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Literals(Enum):
-    """What texts show of literals."""
+    """Display of literals in expressions' texts."""
 
     SHOWN = "shown"
     NUMBERLESS = "numberless"

@@ -59,7 +59,7 @@ class Node:
 
 
 def is_tree(value: Any) -> TypeGuard[Nodes]:
-    """Whether `value` is a tree's node list."""
+    """Return True if `value` is a tree's node list."""
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "class" in value[0]
 
 

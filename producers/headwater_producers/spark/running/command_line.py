@@ -1,4 +1,4 @@
-"""What the bootstrap is asked to do: `[--exit-on-wrong-settings] [--set name=value]… job.py ARGUMENTS`."""
+"""Command line of the bootstrap: `[--exit-on-wrong-settings] [--set name=value]… job.py ARGUMENTS`."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class QueryLog:
         return self._planned
 
     def sources(self) -> int:
-        """How many sources have written something of their own; some never do."""
+        """Return the number of sources with files of their own in the checkpoint; some sources never have any."""
         return len(self._numbers("sources"))
 
     def batch(self, batch_id: int) -> LoggedBatch:
@@ -165,7 +165,7 @@ class Checkpoint:
         return newest.settings.get(name) if newest is not None else None
 
     def logged(self, sources: Sequence[SourceOffsets]) -> dict[int, LoggedSource]:
-        """What the sources of a micro-batch have logged of it themselves, by their index; at most a few small files."""
+        """Read the sources' own logs of a micro-batch, by source index; at most a few small files."""
         found = ((index, REGISTRY.logged(source, self._source(index))) for index, source in enumerate(sources))
         return {index: logged for index, logged in found if logged is not None}
 
@@ -186,7 +186,7 @@ class Checkpoint:
 
 
 def _offset(line: str) -> Any:
-    """As the progress has it: JSON where it is any, else the text."""
+    """Parse an offset as the progress has it: JSON where it is any, else the text."""
     if line == _NO_OFFSET:
         return None
     try:

@@ -343,7 +343,7 @@ class StreamFlow:
         self._runs[run.run_id] = run
 
     def knows(self, run_id: str) -> bool:
-        """Whether `started` was called for this run, and it hasn't ended."""
+        """Return True if `started` was called for this run, and it hasn't ended."""
         return run_id in self._runs
 
     def runs(self) -> tuple[StreamRun, ...]:
@@ -352,7 +352,7 @@ class StreamFlow:
 
     @property
     def running(self) -> int:
-        """How many runs are known that haven't ended."""
+        """Number of known runs that haven't ended."""
         return len(self._runs)
 
     def latest_run(self, query_id: str) -> str | None:
@@ -362,11 +362,11 @@ class StreamFlow:
 
     @property
     def hands_over(self) -> bool:
-        """Whether some query that runs hands its micro-batches to a foreachBatch function."""
+        """True if some running query hands its micro-batches to a foreachBatch function."""
         return any(run.called for run in self._runs.values())
 
     def upstream(self, batch: MicroBatch) -> Upstream | None:
-        """Where the rows of a micro-batch come from, for the plans of the writes inside its foreachBatch function."""
+        """Return the lineage of a micro-batch's rows, for the plans of the writes inside its foreachBatch function."""
         run = self._runs.executing(batch)
         if run is None:
             return None
@@ -441,12 +441,12 @@ class StreamFlow:
 
     @property
     def unannounced(self) -> bool:
-        """Whether some START waits for its plan."""
+        """True while some START waits for its plan."""
         return any(run.job is None for run in self._runs.values())
 
     @property
     def pending(self) -> frozenset[tuple[str, int]]:
-        """What waits for writes to be reported, by run: micro-batches by their ids, and `END`."""
+        """Micro-batches (by id) and ends (`END`) that wait for writes to be reported, with their runs."""
         batches = {(run.run_id, batch) for run in self._runs.values() for batch in run.pending}
         return frozenset(batches | {(run.run_id, END) for run in self._runs.values() if run.ending is not None})
 
@@ -479,7 +479,7 @@ class StreamFlow:
 
     @property
     def behind(self) -> bool:
-        """Whether something waits to be backfilled from a checkpoint."""
+        """True while something waits to be backfilled from a checkpoint."""
         return bool(self._backfill)
 
     def backfill_next(self) -> None:

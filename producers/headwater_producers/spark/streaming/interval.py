@@ -70,7 +70,7 @@ class SinkCommits:
         )
 
     def written_at(self, batch_id: int) -> datetime | None:
-        """When a committed micro-batch's output was written, where the sink's log has that."""
+        """Return the time at which a committed micro-batch was written, by the sink's log; None where it has none."""
         commit = self._commit(batch_id)
         return None if commit is None else commit.at
 
@@ -201,13 +201,13 @@ def source_offsets(progress: Progress, inputs: Iterable[PlanInput]) -> list[Sour
 
 
 def source_rows(ranges: Sequence[RangeRead] | None, rows: int | None, *, read_often: bool) -> int | None:
-    """How many rows a source gave to a micro-batch, each counted once; None where that isn't known.
+    """Return the number of rows that a source gave to a micro-batch, each counted once; None where unknown.
 
-    A count above what its offsets allow is of several reads; it is taken for that where it is a multiple of it.
+    A count above the range of its offsets comes from several reads, if it is a multiple of that range.
 
     Args:
-        ranges: what it read; None where no connector reads its offsets.
-        rows: as the progress counts them.
+        ranges: ranges read; None where no connector reads its offsets.
+        rows: the progress's count.
         read_often: see `interval_entry`.
     """
     bounds = [each.most_rows for each in ranges] if ranges is not None else [None]
@@ -242,7 +242,7 @@ def _uses(rows: int | None, inputs: list[PlanInput], ranges: Sequence[RangeRead]
 
 
 def _opaque(source: SourceOffsets) -> RangeRead:
-    """Of offsets that no connector reads: as they are."""
+    """Return the range of offsets that no connector reads, as opaque JSON."""
     if source.end is None:
         return RangeRead(position=None, certainty=Certainty.UNKNOWN)
     start = source.logged.first if source.start is None else source.start
@@ -308,7 +308,7 @@ def micro_batch_facts(
 
 
 def _is_skipped(progress: Progress, commits: SinkCommits) -> bool:
-    """Whether a micro-batch that read no row was in the sink before it began: asked only of those that read none."""
+    """Return True if a micro-batch was in the sink before it began. Asks the sink only if no row was read."""
     if not progress.sources or any(source.rows != 0 for source in progress.sources):
         return False
     at = commits.written_at(progress.batch_id)
@@ -316,7 +316,7 @@ def _is_skipped(progress: Progress, commits: SinkCommits) -> bool:
 
 
 def rows_of(outputs: Sequence[DatasetUse]) -> int | None:
-    """How many rows went into all of them; None where that isn't known of each, since a part is no total."""
+    """Return the total of rows written to these outputs; None where it is unknown for one of them."""
     rows = [use.rows for use in outputs]
     return sum(row for row in rows if row is not None) if rows and None not in rows else None
 
@@ -324,9 +324,9 @@ def rows_of(outputs: Sequence[DatasetUse]) -> int | None:
 def sink_outputs(
     outputs: Sequence[PlanOutput], commits: SinkCommits, batch_id: int, rows: int | None
 ) -> tuple[DatasetUse, ...]:
-    """What went into a sink of Spark's own, as its log has it. Kafka's has none: see `observed_topics`.
+    """Build the outputs of one of Spark's own sinks, as its log has them. Kafka's has none: see `observed_topics`.
 
-    Several outputs are topics that the rows choose; how many rows each of them got isn't in the progress.
+    Several outputs are topics that the rows choose; the number of rows in each isn't in the progress.
     """
     if len(outputs) == 1:
         return (commits.use(outputs[0], batch_id, rows),)

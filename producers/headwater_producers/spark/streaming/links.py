@@ -1,4 +1,4 @@
-"""Which micro-batch a write inside foreachBatch belongs to.
+"""Attribution of writes inside foreachBatch to micro-batches.
 
 Never decided by the clock. Spark gives each streaming query a session of its own and runs its micro-batches one after
 the other, and each query plan a number that only grows: so a write in that session belongs to the last foreachBatch

@@ -120,7 +120,7 @@ def _families(runs: Mapping[str, StreamRun]) -> list[Metric]:
 
 
 def offsets_behind(progress: Progress) -> int | None:
-    """How many records of its Kafka topics a micro-batch left unread; None where it read none, or nobody knows."""
+    """Return the number of Kafka records that a micro-batch left unread; None where unknown, or it read no topic."""
     return total(_behind(source) for source in progress.sources)
 
 

@@ -52,7 +52,7 @@ def _is_literal(column: Column) -> bool:
 
 
 def partition_change(plan: Any) -> PartitionChange | None:
-    """What a JVM command of the V1 catalog does to partitions; None where it is all of the table that it changes."""
+    """Describe the change of partitions by a JVM command of the V1 catalog; None where it changes the whole table."""
     match class_name(plan):
         case "AlterTableAddPartitionCommand":
             specs = plan.partitionSpecsAndLocs()

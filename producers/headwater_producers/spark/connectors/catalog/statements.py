@@ -1,4 +1,4 @@
-"""What a parsed statement of SQL is: Spark's classes of unresolved commands, by what they do."""
+"""Names of Spark's classes of parsed SQL statements (unresolved commands), grouped by their effect."""
 
 from __future__ import annotations
 

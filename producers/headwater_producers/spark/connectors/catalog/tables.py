@@ -76,7 +76,7 @@ def v1_partition_columns(table: Any) -> tuple[str, ...]:
 def v1_output(
     context: Context, table: Any | None, path: str, mode: WriteMode, file_format: str | None, storage: Storage
 ) -> PlanOutput:
-    """What is written to a JVM `CatalogTable`, or to a path that has no table's name (None)."""
+    """Build the output for a write to a JVM `CatalogTable`, or to a path without a table (None)."""
     found = context.catalog_table(table) if table is not None else None
     return PlanOutput(
         dataset=found.ref if found else naming.path(path),
@@ -114,7 +114,7 @@ def _partition_columns(table: Any) -> tuple[str, ...]:
 
 
 def is_staged(table: Any) -> bool:
-    """Whether the table isn't there yet: CREATE TABLE AS makes it and its rows in one step."""
+    """Return True if the table is staged: CREATE TABLE AS will create it together with its rows."""
     return class_name(table).startswith("Staged")
 
 
@@ -131,7 +131,7 @@ def read_table(leaf: JvmLeaf, entry: CatalogEntry, *, is_whole: bool = True) -> 
 
 
 def read_other(leaf: JvmLeaf) -> Leaf:
-    """What a leaf reads that no connector answers for: a V2 table by its catalog's name or its path, if it has one."""
+    """Describe the reads of a leaf without a connector: a V2 table by its catalog's name or its path, if it has one."""
     subject = leaf.subject
     if subject is leaf.plan:
         return Leaf(problem=f"what a {class_name(leaf.plan)} reads isn't known")

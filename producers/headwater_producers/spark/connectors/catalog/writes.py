@@ -35,7 +35,7 @@ _OVERWRITE_MODE: Final = "partitionOverwriteMode"
 
 
 def write_other(command: JvmCommand) -> Written | None:
-    """What a command writes to a table, source or sink that no connector answers for; None of no such command."""
+    """Describe a command's write to a table, source or sink without a connector; None where it is no such command."""
     match command.name:
         case "AppendData" | "OverwriteByExpression" | "OverwritePartitionsDynamic":
             return write_table(command)
@@ -110,7 +110,7 @@ def row_level(command: JvmCommand) -> Written:
 
 
 def unnamed(command: JvmCommand, table: Any, mode: WriteMode, *, part: str | None = None) -> PlanOutput:
-    """What a V2 table without a catalog's name is: a path, or one of Spark's own sinks for tests, or a `part` of it."""
+    """Build the output for a V2 table without a catalog's name: a path, or (a `part` of) a Spark test sink."""
     # NoopTable, ConsoleTable, MemorySink.
     name, path = class_name(table).removesuffix("Table").removesuffix("Sink").lower(), command.path()
     if path is not None:
@@ -126,7 +126,7 @@ def streamed_table(command: JvmCommand) -> CatalogEntry | None:
 
 
 def streaming_link(command: JvmCommand, kind: SourceKind) -> StreamingLink:
-    """How a write belongs to a streaming query that runs micro-batches."""
+    """Return the streaming query, micro-batch and sink that a write belongs to."""
     number = option(command.plan.batchId())
     return StreamingLink(
         query_id=str(command.plan.queryId()),
@@ -159,7 +159,10 @@ def _save(command: JvmCommand) -> Written:
 
 
 def is_dynamic_overwrite(options: Any, context: Context | None = None) -> bool:
-    """Whether an overwrite is of the partitions that get rows, by its options, and the session's with a `context`."""
+    """Return True if an overwrite is dynamic: it replaces the partitions that get rows.
+
+    The write's options decide, then the settings of the session of `context`.
+    """
     chosen = setting(options, _OVERWRITE_MODE)
     if chosen is None and context is not None:
         chosen = context.conf(f"spark.sql.sources.{_OVERWRITE_MODE}")
@@ -169,13 +172,13 @@ def is_dynamic_overwrite(options: Any, context: Context | None = None) -> bool:
 def with_replaced(
     command: JvmCommand, written: Written, condition: Any, columns: tuple[str, ...] | None = None
 ) -> Written:
-    """The same, with what decides which of the table's rows go; the table is read then, too.
+    """Add the condition that selects the replaced rows of the table; the table counts as read then, too.
 
     Args:
-        command: what writes.
-        written: its only output.
-        condition: the JVM's expression, resolved, by which rows go.
-        columns: what the table is partitioned by; None: as the output has it.
+        command: the write.
+        written: the write's description, with one output.
+        condition: the JVM's resolved expression that selects the rows to be replaced.
+        columns: the table's partition columns; None: those of the output.
     """
     output = written.outputs[0]
     if output.mode is not WriteMode.OVERWRITE_PARTITIONS:
@@ -192,7 +195,7 @@ def with_replaced(
 
 
 def unread_condition(written: Written, error: Exception) -> Written:
-    """The same, where the condition of an overwrite couldn't be read."""
+    """Add the problem that an overwrite's condition couldn't be read."""
     logger.debug("lineage capture: the condition of an overwrite couldn't be read", exc_info=error)
     return replace(written, problem=f"which rows are replaced couldn't be read ({type(error).__name__})")
 

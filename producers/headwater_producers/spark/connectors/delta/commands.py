@@ -37,7 +37,7 @@ def cloned_by(plan: Any) -> Any | None:
 
 
 def path_written(command: JvmCommand) -> str | None:
-    """Where the table is that a command writes; None of a command that has none."""
+    """Return the path of the table that a command writes; None where it writes none."""
     plan = command.plan
     match command.name:
         case "OptimizeTableCommand" | "VacuumTableCommand":
@@ -63,7 +63,7 @@ def path_written(command: JvmCommand) -> str | None:
 
 
 def batches(execution: Any) -> int | None:
-    """How many commits an OPTIMIZE or REORG that has run reports; None where it reports none.
+    """Return the number of commits that an executed OPTIMIZE or REORG reports; None where it reports none.
 
     Delta makes several of it under `spark.databricks.delta.optimize.batchSize`.
     """
@@ -130,7 +130,7 @@ def convert(command: JvmCommand) -> Written:
 
 
 def _converted(plan: Any, context: Context) -> tuple[str, Any | None]:
-    """What a CONVERT makes a Delta table of: its path, and its entry in the catalog."""
+    """Return the path that CONVERT TO DELTA converts, and its entry in the catalog."""
     identifier = plan.tableIdentifier()
     catalog = context.catalog
     # Of parquet.`/data/flights` the folder is the table's name.

@@ -79,7 +79,7 @@ class _Commit:
 
 
 def operations_of(command: str | None) -> tuple[str, ...]:
-    """What the commits of a command call themselves."""
+    """Return the `operation` names that a command's commits may have in the log."""
     return _OPERATIONS.get(command or "", _WRITES)
 
 
@@ -153,7 +153,7 @@ class DeltaCommits:
         return found
 
     def _described(self, found: list[_Commit], columns: Collection[str]) -> Committed:
-        """What the commits hold, newest first."""
+        """Describe the commits, given newest first, as one."""
         newest = found[0]
         changed = functools.reduce(DeltaFiles.plus, (delta_files(each.text) for each in found))
         # Only a plain overwrite leaves a doubt.
@@ -178,7 +178,7 @@ def batch_log(run: CommandRun) -> DeltaCommits | None:
 
 
 def left_alone(write: Write) -> bool | None:
-    """Whether a command of Delta's, or a `save()` to Delta, found nothing to do: it has left no commit then.
+    """Return True if a Delta command, or a `save()` to Delta, found nothing to do and made no commit.
 
     So does an OPTIMIZE that finds nothing to rewrite, a VACUUM that is a DRY RUN, a CONVERT of what is converted.
     """

@@ -220,6 +220,6 @@ def _few(partitions: frozenset[Partition]) -> frozenset[Partition]:
 
 
 def files_of_version(table: TextFolder, version: int) -> int | None:
-    """How many files a version of a table has, from the checksum file beside its commit; None if there is none."""
+    """Return the number of files of a table version, from the checksum file beside its commit; None without one."""
     text = table.read(f"_delta_log/{version:020d}.crc")
     return msgspec.json.decode(text, type=_Checksum).numFiles if text else None

@@ -1,4 +1,4 @@
-"""What is read of a Delta table: a version by a batch query, its change data feed, and a range of versions by a stream.
+"""Reads of a Delta table: a version by a batch query, its change data feed, a range of versions by a stream.
 
 A streaming offset is
 
@@ -65,7 +65,7 @@ def read_version(leaf: JvmLeaf) -> Leaf:
 
 
 def scanned_version(scan: JvmScan) -> Scanned:
-    """What a scan by a JVM `PreparedDeltaFileIndex` has read."""
+    """Return the version and partitions that a scan by a JVM `PreparedDeltaFileIndex` has read."""
     location, chosen = scan.subject, chosen_files(scan)
     name = naming.path(str(location.rootPaths().head().toString())).name
     return Scanned(
@@ -124,7 +124,7 @@ def _column(attribute: Attribute, read: PlanInput) -> Column:
 
 
 def read_range(source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-    """What a micro-batch read of a table's stream; None where the offset isn't Delta's, or is before all versions."""
+    """Return the version range of a micro-batch; None where the offset isn't Delta's, or is before all versions."""
     to = _bound(source.end) if is_offset(source.end) else None
     if to is None:
         return None
@@ -136,12 +136,12 @@ def read_range(source: SourceOffsets) -> tuple[RangeRead, ...] | None:
 
 
 def is_offset(offset: Any) -> bool:
-    """Whether it is an offset of Delta's source."""
+    """Return True if this is an offset of Delta's source."""
     return isinstance(offset, dict) and offset.keys() >= OFFSET
 
 
 def is_first_snapshot(end: Any) -> bool:
-    """Whether a query that ends here still reads the table as it was when it began."""
+    """Return True if a query at this end offset still reads the table's first snapshot."""
     return is_offset(end) and bool(end.get("isStartingVersion"))
 
 

@@ -36,12 +36,12 @@ def latest_snapshot(session: Any, path: str) -> Any:
 
 
 def is_made(table: Any) -> bool:
-    """Whether a V2 table of Delta's is there, and not one that a CREATE TABLE AS is about to make."""
+    """Return True if a V2 table of Delta exists already, and isn't about to be created by CREATE TABLE AS."""
     return class_name(table) == "DeltaTableV2"
 
 
 def table_path(table: Any) -> str:
-    """Where the data of a `DeltaTableV2` is."""
+    """Return the path of a `DeltaTableV2`'s data."""
     return str(kept(table, "path").toString())
 
 
@@ -92,12 +92,12 @@ class DeltaV1Table(V1Table):
 
 
 def generated_columns(context: Context, table: Any, written: Collection[str]) -> GeneratedColumns | None:
-    """What a JVM `DeltaTableV2` adds to the columns that are written; None where it adds nothing.
+    """Return the generated columns that a JVM `DeltaTableV2` adds to a write; None where it adds none.
 
     Args:
-        context: see there.
+        context: the session's context.
         table: the table, as it was when the command was planned.
-        written: names of the columns that the command's query gives.
+        written: names of the columns that the command's query has.
     """
     if int(table.schema().size()) <= len(written):
         return None

@@ -1,4 +1,4 @@
-"""What a Delta table's log shows of a write whose driver has ended without reporting it.
+"""Evidence in a Delta table's log of a write whose driver ended without reporting it.
 
 Commits of the write's kind since it began are looked at, newest first. One that names the run of its application
 (`spark.databricks.delta.commitInfo.userMetadata`, which `capture_commit_marks` sets) is taken for its own, if there is
@@ -35,11 +35,11 @@ _SKEW_MILLIS: Final = 600_000
 
 
 def left_in_delta(table: TextFolder, write: LeftWrite) -> WriteOutcome:
-    """What became of a write.
+    """Determine the outcome of a write by the table's log.
 
     Args:
         table: the table's folder.
-        write: the write.
+        write: the write whose driver is gone.
 
     Raises:
         OSError, ValueError, Py4JError: the log can't be read.
@@ -95,7 +95,10 @@ def _commits_since(table: TextFolder, newest: int, write: LeftWrite) -> Iterator
 
 
 def _is_its_own(actions: dict[str, Any], write: LeftWrite) -> bool | None:
-    """Whether a commit names a write, or the run of its application; None: it names nobody, and may be its own."""
+    """Return True if a commit names this write, or its application's run.
+
+    None for a commit that names no run: it may be this write's.
+    """
     if write.transaction is not None:
         made = actions.get("txn", {})
         return (made.get("appId"), made.get("version")) == write.transaction

@@ -93,7 +93,7 @@ def to_stream(command: JvmCommand) -> Written:
 
 
 def _overwritten(mode: WriteMode, options: Any, context: Context | None = None) -> WriteMode:
-    """Of an overwrite, whether it is of all, by its options, and the session's where a `context` is given."""
+    """Return the mode of an overwrite, whole or partial, by its options, then by the session of `context`."""
     if mode not in _REPLACES:
         return mode
     is_part = setting(options, "replaceWhere") is not None or is_dynamic_overwrite(options, context)
@@ -107,7 +107,7 @@ def _partitioned(options: Any) -> tuple[str, ...]:
 
 
 def _with_replaced(command: JvmCommand, written: Written, options: Any, path: str) -> Written:
-    """The same, with the condition that an option has by which rows of the table at a path go."""
+    """Add the condition of `replaceWhere`, which selects the replaced rows of the table at a path."""
     if written.outputs[0].mode is not WriteMode.OVERWRITE_PARTITIONS:
         return written
     try:

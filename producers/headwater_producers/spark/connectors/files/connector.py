@@ -182,15 +182,13 @@ def _sink(command: JvmCommand) -> Written:
 
 
 def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned: bool) -> tuple[WriteMode, bool]:
-    """Whether an overwrite is of named partitions, of those that get rows, of a folder of the dataset, or of all.
-
-    The second is whether it is of the partitions that get rows.
+    """Return the write mode, and True if an overwrite is dynamic (partitions that get rows).
 
     Args:
         command: the write.
-        dataset: that its path is, or is a part of.
-        static: whether it names a partition.
-        partitioned: whether it has partition columns.
+        dataset: the dataset at the write's path, or above it.
+        static: True if the write names a partition.
+        partitioned: True if the write has partition columns.
     """
     plan, context = command.plan, command.context
     mode = write_mode(plan.mode())

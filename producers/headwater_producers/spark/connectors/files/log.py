@@ -64,7 +64,7 @@ def parse_log(text: str) -> tuple[LoggedFile, ...]:
 
 
 def sink_files(sink: TextFolder, batch_id: int) -> tuple[LoggedFile, ...] | None:
-    """What micro-batch `batch_id` added to a file sink; None where the log doesn't have it (any more)."""
+    """List the files that a micro-batch added to a file sink; None where the log doesn't hold it, or no longer."""
     folder = sink.folder("_spark_metadata")
     if (text := folder.read(f"{batch_id}")) is not None:
         return parse_log(text)

@@ -90,14 +90,14 @@ class Manifests:
     def chosen(
         self, listed: Sequence[Listed], counts: Counts, settings: PlanSettings, *, root: str, depth: int
     ) -> Committed:
-        """Which of the files that are as old as a write are its own.
+        """Choose a write's own files among those that are as recent as the write.
 
         Args:
             listed: the files.
-            counts: what the write's plan has counted.
-            settings: how many paths are reported.
+            counts: counts of the write's plan.
+            settings: limit of the paths that are reported.
             root: the folder that is written to.
-            depth: how many folders of partitions lie between it and a file.
+            depth: number of partition folders between the root and a file.
         """
         # The folders of partitions hold values of the rows, which literals may have chosen.
         shown = settings.max_paths if settings.literals or not depth else 0
@@ -159,7 +159,7 @@ def _partitions(files: Iterable[Listed], depth: int) -> tuple[Partition, ...]:
 
 
 def _counted_alone(counts: Counts) -> Committed:
-    """Which files they were, nothing shows any more."""
+    """Return a commit with the plan's counts and without paths, where the files can't be told apart any more."""
     return Committed(Position(files=FileSet(count=counts.files or 0, bytes=counts.bytes)), Certainty.EXACT, counts)
 
 

@@ -66,7 +66,7 @@ class CatalogMetadata:
         yield from ((catalog, "".join(parts)) for catalog, parts in pairs if parts[0] != catalog)
 
     def _catalogs(self) -> list[str]:
-        """What the session calls Iceberg's catalogs."""
+        """List the names of the session's Iceberg catalogs."""
         properties = session_properties(self._session)
         return sorted(
             name.removeprefix(_CATALOG)

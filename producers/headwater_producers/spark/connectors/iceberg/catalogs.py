@@ -15,14 +15,14 @@ CLASSES: Final = frozenset({"org.apache.iceberg.spark.SparkCatalog", "org.apache
 
 
 def iceberg_catalog(context: Context, name: str) -> Catalog | None:
-    """How an Iceberg catalog that isn't a folder names its tables.
+    """Return the naming of tables in an Iceberg catalog that isn't a folder.
 
     Args:
-        context: of the session.
-        name: what the session calls the catalog.
+        context: the session's context.
+        name: the catalog's name in the session.
 
     Returns:
-        None for a catalog that is a warehouse folder, of a sort that isn't known, or isn't Iceberg's.
+        None for a catalog that is a warehouse folder, of an unknown type, or not Iceberg's.
     """
     prefix = f"spark.sql.catalog.{name}"
     if context.conf(prefix) not in CLASSES:

@@ -98,7 +98,7 @@ class IcebergTable(V2Table):
         return found["table"] if is_selected else name
 
     def branch(self) -> str | None:
-        """Of `db.flights.branch_audit` it is `audit`."""
+        """Branch that is written: `audit` in `db.flights.branch_audit`."""
         branch = self.table.branch()
         return None if branch is None else str(branch)
 
@@ -204,7 +204,7 @@ def iceberg_table(context: Context, table: Any) -> CatalogEntry:
 
 
 def is_offset(offset: Any) -> bool:
-    """Whether it is an offset of Iceberg's source."""
+    """Return True if this is an offset of Iceberg's source."""
     return isinstance(offset, dict) and offset.keys() >= _OFFSET
 
 
@@ -216,7 +216,7 @@ def _bound(offset: dict[str, Any]) -> str | None:
 
 
 def _is_metadata(context: Context, table: Any) -> bool:
-    """Whether a V2 table is one of Iceberg's about another: `db.flights.snapshots`."""
+    """Return True if a V2 table is one of Iceberg's metadata tables: `db.flights.snapshots`."""
     gateway = context.session.sparkContext._gateway
     return bool(is_instance_of(gateway, table.table(), "org.apache.iceberg.BaseMetadataTable"))
 

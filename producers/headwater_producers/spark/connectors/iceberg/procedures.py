@@ -63,7 +63,10 @@ class ProcedureSnapshots:
         self._found: set[int] = set()
 
     def of_plan(self, plan: Any) -> Iterator[ProcedureSnapshot]:
-        """Of the Iceberg tables that a JVM plan reads or writes. Some five round trips for each leaf."""
+        """Yield new snapshots of the Iceberg tables that a JVM plan reads or writes.
+
+        Takes some five round trips for each leaf.
+        """
         tables = [written_table(plan)]
         tables += [leaf.table() for leaf in REGISTRY.leaves(plan) if class_name(leaf).startswith("DataSourceV2")]
         for table in (unwrapped(each) for each in tables if each is not None):
@@ -76,7 +79,7 @@ class ProcedureSnapshots:
             self._newest.pop(self._tables.popitem(last=False)[0], None)
 
     def of_tables(self) -> Iterator[ProcedureSnapshot]:
-        """Of all tables that were met; by what Iceberg has of them in memory, so that nothing is loaded."""
+        """Yield new snapshots of all tables seen so far, from Iceberg's metadata in memory: nothing is loaded."""
         for name in list(self._tables):
             yield from self._of(name)
 

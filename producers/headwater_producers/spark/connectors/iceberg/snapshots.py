@@ -141,7 +141,7 @@ def iceberg_snapshot(iceberg: Any, snapshot: Any) -> Position:
 
 
 def iceberg_counts(snapshot: Any) -> Counts:
-    """What an Iceberg snapshot counts as added."""
+    """Return the rows, bytes and files that an Iceberg snapshot's summary counts as added."""
     summary = snapshot.summary()
     number = {key: int(value) if (value := summary.get(key)) is not None else None for key in _ADDED}
     rows, size, files = (number[key] for key in _ADDED)

@@ -1,4 +1,4 @@
-"""What an Iceberg table's metadata shows of a write whose driver has ended without reporting it.
+"""Evidence in an Iceberg table's metadata of a write whose driver ended without reporting it.
 
 A snapshot bears the id of the application that made it. The one snapshot that this application has made since the
 write began, and that no other run claims, is taken for its own; INFERRED, since it names the application and not the
@@ -37,19 +37,19 @@ _SKEW_MILLIS: Final = 600_000
 
 
 class CurrentMetadata(Protocol):
-    """What catalogs have as the current metadata of their tables."""
+    """Lookup of tables' current metadata in catalogs."""
 
     def of(self, target: WriteTarget) -> dict[str, Any] | None:
         """A table's metadata; None where no catalog has it."""
 
 
 def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadata | None) -> WriteOutcome:
-    """What became of a write.
+    """Determine the outcome of a write by the table's metadata.
 
     Args:
         table: the table's folder.
-        write: the write.
-        current: of a session's catalogs; None: there is no session.
+        write: the write whose driver is gone.
+        current: lookup in a session's catalogs; None: there is no session.
 
     Raises:
         OSError, ValueError, Py4JError: the metadata can't be read.
@@ -70,7 +70,7 @@ def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadat
 
 
 def left_in_metadata(metadata: dict[str, Any], write: LeftWrite) -> WriteOutcome:
-    """What became of a write, by a table's current metadata."""
+    """Determine the outcome of a write by a table's current metadata."""
     snapshots = {int(each["snapshot-id"]): each for each in metadata.get("snapshots", ())}
     begin = int(write.started_at.timestamp() * 1000)
     published, reaches_back = _published(metadata, snapshots, begin - _SKEW_MILLIS)

@@ -120,7 +120,7 @@ KafkaOffsets = dict[str, dict[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class TopicRanges:
-    """What one micro-batch read of one topic, and how sure that is."""
+    """Offset ranges of one topic that one micro-batch read, with their certainty."""
 
     ranges: KafkaRanges
     certainty: Certainty
@@ -183,7 +183,10 @@ def _offset(value: Any) -> int:
 
 
 def first_offsets(log: TextFolder, end: KafkaOffsets) -> KafkaOffsets | None:
-    """Where a source began, by its log in the checkpoint; None where that can't lead to `end`, and so isn't its own."""
+    """Read a source's first offsets from its log in the checkpoint.
+
+    None where they can't lead to `end`, so that the log isn't this source's.
+    """
     first = kafka_offsets(log.logged_json("0"))
     return first if first is not None and _can_lead_to(first, end) else None
 
@@ -197,7 +200,7 @@ def _can_lead_to(first: KafkaOffsets, end: KafkaOffsets) -> bool:
 
 
 def is_of_pattern(description: str) -> bool:
-    """Whether a source, by its description in a progress, subscribes to a pattern of topics."""
+    """Return True if a source, by its description in a progress, subscribes to a pattern of topics."""
     return "[SubscribePattern[" in description
 
 

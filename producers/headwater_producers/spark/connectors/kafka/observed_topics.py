@@ -1,4 +1,4 @@
-"""Which offsets were written to a Kafka topic, and in which incarnation: bounded from outside.
+"""Observed topics: bounds of the offsets that a run wrote to a Kafka topic, and the topic's id.
 
 Spark doesn't report it.
 
@@ -40,19 +40,19 @@ _SOON: Final = timedelta(seconds=5)
 
 
 class BatchTimes(Protocol):
-    """When a micro-batch ran, by its progress."""
+    """Times of a micro-batch, by its progress."""
 
     @property
     def started_at(self) -> datetime:
-        """When its trigger began."""
+        """Start of the trigger."""
 
     @property
     def duration_ms(self) -> int | None:
-        """Of the trigger."""
+        """Duration of the trigger."""
 
     @property
     def before_write_ms(self) -> int:
-        """What the trigger did at least before anything could be written."""
+        """Least duration of the trigger's work before its first write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class ObservedTopics:
         )
 
     def _is_known(self, dataset: DatasetRef, since: datetime, *, offsets: bool) -> bool:
-        """Whether it was asked for after `since`, with its end offsets where these are needed."""
+        """Return True if the topic was asked about after `since`, with its end offsets where these are needed."""
         seen = [self._seen.get((dataset, True)), None if offsets else self._seen.get((dataset, False))]
         return any(each and each[-1].asked_at >= since for each in seen)
 
@@ -159,7 +159,7 @@ class ObservedTopics:
         return now
 
     def bounded(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
-        """What a micro-batch or a batch run wrote to a topic, with its range where that can be bounded."""
+        """Add the offset range that a micro-batch or a batch run wrote to a topic, where it can be bounded."""
         around = _around(self._seen.get((use.dataset, True), ()), progress)
         if around is None or not _is_same(*around):
             return use
@@ -171,7 +171,7 @@ class ObservedTopics:
         return msgspec.structs.replace(use, position=position, certainty=Certainty.UPPER_BOUND)
 
     def identified(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
-        """What a micro-batch read of a topic, with the topic's id where it was the same before and after."""
+        """Add the id of a topic that a micro-batch read, where the id was equal before and after."""
         if use.position is None or (kafka := use.position.kafka) is None:
             return use
         seen = (answer for offsets in (True, False) for answer in self._seen.get((use.dataset, offsets), ()))
@@ -181,7 +181,7 @@ class ObservedTopics:
         return _with_ranges(use, kafka.ranges, around[1].topic_id)
 
     def after_read(self, use: DatasetUse, topic: PlanInput, ended_at: datetime, *, scanned_once: bool) -> DatasetUse:
-        """What a batch run read of a topic, by the topic's state after it.
+        """Add the offsets that a batch run read of a topic, by the topic's state after the run.
 
         Kafka has no record behind its end offsets, so what was read is before them: UPPER_BOUND from offset 0 on. With
         as many rows as there are offsets, it is all of them. Offsets that the scan planned stay as they are. The id is
@@ -220,7 +220,7 @@ def _around(seen: Collection[Observation], progress: BatchTimes) -> tuple[TopicS
 
 
 def _is_same(before: TopicState, after: TopicState) -> bool:
-    """Whether it wasn't made anew in between, as far as its ids show that."""
+    """Return True if the topic wasn't recreated in between, as far as its ids show."""
     return before.topic_id == after.topic_id
 
 

@@ -200,7 +200,7 @@ def _id_of(description: Any) -> str | None:
 
 
 def _is_gone(error: Exception) -> bool:
-    """Whether a cluster has no such topic, or partition."""
+    """Return True if the cluster has no such topic or partition."""
     from confluent_kafka import KafkaError, KafkaException
 
     return isinstance(error, KafkaException) and error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART

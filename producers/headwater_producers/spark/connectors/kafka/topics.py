@@ -40,7 +40,7 @@ _CONNECTS: Final = ("bootstrap.servers", "client.dns.lookup", "security.", "sasl
 
 
 def connection_of(options: Any, *, prefix: str = "kafka.") -> dict[str, str]:
-    """Of a source's or sink's options, a Scala or Java map, those of the connection; by Kafka's own names."""
+    """Return the connection settings among a source's or sink's options (a Scala or Java map), by Kafka's own names."""
     # Py4J makes a mapping of a java.util.Map, and knows nothing of Scala's.
     found = ((str(key), options[key]) for key in options) if isinstance(options, JavaMap) else pairs(options)
     named = ((key[len(prefix) :].lower(), value) for key, value in found if key.lower().startswith(prefix))

@@ -47,7 +47,7 @@ def aggregate(call: Call) -> Column:
 
 
 def count(call: Call) -> Column:
-    """The same, and only how many there are comes through."""
+    """Aggregate to a count: only the number of rows comes through."""
     return _aggregate(call, masking=True)
 
 
@@ -157,7 +157,7 @@ def frame_bound(call: Call) -> Column:
 
 
 def pivot_first(call: Call) -> Column:
-    """What `pivot` makes: the value of the row whose pivot column has this column's value."""
+    """Read the aggregate of `pivot`: the value of the row whose pivot column has this column's value."""
     pivot_column, value, *_ = call.arguments
     result = combine([value], Kind.AGGREGATE, value.text)
     return replace(result, indirect=result.indirect | influences([pivot_column], Kind.CONDITIONAL))

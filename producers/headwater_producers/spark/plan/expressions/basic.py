@@ -81,13 +81,13 @@ def transcode(call: Call) -> Column:
 
 
 def collate(call: Call) -> Column:
-    """The same text, compared by other rules."""
+    """Pass a text through that is compared by another collation."""
     value = call.arguments[0]
     return replace(combine([value], Kind.CAST, call.text), encoded=value.encoded, constants=value.constants)
 
 
 def no_input(call: Call) -> Column:
-    """What is made of no column: the clock, ids, the type of an expression."""
+    """Return a constant, for expressions without an input column: the clock, ids, the type of an expression."""
     return Column(CONSTANT, text=call.text)
 
 
@@ -104,7 +104,7 @@ def named_constant(call: Call) -> Column:
 
 
 def of_rows(call: Call) -> Column:
-    """What is known of the row's source, not of a column: `input_file_name()`."""
+    """Return a column derived from the row's dataset, not from a column of it: `input_file_name()`."""
     direct = frozenset(Direct(Field(dataset), Kind.DERIVE) for dataset in call.scope.rows)
     return Column(direct or CONSTANT, text=call.text)
 

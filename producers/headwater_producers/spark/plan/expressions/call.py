@@ -1,4 +1,4 @@
-"""What a rule for expressions is given, and how tables of rules are made."""
+"""Call and scope: the arguments of rules for expressions; and tables of rules."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from headwater_schemas.events import TransformationKind as Kind
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where an expression stands.
+    """Scope in which an expression is evaluated.
 
     Attributes:
-        columns: what its attributes may refer to, by expression id.
+        columns: columns that its attributes may refer to, by expression id.
         rows: the datasets whose rows it is evaluated over.
         outer: the scope around a correlated subquery.
         subquery: reads a subquery's plan; its `OuterReference`s see this scope.
-        report: takes a sentence about what wasn't understood.
-        literals: what texts show of them.
+        report: takes a sentence about a part that wasn't understood.
+        literals: display of literals in texts.
     """
 
     columns: Mapping[int, Column]

@@ -45,7 +45,7 @@ def _exploded(call: Call) -> list[Column]:
 
 
 def as_parts(call: Call, columns: Iterable[Column], length: Column | None = None) -> Column:
-    """What a generator makes: these columns, in as many rows as `length` has, else always in the same number."""
+    """Build a generator's column: these parts, in as many rows as `length` has, else always in the same number."""
     parts = {str(i): column for i, column in enumerate(columns)}
     return replace(length or Column(CONSTANT), text=call.text, parts=parts)
 

@@ -20,7 +20,7 @@ def mask(call: Call) -> Column:
 
 
 def decrypted(call: Call) -> Column:
-    """What was encrypted, in plain text again."""
+    """Read a decryption: the value in plain text, no longer masked."""
     value, *_ = call.arguments
     plain = (replace(d, kind=Kind.DERIVE, masking=False) if d.kind is Kind.MASK else d for d in value.direct)
     return call.step(Kind.DERIVE, [replace(value, direct=frozenset(plain)), *call.arguments[1:]])

@@ -53,7 +53,7 @@ def named_struct(call: Call) -> Column:
 
 
 def is_time_window(names: list[str], values: Iterable[Column]) -> bool:
-    """Whether this struct is what Spark makes of `window(…)`."""
+    """Return True if this struct is the one that Spark makes for `window(…)`."""
     return names == ["start", "end"] and all(value.text.startswith("window_bound(") for value in values)
 
 

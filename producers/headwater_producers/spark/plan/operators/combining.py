@@ -82,7 +82,7 @@ def cte_reference(operator: Operator) -> Relation:
 
 
 def _unconditional(side: Relation, by: frozenset[Indirect]) -> frozenset[Indirect]:
-    """Where nothing of `by` is of this side, each of its rows meets all of the other's."""
+    """Return a side's cross-join influences, where `by` has none of its fields: all its rows meet all others."""
     missing = row_dependencies(side.rows, by, Kind.JOIN_DEPENDENCY, "cross join")
     return missing if len(missing) == len(side.rows) else frozenset()
 

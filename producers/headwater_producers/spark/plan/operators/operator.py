@@ -1,4 +1,4 @@
-"""What a rule for operators is given."""
+"""Operator and reader: the arguments of rules for operators."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Reader(Protocol):
         """The relation that a plan of its own (a subquery's) gives."""
 
     def scope(self, relation: Relation, outer: Scope | None) -> Scope:
-        """Where expressions over `relation` stand."""
+        """Return the scope of expressions over `relation`."""
 
     def report(self, problem: str) -> None:
         """Reports that something wasn't understood, which makes the lineage incomplete."""
@@ -60,7 +60,7 @@ class Operator:
         return self.children[0] if len(self.children) == 1 else side_by_side(self.children)
 
     def scope(self, relation: Relation | None = None) -> Scope:
-        """Where this operator's expressions stand: over its children, or over `relation`."""
+        """Return the scope of this operator's expressions: over its children, or over `relation`."""
         below = self.child if relation is None else relation
         return self.reader.scope(below, self.outer)
 

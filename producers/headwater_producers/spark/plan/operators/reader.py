@@ -67,7 +67,7 @@ WRITES_NOTHING = frozenset(
 
 
 def is_write(name: str) -> bool:
-    """Whether an operator of this class is a command, which runs a query or changes something, not a query."""
+    """Return True if an operator of this class is a command, which runs a query or changes something."""
     return name in WRITES or name.endswith("Command")
 
 
@@ -124,7 +124,7 @@ class PlanReader:
         return fold(nodes, visit)
 
     def scope(self, relation: Relation, outer: Scope | None) -> Scope:
-        """Where expressions over `relation` stand."""
+        """Return the scope of expressions over `relation`."""
         return Scope(
             columns=relation.columns,
             rows=relation.rows,
@@ -170,7 +170,7 @@ class PlanReader:
         return replace(Relation().with_output(pairs), rows=frozenset(datasets))
 
     def _view(self, operator: Operator) -> Relation:
-        """Who reads through a permanent view names it: its columns are read, besides what they are made of."""
+        """Read a permanent view: its own columns are read, besides the columns behind them."""
         relation = operator.children[-1]
         view = self.leaves.view(operator.node)
         if view is None:

@@ -161,7 +161,7 @@ def _numbered(branches: Iterable[Branch]) -> Iterator[tuple[Attribute, Column]]:
 
 
 def _stays(name: str, column: Column, target: Relation) -> bool:
-    """Whether a column keeps its value: it is set to itself, or to an IF with itself in both branches."""
+    """Return True if a column keeps its value: it is set to itself, or to an IF with itself in both branches."""
     own = {Field(dataset, (name,)) for dataset in target.rows}
     if not own or {direct.field for direct in column.direct} - own:
         return False
