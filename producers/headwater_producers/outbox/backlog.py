@@ -1,4 +1,4 @@
-"""Backlog: the events of one outbox, in memory until the disk has them and then in its file; with its limits."""
+"""Backlog: the events of one outbox, in memory until they are on disk, then in its file, within limits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class OutboxLimits:
 
 
 class Backlog:
-    """Takes and numbers events, and keeps of each whether it is unwritten, durable or gone.
+    """Numbered events of an outbox, each unwritten, durable or gone.
 
     Args:
         store: the outbox's own file.
@@ -76,7 +76,7 @@ class Backlog:
     # Taking
 
     def put(self, record: Record) -> None:
-        """Takes an event into memory.
+        """Put an event into memory.
 
         Raises:
             OutboxFullError, OutboxClosedError: it wasn't taken.
@@ -128,7 +128,7 @@ class Backlog:
         return len(self._unwritten)
 
     def written(self, records: Iterable[Numbered]) -> None:
-        """They are durable."""
+        """Mark events as durable."""
         records = list(records)
         with self.lock:
             self.store.admit(records)
@@ -142,14 +142,14 @@ class Backlog:
             self.settled.notify_all()
 
     def note_disk_problem(self, problem: str) -> None:
-        """The disk doesn't take what is unwritten; it stays in memory."""
+        """Record that the disk refuses the unwritten events; they stay in memory."""
         with self.lock:
             self.disk_problem = problem
             self.to_relay.notify_all()
         self.metrics.disk_errors.inc()
 
     def begin_anew(self, store: Store) -> int:
-        """Goes on in another, empty file: ours was removed from outside, and is still open to be read.
+        """Continue in a new, empty file: the old one was removed from outside, and is still open for reading.
 
         Returns:
             How many events were held.
@@ -172,7 +172,7 @@ class Backlog:
         return moved
 
     def make_room(self) -> int:
-        """Drops the oldest durable events while there are too many bytes; returns how many."""
+        """Drop the oldest durable events while the size is above its limit; return their number."""
         with self.lock:
             stores = [*self.adopted, self.store]
         dropped = lost = 0
@@ -193,7 +193,7 @@ class Backlog:
     # Relaying
 
     def settle(self, store: Store, numbers: Iterable[int], *, delivered: bool) -> None:
-        """Kafka has these events, or they never will be delivered: they needn't be held any more."""
+        """Release events that Kafka has, or that will never be delivered."""
         numbers = list(numbers)
         with self.lock:
             count = store.forget(numbers)
@@ -212,24 +212,24 @@ class Backlog:
             store.purge()
 
     def adopt(self, store: Store) -> None:
-        """Holds a dead outbox's events too."""
+        """Add a dead outbox's events to those held."""
         with self.lock:
             self.adopted.append(store)
         self.metrics.adopted.inc(store.count)
 
     def let_go(self, store: Store) -> None:
-        """Closes an adopted file; what it still holds is for the next outbox."""
+        """Close an adopted file; the next outbox takes over the events left in it."""
         with self.lock:
             self.adopted.remove(store)
         store.close()
 
     @property
     def newest_relayable(self) -> int:
-        """The number of the last event that the relay can get at: durable, or in memory while the disk refuses."""
+        """Return the number of the last event that can be relayed: durable, or in memory while the disk refuses it."""
         return self._last if self.disk_problem is not None else self._last_durable
 
     def close(self) -> None:
-        """Closes all files."""
+        """Close all files."""
         for store in list(self.adopted):
             self.let_go(store)
         self.store.close()
@@ -244,18 +244,18 @@ class Backlog:
 
     @property
     def bytes(self) -> int:
-        """Their size."""
+        """Size of the events held."""
         return self._unwritten_bytes + self.store.bytes + sum(store.bytes for store in self.adopted)
 
     def await_durable(self, timeout_seconds: float) -> int:
-        """Waits until all that was taken so far is on disk or delivered; returns how many events are neither."""
+        """Wait until all events so far are on disk or delivered; return the number that is neither."""
         with self.lock:
             last = self._last
             self.settled.wait_for(lambda: not self._unwritten_until(last), timeout_seconds)
             return self._unwritten_until(last)
 
     def await_relayed(self, timeout_seconds: float) -> int:
-        """Waits until Kafka has all that was taken so far; returns how many of this outbox's own events it hasn't."""
+        """Wait until Kafka has all events so far; return how many of this outbox's own are missing there."""
         with self.lock:
             last = self._last
             self.settled.wait_for(lambda: not self._held_until(last), timeout_seconds)

@@ -1,4 +1,4 @@
-"""Every metric of the outbox. All are there from the start, at 0; labels come from closed enums."""
+"""Metrics of the outbox. All exist from the start, at 0; labels come from closed enums."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Holder(Protocol):
 
     @property
     def bytes(self) -> int:
-        """Their size."""
+        """Size of the events held."""
 
 
 class OutboxMetrics:
@@ -69,11 +69,11 @@ class OutboxMetrics:
         )
 
     def watch(self, holder: Holder) -> None:
-        """Counts what it holds among what is held, for as long as it lives."""
+        """Include a holder's events in the gauges, for as long as it lives."""
         self._holders.add(holder)
 
     def forget(self, holder: Holder) -> None:
-        """It holds nothing any more."""
+        """Exclude a holder that has become empty for good."""
         self._holders.discard(holder)
 
 

@@ -1,4 +1,4 @@
-"""Outbox: wires backlog, writer and relay; and as a sink of events.
+"""Outbox: wiring of backlog, writer and relay, and the sink in front of them.
 
 put ─▶ memory ─ writer ─▶ file, synced ─ relay ─▶ publisher ─▶ Kafka, acknowledged ─▶ removed
 """
@@ -51,7 +51,7 @@ class OutboxFigures:
 
 
 class Outbox:
-    """Events on disk until Kafka has them. Safe to use from many threads; not across a fork.
+    """Outbox of events on local disk until Kafka has them. Safe to use from many threads; not across a fork.
 
     Args:
         folder: made if it is missing, for its owner alone. Everything in it goes where this publisher sends it: one
@@ -81,7 +81,7 @@ class Outbox:
         self._relay.start()
 
     def put(self, record: Record) -> None:
-        """Takes an event. Waits neither for the disk nor for Kafka.
+        """Take an event. Waits neither for the disk nor for Kafka.
 
         Raises:
             OutboxFullError: there is no room for it.
@@ -90,7 +90,7 @@ class Outbox:
         self._backlog.put(record)
 
     def await_durable(self, timeout_seconds: float) -> int:
-        """Waits until all that was taken so far would survive this process and the machine's power.
+        """Wait until all events so far would survive this process and a power failure.
 
         Returns:
             How many events wouldn't: the disk hasn't taken them yet, and neither has Kafka. Dropped ones don't count.
@@ -98,7 +98,7 @@ class Outbox:
         return self._backlog.await_durable(timeout_seconds)
 
     def await_relayed(self, timeout_seconds: float) -> int:
-        """Waits until Kafka has acknowledged all that was taken so far, what dead outboxes left not included.
+        """Wait until Kafka has acknowledged all events so far, apart from those of dead outboxes.
 
         Returns:
             How many events it hasn't: they stay, and are relayed on.
@@ -123,7 +123,7 @@ class Outbox:
         return self._backlog.lost
 
     def figures(self) -> OutboxFigures:
-        """The counts so far."""
+        """Return a snapshot of the state and counters."""
         backlog = self._backlog
         return OutboxFigures(
             folder=str(self._folder),
@@ -136,7 +136,7 @@ class Outbox:
         )
 
     def close(self) -> None:
-        """Writes what is unwritten and closes the files. The next outbox sends what is left in them. Idempotent."""
+        """Write the unwritten events and close the files. The next outbox sends the events left in them. Idempotent."""
         with self._backlog.lock:
             if self._backlog.closed:
                 return
@@ -165,14 +165,14 @@ class Outbox:
 
 
 class OutboxSink:
-    """Puts events into an outbox, which relays them to Kafka: now, or at the next start."""
+    """Event sink backed by an outbox, which relays events to Kafka now or at the next start."""
 
     def __init__(self, outbox: Outbox, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._outbox = outbox
         self._clock = clock
 
     def publish(self, event: LineageEvent) -> None:
-        """Takes an event; waits neither for the disk nor for Kafka.
+        """Take an event; waits neither for the disk nor for Kafka.
 
         Raises:
             OutboxError, ContractError: it wasn't taken.
@@ -180,7 +180,7 @@ class OutboxSink:
         self._outbox.put(record_of(event))
 
     def flush(self, timeout_seconds: float) -> int:
-        """Waits for delivery. What isn't delivered stays in the outbox."""
+        """Wait for delivery. Undelivered events stay in the outbox."""
         return self._logged(self._outbox.await_relayed(timeout_seconds))
 
     def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
@@ -217,7 +217,7 @@ class OutboxSink:
         return waiting
 
     def close(self) -> None:
-        """Leaves to the next start what isn't delivered."""
+        """Close the outbox; undelivered events are sent at the next start."""
         self._outbox.close()
 
     @property
@@ -235,5 +235,5 @@ class OutboxSink:
         return self._outbox.max_event_bytes(timeout_seconds)
 
     def await_durable(self, timeout_seconds: float) -> int:
-        """Waits until all is on disk; see `DurableSink`."""
+        """Wait until all events are on disk; see `DurableSink`."""
         return self._outbox.await_durable(timeout_seconds)

@@ -49,7 +49,7 @@ class _Progress:
 
 
 class Relay:
-    """Relays a backlog to Kafka until it is stopped.
+    """Relay of a backlog to Kafka, until it is stopped.
 
     Args:
         backlog: what to relay.
@@ -67,11 +67,11 @@ class Relay:
         self._thread = threading.Thread(target=self._run, name="headwater-outbox-relay", daemon=True)
 
     def start(self) -> None:
-        """Begins."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the thread; what isn't acknowledged by now stays in the outbox."""
+        """End the thread; events not acknowledged by now stay in the outbox."""
         self._stopping.set()
         with self._backlog.to_relay:
             self._backlog.to_relay.notify_all()
@@ -89,7 +89,7 @@ class Relay:
                 self._await_change()
 
     def _run_once(self) -> bool:
-        """One batch of each file; whether there was any."""
+        """Relay one batch of each file; return True if there was any."""
         self._adoption.look()
         moved = False
         for store in [*self._backlog.adopted, self._backlog.store]:

@@ -21,14 +21,14 @@ class PublisherError(LineageError):
 
 
 class BufferFullError(PublisherError):
-    """The local buffer is full; the event was not taken."""
+    """Full local buffer; the event was not taken."""
 
     retryable = True
 
 
 class PublisherClosedError(PublisherError):
-    """The publisher is closed; the event was not taken."""
+    """Closed publisher; the event was not taken."""
 
 
 class DeliveryError(PublisherError):
-    """Not every event was delivered."""
+    """Incomplete delivery of events."""

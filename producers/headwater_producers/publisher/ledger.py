@@ -1,4 +1,4 @@
-"""Ledger: what was taken, what is on its way, what became of it. The one place where events are counted."""
+"""Ledger: counts of events accepted, in flight, acknowledged and failed. The one place where events are counted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ were taken together it is called for each."""
 
 
 class Outgoing(msgspec.Struct, frozen=True):
-    """An event on its way.
+    """Event in flight.
 
     Attributes:
         sequence: its place among the events taken, from 1.
@@ -40,7 +40,7 @@ class Outgoing(msgspec.Struct, frozen=True):
 
 
 class Ledger:
-    """Thread-safe accounts. At any time, taken = acknowledged + failed + outstanding.
+    """Thread-safe delivery accounts. At any time, taken = acknowledged + failed + outstanding.
 
     Args:
         max_events: how many may be outstanding.
@@ -97,7 +97,7 @@ class Ledger:
         return taken
 
     def acknowledge(self, acknowledged: Sequence[Outgoing]) -> None:
-        """The broker has these. That the broker answers clears any problem."""
+        """Record that the broker has these events. The answer clears any problem."""
         with self._changed:
             new = [outgoing for outgoing in acknowledged if self._settle(outgoing)]
             if not new:
@@ -114,7 +114,7 @@ class Ledger:
                 outgoing.settled(None)
 
     def fail(self, outgoing: Outgoing, reason: str, kind: FailureKind) -> None:
-        """It won't be delivered."""
+        """Record that an event won't be delivered."""
         failure = FailedEvent(outgoing.record.event_id, reason, kind)
         with self._changed:
             if not self._settle(outgoing):
@@ -156,7 +156,7 @@ class Ledger:
 
     @property
     def refusal(self) -> CredentialsRefusedError | None:
-        """The brokers' refusal of the credentials, while nothing has arrived since."""
+        """Refusal of the credentials by the brokers, while nothing has arrived since."""
         with self._changed:
             return self._refusal
 
@@ -190,7 +190,7 @@ class Ledger:
             return sum(sequence <= last for sequence in self._outstanding)
 
     def report(self) -> FlushReport:
-        """The outcomes since the last report."""
+        """Return the outcomes since the last report."""
         with self._changed:
             report = FlushReport(
                 acknowledged=self._acknowledged,

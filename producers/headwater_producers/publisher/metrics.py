@@ -1,4 +1,4 @@
-"""Every metric of the publisher. All are there from the start, at 0; labels come from closed enums."""
+"""Metrics of the publisher. All exist from the start, at 0; labels come from closed enums."""
 
 from __future__ import annotations
 

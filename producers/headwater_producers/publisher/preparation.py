@@ -1,4 +1,4 @@
-"""Preparation: what has to be so before a producer's first event goes out.
+"""Preparation: steps before a producer's first event.
 
 1. The topics are there.
 2. The schema that the events are written in is on the schemas topic, acknowledged, so that a reader who meets its
@@ -44,7 +44,7 @@ class Note(Protocol):
 
 
 class Preparation:
-    """Steps 1 to 3, each of them safe to repeat.
+    """Steps 1 to 3 before the first event, each safe to repeat.
 
     Args:
         settings: of the publisher.
@@ -80,7 +80,7 @@ class Preparation:
         """Set once the brokers have answered, or don't show, what the topic takes."""
 
     def done(self, producer: AcknowledgedProducer) -> bool:
-        """Do what is missing. False: it didn't succeed this time, and the problem is noted."""
+        """Take the missing steps. False: one failed this time, and its problem is noted."""
         try:
             if not self._topics_exist(producer):
                 return False
@@ -97,7 +97,7 @@ class Preparation:
         return False
 
     def framed(self, value: bytes) -> bytes:
-        """An encoded event as it goes on the topic."""
+        """Frame an encoded event as it goes on the topic."""
         return value if self._registry_id is None else with_registry_id(value, self._registry_id)
 
     def _topics_exist(self, producer: AcknowledgedProducer) -> bool:

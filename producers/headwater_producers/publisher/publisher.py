@@ -110,7 +110,7 @@ class Publisher:
         return self._ledger.wait(timeout_seconds)
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """The largest event, uncompressed, that the settings and the topic take.
+        """Return the largest event, uncompressed, that the settings and the topic take.
 
         Args:
             timeout_seconds: how long to wait until the brokers have said what the topic takes. Afterwards it is the

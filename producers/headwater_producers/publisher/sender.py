@@ -168,7 +168,7 @@ class Sender:
                 self._produce(self._backlog.popleft())
 
     def _produce(self, outgoing: Outgoing) -> None:
-        """Give an event to librdkafka. The lock is held."""
+        """Give an event to librdkafka. Requires the lock."""
         try:
             self._producer.send(
                 ProducerRecord(
@@ -187,7 +187,7 @@ class Sender:
             self._not_delivered(outgoing, Undelivered(kafka_error(failure)), refused_alone=True)
 
     def _settled(self, outgoing: Outgoing, failure: Undelivered | None) -> None:
-        """The event's delivery report, called from `poll`, `flush` and `discard`."""
+        """Handle an event's delivery report, called from `poll`, `flush` and `discard`."""
         if failure is None:
             self._acknowledged.append(outgoing)
             return
@@ -195,13 +195,13 @@ class Sender:
             self._not_delivered(outgoing, failure, refused_alone=outgoing.sequence in self._sent_alone)
 
     def _report_acknowledged(self) -> None:
-        """Report what was acknowledged in one call of librdkafka: one by one it costs the ledger more."""
+        """Report the events acknowledged in one call of librdkafka: one by one it costs the ledger more."""
         if self._acknowledged:
             acknowledged, self._acknowledged = self._acknowledged, []
             self._ledger.acknowledge(acknowledged)
 
     def _not_delivered(self, outgoing: Outgoing, failure: Undelivered, *, refused_alone: bool) -> None:
-        """Decide over an event that wasn't delivered: again, again but alone, or never. The lock is held."""
+        """Decide on an undelivered event: retry, retry alone, or fail. Requires the lock."""
         if failure.producer_lost:
             self._backlog.append(outgoing)
             self._gate_open, self._broken = False, True
@@ -217,7 +217,7 @@ class Sender:
         self._ledger.fail(outgoing, reason, _KINDS.get(error.code(), FailureKind.OTHER))
 
     def _send_alone(self) -> None:
-        """Send the events of batches that were too large one by one, so that only those at fault fail."""
+        """Send the events of too large batches one by one, so that only the large ones fail."""
         self._drain()
         while self._too_large and not self._broken and not self._stopping.is_set():
             with self._lock:
@@ -242,7 +242,7 @@ class Sender:
         )
 
     def _on_error(self, error: KafkaError) -> None:
-        """Librdkafka's errors of the connection as a whole, called from `poll`."""
+        """Handle librdkafka's errors of the connection as a whole, called from `poll`."""
         servers = self._settings.require_servers()
         if error.fatal():
             logger.warning("Kafka producer failed: %s. A new one sends what was not acknowledged again", error.str())
@@ -255,7 +255,7 @@ class Sender:
             self._ledger.note(f"Kafka at {servers}: {error.str()}")
 
     def _rebuild(self) -> None:
-        """Replace a producer after a fatal error; what it hadn't delivered is in the backlog afterwards."""
+        """Replace a producer after a fatal error; its undelivered events are in the backlog afterwards."""
         self._producer.discard(_RETRY_SECONDS)
         self._report_acknowledged()
         self._producer = self._new_producer()
@@ -269,7 +269,7 @@ class Sender:
 
 
 def _too_large(outgoing: Outgoing) -> str:
-    """The event that Kafka refuses for its size, by its record, and the settings that would let it through."""
+    """Describe the event that Kafka refuses for its size, and the settings that would let it through."""
     record = outgoing.record
     subject = "dataset" if record.kind == "DATASET" else "job"
     return (
@@ -279,7 +279,7 @@ def _too_large(outgoing: Outgoing) -> str:
 
 
 def _name(key: bytes) -> str:
-    """The last part of a record's key: tenant, namespace, name."""
+    """Return the last part of a record's key: tenant, namespace, name."""
     try:
         return str(json.loads(key)[-1])
     except (ValueError, LookupError, TypeError):

@@ -1,4 +1,4 @@
-"""PublisherSettings: where events go and how."""
+"""PublisherSettings: destination and delivery of events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEADROOM_MESSAGES = 1_000
 
 
 class PublisherSettings(KafkaSettings):
-    """Everything about publishing, the connection included.
+    """Settings of publishing, the connection included.
 
     Attributes:
         client_id: how the broker's logs and metrics call this client.
@@ -53,7 +53,7 @@ class PublisherSettings(KafkaSettings):
     topic_replication_factor: int = Field(default=BROKER_DEFAULT, ge=BROKER_DEFAULT)
 
     def specs(self, topics: TopicNames) -> tuple[TopicSpec, ...]:
-        """The topics as they should be."""
+        """Specifications of the topics."""
         return topic_specs(
             topics,
             partitions=self.topic_partitions,
@@ -62,7 +62,7 @@ class PublisherSettings(KafkaSettings):
         )
 
     def producer_config(self) -> dict[str, str | int | float | bool]:
-        """These settings as librdkafka spells them, secrets in clear: for a producer, never for a log."""
+        """Return these settings in librdkafka's spelling, secrets in clear: for a producer, never for a log."""
         timeout = self.delivery_timeout_seconds
         return {
             **ACKNOWLEDGED,

@@ -93,7 +93,7 @@ _AT_ONCE: Final = 50
 
 
 class Backfill:
-    """The backfill tasks of all runs. The worker's alone.
+    """Backfill tasks of all runs. For the worker's thread alone.
 
     Args:
         context: of the application.
@@ -133,19 +133,19 @@ class Backfill:
         return bool(self._work)
 
     def started(self, run: StreamRun) -> None:
-        """A query goes on from its checkpoint."""
+        """Enqueue the backfill of a query that continues from its checkpoint."""
         self._guarded(run, self._started)
 
     def skipped(self, run: StreamRun, batches: Iterable[int]) -> None:
-        """Micro-batches of which no progress came, though a later one's did."""
+        """Enqueue micro-batches whose progress was never received, though a later one's was."""
         self._guarded(run, lambda run, log: self._add(run, log, batches, EmissionReason.CHECKPOINT))
 
     def committed(self, run: StreamRun, reason: EmissionReason) -> None:
-        """Emit the micro-batches that a query has committed since the last emitted one."""
+        """Enqueue the micro-batches that a query has committed since the last emitted one."""
         self._guarded(run, lambda run, log: self._unemitted(run, log, reason))
 
     def ended(self, run: StreamRun, reason: EmissionReason) -> None:
-        """A query has ended: the same, at once."""
+        """Backfill the unemitted micro-batches of an ended query at once."""
         self.committed(run, reason)
         run_all(self._steps(run))
 
@@ -170,7 +170,7 @@ class Backfill:
             run.chain.add(batch)
 
     def step(self) -> None:
-        """Rebuilds the next few micro-batches; an event goes out when it is full, or nothing more comes.
+        """Rebuild the next few micro-batches; emit an event when it is full, or nothing more comes.
 
         Raises:
             OSError, Py4JError: a file couldn't be read just now. The others were emitted; `headwater reconcile`
@@ -258,7 +258,7 @@ class Backfill:
             self._gaps.add(gap)
 
     def _guarded(self, run: StreamRun, look: Callable[[StreamRun, QueryLog], None]) -> None:
-        """Looks into a run's checkpoint; that it can't be read must not keep what was observed from being emitted."""
+        """Read a run's checkpoint; an error there must not keep observed lineage from being emitted."""
         if not self._max_batches or run.checkpoint is None or run.description is None:
             return
         try:

@@ -1,4 +1,4 @@
-"""OpenWrites: the batch writes that an application has announced and not ended, on disk for whoever attaches next.
+"""OpenWrites: announced and unfinished batch writes of an application, on disk for the next process of its job.
 
     <outbox>/<destination>/writes/<run id of the application>.db
 
@@ -39,7 +39,7 @@ _KEPT_SECONDS: Final = 400 * 24 * 3600
 
 
 class OpenWrites:
-    """The open writes of this application.
+    """Store of this application's open writes.
 
     Args:
         folder: may not exist.
@@ -56,7 +56,7 @@ class OpenWrites:
         self._open: set[str] = set()
 
     def add(self, start: LineageEvent, plan: LineageEvent | None) -> None:
-        """A write was announced."""
+        """Add an announced write."""
         if start.run is None:
             return
         run_id = start.run.run_id
@@ -65,23 +65,23 @@ class OpenWrites:
         self._do("INSERT OR REPLACE INTO writes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def seen(self, at: datetime) -> None:
-        """All of them were seen to run."""
+        """Record that all open writes were observed running."""
         if self._open:
             self._do("UPDATE writes SET seen = ?", (at.timestamp(),))
 
     def claim(self, run_id: str, version: str) -> None:
-        """A version of what a write writes is another's."""
+        """Record that a version of an open write's target belongs to another run."""
         if run_id in self._open:
             self._do("UPDATE writes SET claimed = json_insert(claimed, '$[#]', ?) WHERE run = ?", (version, run_id))
 
     def remove(self, run_id: str) -> None:
-        """A write has ended, and its end is durable."""
+        """Remove a write that has ended, once its end is durable."""
         if run_id in self._open:
             self._open.discard(run_id)
             self._do("DELETE FROM writes WHERE run = ?", (run_id,))
 
     def close(self) -> None:
-        """The application's capture ends. What is open still stays for the next."""
+        """Close the store at the end of capture. Open writes stay for the next process."""
         connection, self._connection = self._connection, None
         if connection is None or self._path is None:
             return
@@ -94,7 +94,7 @@ class OpenWrites:
                 self._path.parent.rmdir()
 
     def left(self) -> Iterator[list[KeptWrite]]:
-        """The writes that each dead driver of the same job has left; a file is removed once its writes were taken."""
+        """Yield the writes that each dead driver of the same job has left, and then remove its file."""
         for path in sorted(self._folder.glob(f"*{SUFFIX}")):
             if path == self._path:
                 continue

@@ -1,4 +1,4 @@
-"""Origins: which dataset each source of a checkpoint is, where no running query shows it.
+"""Origins: datasets of each source of a checkpoint, where no running query shows them.
 
 A checkpoint has offsets, not names: of Kafka the topics without their cluster, of files their paths without the folder
 that was read. What is known of the query, from the graph or from a person, fills that in. The names must be those that
@@ -19,7 +19,7 @@ from headwater_schemas.events import DatasetRef
 
 
 def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]) -> tuple[tuple[PlanInput, ...], int]:
-    """The datasets of each source, and how many sources there are.
+    """Return the datasets of each source, and the number of sources.
 
     Args:
         log: of the checkpoint.
@@ -60,6 +60,6 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
 
 
 def _stated(given: str) -> DatasetRef:
-    """`memory://spark/app rate` ⇒ namespace and name; else a path or a URI."""
+    """Parse a dataset: `memory://spark/app rate` ⇒ namespace and name; else a path or a URI."""
     namespace, separator, name = given.partition(" ")
     return DatasetRef(namespace, name) if separator and name else naming.path_pattern(given)

@@ -1,4 +1,4 @@
-"""Rebuilt micro-batches: a committed one as the entry that its progress would have made, and the events of several.
+"""Rebuilt micro-batches: committed ones as the entries that their progress would have made, and their events.
 
 The offset log has ends only: a micro-batch begins where the one before it ended. What it takes from there goes through
 the same functions as a progress, so that the source positions, and with them the event id, come out the same. What the
@@ -46,7 +46,7 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class Rebuilder:
-    """Rebuilds micro-batches of one query.
+    """Rebuilder of one query's micro-batches.
 
     Args:
         log: of its checkpoint.
@@ -80,7 +80,7 @@ class Rebuilder:
         self._read: OrderedDict[int, LoggedBatch] = OrderedDict()
 
     def entry(self, batch_id: int) -> IntervalEntry:
-        """A committed micro-batch.
+        """Rebuild a committed micro-batch.
 
         Where the log of the one before it is gone, so is its beginning. Its range then goes back to the last offsets
         that are known, for Kafka to where the query began, and is an UPPER_BOUND. The id needs the end alone: it stays
@@ -143,7 +143,7 @@ class Rebuilder:
         )
 
     def _ends(self, batch: LoggedBatch) -> tuple[Any, ...]:
-        """By source. A source that the plan has twice (a frame united with itself) is logged twice."""
+        """Return the end offsets by source; a source that the plan has twice (a self-union) is logged twice."""
         if self._sources is None or len(batch.ends) == self._sources:
             return batch.ends
         distinct = tuple(end for index, end in enumerate(batch.ends) if end not in batch.ends[:index])
@@ -192,7 +192,7 @@ class QueryIdentity:
 def interval_events(
     query: QueryIdentity, entries: Sequence[IntervalEntry], *, per_event: int, now: datetime
 ) -> Iterator[LineageEvent]:
-    """The entries, in order of their batch ids, in events of at most `per_event` consecutive ones.
+    """Yield events of the entries, in order of their batch ids, with at most `per_event` consecutive ones each.
 
     An event's time is when its last micro-batch was planned, so the same reconstruction is the same event, byte for
     byte, however often it is made; `now` only where the checkpoint has no times. There is no run: which start of the
@@ -220,7 +220,7 @@ def _event(query: QueryIdentity, entries: Sequence[IntervalEntry], now: datetime
 
 
 def consecutive(entries: Iterable[IntervalEntry], at_most: int) -> Iterator[list[IntervalEntry]]:
-    """Runs of consecutive batch ids, none longer than `at_most`."""
+    """Split into runs of consecutive batch ids, none longer than `at_most`."""
     part: list[IntervalEntry] = []
     for entry in entries:
         if part and (entry.batch_id != part[-1].batch_id + 1 or len(part) >= at_most):

@@ -1,4 +1,4 @@
-"""Under which account a job runs, and a digest of what it has set of Spark."""
+"""Service account of a job, and a digest of its Spark configuration."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DIGITS: Final = 16
 
 
 def service_account(properties: Mapping[str, str], environment: Mapping[str, str]) -> str | None:
-    """The account that the job accesses other systems with, where Spark's properties or the platform name it.
+    """Return the account that the job accesses other systems with, where Spark's properties or the platform name it.
 
     Args:
         properties: of Spark.
@@ -40,7 +40,7 @@ def service_account(properties: Mapping[str, str], environment: Mapping[str, str
 
 
 def configuration_digest(properties: Mapping[str, str]) -> str:
-    """A digest of what the job has set of Spark: equal for equal settings, on any machine.
+    """Return a digest of the Spark properties that the job has set: equal for equal settings, on any machine.
 
     Left out are what Spark or its cluster manager sets anew at each start, and secrets.
 

@@ -25,15 +25,15 @@ class CaptureError(Exception):
 
 
 class CaptureSettingsError(CaptureError, ValueError):
-    """A setting is missing, unknown or of the wrong form. The text names the setting, never its value."""
+    """Missing, unknown or malformed setting. The text names the setting, never its value."""
 
 
 class LineageNotDurableError(CaptureError):
-    """Lineage isn't durable. The text has how much and why; the data is written all the same."""
+    """Lineage that isn't durable. The text has how much and why; the data is written all the same."""
 
 
 class CheckpointError(ValueError):
-    """A checkpoint, or one micro-batch of it, can't be read for what it is; the text names the file and the reason."""
+    """Unreadable checkpoint, or micro-batch of one; the text names the file and the reason."""
 
 
 class UnknownOriginError(CheckpointError):

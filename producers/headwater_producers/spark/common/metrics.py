@@ -1,4 +1,4 @@
-"""Every metric of capture. All are there from the first `attach`, at 0."""
+"""Metrics of capture. All exist from the first `attach`, at 0."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class CaptureMetrics:
         )
 
     def watch(self, queue: Queue) -> None:
-        """Counts a queue among those that callbacks wait in, for as long as it lives."""
+        """Include a queue in the gauges, for as long as it lives."""
         self._queues.add(queue)
 
 

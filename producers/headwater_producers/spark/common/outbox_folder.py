@@ -19,7 +19,7 @@ from headwater_schemas.topics import TopicNames
 
 
 def outbox_folder(settings: CaptureSettings) -> Path:
-    """The folder that the settings mean; may not exist.
+    """Return the outbox folder of these settings; it may not exist.
 
     Raises:
         RuntimeError: no path is set, and the user has no home.
@@ -34,7 +34,7 @@ def outbox_folder(settings: CaptureSettings) -> Path:
 
 
 def default_root() -> Path:
-    """`HEADWATER_DATA_DIR`/outbox, else in the user's folder for state."""
+    """Return `HEADWATER_DATA_DIR`/outbox, else a folder in the user's folder for state."""
     if chosen := os.environ.get("HEADWATER_DATA_DIR"):
         return Path(chosen).expanduser().absolute() / "outbox"
     if base := os.environ.get("XDG_STATE_HOME"):

@@ -53,7 +53,7 @@ class Code:
 
     @property
     def version(self) -> str | None:
-        """The commit; of an installed distribution its name and version."""
+        """Commit of the code; of an installed distribution its name and version."""
         return self.commit or self.package
 
 
@@ -79,7 +79,7 @@ def running_code(environment: Mapping[str, str] = os.environ) -> Code:
 
 
 def container_image(properties: Mapping[str, str]) -> str | None:
-    """The image that Spark on Kubernetes runs the driver in.
+    """Return the image that Spark on Kubernetes runs the driver in.
 
     Args:
         properties: of Spark.

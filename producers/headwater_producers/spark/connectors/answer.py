@@ -65,7 +65,7 @@ class RangeRead:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A version that a write has made, how sure that is, and what the table counted of it.
+    """Version that a write has committed, its certainty, and the table's counts.
 
     Attributes:
         position: of several, the last; None: there are some, and which is the write's isn't known.
@@ -88,7 +88,7 @@ class Committed:
 
 
 class BatchLog(Protocol):
-    """The log of a table with versions, as one batch command has left it.
+    """Log of a table with versions, after one batch command.
 
     Attributes:
         is_counted: whether the counters of Spark's plan are the command's.
@@ -99,10 +99,10 @@ class BatchLog(Protocol):
     nothing: Counts | None
 
     def schema(self) -> DataType:
-        """The table's newest schema, as Spark's JSON."""
+        """Return the table's newest schema, as Spark's JSON."""
 
     def committed(self, columns: Collection[str]) -> Committed | None:
-        """The version that the command has made; None where it made none, or that isn't known.
+        """Return the version that the command has committed; None where it made none, or that isn't known.
 
         Args:
             columns: names of the table's columns; partitions by others aren't reported.
@@ -135,13 +135,13 @@ class StreamLog(Protocol):
 
 @dataclass(frozen=True)
 class V1Table:
-    """A JVM `CatalogTable`, and what holds for one of any provider."""
+    """JVM `CatalogTable`, described for any provider."""
 
     table: Any
     provider: str | None
 
     def comment(self) -> str | None:
-        """Its comment, for people."""
+        """Return the table's comment."""
         found = option(self.table.comment())
         return str(found) if found is not None else None
 
@@ -150,7 +150,7 @@ class V1Table:
         return Storage("file", self.provider) if self.provider is not None else None
 
     def schema(self, _context: Context) -> Any:
-        """Its JVM `StructType`."""
+        """Return the table's JVM `StructType`."""
         return self.table.schema()
 
     def was_there(self, _context: Context, is_since_start: Callable[[int], bool]) -> bool:
@@ -164,7 +164,7 @@ class V1Table:
 
 @dataclass(frozen=True)
 class V2Table:
-    """A JVM V2 `Table`, and what holds for one of any format."""
+    """JVM V2 `Table`, described for any format."""
 
     table: Any
 
@@ -185,7 +185,7 @@ class V2Table:
         return self.table.properties()
 
     def comment(self) -> str | None:
-        """Its comment, for people."""
+        """Return the table's comment."""
         comment = self._properties.get("comment")
         return str(comment) if comment else None
 
@@ -194,7 +194,7 @@ class V2Table:
         return Storage(self.provider) if self.provider else None
 
     def own_name(self, name: str) -> str:
-        """The table's name, of an identifier that may select a part of it."""
+        """Return the table's own name within an identifier that may select a branch or snapshot."""
         return name
 
     def is_path(self, _name: str) -> bool:
@@ -202,7 +202,7 @@ class V2Table:
         return False
 
     def branch(self) -> str | None:
-        """The branch that it is."""
+        """Return the branch that is selected; None: the main one."""
         return None
 
     def schema(self) -> DataType:

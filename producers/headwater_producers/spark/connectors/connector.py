@@ -1,4 +1,4 @@
-"""The questions that capture asks of a storage technology.
+"""Connector: questions that capture asks about a storage technology.
 
     what does this leaf read?                      read(leaf)          ─▶ Leaf
     what does this command write?                  write(command)      ─▶ Written
@@ -117,7 +117,7 @@ class Connector(Protocol):
         return None
 
     def subscribed(self, offset: Any, folder: TextFolder | None) -> frozenset[str] | None:
-        """Names of the datasets of a streaming source that reads several.
+        """List the datasets of a streaming source that reads several.
 
         Args:
             offset: its newest.
@@ -138,11 +138,11 @@ class Connector(Protocol):
         return None
 
     def batch_log(self, run: CommandRun) -> BatchLog | None:
-        """The log of the table with versions that a batch command has written."""
+        """Return the log of the table with versions that a batch command has written."""
         return None
 
     def manifest(self, run: CommandRun, counts: Counts) -> Committed | None:
-        """The files that a batch command has committed, where what it writes has no log.
+        """Return the files that a batch command has committed, where its target has no log.
 
         Args:
             run: the command.
@@ -163,11 +163,11 @@ class Connector(Protocol):
         return None
 
     def stream_log(self, sink: StreamSink) -> StreamLog | None:
-        """The log of a streaming query's sink."""
+        """Return the log of a streaming query's sink."""
         return None
 
     def sink_at(self, path: str, files: TextFiles) -> str | None:
-        """The description, as a progress has it, of the sink whose log is at a path.
+        """Return the description, as a progress has it, of the sink whose log is at a path.
 
         Raises:
             OSError, Py4JError: it can't be read.
@@ -175,7 +175,7 @@ class Connector(Protocol):
         return None
 
     def v1_table(self, table: Any) -> V1Table | None:
-        """A JVM `CatalogTable` whose provider is one of `providers`."""
+        """Describe a JVM `CatalogTable` whose provider is one of `providers`."""
         return None
 
     def catalog(self, context: Context, name: str) -> Catalog | None:
@@ -188,15 +188,15 @@ class Connector(Protocol):
         return None
 
     def v2_table(self, table: Any) -> V2Table | None:
-        """A JVM V2 `Table` of one of `classes`."""
+        """Describe a JVM V2 `Table` of one of `classes`."""
         return None
 
     def transaction(self, command: JvmCommand) -> tuple[str, int] | None:
-        """The application and version by which the table's log will know a batch command's commit."""
+        """Return the application and version that identify a batch command's commit in the table's log."""
         return None
 
     def mark_commits(self, session: Any, run_id: str) -> None:
-        """Has the commits that a session makes name the run of its application, where the job doesn't say otherwise.
+        """Make a session's commits name the run of its application, where the job sets no other text.
 
         Raises:
             Py4JError: the technology isn't there.
@@ -204,7 +204,7 @@ class Connector(Protocol):
         return
 
     def unmark_commits(self, session: Any, run_id: str) -> None:
-        """Takes back what `mark_commits` has set, unless the job has set something else since.
+        """Undo `mark_commits`, unless the job has set something else since.
 
         Raises:
             Py4JError: the technology isn't there.
@@ -212,5 +212,5 @@ class Connector(Protocol):
         return
 
     def hidden_plans(self, command: Any) -> Sequence[Any]:
-        """The plans that a JVM command keeps to itself, neither as children nor as inner children."""
+        """List the plans that a JVM command keeps to itself, neither as children nor as inner children."""
         return ()

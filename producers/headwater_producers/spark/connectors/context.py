@@ -18,7 +18,7 @@ from headwater_schemas.naming.tables import Catalog, GlueCatalog, HiveCatalog, N
 
 @dataclass
 class Context:
-    """The session a plan belongs to, and how things are named in it.
+    """Session of a plan, and the naming of datasets in it.
 
     Attributes:
         session: the `SparkSession`.
@@ -38,7 +38,7 @@ class Context:
     _conf: dict[str, str | None] = field(default_factory=dict)
 
     def conf(self, key: str) -> str | None:
-        """A setting of the session; None where it isn't set."""
+        """Return a setting of the session; None where it isn't set."""
         if key not in self._conf:
             value = self.session.conf.get(key, None)
             self._conf[key] = None if value is None else str(value)
@@ -46,7 +46,7 @@ class Context:
 
     @cached_property
     def application(self) -> str:
-        """The application's name, the same in every run."""
+        """Name of the application, equal in every run."""
         return str(self.session.sparkContext.appName)
 
     @cached_property
@@ -59,7 +59,7 @@ class Context:
 
     @cached_property
     def metastore(self) -> Catalog | None:
-        """Hive's metastore as the session knows it, or Glue in its place."""
+        """Hive's metastore in this session, or Glue in its place."""
         factory = self.hive_conf("hive.metastore.client.factory.class") or ""
         if "glue" in factory.lower():
             return self.glue(self.hive_conf("hive.metastore.glue.catalogid"))
@@ -67,11 +67,11 @@ class Context:
         return HiveCatalog(uris) if uris else None
 
     def hive_conf(self, key: str) -> str | None:
-        """A setting of Hive's."""
+        """Return a setting of Hive."""
         return self.conf(f"spark.hadoop.{key}") or self.conf(key)
 
     def glue(self, account: str | None, region: str | None = None) -> Catalog | None:
-        """AWS Glue, where account and region are known.
+        """Return AWS Glue, where account and region are known.
 
         Args:
             account: None: as OpenLineage's setting `spark.glue.accountId` has it.
@@ -83,11 +83,11 @@ class Context:
 
     @property
     def catalog(self) -> Any:
-        """Spark's own catalog of the session, the JVM's `SessionCatalog`."""
+        """JVM's `SessionCatalog`: Spark's own catalog of the session."""
         return self.session._jsparkSession.sessionState().catalog()
 
     def cluster_id(self, bootstrap: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
-        """The id that a Kafka cluster's brokers report; None where it isn't known.
+        """Return the id that a Kafka cluster's brokers report; None where it isn't known.
 
         Args:
             bootstrap: its brokers.
@@ -97,7 +97,7 @@ class Context:
         return clusters.id_of(self.session, bootstrap, connection) if clusters is not None and bootstrap else None
 
     def topic(self, bootstrap: str, topic: str, cluster_id: str | None = None) -> NamedTable:
-        """A topic's identity, and its name by the cluster's id where that is known."""
+        """Name a topic, by the cluster's id too where that is known."""
         name = naming.declared_cluster(self.settings.kafka_cluster_names, bootstrap, cluster_id)
         links = (naming.kafka_symlink(cluster_id, topic),) if cluster_id is not None else ()
         return NamedTable(naming.kafka_topic(bootstrap, topic, name), links)
@@ -105,7 +105,7 @@ class Context:
     def table(
         self, name: str, location: str | None, *, catalog: str | None = None, names: Catalog | None = None
     ) -> NamedTable:
-        """A catalog table's identity.
+        """Name a catalog's table.
 
         Args:
             name: the table's, with its databases.
@@ -121,7 +121,7 @@ class Context:
         return naming.table(name, location=location, catalog=WarehouseCatalog(warehouse) if warehouse else None)
 
     def catalog_table(self, table: Any) -> NamedTable:
-        """The identity of a JVM `CatalogTable`."""
+        """Name a JVM `CatalogTable`."""
         identifier = table.identifier()
         location = table.storage().locationUri()
         uri = of_uri(location.get()) if location.isDefined() else None

@@ -1,4 +1,4 @@
-"""Partitions that a JVM command names: of a write the one that it is of, of DDL those that it changes."""
+"""Partitions named by JVM commands: the target of a write, those that DDL changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLAIN: Final = frozenset({"string", "integer", "long", "short", "byte", "boolea
 
 
 def specification(spec: Any, columns: Iterable[str] = ()) -> Partition:
-    """A Scala map of columns to values (text, null or an `Option` of either), in the order of `columns`.
+    """Parse a Scala map of columns to values (text, null or an `Option` of either), in the order of `columns`.
 
     Columns of an `Option` that is empty get their values from the rows: they are left out.
     """
@@ -33,7 +33,9 @@ def specification(spec: Any, columns: Iterable[str] = ()) -> Partition:
 
 
 def written_partition(named: Partition, partition_columns: Iterable[str], command: JvmCommand) -> Partition:
-    """The partition that a write goes to: what the statement names, and columns that are one literal in its query."""
+    """Return the target partition of a write: values in the statement, or a column's one literal in its query.
+
+    """
     values = dict(named)
     found: list[tuple[str, str | None]] = []
     for name in partition_columns:

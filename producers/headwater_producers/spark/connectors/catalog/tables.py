@@ -1,4 +1,4 @@
-"""Tables of catalogs, V1 and V2: what they are called, and where their data is."""
+"""Catalog tables, V1 and V2: names and locations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from headwater_schemas.naming import NamedTable
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """A V2 table as its catalog has it.
+    """V2 table as its catalog has it.
 
     Attributes:
         dataset, symlinks: its identity.
@@ -38,7 +38,7 @@ class CatalogEntry:
 
 
 def named(context: Context, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
-    """A V2 table by catalog (None: the session's), identifier, and what the catalog loaded (None: nothing)."""
+    """Name a V2 table by catalog (None: the session's), identifier, and loaded table (None: nothing)."""
     catalog_name = str(catalog.name()) if catalog is not None else None
     names = REGISTRY.catalog(context, catalog_name) if catalog_name is not None else None
     name = str(identifier.toString())
@@ -56,7 +56,7 @@ def named(context: Context, catalog: Any, identifier: Any, table: Any) -> Catalo
 
 
 def relation_table(context: Context, relation: Any) -> CatalogEntry | None:
-    """The table of a JVM `DataSourceV2Relation`; None where no catalog names it."""
+    """Return the table of a JVM `DataSourceV2Relation`; None where no catalog names it."""
     identifier, catalog = option(relation.identifier()), option(relation.catalog())
     if identifier is None:
         return None
@@ -64,12 +64,12 @@ def relation_table(context: Context, relation: Any) -> CatalogEntry | None:
 
 
 def v1_name(identifier: Any, context: Context) -> NamedTable:
-    """A table or view of Spark's own catalog by its name alone, a JVM `TableIdentifier`."""
+    """Name a table or view of Spark's own catalog by its JVM `TableIdentifier` alone."""
     return context.table(f"{option(identifier.database()) or 'default'}.{identifier.table()}", None)
 
 
 def v1_partition_columns(table: Any) -> tuple[str, ...]:
-    """The columns that a JVM `CatalogTable` is partitioned by."""
+    """Return the partition columns of a JVM `CatalogTable`."""
     return tuple(str(name) for name in items(table.partitionColumnNames()))
 
 
@@ -90,7 +90,7 @@ def v1_output(
 
 
 def table_output(entry: CatalogEntry, mode: WriteMode, table: Any | None) -> PlanOutput:
-    """A catalog's V2 table as what is written; `table` None: it couldn't be loaded."""
+    """Build the output for a catalog's V2 table; `table` None: it couldn't be loaded."""
     output = PlanOutput(
         dataset=entry.dataset,
         kind=SourceKind.TABLE,
@@ -108,7 +108,7 @@ def table_output(entry: CatalogEntry, mode: WriteMode, table: Any | None) -> Pla
 
 
 def _partition_columns(table: Any) -> tuple[str, ...]:
-    """The columns that a V2 table is partitioned by, by value or by what a transform makes of them."""
+    """Return the columns that a V2 table is partitioned by, directly or by a transform."""
     names = (".".join(reference.fieldNames()) for each in table.partitioning() for reference in each.references())
     return tuple(dict.fromkeys(names))
 
@@ -119,7 +119,7 @@ def is_staged(table: Any) -> bool:
 
 
 def read_table(leaf: JvmLeaf, entry: CatalogEntry, *, is_whole: bool = True) -> Leaf:
-    """A leaf as a read of a catalog's V2 table.
+    """Describe a leaf as a read of a catalog's V2 table.
 
     Args:
         leaf: the leaf.

@@ -1,4 +1,4 @@
-"""Commands that write a table of a catalog or make one of a query, whatever the table's format; and views."""
+"""Commands that write a catalog's table, or make one from a query, of any format; and views."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def write_other(command: JvmCommand) -> Written | None:
 
 
 def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checked: bool = False) -> Written:
-    """`writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions.
+    """Describe `writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions.
 
     Args:
         command: the write, which has a relation for its table.
@@ -84,7 +84,7 @@ def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checke
 
 
 def write_made(command: JvmCommand, mode: WriteMode | None = None) -> Written:
-    """CREATE TABLE … AS SELECT and its like to a V2 catalog, which has the table by the time this is read."""
+    """Describe CREATE TABLE … AS SELECT and its like in a V2 catalog, which has the table by then."""
     plan, table = command.plan, command.subject
     name = plan.name()
     entry = named(command.context, name.catalog(), name.identifier(), table)
@@ -95,12 +95,12 @@ def write_made(command: JvmCommand, mode: WriteMode | None = None) -> Written:
 
 
 def made_mode(command: JvmCommand) -> WriteMode:
-    """The mode of a command that makes a table of a query."""
+    """Return the mode of a command that makes a table from a query."""
     return WriteMode.CREATE if command.name == "CreateTableAsSelect" else WriteMode.REPLACE
 
 
 def row_level(command: JvmCommand) -> Written:
-    """MERGE, UPDATE and DELETE of a V2 table, as Spark rewrites them."""
+    """Describe MERGE, UPDATE and DELETE of a V2 table, as Spark rewrites them."""
     relation = command.plan.originalTable()
     entry = relation_table(command.context, relation)
     if entry is None:
@@ -120,7 +120,7 @@ def unnamed(command: JvmCommand, table: Any, mode: WriteMode, *, part: str | Non
 
 
 def streamed_table(command: JvmCommand) -> CatalogEntry | None:
-    """The table of a catalog that a streaming query with a V2 sink writes; None where its plan doesn't name it."""
+    """Return the catalog table that a streaming query with a V2 sink writes; None where its plan doesn't name it."""
     relation = streamed_relation(command.plan)
     return relation_table(command.context, relation) if relation is not None else None
 
@@ -137,12 +137,12 @@ def streaming_link(command: JvmCommand, kind: SourceKind) -> StreamingLink:
 
 
 def continuous_sink(command: JvmCommand) -> str:
-    """The short name of the sink of a query with a continuous trigger: its plan has the write, and no table."""
+    """Return the sink's short name in a query with a continuous trigger: its plan has the write, and no table."""
     return class_name(command.subject).removesuffix("Write").removesuffix("Streaming")
 
 
 def _micro_batch(command: JvmCommand) -> Written:
-    """A streaming query with a V2 sink."""
+    """Describe a micro-batch's write to a V2 sink."""
     table, entry = command.subject, streamed_table(command)
     if entry is not None:
         return Written((table_output(entry, command.mode, table),))
@@ -150,7 +150,7 @@ def _micro_batch(command: JvmCommand) -> Written:
 
 
 def _save(command: JvmCommand) -> Written:
-    """`save()` to a V1 source."""
+    """Describe `save()` to a V1 source."""
     source, path, mode = class_name(command.subject), command.path(), command.mode
     if path:
         output = PlanOutput(dataset=naming.path(path), kind=SourceKind.UNKNOWN, mode=mode, format=source)
@@ -211,7 +211,7 @@ def _read(output: PlanOutput) -> PlanInput:
 
 
 def v1_table_as_select(command: JvmCommand, table: Any) -> Written:
-    """CREATE TABLE … AS SELECT, and `saveAsTable`. Without a location of its own it is where Spark will put it."""
+    """Describe CREATE TABLE … AS SELECT, and `saveAsTable`. Without a location, Spark's default one is the dataset."""
     mode = command.mode
     location = table.storage().locationUri()
     identifier = table.identifier()
@@ -238,7 +238,7 @@ def v1_table_as_select(command: JvmCommand, table: Any) -> Written:
 
 
 def view(command: JvmCommand) -> Written:
-    """CREATE VIEW; a temporary one is no dataset."""
+    """Describe CREATE VIEW; a temporary view is no dataset."""
     plan = command.plan
     if class_name(plan.viewType()) != "PersistedView":
         return Written()
@@ -249,7 +249,7 @@ def view(command: JvmCommand) -> Written:
 
 
 def view_altered(command: JvmCommand) -> Written:
-    """ALTER VIEW … AS."""
+    """Describe ALTER VIEW … AS."""
     return Written((_view(command, WriteMode.REPLACE, LifecycleChange.ALTER),))
 
 
@@ -259,7 +259,7 @@ def _view(command: JvmCommand, mode: WriteMode, lifecycle: LifecycleChange) -> P
 
 
 def insert_into_source(command: JvmCommand) -> Written:
-    """INSERT INTO a table that a V1 source writes itself."""
+    """Describe INSERT INTO a table that a V1 source writes itself."""
     plan = command.plan
     mode = WriteMode.OVERWRITE if plan.overwrite() else WriteMode.APPEND
     table = option(plan.logicalRelation().catalogTable())

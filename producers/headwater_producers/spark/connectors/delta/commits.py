@@ -1,4 +1,4 @@
-"""The commits of a Delta table's log: those that a batch command may have made, and those of a streaming sink.
+"""Commits in a Delta table's log: those of a batch command, and those of a streaming sink.
 
 Spark's plan doesn't hold the version that a command made. So the commits are looked at that were made while it ran, by
 this driver's clock, and that are of its kind: one such commit is INFERRED to be the one, since a write that changes
@@ -70,7 +70,7 @@ _CHANGE_ROWS: Final = frozenset({"MergeIntoCommand", "UpdateCommand", "DeleteCom
 
 @dataclass(frozen=True, slots=True)
 class _Commit:
-    """A version, its `commitInfo`, its whole text, and how sure it is that the command made it."""
+    """Commit of a Delta table: version, `commitInfo`, whole text, and the certainty that the command made it."""
 
     version: int
     info: dict[str, Any]
@@ -84,7 +84,7 @@ def operations_of(command: str | None) -> tuple[str, ...]:
 
 
 def transaction_of(command: JvmCommand) -> tuple[str, int] | None:
-    """The application and version that an idempotent write bears."""
+    """Return the transaction (application and version) that an idempotent write bears."""
     if command.name not in _WITH_OPTIONS:
         return None
     application, number = setting(command.options, "txnAppId"), setting(command.options, "txnVersion")
@@ -92,7 +92,7 @@ def transaction_of(command: JvmCommand) -> tuple[str, int] | None:
 
 
 class DeltaCommits:
-    """A table's log as a batch command has left it; see `BatchLog`.
+    """Log of a Delta table after a batch command; see `BatchLog`.
 
     Args:
         path: of the table.
@@ -113,11 +113,11 @@ class DeltaCommits:
         return TextFolder(self._path, JvmFiles(self._run.session.sparkContext))
 
     def schema(self) -> DataType:
-        """The table's newest schema, as Spark's JSON."""
+        """Return the table's newest schema, as Spark's JSON."""
         return json.loads(str(latest_snapshot(self._run.session, self._path).schema().json()))
 
     def committed(self, columns: Collection[str]) -> Committed | None:
-        """The version that the command has made; None where it made none, or its commit isn't kept."""
+        """Return the version that the command has committed; None where it made none, or its commit isn't kept."""
         found = self._found()
         if not found:
             return None
@@ -132,7 +132,7 @@ class DeltaCommits:
         return replace(made, read=None if before is None else version(before))
 
     def _found(self) -> list[_Commit]:
-        """The commits of a transaction, else those of a kind that were made within a time; newest first."""
+        """Find the commits of a transaction, else those of a kind within a time; newest first."""
         session, window = self._run.session, self._run.window
         operations, transaction = operations_of(self._name), transaction_of(self._run.command)
         newest = int(latest_snapshot(session, self._path).version())
@@ -172,7 +172,7 @@ class DeltaCommits:
 
 
 def batch_log(run: CommandRun) -> DeltaCommits | None:
-    """The log of the table that a command writes; None where it writes none of Delta's."""
+    """Return the log of the table that a command writes; None where it writes none of Delta's."""
     path = path_written(run.command)
     return DeltaCommits(path, run) if path is not None else None
 
@@ -198,7 +198,7 @@ class StreamedCommits:
         self._log = DeltaLog(sink.folder)
 
     def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
-        """The version that a micro-batch has made."""
+        """Return the version that a micro-batch has committed."""
         found = self._log.streamed(query_id, batch_id)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""Delta Lake: what each question about its tables is answered with."""
+"""Delta Lake connector: answers to each question about its tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _USER_METADATA: Final = "spark.databricks.delta.commitInfo.userMetadata"
 
 
 class Delta(Connector):
-    """Tables of Delta Lake, by path or in a catalog."""
+    """Connector of Delta Lake's tables, by path or in a catalog."""
 
     classes = frozenset(
         {

@@ -47,12 +47,12 @@ OFFSET: Final = frozenset({"sourceVersion", "reservoirId", "reservoirVersion", "
 
 
 def version(number: Any) -> Position:
-    """A version of a Delta table that is read."""
+    """Return the position of a Delta version that is read."""
     return Position(table_snapshot=TableSnapshot(format="delta", snapshot_id=str(number)))
 
 
 def read_version(leaf: JvmLeaf) -> Leaf:
-    """A batch read of a table's files, which are those of a version."""
+    """Describe a batch read of a table's files, which are those of a version."""
     location = kept(leaf.subject, "location")
     if class_name(location) != LATEST:
         read = version(location.version()), Certainty.EXACT
@@ -75,7 +75,7 @@ def scanned_version(scan: JvmScan) -> Scanned:
 
 
 def read_stream(leaf: JvmLeaf) -> Leaf:
-    """A source of a running streaming query."""
+    """Describe a source of a running streaming query."""
     source = leaf.subject
     # DeltaSource[file:/data/flights]
     path = str(source.toString()).partition("[")[2].removesuffix("]")
@@ -85,7 +85,7 @@ def read_stream(leaf: JvmLeaf) -> Leaf:
 
 
 def read_changes(leaf: JvmLeaf) -> Leaf:
-    """The change data feed, `table_changes(…)` and the option `readChangeFeed` of a batch read.
+    """Describe a read of the change data feed: `table_changes(…)`, or the option `readChangeFeed` of a batch read.
 
     Versions from the first named up to the last, or to the newest when it ran.
     """

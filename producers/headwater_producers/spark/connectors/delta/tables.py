@@ -1,4 +1,4 @@
-"""Delta tables: as this driver has read their logs last, and as catalogs have them; the columns that they generate.
+"""Delta tables: latest snapshots read by this driver, catalog entries, generated columns.
 
 No plan of an INSERT has generated columns: Delta's writer adds them. Their expressions are in the metadata of the
 table's schema; Spark's own analyzer resolves them.
@@ -30,7 +30,7 @@ _EXPRESSION: Final = "delta.generationExpression"
 
 
 def latest_snapshot(session: Any, path: str) -> Any:
-    """The JVM's `Snapshot` of the table at a path, without a look whether others have written since."""
+    """Return the JVM's latest `Snapshot` of the table at a path, without a check for newer commits by others."""
     log = statics(session, "org.apache.spark.sql.delta.DeltaLog").forTable(session._jsparkSession, path)
     return log.unsafeVolatileSnapshot()
 
@@ -46,7 +46,7 @@ def table_path(table: Any) -> str:
 
 
 class DeltaTable(V2Table):
-    """A table of Delta's in a catalog."""
+    """Delta table in a V2 catalog."""
 
     # Its properties are in its log, which a RENAME has moved away by the time it is read.
     @cached_property
@@ -72,7 +72,7 @@ class DeltaTable(V2Table):
 
 
 class DeltaV1Table(V1Table):
-    """A table of Delta's in Spark's own catalog."""
+    """Delta table in Spark's own catalog."""
 
     def storage(self) -> Storage:
         return Storage("delta", self.provider)

@@ -69,11 +69,11 @@ def left_in_delta(table: TextFolder, write: LeftWrite) -> WriteOutcome:
 
 
 class _NotThereError(Exception):
-    """A commit that would have to be looked at isn't."""
+    """Missing commit in the range that has to be searched."""
 
 
 def _commits_since(table: TextFolder, newest: int, write: LeftWrite) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Commits of a write's kind since it began, which no other run claims: versions and actions, newest first.
+    """Yield commits of a write's kind since it began that no other run claims: versions and actions, newest first.
 
     Raises:
         _NotThereError: one is gone, or there are too many.
