@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageSource:
-    """An input field that an output comes from or is influenced by.
+    """Input field that an output comes from or is influenced by.
 
     Attributes:
         namespace, name: of the dataset; None where there is none (a constant) or it isn't known.
@@ -59,7 +59,7 @@ class LineageSource:
     expression: str | None = None
 
     def __str__(self) -> str:
-        """E.g. `flights.departed value.dep_delay (AGGREGATE)`."""
+        """Render the source: `flights.departed value.dep_delay (AGGREGATE)`."""
         where = " ".join(part for part in (self.name, self.path) if part) or "nothing"
         masked = ", masked" if self.masking else ""
         return f"{where} ({self.kind}{masked})"
@@ -67,7 +67,7 @@ class LineageSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageOutput:
-    """One field of the DataFrame: a column, or a part of one right after it.
+    """Output field of the DataFrame: a column, or a part of one right after it.
 
     Attributes:
         path: `delay`, `window.start`.
@@ -80,7 +80,7 @@ class LineageOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageExplanation:
-    """The column lineage of a DataFrame.
+    """Column lineage of a DataFrame.
 
     Attributes:
         outputs: in the DataFrame's column order; two may share a name.
@@ -95,7 +95,7 @@ class LineageExplanation:
     incomplete_reason: str | None = None
 
     def to_table(self) -> str:
-        """The lineage as aligned text, one line for each source; `*` stands for all outputs."""
+        """Render the lineage as aligned text, one line for each source; `*` stands for all outputs."""
         return text_table(self)
 
     def _repr_html_(self) -> str:
@@ -147,7 +147,7 @@ def explain_lineage(
 
 @dataclass(frozen=True, slots=True)
 class _Transposed:
-    """The frame that `transpose()` has turned around.
+    """Frame before its `transpose()`.
 
     Spark computes a transposed frame while it analyzes, and keeps its rows alone. The plan as it was asked for still
     has the frame before; whatever is done to the frame afterwards starts from the rows.
@@ -194,7 +194,7 @@ def _explained(
 
 
 def _unknown(schema: object, sources: Sequence[Field], reason: str | None) -> LineageExplanation:
-    """Each output may come from each of these, or from who knows what."""
+    """Build the fallback explanation: each output may come from each of these sources, or from unknown ones."""
     fields: Sequence[Field | None] = sources or [None]
     anything = tuple(_direct(Direct(field, TransformationKind.UNKNOWN), "", None) for field in fields)
     outputs = tuple(LineageOutput(path=field.path, sources=anything) for field in schema_definition(schema).fields)
@@ -276,7 +276,7 @@ _EXPRESSION: Final = f"{_CELL};overflow-wrap:anywhere;min-width:20em"
 
 
 def text_table(explanation: LineageExplanation) -> str:
-    """Aligned text, one line for each source; `*` stands for all outputs."""
+    """Render an explanation as aligned text, one line for each source; `*` stands for all outputs."""
     rows = [HEAD, *(tuple(_one_line(cell) for cell in row.cells) for row in _rows(explanation))]
     # The last column may be as wide as it likes.
     widths = [max(_width(row[column]) for row in rows) for column in range(len(HEAD) - 1)]
@@ -303,7 +303,7 @@ def html_table(explanation: LineageExplanation) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One source of an output.
+    """Row of the table: one source of an output.
 
     Attributes:
         cells: as in `HEAD`.

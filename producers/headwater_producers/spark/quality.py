@@ -80,7 +80,7 @@ def soda(scan_results: Mapping[str, Any], *, table: str | None = None) -> list[Q
 
 
 def _soda_rule(name: str, definition: str) -> str | None:
-    """By the check itself, the last line of its definition, `- missing_count(id) = 0`; or a name that is the check."""
+    """Return the rule of a Soda check, `- missing_count(id) = 0`: the definition's last line, or the name."""
     for text in (definition.rpartition("- ")[2], name):
         if text.startswith("values in "):
             return "REFERENTIAL"
@@ -192,7 +192,7 @@ def _distinct(results: Iterable[QualityResult]) -> list[QualityResult]:
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    """A mapping, or what an object of a tool gives for one."""
+    """Return a mapping, or the mapping that a tool's object gives."""
     made = value.to_json_dict() if hasattr(value, "to_json_dict") else value
     if not isinstance(made, Mapping):
         raise CaptureError(f"a result of a check is a mapping, not {type(value).__name__}")

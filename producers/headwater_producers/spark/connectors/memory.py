@@ -21,7 +21,7 @@ _CONTINUOUS: Final = frozenset(
 
 
 class Generated(Connector):
-    """Spark's `rate`, `console`, `memory`, `noop`, and `foreach` and `foreachBatch`."""
+    """Connector of Spark's `rate`, `console`, `memory`, `noop`, and of `foreach` and `foreachBatch`."""
 
     classes = frozenset({*_RATES, *_CALLBACKS, *_CONTINUOUS, _MEMORY})
 

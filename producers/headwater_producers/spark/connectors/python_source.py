@@ -1,4 +1,4 @@
-"""Python data sources (`pyspark.sql.datasource`): rows that code of the user's makes, or takes.
+"""Python data sources (`pyspark.sql.datasource`): rows that the user's code makes or takes.
 
 One is known by the path that it is given, if that is one, and else by its own name, within the application: what it
 reads or writes outside, only its code knows. So every column read is EXTERNAL.
@@ -28,7 +28,7 @@ _PATH: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 class PythonSource(Connector):
-    """Rows that code of the user's makes, or takes."""
+    """Connector of Python data sources."""
 
     classes = frozenset({"PythonTable"})
 

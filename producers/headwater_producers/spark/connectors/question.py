@@ -39,13 +39,13 @@ _SUBJECT_OF_LEAF: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 def unwrapped(table: Any) -> Any:
-    """The table that a MERGE, an UPDATE or a DELETE wraps to plan its scan and write."""
+    """Return the table inside the wrapper by which a MERGE, an UPDATE or a DELETE plans its scan and write."""
     return table.table() if class_name(table) == "RowLevelOperationTable" else table
 
 
 @dataclass(frozen=True, kw_only=True)
 class JvmLeaf:
-    """A leaf of a JVM plan.
+    """Leaf of a JVM plan.
 
     Attributes:
         plan: the leaf.
@@ -72,7 +72,7 @@ class JvmLeaf:
 
     @cached_property
     def relation(self) -> Any:
-        """The leaf, or the relation that a scan stands for."""
+        """Relation of the leaf, or of the scan that it is."""
         if self.first is not None and (declared := self.context.declared.get(self.first)) is not None:
             return declared
         return kept(self.plan, "relation") if class_name(self.plan) in _SCANNED else self.plan
@@ -90,11 +90,11 @@ class JvmLeaf:
         return relation.extraOptions() if class_name(relation) == "StreamingRelationV2" else relation.options()
 
     def batch(self) -> JvmLeaf:
-        """The leaf with all columns of its relation, also where a scan takes some of them."""
+        """Return the leaf with all columns of its relation, also where a scan takes some of them."""
         return JvmLeaf(plan=self.relation, context=self.context, index=self.index)
 
     def schema(self) -> SchemaDefinition:
-        """Its columns."""
+        """Return the leaf's schema."""
         return schema_definition(json.loads(self.plan.schema().json()))
 
     def table(
@@ -107,7 +107,7 @@ class JvmLeaf:
         type: str = "TABLE",  # noqa: A002 - OpenLineage's word
         from_beginning: bool = False,
     ) -> Leaf:
-        """The leaf as a read of one table."""
+        """Describe the leaf as a read of one table."""
         read = PlanInput(
             dataset=dataset,
             kind=SourceKind.TABLE,
@@ -121,7 +121,7 @@ class JvmLeaf:
         return Leaf(inputs=(read,))
 
     def attributes(self) -> list[Attribute]:
-        """Its columns with their ids, in one round trip."""
+        """Return the leaf's columns with their ids, in one round trip."""
         leaf = Node("", json.loads(str(self.plan.toJSON()))[0])
         found = []
         for nodes in leaf.output():
@@ -158,12 +158,12 @@ _SUBJECT_OF_COMMAND: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 def write_mode(mode: Any) -> WriteMode:
-    """A JVM `SaveMode` or `OutputMode`."""
+    """Convert a JVM `SaveMode` or `OutputMode`."""
     return _MODES.get(str(mode.toString()), WriteMode.UNKNOWN)
 
 
 def loaded(catalog: Any, identifier: Any) -> Any | None:
-    """The table that a catalog has under a name now; None where it has none, or doesn't answer."""
+    """Return the table that a catalog has under a name now; None where it has none, or doesn't answer."""
     try:
         return catalog.loadTable(identifier)
     except Exception:
@@ -172,14 +172,14 @@ def loaded(catalog: Any, identifier: Any) -> Any | None:
 
 
 def written_table(plan: Any) -> Any | None:
-    """The V2 table that a JVM batch command of Spark's writes; None of another plan. May ask a catalog."""
+    """Return the V2 table that a JVM batch command of Spark's writes; None of another plan. May ask a catalog."""
     find = _WRITTEN_TABLE.get(class_name(plan))
     return find(plan) if find is not None else None
 
 
 @dataclass(frozen=True)
 class JvmCommand:
-    """A command at the root of a JVM plan.
+    """Command at the root of a JVM plan.
 
     Attributes:
         plan: the command.
@@ -193,7 +193,7 @@ class JvmCommand:
 
     @cached_property
     def name(self) -> str:
-        """Simple name of its class."""
+        """Simple name of the command's class."""
         return class_name(self.plan)
 
     @cached_property
@@ -243,7 +243,7 @@ class JvmCommand:
         return column.constants if column else None
 
     def path(self) -> str | None:
-        """The path that the writer's options name."""
+        """Return the path in the writer's options."""
         return setting(self.options, "path")
 
     def _by_condition(self) -> WriteMode:
@@ -263,7 +263,7 @@ _SUBJECT_OF_SCAN: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 @dataclass(frozen=True)
 class JvmScan:
-    """A leaf of an executed JVM plan.
+    """Leaf of an executed JVM plan.
 
     Attributes:
         node: the leaf.
@@ -282,7 +282,7 @@ class JvmScan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOffsets:
-    """A streaming source in one micro-batch.
+    """Streaming source in one micro-batch.
 
     Attributes:
         start, end: its offsets before and after, as their own JSON, parsed; None where Spark has none.
@@ -302,7 +302,7 @@ class SourceOffsets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointSource:
-    """A streaming source of which there is a checkpoint alone.
+    """Streaming source whose checkpoint alone is there.
 
     Attributes:
         index: which of the sources it is.
@@ -322,7 +322,7 @@ class CheckpointSource:
 
 @dataclass(frozen=True)
 class CommandRun:
-    """One batch command that has ended without an error.
+    """Batch command that has ended without an error.
 
     Attributes:
         execution: the JVM's `QueryExecution`.
@@ -339,13 +339,13 @@ class CommandRun:
 
     @property
     def window(self) -> tuple[int, int]:
-        """The time that it ran, in milliseconds since the epoch, rounded outwards."""
+        """Time range of the command's run, in milliseconds since the epoch, rounded outwards."""
         return int(self.started_at.timestamp() * 1000), int(self.ended_at.timestamp() * 1000) + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSink:
-    """A streaming query's sink.
+    """Sink of a streaming query.
 
     Attributes:
         description: as a progress has it: `FileSink[file:/out]`.
@@ -364,12 +364,12 @@ class StreamSink:
 
     @property
     def path(self) -> str:
-        """The path in the description: the one place where it is written out in full."""
+        """Path in the sink's description, the one place where it is written out in full."""
         return self.description.partition("[")[2].removesuffix("]")
 
     @property
     def folder(self) -> TextFolder:
-        """The folder at that path."""
+        """Return the folder at the sink's path."""
         return TextFolder(self.path, self.files)
 
 

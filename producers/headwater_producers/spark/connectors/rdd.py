@@ -1,4 +1,4 @@
-"""RDDs: what they are made of, as far as their own dependencies show."""
+"""RDDs: their origins, as far as their own dependencies show."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Origins:
 
     @property
     def inputs(self) -> tuple[PlanInput, ...]:
-        """All datasets, each once."""
+        """Datasets at the roots, each once."""
         return tuple(dict.fromkeys([*(i for frame in self.frames for i in frame.inputs), *self.files]))
 
     @property
@@ -88,12 +88,12 @@ def origins(rdd: Any, frames: KnownFrames | None = None) -> Origins:
 
 
 def made_of(rdd: Any, name: str) -> Iterator[Any]:
-    """The RDDs of a class that a JVM `RDD` is made of, itself included."""
+    """Yield the RDDs of a class that a JVM `RDD` is made of, itself included."""
     return (current for _, current, _ in _walk(rdd) if class_name(current) == name)
 
 
 def _walk(rdd: Any, frames: KnownFrames | None = None) -> Iterator[tuple[int, Any, list[Any]]]:
-    """An RDD's id, itself, and what it is made of directly; then those: each once, one more than `MAX_RDDS` at most.
+    """Walk an RDD's dependencies: its id, itself, its direct parents; each once, at most one more than `MAX_RDDS`.
 
     What a frame that is known is made of isn't looked at.
     """
@@ -128,7 +128,7 @@ def _root(rdd: Any, found: Origins) -> None:
 
 
 class Rdds(Connector):
-    """RDDs and rows that the program handed over; frames that live on as RDDs, those of foreachBatch among them."""
+    """Connector of RDDs, of rows that the program handed over, and of frames that live on as RDDs."""
 
     classes = frozenset({LOCAL, FRAME, "ExternalRDD", "Transpose"})
 
@@ -146,14 +146,14 @@ class Rdds(Connector):
 
 
 def rdds_of(plan: Any) -> Iterator[Any]:
-    """The JVM RDDs that a plan begins with."""
+    """Return the JVM RDDs at the leaves of a plan."""
     for leaf in REGISTRY.leaves(plan):
         if class_name(leaf) == FRAME:
             yield leaf.rdd()
 
 
 def _frame(leaf: JvmLeaf) -> Leaf | None:
-    """A frame that was kept, as `checkpoint()` does: its columns are the RDD's, under ids of the leaf's own."""
+    """Read a frame that was kept, as by `checkpoint()`: its columns are the RDD's, under ids of the leaf's own."""
     frames = leaf.context.frames
     frame = frames.of(int(leaf.plan.rdd().id())) if frames is not None else None
     relation = _renumbered(leaf, frame.relation) if frame is not None else None
@@ -163,7 +163,7 @@ def _frame(leaf: JvmLeaf) -> Leaf | None:
 
 
 def _of_upstream(leaf: JvmLeaf) -> Leaf | None:
-    """The frame of a micro-batch, inside foreachBatch: its attributes keep their ids."""
+    """Read the frame of a micro-batch, inside foreachBatch: its attributes keep their ids."""
     upstream = leaf.upstream
     if upstream is None:
         return None
@@ -189,7 +189,7 @@ def _renumbered(leaf: JvmLeaf, relation: Relation) -> Relation | None:
 
 
 def _handed_over(leaf: JvmLeaf) -> Leaf:
-    """Rows that the program made: in a foreachBatch function of what it collected, as like as not.
+    """Read rows that the program made: in a foreachBatch function probably of rows that it collected.
 
     Of which columns isn't known, so it is the datasets as a whole.
     """
@@ -204,7 +204,7 @@ def _handed_over(leaf: JvmLeaf) -> Leaf:
 
 
 def _local_relation(leaf: JvmLeaf) -> Leaf:
-    """Rows in the plan itself: SQL's VALUES, which are constants, or small frames that the program handed over."""
+    """Read rows in the plan itself: SQL's VALUES, which are constants, or small frames that the program handed over."""
     if leaf.view is not None:
         return _named(leaf, leaf.view)
     if leaf.plan.origin().sqlText().isDefined() or leaf.plan.data().isEmpty():
@@ -213,7 +213,7 @@ def _local_relation(leaf: JvmLeaf) -> Leaf:
 
 
 def _named(leaf: JvmLeaf, view: str) -> Leaf:
-    """Rows made in the program are a dataset where a temporary view names them.
+    """Name rows made in the program: a temporary view over them makes them a dataset.
 
     By the view's name and the names of its columns: another view of that name, with other columns, is another dataset.
     Types and rows are no part of it, which Spark may infer, and the program hand over, anew in each run.
@@ -229,7 +229,7 @@ def _digest(names: Iterable[str]) -> str:
 
 
 def _rdd(leaf: JvmLeaf) -> Leaf:
-    """An RDD: made in the program (`createDataFrame` of a list), of frames and files, or of who knows what.
+    """Read an RDD: made in the program (`createDataFrame` of a list), from frames and files, or of unknown origin.
 
     Code has been at its rows: each column may come from every column of the frames, EXTERNAL. The name of a temporary
     view stands for rows that are the program's alone, never for what code made of something else.

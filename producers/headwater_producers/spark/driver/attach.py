@@ -1,4 +1,4 @@
-"""attach: the way in, and how one application's capture is put together."""
+"""Attach: entry point of capture, and the wiring of one application's capture."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ CONNECT = (
 def attach(
     spark: SparkSession, settings: CaptureSettings | None = None, *, sink: EventSink | None = None, **overrides: Any
 ) -> Capture:
-    """Captures the lineage of everything that `spark`'s application runs from now on.
+    """Capture the lineage of all plans that `spark`'s application runs from now on.
 
     That is: all that runs in this session, in those that `newSession()` makes of it, in other sessions of the same
     application that were there before, and in streaming queries that run already.
@@ -158,7 +158,7 @@ _QUEUES_SHARE: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class _Intake:
-    """The `SignalTarget` of an application's listeners."""
+    """`SignalTarget` of an application's listeners."""
 
     offer: Callable[[Signal], None]
     hold: Callable[[Any, str, int], None]
@@ -174,7 +174,7 @@ def _wired(
     *,
     asked: tuple[CaptureSettings, EventSink | None],
 ) -> Capture:
-    """Puts a capture together: signals ─▶ inbox ─▶ worker ─▶ dispatch ─▶ (streams) ─▶ publisher ─▶ sink.
+    """Wire a capture: signals ─▶ inbox ─▶ worker ─▶ dispatch ─▶ (streams) ─▶ publisher ─▶ sink.
 
     Each part is given what it calls, and knows nothing of what calls it.
 
@@ -314,7 +314,7 @@ def _cluster_names(settings: CaptureSettings) -> dict[str, str]:
 
 
 def _once_waiting(sink: SizedSink) -> Callable[[], int]:
-    """Largest event that the sink takes. Only the first call waits until that is known, on capture's worker thread."""
+    """Return the largest event that the sink takes. The first call waits for it, on capture's worker thread."""
     waits = [_SINK_WAIT_SECONDS]
     return lambda: sink.max_event_bytes(waits.pop() if waits else 0.0)
 
@@ -330,7 +330,7 @@ def event_context(
     environment: Mapping[str, str] = MappingProxyType({}),
     user: str | None = None,
 ) -> EventContext:
-    """The context of an application under a run id of its own.
+    """Build the context of an application, with a run id of its own.
 
     Args:
         settings: of the capture.

@@ -1,4 +1,4 @@
-"""Attribution of plans to micro-batches, and the settings to read them with."""
+"""Attribution of plans to micro-batches, with the settings for reading them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BUS_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class PlanAttribution:
-    """The micro-batch that a plan is attributed to, with what is needed to read the plan.
+    """Micro-batch that a plan is attributed to, with the arguments for reading the plan.
 
     Attributes:
         batch: the micro-batch in whose foreachBatch function it was made.
@@ -37,7 +37,7 @@ class PlanAttribution:
 
 
 class Attributor:
-    """Attributes plans to the micro-batches that they belong to.
+    """Attributor of plans to the micro-batches that they belong to.
 
     Args:
         links: the foreachBatch calls seen.
@@ -98,7 +98,7 @@ class Attributor:
         return owner
 
     def _by_rows(self, execution: Any) -> MicroBatch | None:
-        """By what its RDDs are made of: a frame's `.rdd` that was handed to `createDataFrame`."""
+        """Attribute by the plan's RDDs: a frame's `.rdd` may have been handed to `createDataFrame`."""
         for rdd in rdds_of(execution.analyzed()):
             if (batch := self._links.made_of(origins(rdd, self._frames).ids)) is not None:
                 return batch

@@ -36,7 +36,7 @@ class _Times:
 
 
 class BatchTopics:
-    """The topics of batch runs. The worker's alone.
+    """Topics of batch runs. For the worker's thread alone.
 
     Args:
         topics: their states, as far as they were asked for.
@@ -48,7 +48,7 @@ class BatchTopics:
         self._settings = settings
 
     def begins(self, signal: TopicWriteBegins) -> None:
-        """A program is about to write a topic, and waits for a moment until its state was asked for."""
+        """Ask for the state of a topic that is about to be written; the program waits for a moment."""
         try:
             options = private(signal.writer, "extraOptions")
             if (topic := setting(options, "topic")) is not None:
@@ -61,7 +61,7 @@ class BatchTopics:
             signal.asked.set()
 
     def bounded(self, run: BatchRun) -> BatchRun:
-        """A run that has succeeded, with the offsets and ids of its topics as far as they can be known."""
+        """Add offsets and ids of topics to a successful run, as far as they can be known."""
         description, times = run.write.description, _Times(run.started_at, run.ended_at)
         read = {each.dataset: each for each in description.inputs if each.kind is SourceKind.KAFKA}
         written = [each for each in description.outputs if each.kind is SourceKind.KAFKA]

@@ -29,24 +29,24 @@ _running: dict[str, Capture] = {}
 
 
 def running_capture(spark: Any) -> Capture | None:
-    """The capture of the session's application, if it is being captured."""
+    """Return the running capture of the session's application, if any."""
     return _running.get(sessions.application_id(spark)) if _running else None
 
 
 def running_captures() -> list[Capture]:
-    """All captures of this process that run."""
+    """List all running captures of this process."""
     with _lock:
         return list(_running.values())
 
 
 def begin(key: str, capture: Capture) -> None:
-    """A capture runs from now on."""
+    """Register a running capture."""
     with _lock:
         _running[key] = capture
 
 
 class Capture:
-    """One application's capture, from `attach` to `close` or the end of the session.
+    """Capture of one application, from `attach` to `close` or the end of the session.
 
     As a context manager it closes when the block is left; an exception that leaves it is the application's FAIL.
     """
@@ -73,14 +73,14 @@ class Capture:
         self._open = engine is not None
 
     def begin(self) -> None:
-        """Receives callbacks from now on, and tracks the queries that run already; for `attach`."""
+        """Start receiving callbacks, and track the queries that run already; for `attach`."""
         if self._listeners is not None and self._engine is not None:
             self._listeners.target = self._target
             for session in self._listeners.observed():
                 self._engine.found(session)
 
     def flush(self, timeout_seconds: float | None = None) -> bool:
-        """Waits until all that has happened so far is delivered.
+        """Wait until everything so far is delivered.
 
         Args:
             timeout_seconds: default: `capture_drain_timeout_seconds`.
@@ -93,7 +93,7 @@ class Capture:
         return self._engine.flush(timeout_seconds)
 
     def close(self) -> None:
-        """Stops capturing: delivers what has happened, and ends the application's run as COMPLETE. Idempotent.
+        """Stop capturing: deliver everything so far, and end the application's run as COMPLETE. Idempotent.
 
         Queries that run on are not captured any further; `attach` again to see them in a new run of the application.
 
@@ -113,7 +113,7 @@ class Capture:
         suite_version: str | None = None,
         started_at: datetime | None = None,
     ) -> str | None:
-        """Reports what a suite of checks has found in a dataset, as a run of job `<app>.<suite>` that read it.
+        """Report the results of a suite of checks on a dataset, as a run of job `<app>.<suite>` that read it.
 
         For checks that another tool makes: Great Expectations, Soda, dbt tests, Deequ, or code of one's own. Each call
         is a run. It doesn't wait, and never fails the job for what it reports.
@@ -169,7 +169,7 @@ class Capture:
         return self._spark_context is spark_context
 
     def end(self, kind: RunEventType, error: RunError | None, *, session_ends: bool) -> LineageNotDurableError | None:
-        """Closes with an outcome other than `close`'s; see `Engine.finish`.
+        """Close with an outcome other than `close`'s; see `Engine.finish`.
 
         Returns:
             What the emission policy wants to be raised; logged already.

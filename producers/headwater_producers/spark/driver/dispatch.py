@@ -1,4 +1,4 @@
-"""Dispatch: from a signal with its JVM references to events, on the worker's thread."""
+"""Dispatch: handling of signals with their JVM references on the worker's thread, into events."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _MAX_ERROR_CHARS: Final = 300
 
 
 class Dispatch:
-    """Handles signals one by one. It may raise whatever py4j raises; the worker counts and goes on.
+    """Handler of signals, one by one. It may raise any py4j error; the worker counts it and continues.
 
     Args:
         spark: a session of the application.
@@ -126,7 +126,7 @@ class Dispatch:
         self._beat_at = time.monotonic() + heartbeat_seconds
 
     def look_around(self, *, at_once: bool = False) -> None:
-        """Looks for streaming queries that no listener has reported; `at_once`: however long ago the last look was."""
+        """Search for streaming queries that no listener has reported, now and then, or `at_once`."""
         for session in self._untracked.sessions(at_once=at_once):
             self._attached(Attached(session, datetime.now(UTC)))
         if at_once:
@@ -137,11 +137,11 @@ class Dispatch:
             self._beat()
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Close after the last signal."""
         self._running.close()
 
     def _beat(self) -> None:
-        """Reports the application, its queries and its writes as running, when that is due."""
+        """Emit heartbeats of the application, its queries and its writes, when they are due."""
         if not self._heartbeat_seconds or time.monotonic() < self._beat_at:
             return
         self._beat_at = time.monotonic() + self._heartbeat_seconds
@@ -151,7 +151,7 @@ class Dispatch:
         self._streams.beat(now, seconds)
 
     def handle(self, signal: Signal) -> None:
-        """Makes events out of one signal."""
+        """Make events of one signal."""
         match signal:
             case CommandEnded():
                 self._ended(signal)
@@ -227,7 +227,7 @@ class Dispatch:
             self._executed(signal, description, attribution.batch, started_at, ended_at)
 
     def _read(self, signal: CommandEnded) -> None:
-        """The end of a query that only reads."""
+        """Handle the end of a query that only reads."""
         execution = signal.query_execution
         self._active.become(signal.session)
         if signal.error is None:
@@ -254,7 +254,7 @@ class Dispatch:
         started_at: datetime,
         ended_at: datetime,
     ) -> None:
-        """The end of a command that writes."""
+        """Handle the end of a command that writes."""
         execution = signal.query_execution
         staged = self._wrapped.rows_of(description, started_at, ended_at)
         write = executed_write(
@@ -319,7 +319,7 @@ class Dispatch:
             self._emit(event)
 
     def _changes(self, description: PlanDescription, at: datetime) -> None:
-        """DDL is no run of its own: it is the application that does it."""
+        """Emit DDL changes as changes by the application: DDL is no run of its own."""
         for change in description.changes:
             if (known := self._tables.resolved(change)) is None:
                 continue
@@ -340,7 +340,7 @@ class Dispatch:
         )
 
     def _attached(self, signal: Attached) -> None:
-        """Tracks the session's queries that run already; they count as started when capture attached."""
+        """Track the session's queries that run already; they count as started when capture attached."""
         for query in signal.session._jsparkSession.streams().active():
             run_id, name = str(query.runId().toString()), query.name()
             if not self._streams.knows(run_id):
@@ -384,7 +384,7 @@ class Dispatch:
 
 
 def _time(text: Any) -> datetime | None:
-    """Spark's ISO 8601 in UTC."""
+    """Parse Spark's ISO 8601 time in UTC."""
     try:
         return datetime.fromisoformat(str(text)).astimezone(UTC)
     except ValueError:

@@ -50,7 +50,7 @@ logger = logging.getLogger(__name__)
 
 
 class Engine:
-    """Takes signals, and makes events of them on its worker's thread.
+    """Engine of one application's capture: takes signals, and makes events of them on its worker's thread.
 
     Args:
         context: of the application.
@@ -88,17 +88,17 @@ class Engine:
         self._end: DrainRequest | None = None
 
     def start(self, dedup: DedupCache) -> None:
-        """Starts the worker, whose first act is the START of the application's run."""
+        """Start the worker, whose first act is the START of the application's run."""
         for event in application_started(self.context, self._started_at, dedup):
             self._publisher.emit(event)
         self._worker.start()
 
     def found(self, session: Any) -> None:
-        """Has the queries tracked that run in a session already."""
+        """Enqueue the tracking of queries that run in a session already."""
         self._inbox.put_urgent(Attached(session, datetime.now(UTC)))
 
     def offer(self, signal: Signal) -> None:
-        """Takes a signal, or drops it where too many wait. Never waits.
+        """Put a signal into the inbox, or drop it where too many wait. Never waits.
 
         The start and end of a query are never dropped: nothing that comes later reports them. Nor is the call of a
         foreachBatch function: its writes would be taken for those of the micro-batch before.
@@ -122,16 +122,16 @@ class Engine:
             )
 
     def flush(self, timeout_seconds: float | None = None) -> bool:
-        """Waits until everything that has happened so far is delivered; False: the time was over first."""
+        """Wait until everything so far is delivered; False: the time was over first."""
         return self._worker.carry_out(DrainRequest(self._deadline(timeout_seconds)))
 
     def take_in(self, timeout_seconds: float) -> bool:
-        """Has everything that has happened so far made into events and published; False: not in time."""
+        """Make everything so far into published events; False: not in time."""
         request = DrainRequest(self._deadline(timeout_seconds), delivers=False)
         return self._worker.carry_out(request) and request.taken_in
 
     def finish(self, kind: RunEventType, error: RunError | None = None, *, session_ends: bool) -> bool:
-        """Ends the application's run, delivers everything, and ends the worker.
+        """End the application's run, deliver everything, and end the worker.
 
         Args:
             kind: how the run ended.
@@ -189,7 +189,7 @@ class Engine:
         return self._end is not None and self._end.done.is_set() and self._end.taken_in
 
     def await_end(self) -> None:
-        """Waits for a `finish` that is under way.
+        """Wait for a `finish` that is under way.
 
         For a signal handler that has interrupted it on the same thread: so it takes no lock.
         """
@@ -197,7 +197,7 @@ class Engine:
             time.sleep(0.02)
 
     def status(self, *, enabled: bool) -> CaptureStatus:
-        """The counts so far."""
+        """Return the counters so far."""
         tally = self._publisher.tally
         return CaptureStatus(
             enabled=enabled,
@@ -225,28 +225,28 @@ _MAX_ERROR_CHARS: Final = 500
 
 
 class Bus(Protocol):
-    """The listener bus."""
+    """Listener bus of Spark."""
 
     def drained(self, timeout_seconds: float) -> bool:
         """Return True if everything posted so far was delivered in time."""
 
 
 class Handler(Protocol):
-    """Makes events of signals."""
+    """Handler of signals."""
 
     def handle(self, signal: Signal) -> None:
-        """Handles one; may raise anything."""
+        """Make events of one signal; may raise any error."""
 
     def look_around(self, *, at_once: bool = False) -> None:
-        """Looks for what no signal reports, now and then or `at_once`."""
+        """Search for events that no signal reports, now and then or `at_once`."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Close after the last signal."""
 
 
 @dataclass(slots=True)
 class DrainRequest:
-    """A request to the worker itself: take in all that has happened, then act, then deliver.
+    """Request to the worker itself: process everything so far, then act, then deliver.
 
     Attributes:
         deadline: monotonic; nothing is waited for beyond it.
@@ -272,7 +272,7 @@ class DrainRequest:
     failed: int = 0
 
     def remaining(self) -> float:
-        """Seconds left."""
+        """Return the seconds left."""
         return max(0.0, self.deadline - time.monotonic())
 
 
@@ -287,20 +287,20 @@ class Tally:
 
 
 class IntervalWatch(Protocol):
-    """Observes how intervals are published; see `emission.OverrunWatch`."""
+    """Observer of published intervals; see `emission.OverrunWatch`."""
 
     def published(self, interval: IntervalEvent) -> None:
-        """The sink has an interval."""
+        """Watch an interval that the sink has accepted."""
 
     def refused(self, interval: IntervalEvent) -> None:
-        """The sink didn't take an interval: it never will be durable."""
+        """Record an interval that the sink refused: it never will be durable."""
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """End the watch: no query is stopped any more."""
 
 
 class EventPublisher:
-    """Publishes events to the sink, and counts what it takes, what it refuses and what else goes wrong.
+    """Publisher of events to the sink, with counters of accepted, refused and failed ones.
 
     Args:
         sink: where events go.
@@ -315,7 +315,7 @@ class EventPublisher:
         self._logged: set[str] = set()
 
     def emit(self, event: LineageEvent) -> bool:
-        """Publishes an event; what the sink refuses is counted, and False."""
+        """Publish an event; False where the sink refuses it, which is counted."""
         interval = event.interval_event
         try:
             self._sink.publish(event)
@@ -337,7 +337,7 @@ class EventPublisher:
         return True
 
     def flush(self, timeout_seconds: float, *, stall_seconds: float | None = None) -> int:
-        """Waits for delivery.
+        """Wait for delivery.
 
         Args:
             timeout_seconds: at most.
@@ -352,13 +352,13 @@ class EventPublisher:
         return self._sink.flush(timeout_seconds)
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Close after the last event."""
         if self._watch is not None:
             self._watch.end()
         self._sink.close()
 
     def failed(self, sentence: str) -> None:
-        """Counts what couldn't be read of a callback that became events all the same; the first of a kind is logged."""
+        """Count a part of a callback that couldn't be read, though events were made; log the first of a kind."""
         self.tally.failed += 1
         self._metrics.failed.inc()
         self.tally.last_error = sentence
@@ -367,7 +367,7 @@ class EventPublisher:
             logger.warning("lineage capture: %s (further failures of this kind are only counted)", sentence)
 
     def guard(self, what: str, action: Callable[[], None]) -> None:
-        """Runs an action; what it raises is counted, and the first of a kind logged."""
+        """Run an action; count its error, and log the first of a kind."""
         try:
             action()
         except Exception as error:
@@ -386,7 +386,7 @@ class EventPublisher:
 
 
 class Worker:
-    """Runs one capture.
+    """Worker thread of one capture.
 
     Args:
         inbox: what it takes from.
@@ -413,11 +413,11 @@ class Worker:
         self._thread = threading.Thread(target=self._run, name="headwater-capture", daemon=True)
 
     def start(self) -> None:
-        """Starts the thread."""
+        """Start the thread."""
         self._thread.start()
 
     def carry_out(self, request: DrainRequest) -> bool:
-        """Has a request carried out, and waits for it. Not to be called by the worker's own thread.
+        """Enqueue a request and wait for its completion. Not to be called by the worker's own thread.
 
         Returns:
             Whether it was, and everything is delivered.

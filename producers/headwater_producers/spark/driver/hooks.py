@@ -1,4 +1,4 @@
-"""Hooks of PySpark where Spark's own listeners aren't called, or don't have all that is needed.
+"""Hooks of PySpark where Spark's own listeners aren't called, or lack a part of the information.
 
 They are installed once a process, by the first `attach`; in an application that isn't captured the methods do what they
 always did.
@@ -71,7 +71,7 @@ _OUTPUT_PATHS: Final = ("mapreduce.output.fileoutputformat.outputdir", "mapred.o
 
 
 def install() -> None:
-    """Wraps the methods. Idempotent."""
+    """Wrap PySpark's methods. Idempotent."""
     _hook_foreach_batch()
     _hook_starts()
     _hook_new_sessions()
@@ -210,7 +210,7 @@ def _report_acted(rdd: Any, action: str, path: str | None, started_at: datetime,
 
 
 def _jvm_rdd(rdd: Any) -> Any:
-    """The JVM's RDD that a Python one is made of. Of a chain of Python functions that which they begin with.
+    """Return the JVM's RDD behind a Python one; of a chain of Python functions, the RDD at its start.
 
     PySpark makes an RDD of the chain only when it runs, and anew for each action.
     """
@@ -300,7 +300,7 @@ def _hook_new_sessions() -> None:
 
 
 class TopicWait:
-    """Batch writes to Kafka wait for their topics' states; used from any thread.
+    """Wait of batch writes to Kafka for their topics' states; used from any thread.
 
     Args:
         clock: monotonic seconds.
@@ -311,7 +311,7 @@ class TopicWait:
         self._not_before = float("-inf")
 
     def wait(self, writer: Any, options: Mapping[str, Any]) -> None:
-        """Returns once the topic was asked for, or won't be in time. Never raises.
+        """Wait until the topic was asked about, or it is too late. Never raises.
 
         Args:
             writer: PySpark's, about to write.

@@ -55,7 +55,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CommandEnded:
-    """A query has ended; `error` is its JVM exception, None where it succeeded.
+    """Signal: a query has ended; `error` is its JVM exception, None where it succeeded.
 
     `function` is what Spark calls it: `command`, `overwrite` of a write or DDL; `collect`, `count` of what only reads.
     """
@@ -70,7 +70,7 @@ class CommandEnded:
 
 @dataclass(frozen=True, slots=True)
 class QueryStarted:
-    """A streaming query starts. `query` is its JVM object, None where it was gone already."""
+    """Signal: a streaming query starts. `query` is its JVM object, None where it was gone already."""
 
     event: Any
     query: Any
@@ -80,7 +80,7 @@ class QueryStarted:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """Capture begins to observe a session, whose queries may be running already."""
+    """Signal: capture begins to observe a session, whose queries may be running already."""
 
     session: Any
     at: datetime
@@ -88,7 +88,7 @@ class Attached:
 
 @dataclass(frozen=True, slots=True)
 class QueryProgressed:
-    """A micro-batch has been committed."""
+    """Signal: a micro-batch has been committed."""
 
     event: Any
     session: Any
@@ -97,7 +97,7 @@ class QueryProgressed:
 
 @dataclass(frozen=True, slots=True)
 class QueryTerminated:
-    """A streaming query has stopped or failed."""
+    """Signal: a streaming query has stopped or failed."""
 
     event: Any
     at: datetime
@@ -105,7 +105,7 @@ class QueryTerminated:
 
 @dataclass(frozen=True, slots=True)
 class BatchFunctionCalled:
-    """A foreachBatch function is being called with `frame`, a JVM Dataset."""
+    """Signal: a foreachBatch function is being called with `frame`, a JVM Dataset."""
 
     frame: Any
     query_id: str
@@ -114,7 +114,7 @@ class BatchFunctionCalled:
 
 @dataclass(frozen=True, slots=True)
 class FrameKept:
-    """A frame's rows live on: in `frame`, a JVM Dataset that begins anew, or in `rdd`, a `JavaRDD`."""
+    """Signal: a frame's rows live on, in `frame`, a JVM Dataset that begins anew, or in `rdd`, a `JavaRDD`."""
 
     source: Any
     frame: Any
@@ -124,14 +124,14 @@ class FrameKept:
 
 @dataclass(frozen=True, slots=True)
 class RddRead:
-    """Rows of `rdd`, a `JavaRDD`, have reached the program."""
+    """Signal: rows of `rdd`, a `JavaRDD`, have reached the program."""
 
     rdd: Any
 
 
 @dataclass(frozen=True, slots=True)
 class RddActed:
-    """Something was done with an RDD, a `JavaRDD`, that runs no query.
+    """Signal: an action on an RDD, a `JavaRDD`, that runs no query.
 
     `action` is PySpark's method, `path` where it writes, `error` why it failed, `inside` the query's id and
     the batch's number where a foreachBatch function did it.
@@ -148,7 +148,10 @@ class RddActed:
 
 @dataclass(frozen=True, slots=True)
 class TopicWriteBegins:
-    """A batch write to Kafka is about to begin. `writer` is the JVM's, `asked` is set once its topic was asked for."""
+    """Signal: a batch write to Kafka is about to begin, by the JVM's `writer`.
+
+    `asked` is set once its topic was asked about.
+    """
 
     writer: Any
     session: Any
@@ -196,10 +199,10 @@ _MORE: Final = re.compile(r"\.\.\. (\d+) more fields")
 
 
 def weigh(signal: Signal) -> int:
-    """Bytes, within about a factor of two for a plan that shares nothing with another that waits.
+    """Estimate the bytes that a waiting signal keeps, within a factor of two where plans share nothing.
 
-    Of four, where an operator's first columns aren't like its others. Never raises: what can't be read is taken
-    for small.
+    The factor is four where an operator's first columns aren't like its others. Never raises: a plan that can't be read
+    counts as small.
     """
     if not isinstance(signal, CommandEnded):
         return SMALL_BYTES
@@ -239,7 +242,7 @@ COMMANDS: Final = MORE_COMMANDS | {
 
 
 class SignalTarget(Protocol):
-    """Takes signals, without waiting."""
+    """Receiver of signals, which never waits."""
 
     @property
     def captures_reads(self) -> bool:
@@ -250,14 +253,14 @@ class SignalTarget(Protocol):
         """Longest time that a batch write to Kafka may wait for its topic's state."""
 
     def offer(self, signal: Signal) -> None:
-        """Takes one."""
+        """Take a signal."""
 
     def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """Called on the query's thread before a foreachBatch function is: may wait, or refuse by raising."""
+        """Hold a foreachBatch function back, on the query's thread before its call: may wait, or refuse by raising."""
 
 
 class SessionListeners:
-    """One session's registered proxies, and who receives their callbacks: nobody while `target` is None.
+    """Registered listeners of one session, and the receiver of their callbacks; `target` None: none.
 
     Args:
         session: the `SparkSession` they are registered with.
@@ -277,7 +280,10 @@ class SessionListeners:
 
     @property
     def session(self) -> Any:
-        """The `SparkSession`; None where Spark has none any more. Asks the JVM only if Python has let go of it."""
+        """Session as a `SparkSession`; None where Spark has none any more.
+
+        Asks the JVM only if Python has let go of the session.
+        """
         if (known := self._known()) is not None:
             return known
         left = self._in_jvm.get() if self._in_jvm is not None else None
@@ -287,7 +293,7 @@ class SessionListeners:
         return made
 
     def register(self, *, streams: bool) -> None:
-        """Registers the proxies, once.
+        """Register the proxies, once.
 
         Args:
             streams: at once for streaming queries, too; else when `observe_streams` is called.
@@ -297,11 +303,11 @@ class SessionListeners:
             self.observe_streams()
 
     def register_copy(self, jvm_session: Any) -> None:
-        """Observes a copy of the session, too, in which a query runs already."""
+        """Register for a copy of the session, too, in which a query runs already."""
         jvm_session.listenerManager().register(CommandListener(self))
 
     def observe_streams(self) -> None:
-        """Registers for the session's streaming queries, if that wasn't done yet."""
+        """Register for the session's streaming queries, if that wasn't done yet."""
         with self._lock:
             if self._observes_streams or (session := self.session) is None:
                 return
@@ -310,7 +316,7 @@ class SessionListeners:
             self._observes_streams = True
 
     def offer_with(self, signal_in: Callable[[Any], Signal]) -> None:
-        """Passes a signal on that is made with the session."""
+        """Pass on a signal that is made with the session."""
         try:
             signal = signal_in(self.session)
         except Exception:
@@ -321,7 +327,7 @@ class SessionListeners:
             self.offer(signal)
 
     def offer(self, signal: Signal) -> None:
-        """Passes a signal on."""
+        """Pass on a signal."""
         if (target := self.target) is not None:
             try:
                 target.offer(signal)
@@ -332,14 +338,14 @@ class SessionListeners:
 
 
 def session_of(spark_context: Any, jvm_session: Any) -> Any:
-    """A `SparkSession` for one of the JVM's; None when Spark is down: it would be taken for the new default one."""
+    """Return a `SparkSession` for a JVM session; None when Spark is down: it would become the new default one."""
     from pyspark.sql import SparkSession
 
     return SparkSession(spark_context, jvm_session) if SparkSession._instantiatedSession is not None else None
 
 
 def _query(session: Any, event: Any) -> Any:
-    """The query that is starting; None where it can't be had."""
+    """Return the query that is starting; None where it can't be had."""
     try:
         with own_references():
             return session._jsparkSession.streams().get(event.id())
@@ -351,24 +357,24 @@ def _query(session: Any, event: Any) -> Any:
 
 
 def _own(argument: Any) -> Any:
-    """A callback's argument, to which nobody else has this reference: the worker's keeps nothing that nobody has."""
+    """Return a callback's argument as the only reference to it, so that the worker keeps nothing alive for long."""
     if type(argument) is JavaObject:
         argument.__class__ = Reference
     return argument
 
 
 class CommandListener:
-    """Spark's QueryExecutionListener."""
+    """QueryExecutionListener of Spark."""
 
     def __init__(self, listeners: SessionListeners) -> None:
         self._listeners = listeners
 
     def onSuccess(self, function: str, query_execution: Any, duration_ns: int) -> None:
-        """A query has succeeded."""
+        """Receive the end of a successful query."""
         self._ended(function, query_execution, duration_ns, None)
 
     def onFailure(self, function: str, query_execution: Any, error: Any) -> None:
-        """A query has failed."""
+        """Receive the end of a failed query."""
         self._ended(function, query_execution, None, error)
 
     def _ended(self, function: str, query_execution: Any, duration_ns: int | None, error: Any) -> None:
@@ -386,29 +392,29 @@ class CommandListener:
 
 
 class StreamListener:
-    """Spark's StreamingQueryListener, without PySpark's own wrapper: that one parses each progress on the bus."""
+    """StreamingQueryListener of Spark, without PySpark's own wrapper, which parses each progress on the bus."""
 
     def __init__(self, listeners: SessionListeners) -> None:
         self._listeners = listeners
 
     def onQueryStarted(self, event: Any) -> None:
-        """Runs inside `start()`. A query with nothing to do may be gone when the worker looks: so take it now."""
+        """Receive a query's start, inside `start()`. Takes the query now: it may be gone when the worker looks."""
         if self._listeners.target is None:
             return
         own = _own(event)
         self._listeners.offer_with(lambda session: QueryStarted(own, _query(session, own), session, datetime.now(UTC)))
 
     def onQueryProgress(self, event: Any) -> None:
-        """A trigger has ended."""
+        """Receive the progress of a trigger that has ended."""
         if self._listeners.target is not None:
             now, own = datetime.now(UTC), _own(event)
             self._listeners.offer_with(lambda session: QueryProgressed(own, session, now))
 
     def onQueryIdle(self, event: Any) -> None:
-        """A trigger found nothing to do: no micro-batch, so nothing to record."""
+        """Ignore a trigger that found nothing to do: there is no micro-batch to record."""
 
     def onQueryTerminated(self, event: Any) -> None:
-        """A query has ended."""
+        """Receive the end of a query."""
         if self._listeners.target is not None:
             self._listeners.offer(QueryTerminated(_own(event), datetime.now(UTC)))
 
@@ -427,7 +433,7 @@ WRAPPED: Final = "_headwater_wrapped"
 
 
 def watch_started(gateway: Any, session_id: str, listeners: SessionListeners) -> None:
-    """Wraps the functions of the session's queries that were handed over before, where py4j keeps them for Spark."""
+    """Wrap foreachBatch functions of the session's queries that started before, where py4j keeps them for Spark."""
     from pyspark.sql.utils import ForeachBatchFunction
 
     try:
@@ -447,7 +453,7 @@ def watch_started(gateway: Any, session_id: str, listeners: SessionListeners) ->
 
 
 def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Callable[[Any, int], None]:
-    """`func`, reporting each call to `listeners` before it is made."""
+    """Wrap `func` to report each call to `listeners` before it is made."""
 
     @functools.wraps(func)
     def call(frame: Any, batch_id: int) -> None:
@@ -480,7 +486,7 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
 
 
 class Inbox(Generic[T]):
-    """Many threads put, one takes. Putting never waits: what finds no room is counted and forgotten.
+    """Inbox with many producers and one consumer. Putting never waits: items are dropped and counted when it is full.
 
     It is bounded by the number of its items and by what they weigh together, whichever comes first; whatever it weighs,
     one item always has room. Its lock can be taken again by the thread that holds it, since a signal handler may run
@@ -502,7 +508,7 @@ class Inbox(Generic[T]):
         self._dropped = 0
 
     def put(self, item: T, *, weight: int = 0, always: bool = False) -> bool:
-        """Adds an item; False where there is no room.
+        """Add an item; False when the inbox is full.
 
         Args:
             item: to add.
@@ -520,13 +526,13 @@ class Inbox(Generic[T]):
             return True
 
     def put_urgent(self, item: T) -> None:
-        """Adds an item that is never dropped, and taken before all others: an order to the worker itself."""
+        """Add an item that is never dropped, and taken before all others: an order to the worker itself."""
         with self._changed:
             self._urgent.append(item)
             self._changed.notify()
 
     def take(self, timeout_seconds: float) -> T | None:
-        """The next item; None when none has come in time."""
+        """Return the next item; None when none has come in time."""
         deadline = time.monotonic() + timeout_seconds
         with self._changed:
             while not self._urgent and not self._items:
@@ -538,7 +544,7 @@ class Inbox(Generic[T]):
             return self._pop() if self._items else None
 
     def take_waiting(self) -> Iterator[T]:
-        """The items that are here now, in order, without the urgent ones. Each counts until its turn has come."""
+        """Yield the items that are here now, in order, without the urgent ones. Each counts until its turn has come."""
         for _ in range(len(self._items)):
             with self._changed:
                 if not self._items:

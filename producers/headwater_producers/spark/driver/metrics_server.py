@@ -1,4 +1,4 @@
-"""The metrics of this process over HTTP: for a Prometheus that scrapes drivers, and to a Pushgateway at their end."""
+"""Metrics of this process over HTTP: for a Prometheus that scrapes drivers, and to a Pushgateway at their end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PUSHED: Final = "headwater-jobs"
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Metrics that are served until the process ends.
+    """Metrics server that runs until the process ends.
 
     Attributes:
         host: as it was given.
@@ -41,7 +41,7 @@ _served: dict[tuple[str, int], Served] = {}
 
 
 def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Served | None:
-    """Serves `/metrics` on a thread of its own; where this process does so already, that is what is returned.
+    """Serve `/metrics` on a thread of its own; a server that this process has already is returned.
 
     It goes on until the process ends: what an application counted is scraped after its end, too. A port that can't be
     bound is logged, and costs the metrics, never the job.
@@ -79,7 +79,7 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Se
 
 
 def push(gateway: str, application: str, *, registry: CollectorRegistry = REGISTRY) -> bool:
-    """Replaces what the gateway has of an application by this process's metrics. A failure is logged, no more.
+    """Replace an application's metrics in the gateway by this process's. A failure is logged, no more.
 
     Args:
         gateway: `host:port`, or a URL.

@@ -1,4 +1,4 @@
-"""From frames that become RDDs to what is remembered of them, and from what is done with RDDs to events."""
+"""RDD actions: lineage of frames that become RDDs, and events of actions on RDDs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REASON: Final = "what code makes of an RDD's rows isn't known"
 
 
 class RddDispatch:
-    """Looks at frames and RDDs, on the worker's thread.
+    """Dispatch of frames and RDDs, on the worker's thread.
 
     Args:
         spark: a session of the application.
@@ -43,7 +43,7 @@ class RddDispatch:
         self._frames = frames
 
     def kept(self, signal: FrameKept) -> None:
-        """Remembers what a frame is made of whose rows live on."""
+        """Remember the lineage of a frame whose rows live on."""
         execution = signal.source.queryExecution()
         attribution, description = self._attributor.described(execution, signal.session)
         if description.upstream is None:

@@ -1,4 +1,4 @@
-"""Outcomes of checks that another tool has made, as a run of that suite: `Capture.report_quality`."""
+"""Reported quality: results of another tool's checks, as a run of that suite (`Capture.report_quality`)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIELDS: Final = frozenset(QualityResult.__struct_fields__) - {"dataset", "suite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityReported:
-    """Checks of one dataset by one suite are over."""
+    """Signal: checks of one dataset by one suite are over."""
 
     run_id: str
     dataset: DatasetRef
@@ -51,7 +51,7 @@ def quality_reported(
     started_at: datetime | None,
     at: datetime,
 ) -> QualityReported:
-    """The signal of a report; see `Capture.report_quality`.
+    """Build the signal of a report; see `Capture.report_quality`.
 
     Raises:
         CaptureError: what was given is of another form; it names the field.
@@ -80,7 +80,7 @@ def quality_reported(
 
 
 def checked_dataset(dataset: Any) -> DatasetRef:
-    """A dataset as a job names it: by its reference, its path, or a frame that reads it alone.
+    """Resolve a dataset as a job names it: by its reference, its path, or a frame that reads it alone.
 
     Raises:
         CaptureError: it is none of these, or the frame reads none or several.
@@ -117,7 +117,7 @@ def _result(given: QualityResult | Mapping[str, Any], place: int) -> QualityResu
 
 
 def quality_events(context: EventContext, reported: QualityReported, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """The events of a suite's run: its job where it is new, START, and COMPLETE with what it read and found.
+    """Build the events of a suite's run: its job where it is new, START, and COMPLETE with its input and results.
 
     It is COMPLETE whatever it found: that a check fails is no failure of the checking.
     """

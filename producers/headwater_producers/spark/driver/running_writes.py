@@ -1,4 +1,4 @@
-"""Batch writes that are running: found while they run, so that a driver that is killed leaves a run that is open.
+"""Running batch writes: announced while they run, so that a killed driver leaves an open run behind.
 
 Spark calls a QueryExecutionListener when a query is over. While it runs it is in a map of Spark's own, by which its UI
 finds it. The worker looks there once a second: one round trip to the JVM where nothing runs, and none on the query's
@@ -53,7 +53,7 @@ LOOK_SECONDS: Final = 1.0
 
 @dataclass(slots=True)
 class _Seen:
-    """An execution that runs: since when it is known, and what it writes, once it was read."""
+    """Running execution: time of its discovery, and its plan once it was read."""
 
     since: float
     session: Any
@@ -62,7 +62,7 @@ class _Seen:
 
 
 class RunningWrites:
-    """Announces the writes that run, and hands each over when it has ended. The worker's alone.
+    """Announcer of running writes, which hands each over when it has ended. For the worker's thread alone.
 
     Args:
         spark: a session of the application.
@@ -107,7 +107,7 @@ class RunningWrites:
         self._open: dict[int, BatchRun] = {}
 
     def look(self) -> None:
-        """Announces what has run for long enough. Never raises."""
+        """Announce the writes that have run for long enough. Never raises."""
         if self._clock() < self._look_at or not self._is_there:
             return
         self._look_at = self._clock() + LOOK_SECONDS
@@ -120,7 +120,7 @@ class RunningWrites:
             self._is_there = self._running is not None
 
     def look_back(self) -> None:
-        """Ends the runs that dead drivers of the same job have left open, once. Never raises."""
+        """End the runs that dead drivers of the same job have left open, once. Never raises."""
         if self._looked_back:
             return
         self._looked_back = True
@@ -137,12 +137,12 @@ class RunningWrites:
             )
 
     def close(self) -> None:
-        """Nothing more comes. What is open stays for the next process."""
+        """Close after the last write. Open writes stay for the next process."""
         self._forget_done()
         self._kept.close()
 
     def wrote(self, run: BatchRun) -> None:
-        """A write was emitted: its version is of none of the others that are open."""
+        """Record that an emitted write's version belongs to no other open write."""
         version = run.write.version.table_snapshot if run.write.version is not None else None
         if version is None or not self._open:
             return
@@ -163,36 +163,36 @@ class RunningWrites:
         return run
 
     def beat(self, at: datetime, seconds: float) -> None:
-        """Reports that the writes which were announced, and still run, are running."""
+        """Emit heartbeats of announced writes that still run."""
         self._kept.seen(at)
         for number, run in self._open.items():
             if number in self._seen:
                 self._emit(batch_running(self._context, run, at, seconds))
 
     def announced(self, execution: Any) -> BatchRun | None:
-        """The run that was announced for an execution; None where none was. Costs nothing where none is open."""
+        """Return the announced run of an execution; None without one. Costs nothing where none is open."""
         return self._open.get(int(execution.id())) if self._open else None
 
     def ended(self, execution: Any) -> None:
-        """An execution is over, and its end was emitted."""
+        """Close the announced run of an execution whose end was emitted."""
         if self._open:
             self._end(int(execution.id()))
 
     def wrote_nothing(self, execution: Any, reason: str, at: datetime) -> None:
-        """An execution is over, and there was nothing to write."""
+        """End the announced run of an execution that had nothing to write."""
         if (known := self.announced(execution)) is not None:
             self._emit(batch_wrote_nothing(self._context, replace(known, ended_at=at), reason))
             self.ended(execution)
 
     def reported_inside(self, execution: Any, inner: BatchRun, error: RunError | None, at: datetime) -> None:
-        """An execution is over, and what it wrote was emitted as the run `inner`, of the write within it."""
+        """End the announced run of an execution whose write was emitted as the run `inner`, within it."""
         if (known := self.announced(execution)) is not None:
             run = replace(known, error=error, ended_at=at)
             self._emit(batch_wrote_nothing(self._context, run, "the write inside it is reported", inner.run_id))
             self.ended(execution)
 
     def unreadable(self, execution: Any, error: RunError | None, at: datetime) -> None:
-        """An announced execution is over, and no end was emitted: it can't be read any more."""
+        """End the announced run of an execution that can't be read any more."""
         if (run := self._end(int(execution.id()))) is not None:
             self._emit(batch_unreadable(self._context, replace(run, error=error, ended_at=at)))
 
@@ -228,7 +228,7 @@ class RunningWrites:
                 yield elements.nextElement()
 
     def _session_of(self, execution: Any) -> Any:
-        """The session whose listeners will be called; None for a copy that a streaming query runs in, or a stranger."""
+        """Return the session whose listeners will be called; None for a streaming query's copy, or a stranger."""
         application = sessions.known_application(self._spark.sparkContext)
         found = application.sessions.get(str(execution.sparkSession().sessionUUID())) if application else None
         if found is None or class_name(execution) == "IncrementalExecution":

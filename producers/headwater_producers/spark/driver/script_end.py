@@ -63,7 +63,7 @@ class ScriptEnd:
         self._noted = ENDED_WELL
 
     def note(self, error: BaseException) -> None:
-        """An exception that seems to end the script: the last one counts. One of another thread never ends it."""
+        """Note an exception that seems to end the script: the last one counts. One of another thread never ends it."""
         if threading.current_thread() is threading.main_thread():
             self._noted = outcome_of(error)
 
@@ -99,7 +99,7 @@ _interrupted = False
 
 
 def watch_interrupts() -> None:
-    """Notes each SIGINT from now on, before whoever handles it does. Idempotent; on the main thread alone.
+    """Note each SIGINT from now on, before other handlers. Idempotent; on the main thread alone.
 
     Each SparkContext sets a handler of its own.
     """

@@ -1,4 +1,4 @@
-"""CaptureStatus: what capture has done so far, in numbers."""
+"""CaptureStatus: counters of capture so far."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater_producers.spark.streaming.gaps import Gap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureStatus:
-    """A snapshot of one application's capture.
+    """Snapshot of one application's capture.
 
     Attributes:
         enabled: whether callbacks are being taken.

@@ -1,4 +1,4 @@
-"""Dry run of a PySpark script: it runs against empty tables, and what it would write is described instead.
+"""Dry run of a PySpark script: it runs against empty tables, and its outputs are described instead of written.
 
     python -m headwater_producers.spark.dry_run --channel IN,OUT --parent PID --scratch FOLDER job.py ARGUMENTS
 

@@ -1,4 +1,4 @@
-"""One dry run: isolate, make a session, replace readers and writers, run the script, report.
+"""Entry point of a dry run: isolate, make a session, replace readers and writers, run the script, report.
 
 Exit statuses: 0 reported, whatever came of the script; 2 a command line that can't be read.
 """
@@ -37,7 +37,7 @@ _NEEDS_DATA: Final = (IndexError, StopIteration, KeyError)
 
 
 def main() -> None:
-    """Does what this process's command line asks for."""
+    """Run this process's command line."""
     flags = argparse.ArgumentParser(allow_abbrev=False)
     flags.add_argument("--channel", required=True, help="descriptors to read answers from, and to write reports to")
     flags.add_argument("--scratch", type=Path, required=True, help="the only folder that may be written")

@@ -1,4 +1,4 @@
-"""MERGE, UPDATE and DELETE ⇒ what the review compares: the rows that each branch takes, and what it sets columns to.
+"""MERGE, UPDATE and DELETE described for a review: the rows of each branch, and the values it sets.
 
 Such a statement has no rows of its own. Its signatures are those of queries: of the rows that a branch takes, which are
 those of both tables joined by its condition, and of the values that it sets. So another WHEN, another ON or other rows
@@ -52,7 +52,7 @@ class _Value:
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """One WHEN of a MERGE, or the whole of an UPDATE or DELETE.
+    """Branch: one WHEN of a MERGE, or the whole of an UPDATE or DELETE.
 
     Attributes:
         when: such as `WHEN MATCHED`.
@@ -69,7 +69,7 @@ class _Branch:
     values: tuple[_Value, ...] = ()
 
     def placed(self, path: str) -> str:
-        """A path in what the branch sets, by its labels, as a path in the table."""
+        """Translate a path in the branch's output, by its labels, to a path in the table."""
         for value in self.values:
             label = quoted(value.label)
             if path == label or path.startswith(f"{label}."):
@@ -77,13 +77,13 @@ class _Branch:
         return path
 
     def __str__(self) -> str:
-        """For people."""
+        """Describe the branch for people."""
         more = f" AND {self.written}" if self.written else ""
         return f"{self.when}{more} THEN {self.action}" if self.when else f"{self.action} WHERE {self.written or 'true'}"
 
 
 class Changes:
-    """Reports statements that change rows of a table.
+    """Reporter of statements that change rows of a table.
 
     Args:
         writes: what is written is reported to.
@@ -94,7 +94,7 @@ class Changes:
         self._session = writes.sources.session
 
     def report(self, statement: Any, target: Source, *, evolves: bool = False) -> None:
-        """This statement would be run.
+        """Report a statement that the script would run.
 
         Args:
             statement: the parsed one, the JVM's.
@@ -121,7 +121,7 @@ class Changes:
         self._writes.report_found(found, schema, target, mode=mode)
 
     def _branches(self, kind: str, written: Any, analyzed: Any) -> tuple[DataFrame, list[_Branch]]:
-        """The rows that branches choose from, and the branches in order."""
+        """Return the rows that branches choose from, and the branches in order."""
         if kind == "DeleteFromTable":
             condition = _Condition(analyzed.condition(), written.condition())
             return self._frame(analyzed.table()), [_branch("", "DELETE", condition, ())]
@@ -138,7 +138,7 @@ class Changes:
         return self._joined(analyzed, {branch.when for branch in branches}), branches
 
     def _joined(self, merge: Any, whens: set[str]) -> DataFrame:
-        """Rows of both tables, with those that have no match as far as a branch takes them."""
+        """Join the rows of both tables, with unmatched rows as far as a branch takes them."""
         target, source = "WHEN NOT MATCHED BY SOURCE" in whens, "WHEN NOT MATCHED" in whens
         kind = {(False, False): "Inner", (False, True): "RightOuter", (True, False): "LeftOuter"}.get(
             (target, source), "FullOuter"
@@ -153,7 +153,7 @@ class Changes:
         return self._frame(join)
 
     def _schema(self, table: Any, branches: Iterable[_Branch]) -> Any:
-        """The table's columns, and those that schema evolution adds to it."""
+        """Return the table's columns, with those that schema evolution adds."""
         schema = self._frame(table).schema
         known = {name.lower() for name in schema.fieldNames()}
         for branch in branches:
@@ -224,7 +224,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class _Signed:
-    """Signatures of what branches set, in order: of columns, of all columns together, and of values by path."""
+    """Signatures of the branches' values, in order: by column, of all columns together, and by path."""
 
     columns: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     together: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -233,7 +233,7 @@ class _Signed:
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """A condition, analyzed and as the statement has it; None: there is none."""
+    """Condition, analyzed and in the statement's text; None: there is none."""
 
     analyzed: Any | None
     parsed: Any | None
@@ -272,7 +272,7 @@ def _type(expression: Any) -> Any:
 
 
 def _text(by_branch: dict[str, str]) -> str:
-    """A line for each branch; one, where all do the same."""
+    """Return a line for each branch; a single one where all lines are equal."""
     if len(set(by_branch.values())) == 1:
         return next(iter(by_branch.values()))
     return "\n".join(f"{branch}: {text}" for branch, text in by_branch.items())

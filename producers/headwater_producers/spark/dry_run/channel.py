@@ -1,4 +1,4 @@
-"""Questions to the process that started the dry run, and what is reported to it: lines of JSON on two pipes.
+"""Channel to the process that started the dry run: questions and reports, as lines of JSON on two pipes.
 
 ⇒ {"ask": {"kind": "table", "name": "shop.orders"}}      ⇐ {"columns": "id BIGINT, day DATE"}, or null
 ⇒ {"output": {…}}, {"input": {…}}, {"look": {…}}, {"problem": {…}}, {"lines": {…}}, {"end": {…}}
@@ -25,7 +25,7 @@ _FORKED: Final = {
 
 
 def end_with_parent(parent: int) -> None:
-    """End this process and its JVM, which are a process group of their own, once the one that started it is gone.
+    """End this process and its JVM, which are a process group of their own, once the starting process is gone.
 
     That one ends it in time, as long as it isn't killed itself: a cancelled step of CI leaves nothing behind.
 
@@ -42,7 +42,7 @@ def end_with_parent(parent: int) -> None:
 
 
 class Channel:
-    """The two pipes.
+    """Channel over two pipes.
 
     Args:
         answers: descriptor to read answers from.
@@ -63,7 +63,7 @@ class Channel:
         return os.getpid() != self._process
 
     def ask(self, kind: str, name: str) -> str | None:
-        """The declared columns, as DDL; None: there are none."""
+        """Ask for a source's declared columns, as DDL; None: there are none."""
         if self.forked:
             self._report_fork()
             return None

@@ -1,4 +1,4 @@
-"""A Python function ⇒ a digest of what it does: its code, and that of the functions and values it uses."""
+"""Digest of a Python function: of its code, and of the functions and values it uses."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def function_digest(function: Callable[..., Any]) -> str:
 
 
 def code_of(function: Callable[..., Any]) -> set[CodeType]:
-    """All code that the digest is of."""
+    """Return all code that the digest covers."""
     seen = _Described()
     _described(function, seen, 0)
     return seen.codes
 
 
 class _Described(set[int]):
-    """Identities of what is being described.
+    """Identities of the functions and values under description, to end recursion.
 
     Attributes:
         codes: the code that was described so far.

@@ -31,11 +31,11 @@ _CHANGES: Final = frozenset(
 
 
 class NotAllowedError(PermissionError):
-    """The script did what a dry run may not do."""
+    """Action of the script that a dry run forbids."""
 
 
 def isolate(scratch: Path) -> bool:
-    """From now on: no network, and no files outside of `scratch`; whether the network is gone for the JVM too."""
+    """Forbid network, and files outside of `scratch`; return True if the network is gone for the JVM too."""
     alone = _without_network()
     # Python writes what it has compiled; and /dev/null is nowhere.
     sys.dont_write_bytecode = True
@@ -76,7 +76,7 @@ def _require_loopback(address: Any) -> None:
 
 
 def _without_network() -> bool:
-    """A network namespace for this process and all that it starts; False where the system doesn't let it have one.
+    """Enter a network namespace with all child processes; False where the system doesn't allow one.
 
     It is tried in a child first: some systems give a namespace and refuse to set up its loopback, without which no JVM
     can be talked to, and there is no way back.
@@ -97,7 +97,7 @@ def _without_network() -> bool:
 
 
 def _leave_network() -> None:
-    """Into a namespace of its own, whose loopback is up.
+    """Leave for a namespace of its own, whose loopback is up.
 
     Raises:
         OSError: the system refuses it.

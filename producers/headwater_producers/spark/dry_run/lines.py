@@ -24,7 +24,7 @@ _UNIMPORTANT: Final = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize
 
 
 class Lines:
-    """Follows a script while it runs.
+    """Tracer of a script's lines while it runs.
 
     Args:
         script: its path.
@@ -40,17 +40,17 @@ class Lines:
         self._codes: set[CodeType] = set()
 
     def start(self) -> None:
-        """From now on."""
+        """Start tracing."""
         threading.settrace(self._called)
         sys.settrace(self._called)
 
     def stop(self) -> None:
-        """No longer."""
+        """Stop tracing."""
         sys.settrace(None)
         threading.settrace(None)
 
     def unrun(self, compared: Collection[CodeType] = ()) -> list[dict[str, Any]]:
-        """Lines that haven't run of all files that have been begun.
+        """List the lines that haven't run, of all files that have been begun.
 
         Each with `file`, `line`, its `text` without comments and spacing, whether the function that it is in was
         called (`begun`), and whether it handles or raises an exception (`handler`).
@@ -72,7 +72,7 @@ class Lines:
         return known
 
     def statements(self) -> list[dict[str, Any]]:
-        """All statements of the files that have been begun, of those with others within their heads.
+        """List all statements of the files that have been begun; a compound statement counts by its head.
 
         Each with its `text`, written in one way, the names that it gives a value to, or decides the value of (`sets`),
         and those that decide what that is (`uses`).

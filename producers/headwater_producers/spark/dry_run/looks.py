@@ -54,7 +54,7 @@ _VALUES: Final[dict[str, Any]] = {
 
 
 class Looks:
-    """Reports where the script asks for rows, and makes one up.
+    """Recorder of the places where the script asks for rows, which makes up a row there.
 
     Args:
         sources: what the script reads.
@@ -73,12 +73,12 @@ class Looks:
         self._within = threading.local()
 
     def begin(self, empty: Collection[str] | None) -> None:
-        """Another script, or the same one with other places."""
+        """Begin another script, or the same one with other places."""
         self._empty, self.last = empty, None
         self._reported.clear()
 
     def serve(self) -> None:
-        """From now on PySpark's methods are followed."""
+        """Wrap PySpark's methods that return rows."""
         from pyspark import RDD
         from pyspark.sql import DataFrame
 
@@ -129,7 +129,7 @@ class Looks:
         return {"isEmpty": False, "count": real or 1}.get(name, real)
 
     def _makes_up(self, name: str, caller: FrameType) -> bool:
-        """Reports the place; whether a row is made up there."""
+        """Report the place; return True if a row is made up there."""
         place = f"{name} in line {caller.f_lineno:,} of {Path(caller.f_code.co_filename).name}"
         if place not in self._reported:
             self._reported.add(place)
@@ -141,14 +141,14 @@ class Looks:
 
 
 def made_up(schema: StructType) -> Any:
-    """A row of that schema, without a null."""
+    """Make up a row of that schema, without a null."""
     from pyspark.sql.types import _create_row
 
     return _create_row(schema.names, [_value(field.dataType) for field in schema.fields])
 
 
 def _filled(row: Any, schema: StructType) -> Any:
-    """A row that there is without data, as that of an aggregate: its nulls and zeros aren't those of any rows."""
+    """Fill a row that exists without data, as an aggregate's: its nulls and zeros come from no rows."""
     from pyspark.sql.types import _create_row
 
     values = [value or _value(field.dataType) for value, field in zip(row, schema.fields, strict=True)]

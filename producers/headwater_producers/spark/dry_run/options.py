@@ -1,4 +1,4 @@
-"""Options of readers and writers that decide what rows are, or what readers find: as text, without secrets."""
+"""Options of readers and writers that change rows, or what readers find: as text, without secrets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST: Final = 80
 
 
 def options_text(options: Mapping[str, str]) -> str:
-    """The options that count, as `name=value` in order; empty: none does.
+    """Render the relevant options as `name=value` in order; empty without any.
 
     Args:
         options: by name in lower case.
@@ -34,7 +34,7 @@ def options_text(options: Mapping[str, str]) -> str:
 
 
 def shown_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The options that count, in order, as `name=value` by name.
+    """Return the relevant options by name, in order, each as `name=value`.
 
     Args:
         options: by name in lower case.
@@ -43,7 +43,7 @@ def shown_options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def option_text(value: object) -> str:
-    """A value as PySpark hands it to the JVM."""
+    """Render a value as PySpark hands it to the JVM."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -59,7 +59,7 @@ def _shown(name: str, value: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """A text that is shown and compared, without what looks like a secret: with another secret it is another text."""
+    """Replace likely secrets in a text by digests: with another secret it is another text."""
     shown = redact(text)
     return text if shown == text else f"{shown} [{_digest(text)}]"
 

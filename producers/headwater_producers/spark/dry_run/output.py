@@ -1,4 +1,4 @@
-"""A frame that would be written ⇒ what the review compares: schema, lineage, and signatures of rows and columns.
+"""Output frame described for a review: schema, lineage, and signatures of rows and columns.
 
 The signature of the rows is that of the plan without columns, the signature of a column that of the plan with this
 column alone: so a column that is computed otherwise differs alone, and another filter differs for all. A value
@@ -54,7 +54,7 @@ _SETTINGS: Final = (
 
 
 class Frames:
-    """Describes frames.
+    """Describer of frames.
 
     Args:
         sources: what stands for what is read.
@@ -66,17 +66,17 @@ class Frames:
         self._functions: dict[int, str] = {}
 
     def made_of(self, frame: DataFrame, digest: str) -> None:
-        """The script made this frame of values of its own, of which this is the digest."""
+        """Record the digest of the values from which the script made a frame."""
         for leaf in items(frame._jdf.queryExecution().analyzed().collectLeaves()):
             if class_name(leaf) == FRAME:
                 self._rows[self._identity(leaf.rdd())] = digest
 
     def calls(self, function: Any, digest: str) -> None:
-        """The JVM's function object does what the digest says."""
+        """Record the digest of a JVM function object."""
         self._functions[self._identity(function)] = digest
 
     def described(self, frame: DataFrame) -> dict[str, Any]:
-        """All of a frame that is compared; `complete` is false with a `reason` where something isn't known."""
+        """Describe a frame for comparison; `complete` is false with a `reason` where a part is unknown."""
         names = frame.schema.fieldNames()
         found: dict[str, Any] = {"rows": None, "columns": {}, "together": {}, "values": {}}
         found |= self.texts(frame)
@@ -99,7 +99,7 @@ class Frames:
         return found
 
     def settings(self) -> dict[str, str | None]:
-        """Those of the session that decide what expressions mean."""
+        """Return the session's settings that change the meaning of expressions."""
         return {name: self._sources.session.conf.get(name, None) for name in _SETTINGS}
 
     def texts(self, frame: DataFrame) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Frames:
         return found
 
     def signature_of(self, frame: DataFrame, column: str | None = None) -> str:
-        """The signature of one column, or of the rows.
+        """Return the signature of one column, or of the rows.
 
         Raises:
             UnreadableError: it has none.
@@ -118,7 +118,7 @@ class Frames:
         return self._signature(frame.select() if column is None else frame.select(_in_sql(column)))
 
     def signatures_of(self, frame: DataFrame) -> tuple[list[str], list[Value]]:
-        """Signatures and values of all columns, of one plan; see `column_signatures` and `values_of`.
+        """Return signatures and values of all columns, of one plan; see `column_signatures` and `values_of`.
 
         Raises:
             UnreadableError: it has none.
@@ -133,7 +133,7 @@ class Frames:
         return signature(*self._optimized(frame))
 
     def _optimized(self, frame: DataFrame) -> tuple[Nodes, str, Unwritten]:
-        """The plan's JSON, its text, and what isn't in there."""
+        """Return the plan's JSON, its text, and the parts that the JSON lacks."""
         analyzed = frame._jdf.queryExecution().analyzed()
         # Not the query's own: Spark refuses that for a stream, and takes cached frames for what they are made of.
         plan = self._sources.session._jsparkSession.sessionState().optimizer().execute(analyzed)
@@ -181,7 +181,7 @@ class Frames:
         return self._sources.identities.get(source.name, f"{source} {source.options}".rstrip()), str(source)
 
     def _called(self, plan: Any) -> dict[int, str]:
-        """Digest of each Python function that a plan calls, by the number of its result."""
+        """Return the digest of each Python function that a plan calls, by the number of its result."""
         found: dict[int, str] = {}
         for operator in _operators(plan):
             for expression in items(operator.expressions()):
@@ -234,7 +234,7 @@ def _in_sql(name: str) -> str:
 
 
 def _texts(explanation: LineageExplanation, sources: Sources) -> dict[str, Any]:
-    """Expressions by path, what decides the rows, which fields each path takes its value from, and why not all do."""
+    """Return expressions by path, influences on rows, fields read by path, and the reason why some are missing."""
     expressions: dict[str, str] = {}
     read: dict[str, list[dict[str, Any]]] = {}
     for output in explanation.outputs:
@@ -250,7 +250,7 @@ def _texts(explanation: LineageExplanation, sources: Sources) -> dict[str, Any]:
 
 
 def _read(each: LineageSource, sources: Sources) -> list[dict[str, Any]]:
-    """A field that a value is made of, and what is done to it in turn; those of the stream, in a foreachBatch."""
+    """Describe a field behind a value, with the steps in order; in a foreachBatch, the stream's field."""
     source = sources.of_folder(each.name or "")
     if source is None or each.path is None:
         return []

@@ -1,4 +1,4 @@
-"""PySpark's readers, served by `sources`."""
+"""Readers of PySpark in a dry run, served by `sources`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATE: Final = "_headwater_reading"
 
 
 def serve_reads(sources: Sources) -> None:
-    """From now on readers and tables are served."""
+    """Serve readers and tables from `sources`."""
     from pyspark.sql import SparkSession
     from pyspark.sql.catalog import Catalog
     from pyspark.sql.readwriter import DataFrameReader

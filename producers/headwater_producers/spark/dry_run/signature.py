@@ -1,4 +1,4 @@
-"""An optimized plan as JSON ⇒ a text that is the same for equal plans written differently, and else another.
+"""Signature of an optimized plan's JSON: a text that is equal for equal plans written differently, and for them alone.
 
 Spark's optimizer has folded constants, pushed filters down and taken out what isn't used. What is left: numbers of
 expressions and names within the plan go; operands of what commutes are sorted; how rows are divided among files isn't
@@ -59,12 +59,12 @@ class Unwritten:
 
 
 class UnreadableError(Exception):
-    """Something in the plan has no text that would be the same in another run."""
+    """Part of a plan without a text that would be equal in another run."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """An operator: its text, the numbers of its columns in order, and what decides its rows alone; empty: the text."""
+    """Operator: text, numbers of its columns in order, text that decides its rows alone (empty: `text`)."""
 
     text: str
     output: tuple[int, ...] = ()
@@ -76,7 +76,7 @@ class _Operator:
 
 
 def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
-    """A digest of the plan.
+    """Return a digest of the plan.
 
     Args:
         nodes: the optimized plan's JSON.
@@ -95,7 +95,7 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
 
 
 def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
-    """A digest of each column of the plan, in order.
+    """Return a digest of each column of the plan, in order.
 
     Of equal columns over equal rows it may differ where another column has changed, and never the other way round. It
     takes one plan for all columns, where a `signature` for each takes as many.
@@ -116,12 +116,12 @@ def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
 
 
 def digest(text: str) -> str:
-    """A short text that is another one for another text."""
+    """Return a short digest of a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 class Signer:
-    """Reads a plan.
+    """Reader of a plan that builds its signature.
 
     Args:
         leaves: what isn't in its JSON.
@@ -142,7 +142,7 @@ class Signer:
         }
 
     def plan(self, nodes: Nodes) -> _Operator:
-        """The operator at the top, with all below it."""
+        """Return the operator at the top, with all below it."""
         return fold(nodes, self._operator)
 
     def _operator(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
@@ -169,7 +169,7 @@ class Signer:
         return _Operator(text, own or (*below, *more), only_rows)
 
     def _of_operator(self, node: Node, text: str, place: int) -> str:  # noqa: ARG002  for those that override it
-        """A column that an operator makes, without an expression for it."""
+        """Sign a column that an operator makes without an expression for it."""
         return f"{digest(text)}.{place}"
 
     def _leaf(self, node: Node) -> _Operator:
@@ -188,7 +188,7 @@ class Signer:
         return _Operator(f"{name}~{instance}", numbers)
 
     def _read(self, number: int, column: str, place: int, name: str, instance: int) -> None:
-        """A column of a leaf that is called so, and is there so many times already."""
+        """Sign a column of a leaf by the leaf's name and instance, and the column's name."""
         # By name: a column that is added to a source before it changes nothing.
         known = self._leaves.columns.get(name, {}).get(column, column)
         self.columns[number] = f"{name}~{instance}.{place if '[' in name else known}"
@@ -199,7 +199,7 @@ class Signer:
         return f"{[*keys]}{below}" if keys else below
 
     def _named(self, trees: list[Nodes], within: str) -> tuple[list[str], tuple[int, ...]]:
-        """The columns of a list, each with a text of its own."""
+        """Sign the columns of a list, each with a text of its own."""
         texts: list[str] = []
         numbers: list[int] = []
         at = digest(within)
@@ -218,7 +218,7 @@ class Signer:
         return texts, tuple(numbers)
 
     def _alias(self, number: int, nodes: Nodes) -> str:  # noqa: ARG002  for those that override it
-        """The text of the expression that a column has the name of."""
+        """Return the text of the expression behind a column's alias."""
         return self.expression(nodes)
 
     def _project(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
@@ -276,11 +276,11 @@ class Signer:
         return _Operator(f"Union[{'; '.join(sorted(labels))}]({'; '.join(texts)})", children[0].output, rows)
 
     def _united(self, numbers: Sequence[int], label: str) -> None:
-        """A column of a UNION is made of one column of each branch."""
+        """Sign a column of a UNION by one column of each branch."""
         self.columns[numbers[0]] = f"={digest(f'union {label}')}"
 
     def expression(self, nodes: Nodes) -> str:
-        """The text of an expression."""
+        """Return the text of an expression."""
         return fold(nodes, self._expression)
 
     def _expression(self, node: Node, children: tuple[str, ...]) -> str:
@@ -348,7 +348,7 @@ class Signer:
 
 
 def _flat(name: str, text: str) -> list[str]:
-    """Operands of an operand of the same operator."""
+    """Flatten the operands of nested equal operators."""
     if not (text.startswith(f"{name}(") and text.endswith(")")):
         return [text]
     inner, depth, parts, start = text[len(name) + 1 : -1], 0, [], 0

@@ -37,7 +37,7 @@ _FORMATS: Final = frozenset({"delta", "iceberg", "parquet", "orc", "json", "csv"
 
 
 class MissingSchemaError(Exception):
-    """A source has no declared schema."""
+    """Source without a declared schema."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(f"the schema of the {kind} {name} isn't known")
@@ -59,12 +59,12 @@ class Source:
     options: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        """For people."""
+        """Describe the source for people."""
         return f"{self.kind} {self.name}"
 
 
 class Sources:
-    """Serves what the script reads.
+    """Server of the sources that the script reads.
 
     Args:
         session: the session.
@@ -97,7 +97,7 @@ class Sources:
         self._current: list[str] = []
 
     def forget(self) -> None:
-        """Begin with another script: what the one before would have written isn't there, and inputs are reported."""
+        """Begin another script: forget the outputs of the one before, and report inputs again."""
         self._written.clear()
         self._served.clear()
         self._current = []
@@ -110,7 +110,7 @@ class Sources:
         self._made.clear()
 
     def wrote(self, source: Source, schema: StructType) -> None:
-        """The script would have written this: it may read it again."""
+        """Record an output of the script, which may read it again."""
         self._written[source] = schema
 
     def was_written(self, source: Source) -> bool:
@@ -118,7 +118,7 @@ class Sources:
         return source in self._written
 
     def frame(self, source: Source, schema: StructType | None, *, streaming: bool = False) -> DataFrame:
-        """An empty frame.
+        """Return an empty frame for a source.
 
         Args:
             source: what is read.
@@ -135,7 +135,7 @@ class Sources:
         return self._frame(reader._jreader.format("parquet").load(str(folder)))
 
     def schema(self, source: Source) -> StructType:
-        """The declared schema.
+        """Return a source's declared schema.
 
         Raises:
             MissingSchemaError: there is none.
@@ -151,7 +151,7 @@ class Sources:
         return found
 
     def folder(self, source: Source) -> Path:
-        """The empty folder that stands for it; its name is the same for each run."""
+        """Return the empty folder that stands for a source; its name is equal in each run."""
         digest = hashlib.sha256(f"{source}{source.options}".encode()).hexdigest()[:10]
         name = f"{_UNSAFE.sub('_', source.name)[-60:]}-{digest}"
         folder = self.scratch / "sources" / name
@@ -171,7 +171,7 @@ class Sources:
         return self._served.get(path.rstrip("/").rsplit("/", 1)[-1])
 
     def table(self, name: str) -> str:
-        """Make sure that there is a table of this name; what to call it in Spark.
+        """Make a table for this name where there is none; return its name in Spark.
 
         Raises:
             MissingSchemaError: nobody declares its schema.
@@ -189,7 +189,7 @@ class Sources:
         return _quoted(called)
 
     def made(self, parts: Sequence[str]) -> str:
-        """The script makes a table of this name, or drops it; what to call it in Spark."""
+        """Record that the script makes or drops a table; return its name in Spark."""
         spark = self._register(parts)
         self._made.add(spark)
         return spark
@@ -202,7 +202,7 @@ class Sources:
         return _quoted(called)
 
     def use(self, parts: Sequence[str]) -> None:
-        """Names without a database are of this one from now on."""
+        """Resolve names without a database in this one from now on."""
         current = _without_catalog(parts)
         self._current = [] if current == ["default"] else current
 
@@ -219,7 +219,7 @@ class Sources:
         return [*self._current, *parts] if len(parts) == 1 else _without_catalog(parts)
 
     def _called(self, parts: Sequence[str]) -> list[str]:
-        """The dry run's catalog has two levels, and names of letters."""
+        """Return a table's name in the dry run's catalog, which has two levels, and names of letters."""
         full = self._full(parts)
         if _is_of_path(full):
             return [full[0].lower(), _UNSAFE_IN_TABLES.sub("_", full[1]).strip("_")]
@@ -230,7 +230,7 @@ class Sources:
         return self.named([part.strip("`") for part in _parts(name)])
 
     def columns(self, source: Source) -> list[str]:
-        """Names of a table's columns, which isn't read by that.
+        """List the names of a table's columns, without counting that as a read.
 
         Raises:
             MissingSchemaError: nobody declares its schema.
@@ -249,7 +249,7 @@ class Sources:
         return Source("topic", ",".join(sorted(part.strip() for part in topics.split(","))))
 
     def path(self, given: str) -> Source:
-        """The dataset at a path; paths in the scratch folder are relative to it."""
+        """Return the dataset at a path; paths in the scratch folder are relative to it."""
         text = given if ":/" in given else str(self.scratch / given)
         local = re.sub(r"^file:/+", "/", text)
         if local.startswith(f"{self.scratch}/"):
@@ -265,7 +265,7 @@ class Sources:
 
 
 def fixed_schema(format_: str, options: Mapping[str, str]) -> StructType | None:
-    """The schema that every source of a format has; None: it has none of its own."""
+    """Return the schema that every source of a format has; None: it has none of its own."""
     from pyspark.sql.types import _parse_datatype_string
 
     if format_ == "kafka":

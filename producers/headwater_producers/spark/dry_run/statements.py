@@ -1,4 +1,4 @@
-"""SQL: a query reads what is served; a statement that writes is described and reported, and not run."""
+"""SQL statements in a dry run: a query reads served sources; a write is described and reported, and not run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NOTHING: Final = ("Map()", "None", "optionlist()")
 
 
 def run_statements(sources: Sources, writes: Writes) -> None:
-    """From now on `spark.sql` runs queries on what is served, and no statement that writes."""
+    """Make `spark.sql` run queries on served sources, and describe writes instead of running them."""
     from pyspark.sql import SparkSession
     from pyspark.sql.sql_formatter import SQLStringFormatter
 
@@ -67,7 +67,7 @@ def run_statements(sources: Sources, writes: Writes) -> None:
 
 
 class _Statement:
-    """A statement.
+    """SQL statement.
 
     Args:
         sources: what is read.
@@ -85,7 +85,7 @@ class _Statement:
             self.kind = below
 
     def with_tables(self) -> str:
-        """The text, every table that it names being there."""
+        """Return the text after serving every table that it names."""
         text = self.text
         for name in sorted(self._relations(), key=len, reverse=True):
             served = self._table(name)
@@ -127,7 +127,7 @@ class _Statement:
         return False
 
     def without_ctes(self) -> Any:
-        """The statement below its WITH, whose query has the WITH instead."""
+        """Return the statement below its WITH, whose query has the WITH instead."""
         if class_name(self.plan) != "UnresolvedWith":
             return self.plan
         jvm: Any = self.sources.session._jvm
@@ -140,7 +140,7 @@ class _Statement:
         return list(items(plan.subqueries()))
 
     def frame(self, plan: Any) -> DataFrame:
-        """The frame of a query in the statement."""
+        """Return the frame of a query in the statement."""
         return frame_of(self.sources.session, plan)
 
 
@@ -231,7 +231,7 @@ def _made(statement: _Statement) -> DataFrame:
 
 
 def _changed(statement: _Statement) -> DataFrame:
-    """MERGE, UPDATE, DELETE."""
+    """Report MERGE, UPDATE, DELETE."""
     plan = statement.without_ctes()
     table = plan.targetTable() if statement.kind == "MergeIntoTable" else plan.table()
     relation = next(each for each in items(table.collectLeaves()))
@@ -241,7 +241,7 @@ def _changed(statement: _Statement) -> DataFrame:
 
 
 def _used(statement: _Statement) -> DataFrame:
-    """USE: names without a database are of that one from now on."""
+    """Handle USE: names without a database are of that one from now on."""
     name = next(iter(items(statement.plan.children())))
     parts = [str(part) for part in items(if_there(name, "nameParts") or name.multipartIdentifier())]
     statement.sources.use(parts)
@@ -249,7 +249,7 @@ def _used(statement: _Statement) -> DataFrame:
 
 
 def _viewed(statement: _Statement) -> DataFrame:
-    """A view of the catalog: it is to readers what a table is."""
+    """Report a view of the catalog, which readers use like a table."""
     plan = statement.plan
     frame = statement.frame(plan.query())
     if names := [str(pair._1()) for pair in items(plan.userSpecifiedColumns())]:
@@ -260,7 +260,7 @@ def _viewed(statement: _Statement) -> DataFrame:
 
 
 def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
-    """DDL runs on the dry run's own catalog, with tables of its own kind and place."""
+    """Run DDL on the dry run's own catalog, whose tables have a format and location of their own."""
     plan = statement.plan
     plain = re.sub(r"(?i)\b(USING)\s+\w+", r"\1 parquet", text)
     plain = re.sub(r"(?i)\bLOCATION\s+('[^']*'|\"[^\"]*\")", "", plain)
@@ -289,7 +289,7 @@ def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
 
 
 def _with_name(text: str, name: Sequence[str], called: str) -> str:
-    """The text with another name for a table."""
+    """Replace the name of a table in the text."""
     parts = r"\s*\.\s*".join(f"`?{re.escape(part)}`?" for part in name)
     return re.sub(rf"(?i)(?<![\w`.]){parts}(?![\w`])", lambda _: called, text)
 

@@ -1,4 +1,4 @@
-"""An optimized plan as JSON ⇒ what each of its columns, and each member of one, is computed from, whatever its rows.
+"""Values of an optimized plan's JSON: the expression behind each column, and each member of one, whatever the rows.
 
 A signature of a column (`signature`) is of its rows, too: under another filter all columns have another one. A value's
 text has no rows in it, so another filter leaves it as it is, and a hash that is dropped beside the filter doesn't.
@@ -65,7 +65,7 @@ class Value:
     frame: str = ""
 
     def digests(self, path: str) -> Iterator[tuple[str, str]]:
-        """By path: a digest of the value without its members, then of each of them."""
+        """Yield digests by path: of the value without its members, then of each member."""
         yield path, digest(self.frame if self.members else self.text)
         for name, member in self.members.items():
             yield from member.digests(f"{path}.{name}")
@@ -98,7 +98,7 @@ class _ValueSigner(Signer):
         self._values: dict[int, Value] = {}
 
     def value(self, number: int) -> Value:
-        """A column's."""
+        """Return a column's value."""
         return self._values.get(number) or Value(self.columns.get(number, "?"))
 
     def expression(self, nodes: Nodes) -> str:
@@ -161,7 +161,7 @@ class _ValueSigner(Signer):
         return f" {digest(' '.join(sorted(set(_calls(self._printed, name)))))}"
 
     def _with_members(self, node: Node, children: tuple[Value, ...], text: str, more: str) -> Value:
-        """The value with its members, as far as the expression puts it together, or takes it apart."""
+        """Return the value with its members, as far as the expression builds it, or takes it apart."""
         name = node.name
         if name in _SAME:
             return _around(children[0], f"{name}[{self._fields(node)}{more}]", text)
@@ -182,7 +182,7 @@ def _around(child: Value, head: str, text: str) -> Value:
 
 
 def _evaluated(node: Node, children: Sequence[Value], text: str) -> Value:
-    """`to_json`, `from_json` and the like, as the optimizer of some versions leaves them: without their schema."""
+    """Read `to_json`, `from_json` and the like, as the optimizer of some versions leaves them: without their schema."""
     evaluator = children[0].text.lstrip("'")
     if len(children) != 2 or not _EVALUATED.match(evaluator):
         return Value(text)
@@ -193,7 +193,7 @@ def _evaluated(node: Node, children: Sequence[Value], text: str) -> Value:
 
 
 def _decoded(type_: Any, call: str, text: str) -> Value:
-    """A struct that is read of JSON and the like: each field is one by itself, whichever others are read with it."""
+    """Read a struct decoded from JSON and the like: each field by itself, whichever others are read with it."""
     fields = type_.get("fields") if isinstance(type_, dict) else None
     return Value(text, {quoted(each["name"]): Value(_short(f"{call}.{each}")) for each in fields or ()}, call)
 
@@ -230,13 +230,13 @@ def _map(_: Node, children: Sequence[Value], text: str) -> Value:
 
 
 def _literal(value: Value) -> str | None:
-    """The string that a literal is; None: it is none."""
+    """Return a literal's string; None: it is no string literal."""
     found = re.fullmatch(r"(['\"])(.*)\1:string", value.text, re.DOTALL)
     return None if found is None else found[2]
 
 
 def _chosen(node: Node, children: Sequence[Value], text: str) -> Value:
-    """One of several values by conditions: the members of those that have some, if these are the same."""
+    """Choose one of several values by conditions: it has the members of those that have some, if these are equal."""
     made = [child for child in children if child.members]
     if not made or len({tuple(child.members) for child in made}) > 1:
         return Value(text)
@@ -258,7 +258,7 @@ _MAKES: Final[dict[str, Callable[[Node, Sequence[Value], str], Value]]] = {
 
 
 def _merged(how: str, values: Sequence[Value]) -> Value:
-    """Several values as one, with the members that all of them have."""
+    """Merge several values into one, with the members that all of them have."""
     # The same of each branch, as of a table and some of its rows once more, is no other value.
     texts = list(dict.fromkeys(_INSTANCE.sub("", value.text) for value in values))
     text = values[0].text if len(texts) == 1 else _short(f"{how}({' | '.join(value.text for value in values)})")
@@ -271,7 +271,7 @@ def _merged(how: str, values: Sequence[Value]) -> Value:
 
 
 def _calls(text: str, name: str) -> Iterator[str]:
-    """Each call of a function in a text."""
+    """Yield each call of a function in a text."""
     for found in re.finditer(rf"\b{name}\(", text):
         depth, place = 1, found.end()
         while depth and place < len(text):

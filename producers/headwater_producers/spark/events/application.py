@@ -1,4 +1,4 @@
-"""The application's own run: the parent of all its writes and queries."""
+"""Application run: the parent of all its writes and queries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CAPTURE_FACET: Final = "headwater_capture"
 
 
 def application_started(context: EventContext, at: datetime, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """The application's job, and START of its run."""
+    """Build the application's job, and START of its run."""
     yield from job_events(context, context.app_job, ProcessingType.UNKNOWN, "APPLICATION", at, dedup)
     start = RunEvent(
         type=RunEventType.START,
@@ -30,7 +30,7 @@ def application_started(context: EventContext, at: datetime, dedup: DedupCache) 
 
 
 def application_running(context: EventContext, at: datetime, seconds: float) -> LineageEvent:
-    """RUNNING of its run, which is due again after so many seconds."""
+    """Build RUNNING of the application's run, with the seconds until the next one is due."""
     body = RunEvent(
         type=RunEventType.RUNNING,
         versions=context.versions,
@@ -51,7 +51,7 @@ def application_ended(
     dropped: int = 0,
     failed: int = 0,
 ) -> LineageEvent:
-    """The end of its run: COMPLETE, FAIL or ABORT.
+    """Build the end of the application's run: COMPLETE, FAIL or ABORT.
 
     Args:
         context: of the application.

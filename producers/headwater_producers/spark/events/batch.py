@@ -1,4 +1,4 @@
-"""The events of one batch write."""
+"""Events of one batch write."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HEARTBEAT: Final = "headwater_heartbeat"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRun:
-    """One batch write, from beginning to end."""
+    """Batch write, from beginning to end."""
 
     write: Write
     started_at: datetime
@@ -63,7 +63,7 @@ class BatchRun:
 
 
 def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """The events of a write that is over: its job, plan and datasets where they are new, then its run.
+    """Build the events of an ended write: its job, plan and datasets where they are new, then its run.
 
     START, with the time it began, comes together with the end, unless it was announced while it ran. Of a write that
     failed the plan was only tried: no data has flowed by it, and it isn't emitted.
@@ -85,7 +85,7 @@ def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Ite
 def batch_started(
     context: EventContext, run: BatchRun, dedup: DedupCache, facets: Mapping[str, str] | None = None
 ) -> Iterator[LineageEvent]:
-    """The events of a write that runs: its job where it is new, and START with what it reads.
+    """Build the events of a running write: its job where it is new, and START with its inputs.
 
     Its outputs and its plan follow when they are committed.
 
@@ -104,12 +104,12 @@ def batch_started(
 
 
 def plan_to_be(context: EventContext, run: BatchRun) -> LineageEvent | None:
-    """The plan of a write that runs, which is emitted when it has committed."""
+    """Build the plan of a running write, which is emitted when it has committed."""
     return _plan(context, run, _job(context, run), DedupCache())[1]
 
 
 def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: float) -> LineageEvent:
-    """RUNNING of a write that was announced.
+    """Build RUNNING of an announced write.
 
     Args:
         context: of the application.
@@ -123,7 +123,7 @@ def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: f
 
 
 def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: str | None = None) -> LineageEvent:
-    """The end of a write that was announced, and had nothing to write, or whose rows another run reports.
+    """Build the end of an announced write that had nothing to write, or whose rows another run reports.
 
     It claims no reads either: those of a write that isn't announced aren't reported where it writes nothing.
 
@@ -143,7 +143,7 @@ def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: s
 
 
 def batch_unreadable(context: EventContext, run: BatchRun) -> LineageEvent:
-    """The end of a write that was announced, and can't be read any more; of a failed one, its error."""
+    """Build the end of an announced write that can't be read any more; of a failed one, with its error."""
     facets = {}
     if run.error is None:
         unknown = _unknown_outputs(run.write.description.command, "its plan couldn't be read at its end")
@@ -158,7 +158,7 @@ def _ended_without_outputs(context: EventContext, run: BatchRun, **fields: Any) 
 
 
 def heartbeat_facet(seconds: float, producer: str) -> dict[str, str]:
-    """The run facet of a heartbeat: after how many seconds the next one is due."""
+    """Build the run facet of a heartbeat: seconds until the next one is due."""
     return {HEARTBEAT: json.dumps({"_producer": producer, "seconds": seconds}, sort_keys=True)}
 
 
@@ -185,7 +185,7 @@ def _reads(run: BatchRun) -> tuple[DatasetUse, ...]:
 
 
 def corrected_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """A write whose events were sent, once more by what is known of it since: its datasets, and its end.
+    """Build corrections of an emitted write, by later knowledge of it: its datasets, and its end.
 
     It has to have ended later than was reported: of two ends of a run the later one holds.
     """
@@ -254,7 +254,7 @@ def _texts(facets: Mapping[str, Mapping[str, Any]], producer: str) -> dict[str, 
 def job_events(
     context: EventContext, job: JobRef, processing: ProcessingType, job_type: str, at: datetime, dedup: DedupCache
 ) -> Iterator[LineageEvent]:
-    """A job's own facts, once per application attempt."""
+    """Build the event of a job's own facts, once per application attempt."""
     if dedup.add(("job", job)):
         body = JobEvent(
             processing_type=processing,
@@ -268,5 +268,5 @@ def job_events(
 
 
 def hash_of(body: object) -> int:
-    """A digest of a frozen body whose facets are a dict, which `hash` alone doesn't take."""
+    """Return a digest of a frozen body whose facets are a dict, which `hash` alone doesn't take."""
     return hash(repr(body))

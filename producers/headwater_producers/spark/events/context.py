@@ -1,4 +1,4 @@
-"""EventContext: what all events of one application share, and the making of events with it."""
+"""EventContext: shared fields of one application's events, and the builders of these events."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Emit = Callable[[LineageEvent], bool | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventContext:
-    """One attempt of one Spark application.
+    """Attempt of a Spark application: the shared fields of its events.
 
     Attributes:
         tenant, namespace: of everything it reports.
@@ -81,25 +81,25 @@ class EventContext:
 
     @property
     def app_job(self) -> JobRef:
-        """The application's job."""
+        """Job of the application."""
         return self.job(self.app_name)
 
     @property
     def parent(self) -> ParentRun:
-        """The application's run, as the parent of a write or a query."""
+        """Run of the application, as the parent of a write or a query."""
         return ParentRun(self.app_run_id, self.app_job)
 
     @property
     def root(self) -> ParentRun:
-        """The run at the top of the tree: the orchestrator's, else the application's."""
+        """Run at the top of the tree: the orchestrator's, else the application's."""
         return self.started_by.root or self.parent
 
     def job(self, name: str) -> JobRef:
-        """A job of this application."""
+        """Name a job of this application."""
         return JobRef(self.namespace, name)
 
     def run(self, body: RunEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """A run's change of state. All but heartbeats have the context of the application, and the period."""
+        """Build a run's change of state. All but heartbeats have the application's context, and the period."""
         if body.type is not RunEventType.RUNNING:
             body = msgspec.structs.replace(
                 body,
@@ -114,20 +114,20 @@ class EventContext:
         )
 
     def about_statement(self, text: str | None) -> RunContext | None:
-        """The context of a run that executes a SQL statement; None: of the application."""
+        """Return the context of a run that executes a SQL statement; None: that of the application."""
         if text is None:
             return None
         statement = redact(text, max_chars=MAX_STATEMENT_CHARS)
         return msgspec.structs.replace(self.about or RunContext(), statement=statement)
 
     def interval(self, body: IntervalEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """Micro-batches of a streaming run."""
+        """Build an interval of a streaming run's micro-batches."""
         return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
 
     def plan(self, lineage: ColumnLineage, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """A job's column lineage."""
+        """Build a job's column lineage."""
         return build.lineage_event(
             lineage,
             job=job,
@@ -138,7 +138,7 @@ class EventContext:
         )
 
     def dataset(self, body: DatasetEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """A DatasetEvent."""
+        """Build a DatasetEvent."""
         return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
@@ -161,7 +161,7 @@ def fitting(
     event_of: Callable[[Sequence[IntervalEntry]], LineageEvent],
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[LineageEvent]:
-    """Consecutive micro-batches as one event, or as several where one would be larger than `max_bytes`.
+    """Yield consecutive micro-batches as one event, or as several where one would exceed `max_bytes`.
 
     A micro-batch is never divided: one that is too large by itself is the publisher's to refuse.
     """

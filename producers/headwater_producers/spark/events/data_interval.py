@@ -1,4 +1,4 @@
-"""The period that an orchestrator runs the application for, and the backfill that this is part of.
+"""Data interval: the period that an orchestrator runs the application for, and its backfill.
 
     setting job_nominal_start, job_nominal_end       wins; in Airflow `{{ data_interval_start }}` and `…_end`
     AIRFLOW_CTX_LOGICAL_DATE, …_EXECUTION_DATE       Airflow sets the start alone: where the interval ends it keeps
@@ -51,7 +51,7 @@ ALWAYS: Final = DataInterval()
 
 
 def data_interval(environment: Mapping[str, str]) -> DataInterval:
-    """Reads what an orchestrator has set in the driver's environment."""
+    """Read the data interval that an orchestrator has set in the driver's environment."""
     if environment.get(_DAGSTER):
         return _of_dagster(environment[_DAGSTER])
     name = next((name for name in _AIRFLOW_STARTS if environment.get(name)), None)
@@ -90,7 +90,7 @@ def _unpacked(text: str) -> Any:
 
 
 def _time(text: object, origin: str) -> datetime | None:
-    """A time in UTC; without an offset it is in UTC, as orchestrators mean it."""
+    """Parse a time to UTC; without an offset it is in UTC, as orchestrators mean it."""
     try:
         found = datetime.fromisoformat(str(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""DedupCache: remembers which job, dataset and plan events were published, so that none is published twice."""
+"""DedupCache: cache of published job, dataset and plan events, so that none is published twice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DedupCache:
         return True, self._seen[key]
 
     def put(self, key: Hashable, digest: str | None = None) -> None:
-        """`key` is published; `digest`: of the event as it was sent, where that is asked for later."""
+        """Record that `key` is published; `digest`: the sent event's, where it is asked for later."""
         self._seen[key] = digest
         if len(self._seen) > self._limit:
             self._seen.popitem(last=False)

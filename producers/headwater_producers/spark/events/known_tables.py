@@ -1,4 +1,4 @@
-"""KnownTables: the locations of tables that a catalog no longer has, such as one that is dropped."""
+"""KnownTables: locations of tables that a catalog no longer has, such as a dropped one."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _LIMIT: Final = 10_000
 
 
 class KnownTables:
-    """The datasets that an application has met, by the names that catalogs have for them."""
+    """Datasets that an application has used, by their names in catalogs."""
 
     def __init__(self) -> None:
         self._datasets: OrderedDict[DatasetRef, DatasetRef] = OrderedDict()
 
     def see(self, description: PlanDescription) -> None:
-        """Remembers all tables that a plan names."""
+        """Remember all tables that a plan names."""
         # What is only known by name is what shall be found here, and so is where a table lay that has moved.
         changed = [each for each in description.changes if not each.by_name and not _is_moved(each)]
         named = [
@@ -60,7 +60,7 @@ class KnownTables:
         return known
 
     def _forget(self, change: DatasetChange) -> None:
-        """Names that are no dataset's any more: of one that was dropped or moved, or its old one where it lies."""
+        """Forget names that are no dataset's any more: a dropped or moved table's, or an old one."""
         names = {change.dataset, *(DatasetRef(link.namespace, link.name) for link in change.symlinks)}
         is_dropped, is_named = change.lifecycle is LifecycleChange.DROP, bool(change.symlinks)
         for name, dataset in list(self._datasets.items()):

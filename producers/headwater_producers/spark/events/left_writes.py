@@ -1,4 +1,4 @@
-"""A batch write whose driver has ended without reporting its end: what it was, what became of it, and its end.
+"""Left writes: batch writes whose driver ended without reporting their end, and their recovered end.
 
 START has all that is needed to find its commit later, in the facet `headwater_write`: by whoever attaches next, and by
 `headwater reconcile TABLE`, which reads it from the graph.
@@ -44,7 +44,7 @@ def mark_of(run_id: str) -> str:
 
 
 def marked_run(text: object) -> str | None:
-    """The run of the application that a mark names; None of any other text."""
+    """Return the id of the application's run in a mark; None for any other text."""
     try:
         found = json.loads(str(text))[_MARK]["run"]
     except (ValueError, KeyError, TypeError):
@@ -54,7 +54,7 @@ def marked_run(text: object) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteTarget:
-    """One dataset that a write is to write.
+    """Target dataset of a write.
 
     Attributes:
         dataset: which.
@@ -69,7 +69,7 @@ class WriteTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftWrite:
-    """A write that was announced.
+    """Announced write without a reported end.
 
     Attributes:
         tenant, job, run_id, parent, root: of its run.
@@ -111,7 +111,7 @@ def write_facet(
     producer: str,
     transaction: tuple[str, int] | None = None,
 ) -> str:
-    """The facet of a write's START.
+    """Build the facet of a write's START.
 
     Args:
         description: of its plan.
@@ -141,7 +141,7 @@ def write_facet(
 
 
 def left_write(start: LineageEvent, *, seen_at: datetime, claimed: Iterable[str] = ()) -> LeftWrite | None:
-    """The write that a START announced; None of any other event.
+    """Return the write that a START announced; None for any other event.
 
     Args:
         start: the event.
@@ -166,7 +166,7 @@ def left_write(start: LineageEvent, *, seen_at: datetime, claimed: Iterable[str]
 
 
 def with_facet(facet: str, **known: Any) -> LeftWrite | None:
-    """A write by the facet of its START, and what else is known of it; None where the facet is no such one."""
+    """Build a write from its START's facet and other facts; None where the facet is another one."""
     try:
         found = json.loads(facet)
         return LeftWrite(
@@ -224,19 +224,19 @@ class WriteOutcome:
 
 
 def unknown(reason: str) -> WriteOutcome:
-    """Nothing shows what became of a write."""
+    """Return an outcome without evidence."""
     return WriteOutcome(verdict=Verdict.UNKNOWN, reason=reason)
 
 
 def nothing(reason: str) -> WriteOutcome:
-    """A write has committed nothing."""
+    """Return the outcome that nothing was committed."""
     return WriteOutcome(verdict=Verdict.NOTHING, reason=reason)
 
 
 def recovered_end(
     write: LeftWrite, outcome: WriteOutcome, *, producer: str, plan_digest: str | None = None
 ) -> LineageEvent:
-    """The end of a run, RECONCILED: COMPLETE with the version that it has committed, else ABORT.
+    """Build the recovered end of a run, RECONCILED: COMPLETE with its committed version, else ABORT.
 
     Its time is that of the commit, or when the run was last seen: sent again, it is the same event.
 
@@ -289,7 +289,7 @@ def recovered_end(
 
 
 def application_lost(write: LeftWrite, at: datetime, *, producer: str) -> LineageEvent | None:
-    """The end of the application that a write ran in, whose driver is known to be gone; None where it has no run.
+    """Build the end of a write's application, whose driver is known to be gone; None where it has no run.
 
     Args:
         write: one of its writes.

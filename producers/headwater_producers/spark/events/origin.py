@@ -21,7 +21,7 @@ def run_context(
     environment: Mapping[str, str],
     user: str | None,
 ) -> RunContext:
-    """The context that all runs of an application have, without credentials.
+    """Return the context that all runs of an application share, without credentials.
 
     Args:
         settings: of the capture.
@@ -44,7 +44,7 @@ def run_context(
 
 
 def period(settings: CaptureSettings, environment: Mapping[str, str]) -> DataInterval:
-    """The period that the application runs for: the settings', else the orchestrator's; never a part of each."""
+    """Return the period that the application runs for: the settings', else the orchestrator's; never a mix of both."""
     if settings.job_nominal_start is None and settings.job_nominal_end is None:
         return data_interval(environment)
     return DataInterval(_utc(settings.job_nominal_start), _utc(settings.job_nominal_end))

@@ -1,4 +1,4 @@
-"""The orchestrator's run that started this application, as OpenLineage hands it down.
+"""Parent run: the orchestrator's run that started this application, as OpenLineage passes it on.
 
     spark.openlineage.parentJobNamespace, …parentJobName, …parentRunId              the task's run: the parent
     spark.openlineage.rootParentJobNamespace, …rootParentJobName, …rootParentRunId  the run at the top: the root
@@ -40,7 +40,7 @@ NOBODY: Final = Orchestration()
 
 
 def orchestration(properties: Mapping[str, str], environment: Mapping[str, str]) -> Orchestration:
-    """Reads what there is.
+    """Read the orchestrator's runs from the environment.
 
     Args:
         properties: of Spark.

@@ -1,4 +1,4 @@
-"""Facets of partitions: of a use those read, written or overwritten; of a dataset those that DDL changed."""
+"""Partition facets: partitions read, written or overwritten by a use; partitions of a dataset that DDL changed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def output_facets(
     *,
     is_empty: bool = False,
 ) -> dict[str, str]:
-    """Facets of one use of a dataset. The partitions that all rows went to are OpenLineage's `subset`.
+    """Build the facets of an output. The partitions that all rows went to are OpenLineage's `subset`.
 
     Args:
         output: what is written.
@@ -65,7 +65,7 @@ def _overwritten(
 
 
 def input_facets(partitions: Sequence[Partition]) -> dict[str, str]:
-    """The facet of one use of a dataset of which these partitions alone were read; none where they aren't known."""
+    """Build the facet of an input with the only partitions read; none where they aren't known."""
     if not partitions:
         return {}
     named = [{"identifier": partition_path(each), "dimensions": dict(each)} for each in partitions]
@@ -73,7 +73,7 @@ def input_facets(partitions: Sequence[Partition]) -> dict[str, str]:
 
 
 def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
-    """The facets of one output that two writes have put rows into; what isn't of partitions is the later one's."""
+    """Join the facets of two writes to one output; facets other than partitions come from the later write."""
     facets = {**earlier, **later}
     if PARTITIONS in facets:
         # Some may be partitions of both.
@@ -98,7 +98,7 @@ def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[
 
 
 def change_facets(change: PartitionChange) -> dict[str, str]:
-    """The facet of a dataset of which DDL has changed some partitions."""
+    """Build the facet of a dataset with partitions that DDL has changed."""
     facet: dict[str, Any] = {"change": change.change}
     if change.partitions:
         facet["partitions"] = [dict(partition) for partition in change.partitions]

@@ -104,7 +104,7 @@ _CONSTANT: Final = TransformationKind.CONSTANT
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A lineage's event, made to fit.
+    """Event of a lineage, reduced to the largest record.
 
     Attributes:
         event: the event; None: not even the datasets' names fit.
@@ -116,7 +116,7 @@ class Fitted:
 
 
 def fitted(lineage: ColumnLineage, event_of: Callable[[ColumnLineage], LineageEvent], max_bytes: int) -> Fitted:
-    """The event of as much of a lineage as a record of `max_bytes`, uncompressed, has room for.
+    """Build the event of a lineage, reduced to what fits a record of `max_bytes`, uncompressed.
 
     Equal lineages give equal events, so that a job's digest stays the same from start to start.
     """
@@ -183,7 +183,7 @@ def _coarse(edge: ColumnEdge, *, by_field: bool) -> ColumnEdge:
 
 
 def join_lineages(lineages: Sequence[ColumnLineage]) -> ColumnLineage:
-    """All edges of all lineages, in canonical order; complete only if each of them is."""
+    """Join all edges of all lineages, in canonical order; complete only if each of them is."""
     if len(lineages) == 1:
         return canonical_lineage(lineages[0])
     datasets: dict[DatasetRef, int] = {}

@@ -32,7 +32,7 @@ _SQLSTATE: Final = re.compile(r"\s*SQLSTATE: \w{5}\s*\Z")
 
 
 def from_java_text(text: str) -> RunError:
-    """Reads `Throwable.toString`, or a whole printed stack trace.
+    """Parse `Throwable.toString`, or a whole printed stack trace.
 
     Of a failed foreachBatch function, the error is what the function raised, not how Py4J and Spark wrapped it.
     """
@@ -79,7 +79,7 @@ def _of_java(text: str) -> RunError:
 
 
 def first_line(error: BaseException) -> str:
-    """An exception's text on one line: without the plan or the JVM's stack trace that Spark's have below it."""
+    """Return an exception's text on one line, without the plan or the stack trace that Spark's have below it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip(": \t")]
     if len(lines) > 1 and lines[0].startswith("An error occurred while calling "):
         # py4j's own sentence; what happened stands on the next line.
@@ -88,7 +88,7 @@ def first_line(error: BaseException) -> str:
 
 
 def from_exception(error: BaseException) -> RunError:
-    """An exception of the driver's script; of a query that failed in a foreachBatch function, what that raised."""
+    """Build the error of the driver's script; of a failed foreachBatch function, the error that it raised."""
     if (of_function := _of_function(str(error))) is not None:
         return of_function
     kind = type(error)

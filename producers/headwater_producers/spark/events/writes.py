@@ -1,4 +1,4 @@
-"""One batch write: what it read and wrote, in numbers."""
+"""Batch write: datasets read and written, with counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Counts:
     partitions: int | None = None
 
     def plus(self, other: Counts) -> Counts:
-        """The sum; unknown where either is, since a part is no total."""
+        """Add counts; unknown where either is, since a part is no total."""
         return Counts(
             rows=_sum(self.rows, other.rows),
             bytes=_sum(self.bytes, other.bytes),
@@ -40,7 +40,7 @@ class Counts:
         )
 
     def or_else(self, other: Counts) -> Counts:
-        """These, and where they aren't known the other's."""
+        """Return these counts, and the other's where they aren't known."""
         return Counts(
             rows=other.rows if self.rows is None else self.rows,
             bytes=other.bytes if self.bytes is None else self.bytes,
@@ -64,7 +64,7 @@ class PartitionsRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """One scan of the executed plan: what it is known by, and what it read.
+    """Scan of the executed plan: the names of its dataset, and what it read.
 
     `positions` by name, for what a plan settles only when it runs: Kafka's offsets, Iceberg's snapshot. `chosen` where
     partitions are known that it alone read, and the plan has no read that isn't among its scans.
@@ -78,7 +78,7 @@ class Scan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """One executed command that writes.
+    """Executed command that writes.
 
     Attributes:
         description: its plan.
@@ -106,16 +106,16 @@ class Write:
 
     @property
     def only_output(self) -> DatasetRef | None:
-        """The dataset written, where it is one."""
+        """Dataset written, where there is only one."""
         outputs = self.description.outputs
         return outputs[0].dataset if len(outputs) == 1 else None
 
     def inputs(self) -> tuple[DatasetUse, ...]:
-        """The datasets read, with counts where a scan is known to be of them."""
+        """Return the datasets read, with counts where a scan is known to be of them."""
         return join_inputs(self._input(source) for source in self.description.inputs)
 
     def outputs(self) -> tuple[DatasetUse, ...]:
-        """The datasets written. Counts are the command's: of several outputs they can't be separated."""
+        """Return the datasets written. Counts are the command's: of several outputs they can't be separated."""
         outputs = self.description.outputs
         counts = self.written if len(outputs) == 1 else Counts()
         version = self.version if len(outputs) == 1 else None
@@ -195,7 +195,7 @@ class Write:
         return PartitionsRead(files, tuple(sorted(partitions, key=str)) if is_known else ())
 
     def _listed(self, source: PlanInput) -> set[tuple[int | None, int | None]]:
-        """The number and bytes of the files of each listing of a dataset: several of its folders have one each."""
+        """Return the number and bytes of the files in each listing of a dataset: one for each of its folders."""
         listings = (
             each.position.files
             for each in self.description.inputs
@@ -209,7 +209,7 @@ def _known_as(source: PlanInput) -> set[str]:
 
 
 def _scanned(scanned: set[tuple[int, int | None]]) -> tuple[Position | None, Certainty | None]:
-    """The files that the scans of a dataset had, by number and bytes: which they were, nothing shows any more."""
+    """Return the number and bytes of the files that a dataset's scans read; their paths aren't known any more."""
     if len(scanned) > 1:
         return None, None
     [(count, size)] = scanned
@@ -217,7 +217,10 @@ def _scanned(scanned: set[tuple[int, int | None]]) -> tuple[Position | None, Cer
 
 
 def _lifecycle(output: PlanOutput) -> dict[str, str]:
-    """OpenLineage's facet of a write that replaces what was there: the dataset's own is only that of the last one."""
+    """Build OpenLineage's facet of a write that replaces existing data.
+
+    A dataset's own facet shows the last write alone.
+    """
     if output.lifecycle is None:
         return {}
     return {"lifecycleStateChange": json.dumps({"lifecycleStateChange": output.lifecycle.value})}
@@ -231,14 +234,17 @@ def outputs_inside(writes: Iterable[Write]) -> tuple[DatasetUse, ...]:
 
 
 def made_from(description: PlanDescription) -> tuple[DatasetRef, ...] | None:
-    """The datasets that a write's plan reads; None where it may miss some, such as rows that code handed over."""
+    """Return the datasets that a write's plan reads; None where some may be missing.
+
+    Rows that code handed over may come from other datasets.
+    """
     if not description.lineage.complete:
         return None
     return tuple(sorted({source.dataset for source in description.inputs}))
 
 
 def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
-    """Each dataset once, by name; what several writes put into it is added up."""
+    """Join outputs by dataset name; rows, bytes and files of several writes are added up."""
     totals: dict[object, DatasetUse] = {}
     for use in uses:
         earlier = totals.get(use.dataset)
@@ -273,7 +279,7 @@ def _both(one: tuple[DatasetRef, ...] | None, other: tuple[DatasetRef, ...] | No
 
 
 def _both_written(one: DatasetUse, other: DatasetUse) -> tuple[Position | None, Certainty]:
-    """The files that two writes into one dataset have made; nothing where one of them isn't known."""
+    """Join the files of two writes to one dataset; None where one isn't known."""
     if one.position is None or other.position is None:
         return None, Certainty.UNKNOWN
     files, others = one.position.files, other.position.files
@@ -309,7 +315,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 def join_inputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
-    """Each dataset once, as far as one position can record it.
+    """Join inputs by dataset, as far as one position can record them.
 
     Of files it is all of them. Two versions of a table stay two uses: each of them was read.
 
@@ -340,7 +346,7 @@ def _both_reads(one: DatasetUse, other: DatasetUse) -> DatasetUse:
 
 
 def _union(one: FileSet | None, other: FileSet | None) -> FileSet | None:
-    """The files of both; None where one of them doesn't name all of its files."""
+    """Join two sets of files; None where one of them doesn't name all of its files."""
     if one is None or other is None or any(len(each.paths) != each.count for each in (one, other)):
         return None
     paths = sorted({*one.paths, *other.paths})

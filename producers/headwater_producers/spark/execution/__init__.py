@@ -1,4 +1,4 @@
-"""One execution of Spark's as values: what its plan reads and writes, when it ran, what it counted and committed.
+"""Execution of a Spark query, as values: plan, times, counts, commits.
 
 `describe` and `describe_streaming` read a plan; the connectors answer what is particular to a storage technology.
 """

@@ -29,7 +29,7 @@ _EXPLAIN_MODE: Final = "spark.sql.ui.explainMode"
 
 @dataclass(frozen=True, slots=True)
 class RunBatch:
-    """A micro-batch as Spark describes it."""
+    """Micro-batch as Spark describes it."""
 
     query_id: str
     run_id: str
@@ -37,7 +37,7 @@ class RunBatch:
 
 
 def batch_of_thread(execution: Any, session: Any) -> RunBatch | None:
-    """The micro-batch on whose thread a query was run; None for any other thread, and where Spark has no description.
+    """Return the micro-batch on whose thread a query ran; None for another thread, or one that Spark doesn't describe.
 
     Takes up to 4 round trips for each execution looked at.
 
@@ -56,7 +56,7 @@ def batch_of_thread(execution: Any, session: Any) -> RunBatch | None:
 
 
 def _last(store: Any) -> Iterator[Any]:
-    """The newest executions, newest first."""
+    """Yield the newest executions, newest first."""
     count = int(store.executionsCount())
     yield from reversed(list(items(store.executionsList(max(0, count - _LOOKED_AT), _LOOKED_AT))))
 

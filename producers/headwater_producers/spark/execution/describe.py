@@ -1,4 +1,4 @@
-"""From a py4j plan to a `PlanDescription`.
+"""Description of a plan: reads a py4j plan into a `PlanDescription`.
 
 plan ── size within the cap? ─▶ toJSON ─▶ relation (columns, influences, rows)
 │                                          │
@@ -92,7 +92,7 @@ def read_by(
     frames: KnownFrames | None = None,
     settings: PlanSettings | None = None,
 ) -> tuple[PlanInput, ...]:
-    """The datasets that a query reads, by the leaves of its plan alone; none of a command, or a plan without leaves.
+    """Return the datasets that a query reads, by the leaves of its plan alone; none for a command.
 
     Takes a few py4j round trips for each leaf. Never raises for a plan: what can't be read of it is left out.
     """
@@ -152,7 +152,7 @@ def describe_streaming(
 
 
 def _topics_so_far(query: Any) -> dict[int, Collection[str]]:
-    """The topics of the last progress, as the JVM has it: PySpark's own reading fails where a rate isn't a number."""
+    """Return the topics of the last progress, from the JVM: PySpark's own parser fails where a rate isn't a number."""
     progress = query.lastProgress()
     return topics_read(json.loads(str(progress.json())) if progress is not None else None)
 
@@ -198,7 +198,7 @@ def _named(error: Exception) -> str:
 
 @dataclass(slots=True)
 class _Description:
-    """The steps from a plan to its description; a failed one leaves a problem and what the others found."""
+    """Steps from a plan to its description; a failed step leaves a problem and the results of the others."""
 
     plan: Any
     context: Context
@@ -330,7 +330,7 @@ class _Description:
         return outputs, column_lineage(targets, relation.influences, self.problems)
 
     def _query_schema(self) -> DataType:
-        """The schema of the query that a command runs. Of hundreds of columns it costs the JVM some milliseconds."""
+        """Return the schema of a command's query. Of hundreds of columns it costs the JVM some milliseconds."""
         if self.query_schema is None:
             queries = self.plan.children()
             if queries.isEmpty():

@@ -1,4 +1,4 @@
-"""One query execution in the JVM: what it is known by, when it ran, and what it counted."""
+"""Query execution in the JVM: its key, its times and its counts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def written_counts(executed_plan: Any) -> Counts:
 
 
 def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Scan, ...]:
-    """The scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into.
+    """List the scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into.
 
     Args:
         executed_plan: which has run.
@@ -137,7 +137,7 @@ def _metrics(node: Any) -> dict[str, int]:
 
 
 def executions_of(execution: Any, function: str) -> Iterator[Any]:
-    """Each command of an execution as one of its own; mostly there is one, and it is itself.
+    """Return each command of an execution as one of its own; mostly there is one, and it is itself.
 
     Of `FROM … INSERT INTO … INSERT INTO …` there are several, which Spark runs, and reports, as one.
 
@@ -153,21 +153,21 @@ def executions_of(execution: Any, function: str) -> Iterator[Any]:
 
 
 def _uncompiled(node: Any) -> Any:
-    """The node itself, of one that is compiled, or beside one: since 4.3 a union may be."""
+    """Unwrap a node from code generation: since Spark 4.3 a union may be compiled."""
     while class_name(node) in ("WholeStageCodegenExec", "InputAdapter"):
         node = node.child()
     return node
 
 
 class _Part:
-    """A `QueryExecution` that is about one command of several, and in all else the one that ran them."""
+    """View of a `QueryExecution` on one of its several commands."""
 
     def __init__(self, execution: Any, number: int) -> None:
         self._execution = execution
         self._number = number
 
     def analyzed(self) -> Any:
-        """The command."""
+        """Return the command."""
         return self._execution.analyzed().children().apply(self._number)
 
     def executedPlan(self) -> Any:

@@ -21,7 +21,7 @@ REJECTED: Final = "rows_rejected"
 
 
 def statement_of(execution: Any, *, literals: bool) -> str | None:
-    """The SQL text of the statement that an execution is of, or of the query whose rows it writes.
+    """Return the SQL text of an execution's statement, or of the query whose rows it writes.
 
     Args:
         execution: the JVM's `QueryExecution`.
@@ -38,7 +38,7 @@ def statement_of(execution: Any, *, literals: bool) -> str | None:
 
 
 def without_literals(sql: str) -> str:
-    """A SQL text with `?` for each literal, and without comments.
+    """Replace each literal of a SQL text by `?`, and drop comments.
 
     `WHERE city = 'Oslo' AND id > 7 -- Ada` ⇒ `WHERE city = ? AND id > ? `
     """
@@ -66,7 +66,7 @@ def observed_metrics(execution: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def rows_rejected(observed: Mapping[str, Mapping[str, Any]]) -> int | None:
-    """The sum of all metrics that are called `rows_rejected`; None where there is none."""
+    """Return the sum of all metrics named `rows_rejected`; None where there is none."""
     counts = [metrics[REJECTED] for metrics in observed.values() if REJECTED in metrics]
     whole = [count for count in counts if isinstance(count, int) and not isinstance(count, bool) and count >= 0]
     return sum(whole) if whole else None

@@ -28,7 +28,7 @@ NO_DATASET = frozenset(
 
 
 class JvmLeaves:
-    """The leaves of one plan, found by the expression id of their first attribute.
+    """Lookup of one plan's leaves, by the expression id of their first attribute.
 
     Args:
         plan: the JVM's `LogicalPlan`, a command or a query.
@@ -81,7 +81,7 @@ class JvmLeaves:
         return PlanInput(dataset=named.ref, kind=SourceKind.TABLE, type="VIEW")
 
     def inputs(self) -> Iterator[PlanInput]:
-        """The datasets of all leaves, without the plan's JSON."""
+        """Return the datasets of all leaves, without the plan's JSON."""
         for key in self._leaves:
             yield from self._found.setdefault(key, self._look(key, None)).inputs
         for view in _operators(self._plan, "View"):
@@ -90,11 +90,11 @@ class JvmLeaves:
                 yield self._view(option(identifier.database()), str(identifier.table()))
 
     def stream_descriptions(self) -> tuple[str, ...]:
-        """`description` of each of `StreamingQueryProgress.sources`, in order."""
+        """Return `description` of each of `StreamingQueryProgress.sources`, in order."""
         return tuple(str(stream.toString()) for stream in self._stream_objects)
 
     def pattern_sources(self) -> tuple[int, ...]:
-        """Indices of the streaming sources that subscribe to a pattern of topics."""
+        """Return the indices of the streaming sources that subscribe to a pattern of topics."""
         return tuple(index for index, stream in enumerate(self._stream_objects) if is_of_pattern(str(stream)))
 
     def projections(self, node: Node) -> list[list[Nodes]] | None:

@@ -1,4 +1,4 @@
-"""A running streaming query, through py4j. Whoever holds one keeps the JVM's query alive."""
+"""Running streaming query, through py4j. A reference to it keeps the JVM's query alive."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BEFORE_PLANNING: Final = frozenset({"Initializing StreamExecution", "Initializi
 
 
 class JvmQuery:
-    """One start of a streaming query."""
+    """Run (one start) of a streaming query."""
 
     def __init__(self, query: Any, session: Any, settings: PlanSettings) -> None:
         self._query = query
@@ -44,7 +44,7 @@ class JvmQuery:
         return True
 
     def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
-        """Its plan: sources, sink, columns.
+        """Describe the query's plan: sources, sink, columns.
 
         Args:
             topics: of the sources that subscribe to a pattern, by index; default: those of the last progress.
@@ -56,12 +56,12 @@ class JvmQuery:
         )
 
     def checkpoint_location(self) -> str | None:
-        """Root of its checkpoint."""
+        """Root of the query's checkpoint."""
         location = self._query.streamingQuery().resolvedCheckpointRoot()
         return None if location is None else str(location)
 
     def event_time(self) -> dict[str, Any]:
-        """Watermarks, stateful operators, and how long they keep a record; see `jvm.event_time`. Never raises."""
+        """Return watermarks, stateful operators and retention of state; see `jvm.event_time`. Never raises."""
         try:
             found = event_time(self._query.streamingQuery().logicalPlan(), self._session._jvm)
             if len(found.get("watermarks", ())) > 1:
@@ -76,16 +76,16 @@ class JvmQuery:
         return class_name(self._query.streamingQuery()) == "ContinuousExecution"
 
     def sink_description(self) -> str:
-        """Its sink as a progress describes it: `FileSink[file:/out]`."""
+        """Return the sink's description in a progress: `FileSink[file:/out]`."""
         return str(self._query.streamingQuery().sink().toString())
 
     def sink_snapshots(self) -> StreamLog | None:
-        """The snapshots that it makes, where its sink is a table that has its log in the JVM."""
+        """Return the snapshots of the sink, where it is a table with its log in the JVM."""
         sink = self._query.streamingQuery().sink()
         return REGISTRY.stream_log(StreamSink(description="", files=LocalFiles(), sink=sink))
 
     def sink_name(self) -> str:
-        """A short name of its sink, for one that writes no dataset: `foreachBatch`, `console`, `noop`."""
+        """Return the sink's short name, where it writes no dataset: `foreachBatch`, `console`, `noop`."""
         name = class_name(self._query.streamingQuery().sink())
         short = name.removesuffix("Sink").removesuffix("TableProvider").removesuffix("Table") or name
         return short[0].lower() + short[1:]

@@ -1,4 +1,4 @@
-"""One executed command as a `Write`: its plan, what it counted, and the version that it made."""
+"""Write: an executed command with its plan, its counts, and the version that it committed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MADE_OF_THE_QUERY: Final = frozenset({WriteMode.CREATE, WriteMode.REPLACE})
 
 @dataclass(frozen=True, slots=True)
 class StagedWrite:
-    """The rows of a CREATE TABLE AS, which are reported before the command that makes the table."""
+    """Rows of a CREATE TABLE AS, which are reported before the command that makes the table."""
 
     counts: Counts
     scans: tuple[Scan, ...]
@@ -106,7 +106,7 @@ def _manifest(run: CommandRun, counts: Counts) -> Committed | None:
 
 
 def transaction_of(execution: Any, session: Any) -> tuple[str, int] | None:
-    """The application and version by which the log of the table will know the commit of a running command, if any."""
+    """Return the transaction (application and version) that marks a running command's commit in the table's log."""
     try:
         return REGISTRY.transaction(JvmCommand(execution.analyzed(), Context(session, PlanSettings())))
     except Exception:
@@ -116,7 +116,7 @@ def transaction_of(execution: Any, session: Any) -> tuple[str, int] | None:
 
 
 def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:
-    """The log of the table with versions that a command has written, if it has; and whether that could be asked."""
+    """Return the log of the table with versions that a command wrote, if any, and True if the log could be read."""
     try:
         return REGISTRY.batch_log(run), True
     except Exception:
@@ -125,7 +125,7 @@ def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:
 
 
 def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> PlanDescription:
-    """A successful write with its table's own schema in place of the query's.
+    """Give a successful write its table's own schema in place of the query's.
 
     `INSERT INTO t (id)` brings one column of several, and `mergeSchema` some that weren't there. It is the newest
     version's, by the time this is asked.
@@ -182,7 +182,7 @@ def _attempted(description: PlanDescription) -> PlanDescription:
 
 
 def _settled(description: PlanDescription, version: Committed) -> PlanDescription:
-    """A plan's description with what only the commit of its write has."""
+    """Complete a plan's description with facts that only the commit of its write has."""
     outputs, inputs = description.outputs, description.inputs
     if version.keeps:
         # Whatever the session's settings are by now: files of earlier versions are there still.

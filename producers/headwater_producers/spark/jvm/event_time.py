@@ -1,4 +1,4 @@
-"""Event time in a streaming query's plan: watermarks, what keeps state, and for how long.
+"""Event time in a streaming query's plan: watermarks, stateful operators, retention of their state.
 
     EventTimeWatermark t, 10 minutes ─▶ window(t, 1 hour) ─▶ Aggregate        horizon: 70 minutes
 
@@ -34,7 +34,7 @@ _WINDOW_MICROS: Final = re.compile(r"\+ (\d+)\), LongType, TimestampType(?:NTZ)?
 
 
 def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
-    """Watermarks, stateful operators and, where it is known, the state's horizon of an analyzed plan; empty: none.
+    """Return an analyzed plan's watermarks, stateful operators and, where known, the state's horizon; empty: none.
 
     Args:
         plan: a streaming query's `logicalPlan`.

@@ -1,4 +1,4 @@
-"""Spark's listener bus, the queues between the job and the listeners; and the jobs that it has delivered."""
+"""Listener bus of Spark: the queues between the job and the listeners, and the jobs that it has delivered."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MAX_JOBS: Final = 200
 
 
 class ListenerBus:
-    """The bus of one SparkContext. Never to be waited for by a callback: that is one of those it waits for."""
+    """Listener bus of one SparkContext. A callback must never wait for it: the bus waits for the callback."""
 
     def __init__(self, spark_context: Any) -> None:
         self._bus = spark_context._jsc.sc().listenerBus()
 
     def drained(self, timeout_seconds: float) -> bool:
-        """Waits until every event posted so far has been delivered; False: not in time, or the JVM is gone.
+        """Wait until every event posted so far has been delivered; False: not in time, or the JVM is gone.
 
         `waitUntilEmpty` is Spark's own, used by its tests; it looks every 10 ms.
         """

@@ -1,4 +1,4 @@
-"""Walking a physical plan of the JVM, through what stands for another plan in it."""
+"""Nodes of a physical JVM plan, through the wrappers around other plans in it."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _MAX_LEAVES: Final = 200
 
 
 def opened(node: Any) -> Any:
-    """The node that a plan's root stands for, where that is a wrapper of Spark's, such as adaptive execution's."""
+    """Return the node inside a plan's root, where the root is a wrapper of Spark's, such as adaptive execution's."""
     while (accessor := _INSIDE.get(class_name(node))) is not None:
         node = getattr(node, accessor)()
     return node
 
 
 def leaves(node: Any) -> Iterator[Any]:
-    """The leaves of a plan, adaptive stages opened; no more of them than are worth it."""
+    """Yield the leaves of a plan, adaptive stages opened, up to a limit."""
     waiting = [opened(node)]
     seen = 0
     while waiting and seen < _MAX_LEAVES:
@@ -57,14 +57,14 @@ def leaves(node: Any) -> Iterator[Any]:
 
 
 def reads_at_leaves_alone(executed_plan: Any, at_leaves: Sequence[Any]) -> bool:
-    """Check whether a plan reads by these leaves of it alone: not by a subquery, from a cache, or as an RDD."""
+    """Return True if a plan reads by these leaves alone: not by a subquery, from a cache, or as an RDD."""
     if len(at_leaves) >= _MAX_LEAVES or any(class_name(leaf) not in _READS_ITSELF for leaf in at_leaves):
         return False
     return "subquery" not in str(executed_plan.toString()).lower()
 
 
 def sampled_scans(executed_plan: Any) -> frozenset[int] | None:
-    """The ids of the leaves that were run once more than the query needs them, so that their row counters are too high.
+    """Return the ids of leaves that ran once more than the query needs them, so that their row counters are too high.
 
     An empty set for most plans; None: the plan is too large to be looked through.
 

@@ -1,4 +1,4 @@
-"""Scala values through py4j. Each call here is a round trip of about a tenth of a millisecond."""
+"""Values of Scala through py4j. Each call here is a round trip of about a tenth of a millisecond."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ANSWERS: Final = "_headwater_answers"
 
 
 def class_name(value: Any) -> str:
-    """Simple name of the value's class, without what Scala adds: `NoopTable$` is `NoopTable`.
+    """Return the simple name of the value's class, without Scala's suffix: `NoopTable$` is `NoopTable`.
 
     An anonymous class is called by what it extends: Delta's relations are `HadoopFsRelation`.
     Two round trips, and none for a reference that was asked for it before.
@@ -38,18 +38,21 @@ def kept(value: Any, accessor: str) -> Any:
 
 
 def statics(session: Any, name: str) -> Any:
-    """A JVM class by its full name, for its static methods; `session._jvm.…` asks the JVM about each part of it."""
+    """Return a JVM class by its full name, for its static methods.
+
+    `session._jvm.…` would ask the JVM about each part of the name.
+    """
     return JavaClass(name, session.sparkContext._gateway._gateway_client)
 
 
 def items(sequence: Any) -> Iterator[Any]:
-    """The elements of a Scala `Seq`."""
+    """Return the elements of a Scala `Seq`."""
     for index in range(sequence.size()):
         yield sequence.apply(index)
 
 
 def pairs(mapping: Any) -> Iterator[tuple[str, Any]]:
-    """The entries of a Scala `Map` with text for keys, in its own order."""
+    """Return the entries of a Scala `Map` with text for keys, in its own order."""
     entries = mapping.iterator()
     while entries.hasNext():
         entry = entries.next()
@@ -62,7 +65,7 @@ def option(value: Any) -> Any:
 
 
 def private(value: Any, name: str) -> Any:
-    """A field without an accessor: a constructor's argument that Scala keeps for methods.
+    """Read a field without an accessor: a constructor's argument that Scala keeps for methods.
 
     Raises:
         AttributeError: no class of the value has it.
@@ -79,7 +82,7 @@ def private(value: Any, name: str) -> Any:
 
 
 def setting(options: Any, key: str) -> str | None:
-    """An option by its key, of a Scala map or a `CaseInsensitiveStringMap`; None where it isn't set.
+    """Return an option by its key, of a Scala map or a `CaseInsensitiveStringMap`; None where it isn't set.
 
     Spark's maps of options ignore case where they are its own; a plain map is asked for lower case and as written.
     """
@@ -94,5 +97,5 @@ def setting(options: Any, key: str) -> str | None:
 
 
 def instant(millis: int) -> datetime:
-    """A time of the JVM's, in milliseconds since the epoch."""
+    """Convert a JVM time in milliseconds since the epoch."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis)

@@ -19,7 +19,7 @@ _JSON_FOR_A_CHARACTER = 4
 
 
 def estimated_bytes(plan: Any, enough: int) -> int:
-    """A rough size in bytes, within about a factor of two; stops counting beyond `enough`.
+    """Estimate the size in bytes, within about a factor of two; stops counting beyond `enough`.
 
     An expression repeats the type of each column that it uses, a struct's with all its fields: 1,000 fields taken out
     of one struct are a million. So an operator is counted as its expressions times the mean type of what it uses.
@@ -45,7 +45,7 @@ def estimated_bytes(plan: Any, enough: int) -> int:
 
 
 def _mean_type(schemas: list[str], references: str) -> int:
-    """The mean length of the types of the columns that are in `references`, which is like `{id#3L, s#4}`."""
+    """Return the mean length of the types of the columns in `references`, which looks like `{id#3L, s#4}`."""
     names = {each.rsplit("#", 1)[0] for each in references[1:-1].split(", ")}
     sizes = [
         len(msgspec.json.encode(field["type"]))

@@ -36,7 +36,10 @@ _EXECUTIONS: Final = "org.apache.spark.sql.execution.SQLExecution$"
 
 
 def warn_of_unknown(version: str) -> None:
-    """Logs a warning, once a process, for a Spark that capture was never tried on. It is captured all the same."""
+    """Log a warning, once a process, for a Spark version that capture was never tried on.
+
+    It is captured all the same.
+    """
     found = re.match(r"\d+\.\d+", version)
     if (name := found[0] if found else version) not in TRIED:
         _warn(name)
@@ -53,7 +56,7 @@ def _warn(name: str) -> None:
 
 
 def plan_text(plan: Any, fields: int) -> str:
-    """A plan as Spark shows it: a line for each operator, with so many of its fields.
+    """Render a plan as Spark does: a line for each operator, with a limited number of its fields.
 
     `TreeNode.treeString` has a fifth argument since 4.1, whether columns are listed apart.
     """
@@ -63,7 +66,7 @@ def plan_text(plan: Any, fields: int) -> str:
 
 
 def selected_directories(scan: Any) -> str:
-    """The directories of a `FileSourceScanExec` with the files that it chose, as text: in a listing since 4.0."""
+    """Return the directories of a `FileSourceScanExec` with their chosen files, as text: in a listing since 4.0."""
     selected = scan.selectedPartitions()
     directories = selected if isinstance(selected, JavaArray) else private(selected, "partitionDirectories")
     # One round trip for all of them; py4j takes an array's elements one by one.
@@ -71,12 +74,12 @@ def selected_directories(scan: Any) -> str:
 
 
 def rdd_class() -> Any:
-    """PySpark's RDD: `pyspark.core.rdd` since 4.0, `pyspark.rdd` before."""
+    """Return PySpark's RDD: `pyspark.core.rdd` since 4.0, `pyspark.rdd` before."""
     return importlib.import_module("pyspark").RDD
 
 
 def frame_class() -> Any:
-    """The class of a classic session's frames: since 4.0 `DataFrame` is what it has in common with Spark Connect's."""
+    """Return the class of a classic session's frames: since 4.0 `DataFrame` is a base of Spark Connect's, too."""
     return _of("pyspark.sql.classic.dataframe", "pyspark.sql.dataframe").DataFrame
 
 
@@ -87,19 +90,19 @@ def frame_rdd(frame_class: Any) -> Any:
 
 
 def jvm_sessions(jvm: Any) -> Any:
-    """The companion of the JVM's `SparkSession`, which became `classic` in 4.0."""
+    """Return the companion of the JVM's `SparkSession`, which became `classic` in 4.0."""
     sql = jvm.org.apache.spark.sql
     return sql.classic.SparkSession if _has("pyspark.sql.classic.dataframe") else sql.SparkSession
 
 
 def jvm_frames(jvm: Any) -> Any:
-    """The companion of the JVM's `Dataset`, which became `classic` in 4.0."""
+    """Return the companion of the JVM's `Dataset`, which became `classic` in 4.0."""
     sql = jvm.org.apache.spark.sql
     return sql.classic.Dataset if _has("pyspark.sql.classic.dataframe") else sql.Dataset
 
 
 def column_of(session: Any, expression: Any) -> Any:
-    """PySpark's column of an expression of the JVM's, which is what its columns were until 4.0."""
+    """Make a PySpark column of a JVM expression, on which columns were based until 4.0."""
     if _has("pyspark.sql.classic.dataframe"):
         made = statics(session, "org.apache.spark.sql.classic.ExpressionUtils").column(expression)
     else:
@@ -108,20 +111,20 @@ def column_of(session: Any, expression: Any) -> Any:
 
 
 def expression_of(session: Any, column: Any) -> Any:
-    """The JVM's expression of a column of PySpark."""
+    """Return the JVM's expression of a PySpark column."""
     if _has("pyspark.sql.classic.dataframe"):
         return session._jsparkSession.expression(column._jc)
     return column._jc.expr()
 
 
 def running_executions(session: Any) -> Any:
-    """Spark's own map of the queries that run: `QueryExecution` by number. Its accessor is private in 3.5."""
+    """Return Spark's own map of running queries: `QueryExecution` by number. Its accessor is private in 3.5."""
     companion = getattr(statics(session, _EXECUTIONS), "MODULE$")
     return private(companion, "executionIdToQueryExecution")
 
 
 def declared_streams(query: Any) -> dict[int, Any]:
-    """In 3.5: a running query's V2 sources as they were declared, by the expression id of their first column.
+    """Return a running query's V2 sources as declared, by the expression id of their first column; in 3.5.
 
     The leaves of its plan don't have the table that is read, as they do since 4.0.
     """
@@ -133,7 +136,7 @@ def declared_streams(query: Any) -> dict[int, Any]:
 
 
 def streamed_relation(plan: Any) -> Any | None:
-    """The relation of the table that a V2 sink's micro-batches are written to; None where the plan has the table alone.
+    """Return the relation of a V2 sink's table in a micro-batch; None where the plan has the table alone.
 
     Until 4.1 a `WriteToMicroBatchDataSource` has one where a catalog has the table. Since 4.2 it always has one: of a
     catalog's table a reference, by which each micro-batch looks it up anew. Then the catalog is asked.
@@ -148,7 +151,7 @@ def streamed_relation(plan: Any) -> Any | None:
 
 
 def streamed_table(plan: Any) -> Any:
-    """The table itself, which is in the relation alone since 4.2."""
+    """Return the table of a V2 sink, which is in the relation alone since 4.2."""
     table = kept(plan, "table")
     if class_name(table) not in ("DataSourceV2Relation", "V2TableReference"):
         return table

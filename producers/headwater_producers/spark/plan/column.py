@@ -40,7 +40,7 @@ MAX_INLINE = 300
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a dataset; `path` None is the dataset as a whole (its rows)."""
+    """Field of a dataset; `path` None is the dataset as a whole (its rows)."""
 
     dataset: DatasetRef
     path: Path | None = None
@@ -48,7 +48,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A part of what a lambda's parameter, or a common expression, will be bound to."""
+    """Variable: a part of the value that a lambda's parameter, or a common expression, will be bound to."""
 
     id: int
     path: Path = ()
@@ -56,7 +56,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """The value comes from `field`.
+    """Direct source: the value comes from `field`.
 
     Attributes:
         field: None: from no field (a constant, a black box without arguments).
@@ -78,7 +78,7 @@ class Direct:
 
 @dataclass(frozen=True, slots=True)
 class Indirect:
-    """The value is influenced by `field`: by way of `text`, a condition, a key or an order."""
+    """Indirect source: `field` influences the value by way of `text`, a condition, a key or an order."""
 
     field: Field | Variable
     kind: Kind
@@ -90,7 +90,7 @@ CONSTANT = frozenset({Direct(None, Kind.CONSTANT)})
 
 
 def member_step(container: str, key: str) -> str:
-    """The step to one member of an array (`[]`) by its index, or of a map (`{}`) by its key."""
+    """Return the step to one member of an array (`[]`) by its index, or of a map (`{}`) by its key."""
     return f"{container}{_MEMBER}{key}"
 
 
@@ -107,7 +107,7 @@ def member_key(step: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The lineage of one value.
+    """Lineage of one value.
 
     Attributes:
         direct: where the value comes from.
@@ -133,7 +133,7 @@ class Column:
 
     @property
     def sources(self) -> Iterable[Direct]:
-        """The direct sources that are fields."""
+        """Direct sources that are fields."""
         return (d for d in self.direct if d.field is not None)
 
 
@@ -145,7 +145,7 @@ def combine(
     masking: bool = False,
     whole: bool = False,
 ) -> Column:
-    """A value computed from others in one step of `kind`."""
+    """Combine columns into a value computed from them in one step of `kind`."""
     direct: set[Direct] = set()
     indirect: set[Indirect] = set()
     for column in columns:
@@ -171,12 +171,12 @@ def influences(columns: Iterable[Column], kind: Kind, text: str | None = None) -
 
 
 def inline(column: Column) -> str:
-    """The column's text as a part of another's; a long one is replaced by its digest, so that two stay two."""
+    """Return the column's text as a part of another's; a long one is replaced by its digest, so that two stay two."""
     return column.text if len(column.text) <= MAX_INLINE else f"…{_digest(column.text)}"
 
 
 def clip(text: str) -> str:
-    """At most `MAX_TEXT` characters; a longer text ends in a digest of the whole, so that two stay two."""
+    """Cut a text to `MAX_TEXT` characters; a longer one ends in a digest of the whole, so that two stay two."""
     return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 20]}… {_digest(text)}"
 
 

@@ -1,4 +1,4 @@
-"""The columns of a command that copies a dataset as a whole."""
+"""Columns of a command that copies a dataset as a whole."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater_producers.spark.plan.schema import type_parts
 
 
 def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Relation:
-    """The rows of `source` under the columns of `schema`: each from that of its name, where `source` names its own.
+    """Read the rows of `source` under the columns of `schema`: each from its namesake, where `source` names its own.
 
     Where it doesn't (files that are moved), each is only known to be of the dataset.
 

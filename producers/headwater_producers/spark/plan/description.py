@@ -64,7 +64,7 @@ class WriteMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInput:
-    """One dataset that a plan reads; one for each dataset and streaming source.
+    """Dataset that a plan reads; one for each dataset and streaming source.
 
     Attributes:
         dataset: which.
@@ -102,7 +102,7 @@ class PlanInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOutput:
-    """One dataset that a plan writes.
+    """Dataset that a plan writes.
 
     Attributes:
         dataset: which.
@@ -212,7 +212,7 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDescription:
-    """All that is read from a plan.
+    """Description of a plan: inputs, outputs, lineage, DDL changes.
 
     Attributes:
         inputs: in the order of the plan, each dataset (and streaming source) once.

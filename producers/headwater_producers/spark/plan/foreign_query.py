@@ -1,4 +1,4 @@
-"""Column lineage of a query that another database runs: its SQL, read by sqlglot where that is installed.
+"""Foreign queries: column lineage of SQL that another database runs, read by sqlglot where that is installed.
 
 What isn't plain from the text alone (a column that may be of either of two tables, a construct that isn't known here)
 makes the whole query unread: half a reading would be a guess. A `*` of one table is plain where its columns' names are
@@ -75,7 +75,7 @@ def read_foreign(
     names: Sequence[str] = (),
     literals: Literals = Literals.SHOWN,
 ) -> ForeignRelation | None:
-    """The relation that a query gives; None where sqlglot isn't installed or the query can't be read.
+    """Return the relation of a foreign query; None where sqlglot isn't installed or the query can't be read.
 
     Args:
         query: one SELECT, WITH and set operations included.
@@ -112,7 +112,7 @@ def read_foreign(
 
 
 def foreign_tables(query: str, scheme: str) -> tuple[str, ...] | None:
-    """The tables that a query names, as it writes them, each once; None where sqlglot isn't there or can't parse it."""
+    """Return the tables in a query, in its spelling, each once; None where sqlglot is missing or can't parse it."""
     try:
         import sqlglot
         from sqlglot import exp
@@ -213,7 +213,7 @@ class _Reader:
         return ForeignRelation(((STAR, star_of(table)),), frozenset(), frozenset({table}))
 
     def table(self, table: exp.Table) -> DatasetRef:
-        """The identity of a table."""
+        """Name a table."""
         return self.dataset(str(table.meta[WRITTEN]))
 
 

@@ -1,4 +1,4 @@
-"""Values of a query that another database runs: where each comes from, as far as its text shows."""
+"""Values of a query that another database runs: their sources, as far as its text shows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STAR = "*"
 
 
 class UnreadError(Exception):
-    """The text alone doesn't show where a column comes from."""
+    """Column whose source the text alone doesn't show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ForeignRelation:
 
 
 class Relations(Protocol):
-    """The reader of the whole query.
+    """Reader of the whole query.
 
     Attributes:
         dialect: sqlglot's name for its SQL.
@@ -60,12 +60,12 @@ class Relations(Protocol):
         """Read the query of a scope; `names` of its columns, where they are known, show the columns behind a `*`."""
 
     def table(self, table: exp.Table) -> DatasetRef:
-        """The identity of a table."""
+        """Name a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueReader:
-    """Reads the expressions of one SELECT.
+    """Reader of the expressions of one SELECT.
 
     Attributes:
         scope: sqlglot's `Scope`, which knows what an alias of FROM stands for.
@@ -78,7 +78,7 @@ class ValueReader:
     relations: Relations
 
     def column(self, expression: exp.Expr) -> Column:
-        """The lineage of an expression's value.
+        """Return the lineage of an expression's value.
 
         Raises:
             UnreadError: the text doesn't show it.
@@ -91,11 +91,11 @@ class ValueReader:
         return self._derived(expression)
 
     def all_of(self, expressions: Iterable[Any]) -> list[Column]:
-        """Columns of those that are there."""
+        """Return the columns of those arguments that are present."""
         return [self.column(expression) for expression in expressions if expression is not None]
 
     def text(self, expression: exp.Expr) -> str:
-        """The expression as SQL, with the same literals hidden as everywhere."""
+        """Render the expression as SQL, with the same literals hidden as everywhere."""
         from sqlglot import exp
 
         def shown_node(node: exp.Expr) -> exp.Expr:
@@ -111,18 +111,18 @@ class ValueReader:
         return self.step(expression, Kind.DERIVE)
 
     def step(self, expression: exp.Expr, kind: Kind, *, masking: bool = False) -> Column:
-        """A value computed from all arguments in one step; of none, a constant."""
+        """Combine all arguments into a value in one step; without any, a constant."""
         found = combine(self.all_of(expression.iter_expressions()), kind, self.text(expression), masking=masking)
         return found if found.direct or found.indirect else replace(found, direct=CONSTANT)
 
 
 def star_of(table: DatasetRef) -> Column:
-    """All columns of a table: the part of any name is the column of that name."""
+    """Return all columns of a table: the part of any name is the column of that name."""
     return Column(frozenset({Direct(Field(table, ()), Kind.COPY, whole=True)}))
 
 
 def named_stars(columns: Sequence[tuple[str, Column]], names: Sequence[str]) -> tuple[tuple[str, Column], ...]:
-    """The columns with a `STAR` among them taken apart, by the names that all of them have in the result.
+    """Expand a `STAR` among the columns, by the names that all columns have in the result.
 
     Raises:
         UnreadError: there are several, and nobody knows where the one ends and the other begins.
@@ -140,7 +140,7 @@ def named_stars(columns: Sequence[tuple[str, Column]], names: Sequence[str]) -> 
 
 
 def clause_items(clause: Any) -> list[Any]:
-    """GROUP BY and ORDER BY are lists; WHERE and HAVING hold one condition."""
+    """List the items of a clause: GROUP BY and ORDER BY are lists; WHERE and HAVING hold one condition."""
     if clause is None:
         return []
     return list(clause.expressions) or [clause]

@@ -29,7 +29,7 @@ class KnownFrames:
         self._frames: OrderedDict[int, Upstream] = OrderedDict()
 
     def remember(self, rdd: int, frame: Upstream) -> None:
-        """An RDD has a frame's rows."""
+        """Remember a frame's lineage under the RDD with its rows."""
         relation = frame.relation
         # An operator knows more columns than come out of it.
         own = relation.with_output(zip(relation.output, relation.ordered(), strict=True))
@@ -40,7 +40,7 @@ class KnownFrames:
             self._forget(next(iter(self._frames)))
 
     def of(self, rdd: int) -> Upstream | None:
-        """The frame whose rows an RDD has; None where it wasn't remembered, or was forgotten."""
+        """Return the frame whose rows an RDD has; None where it wasn't remembered, or was forgotten."""
         found = self._frames.get(rdd)
         if found is not None:
             self._frames.move_to_end(rdd)

@@ -1,4 +1,4 @@
-"""Columns that a table computes itself, of those that are written: `GENERATED ALWAYS AS (year(at))`."""
+"""Generated columns, which a table computes from written ones: `GENERATED ALWAYS AS (year(at))`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class GeneratedColumns:
 
 
 class _Written:
-    """Leaves of such a plan: what is written, by name."""
+    """Leaves of a generated column's plan: the written columns, by name."""
 
     def __init__(self, relation: Relation) -> None:
         self._columns = {a.name.lower(): c for a, c in zip(relation.output, relation.ordered(), strict=True)}
@@ -54,7 +54,7 @@ class _Written:
 def with_generated(
     relation: Relation, schema: DataType, generated: GeneratedColumns, literals: Literals
 ) -> tuple[Relation, DataType]:
-    """The rows that are written and their schema, with what the table adds to them."""
+    """Add the table's generated columns to the written rows and their schema."""
     nodes: Any = msgspec.json.decode(generated.plan.encode())
     made = PlanReader(_Written(relation), literals).read(nodes)
     added = [

@@ -1,4 +1,4 @@
-"""Leaves of a plan: what they read. The JSON doesn't have it; whoever knows implements `Leaves`."""
+"""Leaves of a plan: their datasets. The JSON doesn't have these; a reader that knows them implements `Leaves`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Leaves(Protocol):
         """
 
     def view(self, node: Node) -> PlanInput | None:
-        """The permanent view that a `View` is; None of one that is temporary, or isn't known. Never raises."""
+        """Return the permanent view that a `View` is; None for a temporary or unknown one. Never raises."""
 
     def projections(self, node: Node) -> list[list[Nodes]] | None:
-        """The projections of an `Expand` whose JSON lacks them; None where they can't be had. Never raises."""
+        """Return the projections of an `Expand` whose JSON lacks them; None where they can't be had. Never raises."""

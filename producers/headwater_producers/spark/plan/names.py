@@ -1,4 +1,4 @@
-"""Names of columns as they are reported: those that Spark made of an expression, without the literals in them.
+"""Reported column names: those that Spark made of an expression have no literals.
 
 Spark names a column that nobody names by its expression, and prints literals as they are, without quotes:
 
@@ -102,14 +102,14 @@ class Names:
     known: dict[str, str] = field(default_factory=dict)
 
     def shown(self, name: str) -> str:
-        """The name as it is reported."""
+        """Return the name as it is reported."""
         if (known := self.known.get(name)) is not None:
             return known
         name = without_keys(name)
         return without_literals(name) if self.hidden else name
 
     def learn(self, nodes: Nodes) -> None:
-        """Takes from a plan which of its names are literals, or values of a pivot."""
+        """Learn from a plan which of its names are literals, or values of a pivot."""
         if not self.hidden:
             return
         for alias, tree in _aliases(nodes):
@@ -131,13 +131,13 @@ _PLAIN: Final = Names()
 
 
 def shown_name(name: str) -> str:
-    """A column's name as the description under way reports it (`reporting`)."""
+    """Return a column's name as the description under way reports it (`reporting`)."""
     return (_CURRENT.get() or _PLAIN).shown(name)
 
 
 @contextlib.contextmanager
 def reporting(names: Names) -> Iterator[None]:
-    """Has names within the block reported so."""
+    """Report names within the block in this way."""
     token = _CURRENT.set(names)
     try:
         yield
@@ -146,7 +146,7 @@ def reporting(names: Names) -> Iterator[None]:
 
 
 def without_keys(name: str) -> str:
-    """A name, or a text with names in it, without what encryption functions are given beside the value. Idempotent."""
+    """Remove from a name or text the arguments of encryption functions beside the value. Idempotent."""
     parts: list[str] = []
     done = 0
     while found := _CIPHER.search(name, done):
@@ -165,7 +165,7 @@ def without_keys(name: str) -> str:
 
 
 def without_literals(name: str) -> str:
-    """A name without what may be a literal in it, if it has the shape of one that Spark has made. Idempotent."""
+    """Remove possible literals from a name, if it has the shape of one that Spark has made. Idempotent."""
     if _OF_A_COLUMN.fullmatch(name):
         return name
     if (pivot := _OF_A_PIVOT.fullmatch(name)) and name.partition("(")[0] not in _AGGREGATES:
@@ -179,7 +179,7 @@ def without_literals(name: str) -> str:
 
 
 def _arguments(name: str, start: int) -> tuple[list[str], int | None]:
-    """The arguments of the call whose bracket was opened here, and behind it; None: it isn't closed."""
+    """Return the arguments of the call whose bracket opens here, and the position behind it; None: it isn't closed."""
     arguments: list[str] = []
     depth, begin = 0, start
     for found in _DELIMITER.finditer(name, start):
@@ -208,7 +208,7 @@ def _pivoted(alias: str, pivot: str) -> str:
 
 
 def _aliases(nodes: Nodes) -> Iterator[tuple[str, Nodes]]:
-    """Each alias of a plan with the expression that it names, subqueries and all."""
+    """Yield each alias of a plan with the expression that it names, subqueries included."""
     waiting: list[Any] = [nodes]
     while waiting:
         value = waiting.pop()

@@ -1,4 +1,4 @@
-"""Partitions of a table or folder by the values of their columns, and what DDL does to some of them."""
+"""Partitions of a table or folder by the values of their columns, and changes of them by DDL."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class PartitionChange:
 
 
 def partition_path(partition: Partition) -> str:
-    """The folder as Spark names it: `day=2024-01-01/city=S%3At`; `key=__HIVE_DEFAULT_PARTITION__` of null."""
+    """Return a partition's folder as Spark names it: `day=2024-01-01/city=S%3At`; null is a reserved name."""
     return "/".join(f"{_escaped(name)}={_NULL if value is None else _escaped(value)}" for name, value in partition)
 
 
 def path_partition(path: str) -> Partition:
-    """The partition whose folder a path is: of `/data/flights/day=2024-01-01/city=S%3At`, two values; mostly none."""
+    """Parse a folder's path as a partition: of `/data/flights/day=2024-01-01/city=S%3At`, two values; mostly none."""
     found: list[tuple[str, str | None]] = []
     for folder in reversed(path.rstrip("/").split("/")):
         name, equals, value = folder.partition("=")
@@ -52,7 +52,7 @@ def path_partition(path: str) -> Partition:
 
 
 def partition_value(text: str | None) -> str | None:
-    """A value as Spark's catalogs write it, where null is a name like others, and an empty text is null."""
+    """Render a value as Spark's catalogs do, where null is a name like others, and an empty text is null."""
     return None if text in ("", _NULL) else text
 
 

@@ -12,7 +12,7 @@ from headwater_schemas.events import TransformationKind as Kind
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A column of an operator's output: Spark's expression id, name and type.
+    """Column of an operator's output: Spark's expression id, name and type.
 
     `branch`: of what a MERGE writes, the WHEN that sets the column: `WHEN MATCHED THEN UPDATE`.
     """
@@ -25,7 +25,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """The output of one operator.
+    """Output of one operator.
 
     Attributes:
         output: its attributes, in order; an id may appear twice.
@@ -55,20 +55,20 @@ class Relation:
         return replace(self, influences=self.influences.union(more))
 
     def ordered(self) -> list[Column]:
-        """The columns of the output, in order."""
+        """Return the columns of the output, in order."""
         return [self.columns[attribute.id] for attribute in self.output]
 
 
 def row_dependencies(
     rows: Iterable[DatasetRef], known: Iterable[Indirect], kind: Kind, text: str
 ) -> frozenset[Indirect]:
-    """Dependencies on the rows as such of the datasets that no influence in `known` is a field of."""
+    """Return row dependencies on the datasets without a field in any influence of `known`."""
     named = {influence.field.dataset for influence in known if isinstance(influence.field, Field)}
     return frozenset(Indirect(Field(dataset), kind, text=text) for dataset in rows if dataset not in named)
 
 
 def side_by_side(relations: Iterable[Relation], output: Iterable[Attribute] | None = None) -> Relation:
-    """Columns, rows and influences of several relations together (a join, before its condition)."""
+    """Join columns, rows and influences of several relations (a join, before its condition)."""
     items = list(relations)
     columns: dict[int, Column] = {}
     for item in items:

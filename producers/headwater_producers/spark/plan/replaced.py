@@ -1,4 +1,4 @@
-"""The condition by which an overwrite takes rows of its table away: `REPLACE WHERE`, `overwrite(…)`."""
+"""Replace condition: the condition that selects the rows an overwrite replaces, `REPLACE WHERE`, `overwrite(…)`."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ MAX_PATHS: Final = 100
 
 
 class ClusterIds(Protocol):
-    """The ids of Kafka clusters."""
+    """Lookup of Kafka clusters' ids."""
 
     def id_of(self, session: Any, servers: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
-        """The cluster's id; None where it isn't known. Never raises.
+        """Return the cluster's id; None where it isn't known. Never raises.
 
         Args:
             session: a `SparkSession`.

@@ -1,4 +1,4 @@
-"""Running an unmodified script with capture attached to every session that it makes.
+"""Runner of an unmodified script, with capture attached to every session that it makes.
 
     headwater run job.py ARGUMENTS                                            (settings from options, file, environment)
     spark-submit … "$(headwater run --bootstrap)" job.py ARGUMENTS

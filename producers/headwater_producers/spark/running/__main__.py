@@ -1,4 +1,4 @@
-"""The bootstrap: attach to what the script makes, and run the script.
+"""Bootstrap: attaches to the script's sessions, and runs the script.
 
 Exit statuses before the script runs: 2 for a command line or script that can't be read, 6 for wrong settings. What is
 found wrong when it makes its session: see `refusal`.
@@ -24,7 +24,7 @@ _BAD_INPUT = 2
 
 
 def main() -> None:
-    """Does what this process's command line asks for."""
+    """Run this process's command line."""
     try:
         request = parse(sys.argv[1:])
         source = Path(request.script).read_bytes()

@@ -10,12 +10,12 @@ USAGE: Final = "[--exit-on-wrong-settings] [--set name=value]… job.py [ARGUMEN
 
 
 class UsageError(ValueError):
-    """The command line can't be understood; the text has the reason."""
+    """Command line that can't be understood; the text has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One script to run.
+    """Request to run one script.
 
     Attributes:
         script: its path, as it was given.
@@ -32,7 +32,7 @@ class Request:
 
 
 def parse(arguments: Sequence[str]) -> Request:
-    """Reads our options up to the script; all that follows is the script's own.
+    """Parse our options up to the script; all later arguments are the script's own.
 
     Raises:
         UsageError: there is no script, or an option that isn't ours before it.

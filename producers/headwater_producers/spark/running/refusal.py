@@ -24,7 +24,7 @@ _PATIENT = {str(policy) for policy in EmissionPolicy if not policy.fails}
 
 
 def exit_status(error: Exception, session: Any, request: Request) -> int:
-    """With which status a script is ended; 0: it runs on.
+    """Return the status that a script is ended with; 0: it runs on.
 
     Args:
         error: what `attach` has raised.

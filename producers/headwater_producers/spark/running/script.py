@@ -1,4 +1,4 @@
-"""A script, run as `python job.py` would run it: `__main__`, `sys.argv`, `sys.path`, tracebacks, exit status.
+"""Script run as `python job.py` would run it: `__main__`, `sys.argv`, `sys.path`, tracebacks, exit status.
 
 Exceptions are left to the interpreter, so that exit status, `sys.exit` and Ctrl-C are its own. Only the frames below
 the script's are taken out of the traceback before it is printed.
@@ -17,7 +17,7 @@ from headwater_producers.spark.driver import shutdown
 
 
 def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
-    """Runs it; comes back when its last line has been executed. Raises what the script raises.
+    """Run a script; return after its last line. Raises the script's own errors.
 
     Args:
         script: its path, as it was given.
@@ -54,7 +54,7 @@ def _execute(code: CodeType, names: dict[str, Any]) -> None:
 
 
 def without_our_frames(hook: Callable[..., object]) -> Callable[..., None]:
-    """The excepthook, given a traceback that begins with the script."""
+    """Call the excepthook with a traceback that begins with the script."""
 
     def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         shown = trace

@@ -29,7 +29,7 @@ _REMEMBERED: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Consecutive micro-batches.
+    """Gap of consecutive micro-batches.
 
     Attributes:
         query_id: Spark's id of their query.
@@ -47,7 +47,7 @@ class Gap:
     noticed_at: datetime
 
     def __str__(self) -> str:
-        """In a sentence."""
+        """Describe the gap in a sentence."""
         query = f"query {self.name or self.query_id}"
         batches = f"micro-{batches_text(self.first, self.last)}"
         if self.emitted is Emitted.NEVER:
@@ -59,7 +59,7 @@ class Gap:
 
 
 class Gaps:
-    """All gaps that an application's capture has met. Written by the worker, read by any thread.
+    """Gaps of an application's capture. Written by the worker, read by any thread.
 
     Args:
         metrics: which count them too.
@@ -70,25 +70,25 @@ class Gaps:
         self._found: deque[Gap] = deque(maxlen=_REMEMBERED)
 
     def add(self, gap: Gap) -> None:
-        """One more: logged, counted, remembered."""
+        """Log, count and remember a gap."""
         logger.warning("lineage capture: %s", gap)
         self._metrics.gaps[gap.emitted].inc(gap.last + 1 - gap.first)
         self._found.append(gap)
 
     @property
     def found(self) -> tuple[Gap, ...]:
-        """The latest, in the order in which they were met."""
+        """Latest gaps, in order of discovery."""
         return tuple(self._found)
 
 
 def gaps_facet(gaps: Iterable[Gap], producer: str) -> str:
-    """The facet's JSON."""
+    """Return the facet of gaps, as JSON."""
     rows = [{"first": gap.first, "last": gap.last, "emitted": gap.emitted.value} for gap in gaps]
     return json.dumps({"_producer": producer, "gaps": rows})
 
 
 def spans(batches: Iterable[int]) -> list[tuple[int, int]]:
-    """First and last of each run of consecutive ids: 9, 3, 4 ⇒ (3, 4), (9, 9)."""
+    """Return first and last of each run of consecutive ids: 9, 3, 4 ⇒ (3, 4), (9, 9)."""
     ids = sorted(set(batches))
     breaks = [index for index, (one, other) in enumerate(pairwise(ids), start=1) if other != one + 1]
     return [(ids[start], ids[end - 1]) for start, end in pairwise([0, *breaks, len(ids)])] if ids else []

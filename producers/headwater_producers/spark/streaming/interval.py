@@ -1,4 +1,4 @@
-"""One executed micro-batch as an entry of an interval.
+"""Interval entries: one for each executed micro-batch.
 
 Its progress, and what isn't in it: from the checkpoint, the sink's log and the writes inside foreachBatch.
 """
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class SinkCommits:
-    """The log of one query's sink, which has what a micro-batch wrote: EXACT, also after a new start of the query.
+    """Commits in the log of one query's sink: EXACT positions, also after a new start of the query.
 
     | sink | its log | a micro-batch's entry |
     |---|---|---|
@@ -49,7 +49,7 @@ class SinkCommits:
         self._log = REGISTRY.stream_log(StreamSink(description=sink, files=files)) or log
 
     def use(self, output: PlanOutput, batch_id: int, rows: int | None) -> DatasetUse:
-        """A micro-batch's use of the one dataset that the sink writes; without a position where its log can't be read.
+        """Return a micro-batch's use of the sink's one dataset; without a position where its log can't be read.
 
         Args:
             output: the dataset.
@@ -91,7 +91,7 @@ class SinkCommits:
 
 
 def sink_at(files: TextFiles, path: str) -> str:
-    """The description of a sink that writes to `path`, by the log there; empty where that can't be read."""
+    """Return the description of a sink that writes to `path`, by the log there; empty where that can't be read."""
     try:
         return REGISTRY.sink_at(path, files) or ""
     except Exception:
@@ -130,7 +130,7 @@ def interval_entry(
     *,
     read_often: bool = False,
 ) -> IntervalEntry:
-    """Puts an entry together.
+    """Build the entry of a micro-batch.
 
     Only streaming sources are inputs of a micro-batch. Tables that are joined in belong to the run: a reconstruction
     from the checkpoint could not know them, and would get another event id for the same batch.
@@ -183,7 +183,7 @@ def _by_source(inputs: Iterable[PlanInput]) -> dict[int, list[PlanInput]]:
 
 
 def source_offsets(progress: Progress, inputs: Iterable[PlanInput]) -> list[SourceOffsets]:
-    """The sources of a micro-batch, as connectors are asked about them; `inputs` are of the query's plan."""
+    """Build connectors' questions about the sources of a micro-batch; `inputs` are of the query's plan."""
     by_source = _by_source(inputs)
     found: list[SourceOffsets] = []
     for index, source in enumerate(progress.sources):
@@ -255,7 +255,7 @@ def _json(offset: Any) -> str | None:
 
 
 def _distinct(uses: list[DatasetUse]) -> tuple[DatasetUse, ...]:
-    """Each use once, by dataset. Two sources that read one topic at their own pace are two uses: both are true."""
+    """Remove duplicate uses. Two sources that read one topic at their own pace are two uses: both are true."""
     by_position: dict[tuple[DatasetRef, Position | None], DatasetUse] = {}
     for use in uses:
         by_position.setdefault((use.dataset, use.position), use)
@@ -271,7 +271,7 @@ def micro_batch_facts(
     commits: SinkCommits,
     observed: ObservedTopics,
 ) -> MicroBatchFacts:
-    """Reads a few small files of the checkpoint and the sink: two at most, for most micro-batches none.
+    """Read a few small files of the checkpoint and the sink: two at most, for most micro-batches none.
 
     Args:
         progress: of the micro-batch.

@@ -20,7 +20,7 @@ _LIMIT: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """One micro-batch of a streaming query, as a start of it runs it.
+    """Micro-batch of a streaming query, in one run of it.
 
     Attributes:
         query_id, batch_id: which.
@@ -34,7 +34,7 @@ class MicroBatch:
 
 @dataclass(frozen=True, slots=True)
 class PlanKey:
-    """The identity of one query plan among all of the application.
+    """Key of one query plan among all of the application.
 
     Attributes:
         session: id of the session that it was made in.
@@ -48,7 +48,7 @@ class PlanKey:
 
 
 class BatchLinks:
-    """The foreachBatch calls seen so far, and the RDDs that hold rows of their frames."""
+    """Links from foreachBatch calls, and from the RDDs that hold rows of their frames, to micro-batches."""
 
     def __init__(self) -> None:
         self._calls: OrderedDict[int, tuple[PlanKey, MicroBatch]] = OrderedDict()
@@ -58,7 +58,7 @@ class BatchLinks:
         return bool(self._calls)
 
     def called(self, frame: PlanKey, batch: MicroBatch) -> None:
-        """A foreachBatch function is called with `frame`."""
+        """Record the call of a foreachBatch function with `frame`."""
         self._calls[frame.number] = (frame, batch)
         if len(self._calls) > _LIMIT:
             self._calls.popitem(last=False)
@@ -66,22 +66,22 @@ class BatchLinks:
             self.kept(rdd, batch)
 
     def kept(self, rdd: int, batch: MicroBatch) -> None:
-        """An RDD has rows of a micro-batch's frame: the frame's own, or one that was made of it."""
+        """Record that an RDD has rows of a micro-batch's frame: the frame's own, or one that was made of it."""
         self._rdds[rdd] = batch
         if len(self._rdds) > _LIMIT:
             self._rdds.popitem(last=False)
 
     def owner(self, write: PlanKey) -> MicroBatch | None:
-        """The micro-batch that `write` belongs to; None for one that its plan doesn't tie to any."""
+        """Return the micro-batch that `write` belongs to; None for a write that its plan doesn't tie to any."""
         return self.made_of(write.rdds) or self._last_call(write)
 
     def made_of(self, rdds: Iterable[int]) -> MicroBatch | None:
-        """The micro-batch that has one of these RDDs. Of several, as where frames were gathered, the latest."""
+        """Return the latest micro-batch that has one of these RDDs; there are several where frames were gathered."""
         known = [rdd for rdd in rdds if rdd in self._rdds]
         return self._rdds[max(known)] if known else None
 
     def call(self, query_id: str, batch_id: int, run_id: str | None = None) -> MicroBatch | None:
-        """The micro-batch of a call, by its ids from Spark or the caller; None where none was seen.
+        """Return the micro-batch of a call, by its ids from Spark or the caller; None where none was seen.
 
         Args:
             query_id: Spark's.

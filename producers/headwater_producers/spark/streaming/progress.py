@@ -26,7 +26,7 @@ STATE_FACET: Final = "headwater_state"
 
 @dataclass(frozen=True, slots=True)
 class StateOperator:
-    """One stateful operator after one micro-batch. Numbers are None where Spark doesn't report them.
+    """Stateful operator after one micro-batch. Numbers are None where Spark doesn't report them.
 
     Attributes:
         name: Spark's: `stateStoreSave`, `dedupe`, `symmetricHashJoin`.
@@ -41,7 +41,7 @@ class StateOperator:
 
     @classmethod
     def of(cls, progress: dict[str, Any]) -> StateOperator:
-        """From one of a progress' `stateOperators`."""
+        """Parse one of a progress' `stateOperators`."""
         return cls(
             name=str(progress.get("operatorName") or ""),
             rows=progress.get("numRowsTotal"),
@@ -51,13 +51,13 @@ class StateOperator:
 
 
 def total(counts: Iterable[int | None]) -> int | None:
-    """The sum of those that are known; None where none is."""
+    """Return the sum of the known numbers; None where none is."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 
 class StateTally:
-    """The operators of one run, over its micro-batches. They are distinguished by their position in its plan."""
+    """Totals of one run's stateful operators over its micro-batches, by their position in its plan."""
 
     def __init__(self) -> None:
         self._operators: list[StateOperator] = []
@@ -67,7 +67,7 @@ class StateTally:
         return bool(self._operators)
 
     def add(self, operators: Sequence[StateOperator]) -> None:
-        """Adds the operators of a micro-batch, each micro-batch once."""
+        """Add the operators of a micro-batch, each micro-batch once."""
         if not operators:
             return
         before = [each.name for each in self._operators]
@@ -85,11 +85,11 @@ class StateTally:
 
     @property
     def dropped_late(self) -> int | None:
-        """Rows that all of them have dropped."""
+        """Number of late rows that all operators have dropped."""
         return total(each.dropped_late for each in self._operators)
 
     def facet(self, producer: str) -> str:
-        """The facet's JSON."""
+        """Return the facet of the state, as JSON."""
         rows = [
             {
                 "operatorName": each.name,
@@ -112,9 +112,9 @@ _NO_WATERMARK: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceProgress:
-    """One source in one micro-batch. Offsets are the source's own JSON, parsed; None where Spark has none yet.
+    """Progress of one source in one micro-batch.
 
-    `latest` is where the source ended when the micro-batch was planned, of sources that tell.
+    Offsets are the source's own JSON, parsed; None where Spark has none yet.
     """
 
     description: str
@@ -126,7 +126,7 @@ class SourceProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """One trigger.
+    """Progress of one trigger.
 
     Attributes:
         query_id, run_id, name: of the query.
@@ -162,27 +162,27 @@ class Progress:
 
     @property
     def rows_dropped_late(self) -> int | None:
-        """Over all stateful operators; None without any."""
+        """Late rows dropped by all stateful operators; None without any."""
         return total(each.dropped_late for each in self.operators)
 
     @property
     def state_rows(self) -> int | None:
-        """Over all stateful operators; None without any."""
+        """Rows in the state of all stateful operators; None without any."""
         return total(each.rows for each in self.operators)
 
     @property
     def state_bytes(self) -> int | None:
-        """Over all stateful operators; None without any."""
+        """Bytes of the state of all stateful operators; None without any."""
         return total(each.bytes for each in self.operators)
 
     def topics(self) -> dict[int, frozenset[str]]:
-        """The topics of each source that has any, by its index."""
+        """Return the topics of each source with any, by its index."""
         read = ((index, REGISTRY.subscribed(source.end)) for index, source in enumerate(self.sources))
         return {index: topics for index, topics in read if topics is not None}
 
 
 def parse_progress(text: str) -> Progress:
-    """Reads a progress: alone, or as `QueryProgressEvent.json` has it, which is one round trip to the JVM.
+    """Parse a progress: alone, or as `QueryProgressEvent.json` has it, which is one round trip to the JVM.
 
     Raises:
         ValueError: not a progress: no JSON, or without ids and a time.
@@ -228,7 +228,7 @@ def _source(data: dict[str, Any]) -> SourceProgress:
 def observed_quality(
     observed: Mapping[str, Mapping[str, Any] | None], dataset: DatasetRef | None = None
 ) -> Iterator[QualityResult]:
-    """`df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
+    """Read checks: `df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
 
     A number beside it called `has_id_value` is what was measured. Other numbers assert nothing.
 
@@ -245,7 +245,7 @@ def observed_quality(
 
 
 def _offset(value: Any) -> Any:
-    """Spark embeds an offset's JSON as it is, or as a string where it doesn't look like JSON."""
+    """Parse an offset: Spark embeds its JSON as it is, or as a string where it doesn't look like JSON."""
     if not isinstance(value, str):
         return value
     try:

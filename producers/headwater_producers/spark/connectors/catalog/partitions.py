@@ -33,9 +33,7 @@ def specification(spec: Any, columns: Iterable[str] = ()) -> Partition:
 
 
 def written_partition(named: Partition, partition_columns: Iterable[str], command: JvmCommand) -> Partition:
-    """Return the target partition of a write: values in the statement, or a column's one literal in its query.
-
-    """
+    """Return the target partition of a write: values in the statement, or one literal per column in its query."""
     values = dict(named)
     found: list[tuple[str, str | None]] = []
     for name in partition_columns:

@@ -1,4 +1,4 @@
-"""Files that Spark reads and writes itself, as folders or as tables of its own catalog."""
+"""Connector of files that Spark reads and writes itself, as folders or as tables of its own catalog."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _LISTINGS: Final = frozenset({"InMemoryFileIndex", "CatalogFileIndex", "Metadata
 
 
 class Files(Connector):
-    """Folders of files, and tables of Spark's own catalog that are such folders."""
+    """Connector of folders of files, and of tables of Spark's own catalog in such folders."""
 
     classes = frozenset({SINK, _RELATION, SOURCE, _UNSTARTED, _STREAM, _INSERT, *_LISTINGS})
     offset = frozenset({"logOffset"})
@@ -122,7 +122,7 @@ class Files(Connector):
 
 
 def _folder(source: CheckpointSource, path: str | None) -> DatasetRef:
-    """The deepest known folder that a file is in."""
+    """Return the deepest known folder that holds a file."""
     if path is None:
         raise UnknownOriginError(source.index, "files, none of them taken yet", source.known)
     # Spark logs what a file source takes percent-encoded (`SparkPath.urlEncoded`).
@@ -149,7 +149,7 @@ def _streamed(leaf: JvmLeaf, path: str) -> Leaf:
 
 
 def _insert(command: JvmCommand) -> Written:
-    """A batch write of files to a folder, which may be a table's."""
+    """Describe a batch write of files to a folder, which may be a table's."""
     plan = command.plan
     table = option(plan.catalogTable())
     file_format = format_name(plan.fileFormat())
@@ -170,7 +170,7 @@ def _insert(command: JvmCommand) -> Written:
 
 
 def _sink(command: JvmCommand) -> Written:
-    """A streaming query's sink."""
+    """Describe a streaming query's write to files."""
     sink = command.subject
     # FileSink[file:/data/flights]
     path = str(sink.toString()).partition("[")[2].removesuffix("]")
@@ -207,7 +207,7 @@ def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned
 
 
 def _as_run(execution: Any) -> Any | None:
-    """The command of an executed plan: it holds what it has read from the session, which may have changed since.
+    """Return the executed plan's command: it holds the session's settings of its start, which may have changed since.
 
     Not of one that runs: it reads the session's settings when it is first asked, and would read our thread's.
     """

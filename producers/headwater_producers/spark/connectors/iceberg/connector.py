@@ -1,4 +1,4 @@
-"""Apache Iceberg: what each question about its tables is answered with.
+"""Iceberg connector: answers to each question about its tables.
 
 A streaming offset is
 
@@ -86,10 +86,10 @@ _SELECTOR: Final = re.compile(r"(?P<table>.+)\.(branch|tag|snapshot_id|at_timest
 
 
 class IcebergTable(V2Table):
-    """A JVM `SparkTable`."""
+    """Iceberg table: a JVM `SparkTable`."""
 
     def own_name(self, name: str) -> str:
-        """Without what Iceberg lets it end in: `db.flights.branch_audit`, `db.flights.snapshot_id_7`."""
+        """Return the name without a branch or snapshot: of `db.flights.branch_audit`, `db.flights.snapshot_id_7`."""
         found = _SELECTOR.fullmatch(name)
         if found is None:
             return name
@@ -113,7 +113,7 @@ class IcebergTable(V2Table):
 
 
 class Iceberg(Connector):
-    """Tables of Apache Iceberg."""
+    """Connector of Apache Iceberg's tables."""
 
     classes = frozenset({TABLE, _STAGED, *_SCANS, *_ALTERS})
     offset = _OFFSET
@@ -196,7 +196,7 @@ class Iceberg(Connector):
 
 
 def iceberg_table(context: Context, table: Any) -> CatalogEntry:
-    """An Iceberg table by what it knows of itself: a stream's plan doesn't name it."""
+    """Name an Iceberg table by its own metadata: a stream's plan doesn't name it."""
     catalog, _, name = str(table.name()).partition(".")
     names = iceberg_catalog(context, catalog)
     found = context.table(name, str(table.table().location()), catalog=catalog, names=names)

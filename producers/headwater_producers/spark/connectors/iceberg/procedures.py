@@ -1,4 +1,4 @@
-"""Snapshots that Iceberg's procedures (`CALL …`) have made: no listener receives those while they run.
+"""Snapshots made by Iceberg's procedures (`CALL …`), which no listener receives while they run.
 
 Each snapshot that Spark makes bears the application's id, `app-id`; those of writes bear it a second time, as
 `spark.app.id`, and those of procedures don't. So wherever a table is met, or looked at again, it shows what procedures
@@ -29,7 +29,7 @@ _MAX_SNAPSHOTS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ProcedureSnapshot:
-    """One snapshot that a procedure has made.
+    """Snapshot that a procedure has made.
 
     Attributes:
         table: the JVM's `SparkTable`.
@@ -48,7 +48,7 @@ class ProcedureSnapshot:
 
 
 class ProcedureSnapshots:
-    """Finds each once.
+    """Finder of procedures' snapshots, each found once.
 
     Args:
         application: Spark's id of it.

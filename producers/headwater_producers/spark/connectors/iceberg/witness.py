@@ -40,7 +40,7 @@ class CurrentMetadata(Protocol):
     """Lookup of tables' current metadata in catalogs."""
 
     def of(self, target: WriteTarget) -> dict[str, Any] | None:
-        """A table's metadata; None where no catalog has it."""
+        """Return a table's metadata; None where no catalog has it."""
 
 
 def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadata | None) -> WriteOutcome:
@@ -101,7 +101,7 @@ def left_in_metadata(metadata: dict[str, Any], write: LeftWrite) -> WriteOutcome
 def _published(
     metadata: dict[str, Any], snapshots: dict[int, dict[str, Any]], since: int
 ) -> tuple[list[dict[str, Any]], bool]:
-    """The snapshots that a branch leads to and that are younger than a time; and whether none of these has expired."""
+    """Return the snapshots younger than a time that a branch leads to, and True if none of these has expired."""
     heads = {int(ref["snapshot-id"]) for ref in metadata.get("refs", {}).values() if ref.get("type") == "branch"}
     if (current := metadata.get("current-snapshot-id")) not in (None, -1):
         heads.add(int(current))

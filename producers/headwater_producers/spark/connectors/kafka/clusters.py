@@ -1,4 +1,4 @@
-"""The ids of Kafka clusters, as their brokers report them.
+"""Ids of Kafka clusters, as their brokers report them.
 
 `KafkaClusters` asks with Kafka's own client for Java, which the job's connector brings, because it alone understands
 every way to connect that the connector does: login modules, callbacks, Java's key stores.
@@ -22,7 +22,7 @@ ASK_AGAIN_SECONDS: Final = 300.0
 
 
 class KafkaClusters:
-    """Asks brokers for their cluster's id, on the thread that describes plans; what they answer is kept. Never raises.
+    """Cache of cluster ids, asked from brokers on the thread that describes plans. Never raises.
 
     Brokers that can't be asked within ASK_SECONDS leave the id unknown, and the dataset its name by brokers alone.
     """
@@ -32,7 +32,7 @@ class KafkaClusters:
         self._not_before: dict[str, float] = {}
 
     def id_of(self, session: Any, servers: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
-        """The cluster's id; None where it isn't known.
+        """Return the cluster's id; None where it isn't known.
 
         Args:
             session: of Spark, whose JVM asks.

@@ -1,4 +1,4 @@
-"""Apache Kafka: what each question about topics is answered with, and its offsets as Spark writes them.
+"""Kafka connector: answers to each question about topics, and offsets as Spark writes them.
 
 An offset is `{"topic": {"partition": next offset to read}}`: the last batch's end is the next batch's start. Where a
 source began is in a checkpoint's `sources/<i>/0`, with a zero byte in front for the sake of old Sparks.
@@ -34,7 +34,7 @@ _CLUSTER: Final = "kafka://"
 
 
 class Kafka(Connector):
-    """Topics."""
+    """Connector of Kafka topics."""
 
     classes = frozenset({_V1, _WRITE, _SCAN, "KafkaSourceProvider", "KafkaTable"})
     # By the plan: a source of one's own may have offsets of the same shape.
@@ -107,7 +107,7 @@ def _scanned(partitions: Iterable[Any]) -> Scanned:
 
 
 def _joined(ranges: list[OffsetRange]) -> tuple[OffsetRange, ...]:
-    """One range a partition: `minPartitions` reads a partition in several pieces, next to each other."""
+    """Join adjacent ranges of a partition: `minPartitions` reads a partition in several pieces."""
     whole: dict[int, OffsetRange] = {}
     for each in sorted(ranges):
         first = whole.get(each.partition, each)
@@ -127,7 +127,7 @@ class TopicRanges:
 
 
 def kafka_offsets(value: Any) -> KafkaOffsets | None:
-    """Reads an offset.
+    """Parse an offset of Spark's Kafka source.
 
     Returns:
         Next offsets by topic and partition; None where `value` is no Kafka offset.
@@ -146,7 +146,7 @@ def kafka_offsets(value: Any) -> KafkaOffsets | None:
 def kafka_ranges(
     start: KafkaOffsets | None, end: KafkaOffsets, first: Mapping[str, Mapping[int, int]] | None = None
 ) -> dict[str, TopicRanges]:
-    """The ranges read by a micro-batch, by topic.
+    """Return the ranges that a micro-batch read, by topic.
 
     A partition that `end` has and `start` hasn't is new in this batch. Spark reads it from its earliest offset, which
     isn't in the progress: 0 is taken, and the topic's certainty is INFERRED. A partition that only `start` has is gone,
@@ -205,7 +205,7 @@ def is_of_pattern(description: str) -> bool:
 
 
 def topics_read(progress: Mapping[str, Any] | None) -> dict[int, Collection[str]]:
-    """The topics of each Kafka source of a progress, Spark's JSON of it, by its index; None: there is none yet."""
+    """Return the topics of each Kafka source, by its index in a progress (Spark's JSON); None: no progress yet."""
     found: dict[int, Collection[str]] = {}
     for index, source in enumerate(progress["sources"] if progress else ()):
         if str(source["description"]).startswith("KafkaV2["):
@@ -215,14 +215,14 @@ def topics_read(progress: Mapping[str, Any] | None) -> dict[int, Collection[str]
 
 
 def _may_be_kafka(known: Sequence[DatasetRef], given: str | None) -> bool:
-    """A source of one's own may have offsets of the same shape; it reads nothing of Kafka's."""
+    """Return True if a source may be Kafka's: a user's own source may have offsets of the same shape."""
     if given is not None:
         return given.startswith(_CLUSTER)
     return not known or any(each.namespace.startswith(_CLUSTER) for each in known)
 
 
 def _topic(topic: str, source: CheckpointSource) -> DatasetRef:
-    """A topic on the cluster that is stated or known."""
+    """Return a topic on the cluster that is stated or known."""
     if source.given is not None:
         return DatasetRef(source.given.rstrip("/"), topic)
     on_kafka = [each for each in source.known if each.namespace.startswith(_CLUSTER)]

@@ -57,7 +57,7 @@ class BatchTimes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TopicState:
-    """A topic at one time.
+    """State of a topic at one time.
 
     Attributes:
         topic_id: Kafka's id of this incarnation; None where the broker has none.
@@ -70,22 +70,22 @@ class TopicState:
 
 @dataclass(frozen=True, slots=True)
 class AskedTopic:
-    """A topic that is asked for, with its end offsets or without."""
+    """Topic to be asked about, with its end offsets or without."""
 
     topic: PlanInput | PlanOutput
     offsets: bool
 
 
 class TopicStates(Protocol):
-    """Asks clusters for their topics' states."""
+    """Client that asks clusters for their topics' states."""
 
     def states(self, asked: Sequence[AskedTopic]) -> list[TopicState | None]:
-        """Each topic as it is now; None for one that can't be read quickly. Never raises."""
+        """Return the state of each topic now; None for one that can't be read quickly. Never raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One answer: the state that a topic had at some time between question and answer."""
+    """Observed state of a topic, at some time between question and answer."""
 
     asked_at: datetime
     answered_at: datetime
@@ -93,7 +93,7 @@ class Observation:
 
 
 class ObservedTopics:
-    """The states of all topics that an application reads and writes. The worker's alone.
+    """Observed states of all topics that an application reads and writes. For the worker's thread alone.
 
     Args:
         topics: asks.
@@ -115,7 +115,7 @@ class ObservedTopics:
         self._seen: dict[tuple[DatasetRef, bool], deque[Observation]] = {}
 
     def observe(self, topics: Iterable[PlanInput | PlanOutput], since: datetime | None = None) -> None:
-        """Asks for the topics among these inputs and outputs, not before `since`, unless it was done after it."""
+        """Ask about the topics among these inputs and outputs, at `since` or later, unless that was done already."""
         asked: dict[DatasetRef, PlanInput | PlanOutput] = {}
         for each in topics:
             # One that is read and written is asked as what is written: with its end offsets.
@@ -151,7 +151,7 @@ class ObservedTopics:
         return answers
 
     def _after(self, since: datetime | None) -> datetime:
-        """The time, at `since` or later. A progress can arrive before the end that it reports: that is rounded up."""
+        """Return the time, at `since` or later: a progress rounds its end up, and can arrive before it."""
         now = self._now()
         if since is not None and timedelta() < since - now <= _ROUNDED:
             self._pause((since - now).total_seconds())
@@ -210,7 +210,7 @@ class ObservedTopics:
 
 
 def _around(seen: Collection[Observation], progress: BatchTimes) -> tuple[TopicState, TopicState] | None:
-    """The last state before anything was read or written, and the first after all was."""
+    """Return the last state before any read or write, and the first after all of them."""
     began, ended = writing_began(progress), writing_ended(progress)
     before = [each for each in seen if each.answered_at <= began]
     after = [each for each in seen if each.asked_at >= ended]
@@ -230,7 +230,7 @@ def _with_ranges(use: DatasetUse, ranges: tuple[OffsetRange, ...], topic_id: str
 
 
 def counted(uses: tuple[DatasetUse, ...], rows: int) -> tuple[DatasetUse, ...]:
-    """The ranges that a micro-batch's `rows` fill: each row has an offset of its own, and all of them are within.
+    """Mark the ranges as exact where a micro-batch's `rows` fill them: each row has an offset of its own.
 
     One offset more, of another writer, of a task that was run again or of a transaction's end, and it isn't known
     which: they stay upper bounds.
@@ -253,17 +253,17 @@ def counted(uses: tuple[DatasetUse, ...], rows: int) -> tuple[DatasetUse, ...]:
 
 
 def writing_began(progress: BatchTimes) -> datetime:
-    """A time at which the micro-batch had written nothing yet: its trigger's start, and what Spark did before."""
+    """Return a time before the micro-batch's first write: its trigger's start, plus the duration of earlier steps."""
     return progress.started_at + timedelta(milliseconds=progress.before_write_ms)
 
 
 def writing_ended(progress: BatchTimes) -> datetime:
-    """A time at which all was written."""
+    """Return a time after the micro-batch's last write."""
     return progress.started_at + timedelta(milliseconds=progress.duration_ms or 0) + _ROUNDED
 
 
 def _between(before: Mapping[int, int], after: Mapping[int, int]) -> tuple[OffsetRange, ...] | None:
-    """From one answer to a later one; None where the topic isn't the same any more: it was made anew in between."""
+    """Return the ranges from one answer to a later one; None where the topic was recreated in between."""
     if not before.keys() <= after.keys() or any(after[partition] < end for partition, end in before.items()):
         return None
     # A partition that is new has its records from 0 on.

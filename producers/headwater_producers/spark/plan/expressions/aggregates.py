@@ -32,7 +32,7 @@ COUNTS = "Count CountIf HyperLogLogPlusPlus HllSketchAgg CountMinSketchAgg RegrC
 
 
 def aggregate_expression(call: Call) -> Column:
-    """The frame around an aggregate function, with its FILTER: `sum(x) FILTER (WHERE y)`."""
+    """Read the frame around an aggregate function, with its FILTER: `sum(x) FILTER (WHERE y)`."""
     function, *conditions = call.arguments
     by = influences(conditions, Kind.FILTER_DEPENDENCY)
     distinct = bool(call.node.get("isDistinct"))
@@ -42,7 +42,7 @@ def aggregate_expression(call: Call) -> Column:
 
 
 def aggregate(call: Call) -> Column:
-    """A function of many rows. Over constants (`count(*)`, `sum(1)`) it is one of the rows themselves."""
+    """Read a function of many rows. Over constants (`count(*)`, `sum(1)`) it is one of the rows themselves."""
     return _aggregate(call, masking=False)
 
 
@@ -63,7 +63,7 @@ def _rows(call: Call, kind: Kind, *, masking: bool = False) -> frozenset[Direct]
 
 
 def collected(call: Call) -> Column:
-    """`collect_list(x)`, and what `freqItems` makes: an array whose elements are the values; in a set, each once."""
+    """Read `collect_list(x)` and `freqItems`: an array whose elements are the values; in a set, each once."""
     value = call.arguments[0]
     element = stepped(value, Kind.AGGREGATE)
     if call.node.name == "CollectSet":
@@ -77,20 +77,20 @@ def collected(call: Call) -> Column:
 
 
 def one_of(call: Call) -> Column:
-    """`first(x)`, `max_by(x, y)`: the value of one row, which `y` picks."""
+    """Read `first(x)`, `max_by(x, y)`: the value of one row, which `y` picks."""
     value, *order = call.arguments
     return influenced(stepped(value, Kind.AGGREGATE, call.text), influences(order, Kind.CONDITIONAL))
 
 
 def row_apart(call: Call) -> Column:
-    """`lag(x, 1, y)`, `nth_value(x, 2)`: the value of another row, `y` where there is none."""
+    """Read `lag(x, 1, y)`, `nth_value(x, 2)`: the value of another row, `y` where there is none."""
     value, _, *default = call.arguments
     values = [value, *(column for column in default if column.direct != CONSTANT)]
     return stepped(merge(values, call.text), Kind.DERIVE, call.text)
 
 
 def extreme(call: Call) -> Column:
-    """`max(x)`: the value of one row; parts of a struct or an array are those of the row whose value it is."""
+    """Read `max(x)`: the value of one row; parts of a struct or an array are those of the row whose value it is."""
     value = call.arguments[0]
     if not any(True for _ in value.sources):
         return aggregate(call)
@@ -98,19 +98,19 @@ def extreme(call: Call) -> Column:
 
 
 def listed(call: Call) -> Column:
-    """`listagg(x, ',') WITHIN GROUP (ORDER BY y)`."""
+    """Read `listagg(x, ',') WITHIN GROUP (ORDER BY y)`."""
     value, delimiter, *order = call.arguments
     result = call.step(Kind.AGGREGATE, [value, delimiter])
     return replace(result, indirect=result.indirect | influences(order, Kind.SORT_DEPENDENCY))
 
 
 def rank(call: Call) -> Column:
-    """A number that comes from the order of rows alone; what orders them is in the window."""
+    """Read a rank, which comes from the order of rows alone; the window has the ordering columns."""
     return Column(text=f"{function_name(call.node.name)}()")
 
 
 def window(call: Call) -> Column:
-    """`function OVER (PARTITION BY … ORDER BY …)`."""
+    """Read `function OVER (PARTITION BY … ORDER BY …)`."""
     function, specification = call.arguments
     if not function.direct and not specification.indirect:
         # A row's number among all: nothing orders or parts them.
@@ -120,7 +120,7 @@ def window(call: Call) -> Column:
 
 
 def window_specification(call: Call) -> Column:
-    """Partition and order: influences of this one column, each by way of its clause."""
+    """Read partition and order: influences of this one column, each by way of its clause."""
     *keys, bounds = call.arguments
     parted = len(call.node.get("partitionSpec") or ())
     clauses = {"partition by": keys[:parted], "order by": keys[parted:]}
@@ -135,7 +135,7 @@ def window_specification(call: Call) -> Column:
 
 
 def frame(call: Call) -> Column:
-    """`ROWS BETWEEN …`: no columns, and no text where it is one that Spark would choose by itself."""
+    """Read `ROWS BETWEEN …`: no columns, and no text where it is Spark's default."""
     kind = "rows" if call.node.object_name("frameType") == "RowFrame" else "range"
     bounds = [_bound_text(argument.text) for argument in call.arguments]
     usual = bounds[:1] == ["unbounded preceding"] and bounds[1] in ("current row", "unbounded following")
@@ -152,7 +152,7 @@ def _bound_text(text: str) -> str:
 
 
 def frame_bound(call: Call) -> Column:
-    """`UNBOUNDED PRECEDING`, `CURRENT ROW`."""
+    """Read `UNBOUNDED PRECEDING`, `CURRENT ROW`."""
     return Column(CONSTANT, text=function_name(call.node.name).replace("_", " "))
 
 

@@ -34,7 +34,7 @@ class Scope:
     literals: Literals = Literals.SHOWN
 
     def find(self, attribute: int | None) -> Column | None:
-        """The attribute's column, here or further out."""
+        """Return the attribute's column, in this scope or an outer one."""
         scope: Scope | None = self
         while scope is not None:
             if attribute is not None and attribute in scope.columns:
@@ -45,7 +45,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One expression over its arguments."""
+    """Expression with the columns of its arguments."""
 
     node: Node
     arguments: tuple[Column, ...]
@@ -53,11 +53,11 @@ class Call:
 
     @property
     def text(self) -> str:
-        """The expression's text."""
+        """Text of the expression."""
         return expression_text(self.node, self.arguments)
 
     def step(self, kind: Kind, arguments: Iterable[Column] | None = None, *, masking: bool = False) -> Column:
-        """The column of a value computed from the arguments (or these of them) in one step of `kind`."""
+        """Return the column of a value computed from the arguments (or these of them) in one step of `kind`."""
         return combine(self.arguments if arguments is None else arguments, kind, self.text, masking=masking)
 
 
@@ -65,5 +65,5 @@ Rule = Callable[[Call], Column]
 
 
 def rules(rule: Rule, names: str) -> dict[str, Rule]:
-    """A rule for each of the classes in `names`, which blanks separate."""
+    """Make a table with a rule for each of the classes in `names`, separated by blanks."""
     return dict.fromkeys(names.split(), rule)

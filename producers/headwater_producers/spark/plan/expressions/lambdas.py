@@ -44,7 +44,7 @@ _NATURAL_ORDER = "(left, right) -> if(((left is null) and (right is null))"
 
 
 def variable(call: Call) -> Column:
-    """A parameter of a lambda."""
+    """Read a parameter of a lambda."""
     number = expression_id(call.node.fields)
     # `x_1`: Spark numbers them from the start of the driver.
     name = str(call.node.get("name")).rsplit("_", 1)[0]
@@ -55,7 +55,7 @@ def variable(call: Call) -> Column:
 
 
 def lambda_function(call: Call) -> Column:
-    """`(x, i) -> body`."""
+    """Read `(x, i) -> body`."""
     body, *parameters = call.arguments
     names = ", ".join(p.text for p in parameters)
     return replace(
@@ -66,7 +66,7 @@ def lambda_function(call: Call) -> Column:
 
 
 def transform(call: Call) -> Column:
-    """`transform(array, x -> …)`: the elements are the lambda's."""
+    """Read `transform(array, x -> …)`: the elements are the lambda's."""
     array, function = call.arguments
     length = length_of([array])
     body = influenced(_bound(function, [part(array, ELEMENT)]), length.indirect)
@@ -74,7 +74,7 @@ def transform(call: Call) -> Column:
 
 
 def filter_elements(call: Call) -> Column:
-    """`filter(array, x -> …)`: some of the elements."""
+    """Read `filter(array, x -> …)`: some of the elements."""
     array, function = call.arguments
     condition = _bound(function, [part(array, ELEMENT)])
     by = influences([condition], Kind.CONDITIONAL)
@@ -87,7 +87,7 @@ def filter_elements(call: Call) -> Column:
 
 
 def filter_values(call: Call) -> Column:
-    """`map_filter(map, (k, v) -> …)`: some of the values."""
+    """Read `map_filter(map, (k, v) -> …)`: some of the values."""
     source, function = call.arguments
     by = influences([_bound(function, [key_of(source), part(source, VALUE)])], Kind.CONDITIONAL)
     parts = {VALUE: part(source, VALUE), LENGTH: length_of([source])}
@@ -101,7 +101,7 @@ def filter_values(call: Call) -> Column:
 
 
 def transform_values(call: Call) -> Column:
-    """`transform_values(map, (k, v) -> …)`: the keys stay, and which there are is in the values by key."""
+    """Read `transform_values(map, (k, v) -> …)`: the keys stay, and their presence is in the values by key."""
     source, function = call.arguments
     key, length = key_of(source), length_of([source])
     body = influenced(_bound(function, [key, part(source, VALUE)]), length.indirect)
@@ -109,7 +109,7 @@ def transform_values(call: Call) -> Column:
 
 
 def transform_keys(call: Call) -> Column:
-    """`transform_keys(map, (k, v) -> …)`: the values stay."""
+    """Read `transform_keys(map, (k, v) -> …)`: the values stay."""
     source, function = call.arguments
     body = _bound(function, [key_of(source), part(source, VALUE)])
     base = combine([source, body], Kind.DERIVE, call.text)
@@ -117,7 +117,7 @@ def transform_keys(call: Call) -> Column:
 
 
 def zip_maps(call: Call) -> Column:
-    """`map_zip_with(a, b, (k, x, y) -> …)`."""
+    """Read `map_zip_with(a, b, (k, x, y) -> …)`."""
     left, right, function = call.arguments
     keys = [key_of(left), key_of(right)]
     key = combine(keys, Kind.COPY, f"one of({', '.join(dict.fromkeys(inline(each) for each in keys))})")
@@ -127,7 +127,7 @@ def zip_maps(call: Call) -> Column:
 
 
 def zip_arrays(call: Call) -> Column:
-    """`zip_with(a, b, (x, y) -> …)`: the elements are the lambda's."""
+    """Read `zip_with(a, b, (x, y) -> …)`: the elements are the lambda's."""
     left, right, function = call.arguments
     length = length_of([left, right])
     body = influenced(_bound(function, [part(left, ELEMENT), part(right, ELEMENT)]), length.indirect)
@@ -135,7 +135,7 @@ def zip_arrays(call: Call) -> Column:
 
 
 def sort_elements(call: Call) -> Column:
-    """`array_sort(array, (a, b) -> …)`: the same elements; what compares them orders them."""
+    """Read `array_sort(array, (a, b) -> …)`: the same elements; the sources of the comparison influence their order."""
     array, function = call.arguments
     element = part(array, ELEMENT)
     natural = len(function.parameters) == 2 and function.text.startswith(_NATURAL_ORDER)
@@ -150,7 +150,7 @@ def sort_elements(call: Call) -> Column:
 
 
 def fold(call: Call) -> Column:
-    """`aggregate(array, zero, (acc, x) -> …, acc -> …)`: the accumulator is made of the zero and the elements.
+    """Read `aggregate(array, zero, (acc, x) -> …, acc -> …)`: the accumulator comes from the zero and the elements.
 
     What one step makes of it goes into the next, until no step adds a source.
     """
@@ -168,13 +168,13 @@ def fold(call: Call) -> Column:
 
 
 def elements_that(call: Call) -> Column:
-    """`exists(array, x -> …)`, `forall`: whether the elements are such, of which there may be none."""
+    """Read `exists(array, x -> …)`, `forall`: a test of the elements, of which there may be none."""
     array, function = call.arguments
     return combine([array, _bound(function, [part(array, ELEMENT)])], Kind.DERIVE, call.text)
 
 
 def any_of(call: Call) -> Column:
-    """Any that no table names: a parameter may be any part of any other argument."""
+    """Read a higher-order function without a rule: a parameter may be any part of any other argument."""
     functions = [a for a in call.arguments if a.parameters]
     values = [a for a in call.arguments if not a.parameters]
     any_value = combine([_parts(v) for v in values], Kind.DERIVE, "element")

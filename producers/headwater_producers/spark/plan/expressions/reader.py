@@ -1,4 +1,4 @@
-"""Reading an expression: the table of all rules, applied bottom-up."""
+"""Expression reader: the table of all rules, applied bottom-up."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _AGGREGATE = f"{_SPARK}catalyst.expressions.aggregate."
 
 
 def read_expression(nodes: Nodes, scope: Scope) -> Column:
-    """The lineage of an expression's value.
+    """Return the lineage of an expression's value.
 
     Raises:
         ValueError: `nodes` isn't one whole tree.

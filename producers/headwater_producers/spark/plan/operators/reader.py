@@ -1,4 +1,4 @@
-"""Reading a plan: the table of all rules, applied bottom-up."""
+"""Plan reader: the table of all rules, applied bottom-up."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def is_write(name: str) -> bool:
 
 
 def written_query(operator: Operator) -> Relation:
-    """A command's rule: it writes its child's output, or that of the query that it keeps to itself."""
+    """Read a command: it writes its child's output, or that of the query that it keeps to itself."""
     if operator.children:
         return operator.children[-1]
     for field in QUERY_FIELDS:
@@ -83,7 +83,7 @@ def written_query(operator: Operator) -> Relation:
 
 
 class PlanReader:
-    """Reads one plan, subqueries and all.
+    """Reader of one plan, subqueries included.
 
     Args:
         leaves: what the plan's leaves read.
@@ -111,7 +111,7 @@ class PlanReader:
         self._views: dict[int, str] = {}
 
     def read(self, nodes: Nodes, outer: Scope | None = None) -> Relation:
-        """The relation that the plan gives; of a command, what it writes.
+        """Return the relation of a plan; for a command, the relation that it writes.
 
         Raises:
             ValueError: `nodes` isn't one whole tree.
@@ -135,7 +135,7 @@ class PlanReader:
         )
 
     def report(self, problem: str) -> None:
-        """Notes what wasn't understood."""
+        """Record a part that wasn't understood."""
         self.problems.setdefault(problem)
 
     def _rule(self, node: Node) -> OperatorRule:
