@@ -1,4 +1,4 @@
-"""The outbox: events on local disk until Kafka has acknowledged them.
+"""Outbox: events on local disk until Kafka has acknowledged them.
 
     with Outbox(folder, publisher, limits) as outbox:
         outbox.put(record)                  memory; never waits for the disk or Kafka

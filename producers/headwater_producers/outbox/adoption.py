@@ -22,8 +22,8 @@ class Adoption:
     """Search for outbox files whose process is dead: at the start, then once a minute.
 
     Args:
-        folder: where.
-        backlog: who takes them over.
+        folder: folder of the outboxes.
+        backlog: backlog that takes the files over.
         clock: monotonic seconds.
     """
 

@@ -34,8 +34,8 @@ class OutboxLimits:
     """Bounds of an outbox.
 
     Attributes:
-        max_bytes: of the events that it holds, those that it took over from dead outboxes included.
-        when_full: what gives way.
+        max_bytes: bound of the events that it holds, including those taken over from dead outboxes.
+        when_full: overflow policy.
     """
 
     max_bytes: int = DEFAULT_MAX_BYTES
@@ -48,7 +48,7 @@ class Backlog:
     Args:
         store: the outbox's own file.
         limits: bounds.
-        metrics: what it counts on.
+        metrics: metrics of the outbox.
     """
 
     def __init__(self, store: Store, limits: OutboxLimits, metrics: OutboxMetrics) -> None:
@@ -113,7 +113,7 @@ class Backlog:
     # Writing
 
     def unwritten(self, after: int = 0, *, max_events: int) -> list[Numbered]:
-        """Events in memory, the oldest first."""
+        """Return the events in memory, the oldest first."""
         with self.lock:
             return list(islice(((number, r) for number, r in self._unwritten.items() if number > after), max_events))
 
@@ -225,7 +225,7 @@ class Backlog:
 
     @property
     def newest_relayable(self) -> int:
-        """Return the number of the last event that can be relayed: durable, or in memory while the disk refuses it."""
+        """Number of the last event that can be relayed: durable, or in memory while the disk refuses it."""
         return self._last if self.disk_problem is not None else self._last_durable
 
     def close(self) -> None:

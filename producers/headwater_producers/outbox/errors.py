@@ -13,7 +13,7 @@ from headwater_schemas.errors import LineageError
 
 
 class OutboxError(LineageError):
-    """Any error of the outbox."""
+    """Base of the outbox's errors."""
 
 
 class OutboxFullError(OutboxError):

@@ -19,7 +19,7 @@ _LOG_BYTES: Final = 4 * 1024 * 1024
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that can be referred to weakly."""
+    """SQLite connection that can be referred to weakly."""
 
 
 _open: weakref.WeakSet[_Connection] = weakref.WeakSet()

@@ -30,7 +30,7 @@ class Holder(Protocol):
 
 
 class OutboxMetrics:
-    """The outbox's metrics on one registry. Outboxes of one process share them.
+    """Metrics of the outbox on one registry. Outboxes of one process share them.
 
     Args:
         registry: each registry takes only one instance.
@@ -79,6 +79,6 @@ class OutboxMetrics:
 
 @cache
 def shared_metrics() -> OutboxMetrics:
-    """The process's metrics, on prometheus_client's own registry."""
+    """Return the process's metrics, on prometheus_client's own registry."""
     # Made on first use, so that importing the package registers nothing.
     return OutboxMetrics()

@@ -57,8 +57,8 @@ class Outbox:
         folder: made if it is missing, for its owner alone. Everything in it goes where this publisher sends it: one
             folder for each Kafka cluster and topic.
         publisher: the outbox's own, from here on; it is closed with it.
-        limits: how much it may hold.
-        metrics: by default the process's.
+        limits: bounds of the outbox.
+        metrics: default: the process's metrics.
 
     Raises:
         OutboxUnusableError: there can't be an outbox.

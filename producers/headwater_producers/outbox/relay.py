@@ -52,8 +52,8 @@ class Relay:
     """Relay of a backlog to Kafka, until it is stopped.
 
     Args:
-        backlog: what to relay.
-        publisher: its own; nothing else flushes it.
+        backlog: backlog to relay.
+        publisher: the relay's own publisher; nothing else flushes it.
         adoption: finds dead outboxes.
     """
 

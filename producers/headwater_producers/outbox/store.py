@@ -34,7 +34,7 @@ def size_of(record: Record) -> int:
 
 
 class Store:
-    """An open outbox file. Thread-safe: one thread may write while another reads and removes.
+    """Open outbox file. Thread-safe: one thread may write while another reads and removes.
 
     Build one with `create` or `adopt`.
     """

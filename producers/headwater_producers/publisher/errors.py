@@ -17,7 +17,7 @@ from headwater_schemas.errors import LineageError
 
 
 class PublisherError(LineageError):
-    """Any error of the publisher."""
+    """Base of the publisher's errors."""
 
 
 class BufferFullError(PublisherError):

@@ -27,9 +27,9 @@ class Outgoing(msgspec.Struct, frozen=True):
     """Event in flight.
 
     Attributes:
-        sequence: its place among the events taken, from 1.
-        record: it as a record.
-        taken_at: by the monotonic clock, in seconds.
+        sequence: number among the accepted events, from 1.
+        record: the encoded event.
+        taken_at: time of acceptance, by the monotonic clock, in seconds.
         settled: called once, with why it won't be delivered, or with None once all in-sync replicas have it.
     """
 
@@ -43,9 +43,9 @@ class Ledger:
     """Thread-safe delivery accounts. At any time, taken = acknowledged + failed + outstanding.
 
     Args:
-        max_events: how many may be outstanding.
-        max_bytes: how large their values may be together.
-        metrics: what it counts on.
+        max_events: bound of the outstanding events.
+        max_bytes: bound of their values' total size.
+        metrics: metrics of the publisher.
         clock: monotonic seconds.
     """
 

@@ -18,7 +18,7 @@ class FailureKind(StrEnum):
 
 
 class PublisherMetrics:
-    """The publisher's metrics on one registry. Publishers of one process share them.
+    """Metrics of the publisher on one registry. Publishers of one process share them.
 
     Args:
         registry: each registry takes only one instance.
@@ -57,6 +57,6 @@ class PublisherMetrics:
 
 @cache
 def shared_metrics() -> PublisherMetrics:
-    """The process's metrics, on prometheus_client's own registry."""
+    """Return the process's metrics, on prometheus_client's own registry."""
     # Made on first use, so that importing the package registers nothing.
     return PublisherMetrics()

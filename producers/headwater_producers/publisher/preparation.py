@@ -47,10 +47,10 @@ class Preparation:
     """Steps 1 to 3 before the first event, each safe to repeat.
 
     Args:
-        settings: of the publisher.
+        settings: settings of the publisher.
         topics: the topics' names.
-        note: where problems go.
-        on_error: where the producer's errors go.
+        note: callback for problems.
+        on_error: callback for the producer's errors.
         poll: serves the producer's callbacks for a moment.
         stopping: set when waiting must end.
     """

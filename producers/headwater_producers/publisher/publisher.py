@@ -29,9 +29,9 @@ class Publisher:
     delete late facts.
 
     Args:
-        settings: where to and how.
+        settings: destination and delivery.
         topics: the topics' names.
-        metrics: by default the process's.
+        metrics: default: the process's metrics.
         make_producer: `confluent_kafka.Producer`, or a stand-in.
         clock: monotonic seconds.
 
@@ -65,7 +65,7 @@ class Publisher:
         """Take an event for delivery. Never waits for Kafka; costs the caller an encoding (0.1 ms for an interval).
 
         Args:
-            event: what to publish.
+            event: event to publish.
             settled: called once for this event: with None when all in-sync replicas have it, or with why it won't be
                 delivered. It is called on the publisher's thread, or within this call; it must not wait and must not
                 publish. Of an event that is outstanding at `close` it is never called.
@@ -90,7 +90,7 @@ class Publisher:
         """Take encoded events that belong together: all of them, or none.
 
         Args:
-            records: of the events.
+            records: the encoded events.
             settled: as in `publish`, called for each of them.
 
         Raises:

@@ -10,11 +10,11 @@ from headwater_producers.publisher.metrics import FailureKind
 
 @dataclass(frozen=True, slots=True)
 class FailedEvent:
-    """An event that will not be delivered.
+    """Event that will not be delivered.
 
     Attributes:
-        event_id: its id.
-        reason: for people, with librdkafka's name of the error, and nothing of the event's content.
+        event_id: id of the event.
+        reason: for people: librdkafka's name of the error, and nothing of the event's content.
         kind: coarsely.
     """
 

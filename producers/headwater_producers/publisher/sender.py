@@ -44,10 +44,10 @@ class Sender:
     """Sends events until each is acknowledged or has failed, and reports that to the ledger.
 
     Args:
-        settings: of the producer.
-        topics: where to.
+        settings: settings of the producer.
+        topics: destination topics.
         ledger: counts outcomes.
-        metrics: what it counts on.
+        metrics: metrics of the publisher.
         make_producer: `confluent_kafka.Producer`, or a stand-in.
         clock: monotonic seconds.
 
@@ -102,7 +102,7 @@ class Sender:
                     self._backlog.append(outgoing)
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """The largest event that the topic takes, as far as that is known by then."""
+        """Return the largest event that the topic takes, as far as that is known by then."""
         self._preparation.has_asked.wait(timeout_seconds)
         return min(self._settings.max_message_bytes, self._preparation.topic_bytes or self._settings.max_message_bytes)
 

@@ -39,14 +39,14 @@ class LineageSource:
     """Input field that an output comes from or is influenced by.
 
     Attributes:
-        namespace, name: of the dataset; None where there is none (a constant) or it isn't known.
-        path: of the field, `legs.[].origin`; None: the dataset as a whole (`count(*)`).
+        namespace, name: dataset of the field; None where there is none (a constant) or it isn't known.
+        path: path of the field, `legs.[].origin`; None: the dataset as a whole (`count(*)`).
         type: DIRECT or INDIRECT.
         subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION, JOIN, GROUP_BY, FILTER, SORT, WINDOW,
             CONDITIONAL; None where it has no word.
         kind: finer: COPY, RENAME, CAST, …
         masking: the field's value can't be read back.
-        expression: what was computed, or the condition; None for a plain copy.
+        expression: computation or condition; None for a plain copy.
     """
 
     namespace: str | None
@@ -83,10 +83,10 @@ class LineageExplanation:
     """Column lineage of a DataFrame.
 
     Attributes:
-        outputs: in the DataFrame's column order; two may share a name.
+        outputs: output fields in the DataFrame's column order; two may share a name.
         influences: INDIRECT sources that hold for every output: filters, join and group keys, orders.
         complete: False where something in the plan wasn't understood, so that a missing source proves nothing.
-        incomplete_reason: what that was.
+        incomplete_reason: the parts that weren't understood.
     """
 
     outputs: tuple[LineageOutput, ...]
@@ -306,9 +306,9 @@ class _Row:
     """Row of the table: one source of an output.
 
     Attributes:
-        cells: as in `HEAD`.
-        namespace: of the input.
-        first: whether it is the output's first.
+        cells: cells in the order of `HEAD`.
+        namespace: namespace of the input.
+        first: True for the output's first row.
     """
 
     cells: tuple[str, ...]

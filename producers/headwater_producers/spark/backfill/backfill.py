@@ -40,14 +40,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class BackfillTask:
-    """The backfill of one run.
+    """Backfill of one run.
 
     Attributes:
         before: those planned later are left out, where that is known: the run emits them itself.
         noted: the last micro-batch that was known to be emitted before.
-        gone: those that were purged from the checkpoint.
+        gone: batch ids that were purged from the checkpoint.
         plan: the digest of their plan, as far as it is certain; of those that weren't emitted before.
-        unrecoverable: those that couldn't be rebuilt.
+        unrecoverable: batch ids that couldn't be rebuilt.
     """
 
     run: StreamRun
@@ -96,10 +96,10 @@ class Backfill:
     """Backfill tasks of all runs. For the worker's thread alone.
 
     Args:
-        context: of the application.
+        context: context of the application.
         emit: takes each event; False: it was refused.
-        files: to read checkpoints with.
-        max_batches: how many of the last micro-batches are backfilled at a query's start; 0: none ever is.
+        files: reader of checkpoints.
+        max_batches: number of latest micro-batches to backfill at a query's start; 0: none.
         gaps: takes what can't be recovered any more.
         store: keeps the last emitted micro-batch of each query.
         per_event: how many consecutive ones may share an event; alone, each has the event id that it was observed

@@ -119,8 +119,8 @@ def ends_of(
     """Build the events that end the runs of one dead driver, its application's run last.
 
     Args:
-        left: its open writes.
-        files: to read the tables' logs with.
+        left: the driver's open writes.
+        files: reader of the tables' logs.
         current: see `became_of`.
         producer: URI of this code.
     """

@@ -45,7 +45,7 @@ class OpenWrites:
         folder: may not exist.
         app_run: id of the application's run.
         job: the application's job.
-        tenant: of it.
+        tenant: tenant of the application.
     """
 
     def __init__(self, folder: Path, app_run: str, job: JobRef, tenant: str) -> None:

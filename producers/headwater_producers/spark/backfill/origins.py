@@ -22,7 +22,7 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
     """Return the datasets of each source, and the number of sources.
 
     Args:
-        log: of the checkpoint.
+        log: log of the checkpoint.
         known: the datasets that the query is known to read.
         given: by index, what a person states: a path or URI, namespace and name with a space between, of Kafka the
             namespace `kafka://<cluster>` alone.

@@ -49,11 +49,11 @@ class Rebuilder:
     """Rebuilder of one query's micro-batches.
 
     Args:
-        log: of its checkpoint.
-        files: to read the checkpoint and a file sink's log with.
-        inputs: what its sources read; those without a `source_index` are left out.
-        sources: how many sources it has; None: as many as its log has.
-        outputs: what its sink writes, where that is known without the micro-batch.
+        log: log of the query's checkpoint.
+        files: reader of the checkpoint and of a file sink's log.
+        inputs: inputs of the query's sources; those without a `source_index` are left out.
+        sources: number of the query's sources; None: as many as its log has.
+        outputs: outputs of the sink, where they are known without the micro-batch.
         commits: the sink's log, which has what a micro-batch wrote.
         proven: whether only that is reported of `outputs` which the sink's log bears out: a foreachBatch function may
             write a dataset in some micro-batches and not in others.

@@ -32,8 +32,8 @@ def service_account(properties: Mapping[str, str], environment: Mapping[str, str
     """Return the account that the job accesses other systems with, where Spark's properties or the platform name it.
 
     Args:
-        properties: of Spark.
-        environment: of the driver.
+        properties: Spark's properties.
+        environment: environment of the driver.
     """
     named = [properties.get(name) for name in _BY_PROPERTY] + [environment.get(name) for name in _BY_VARIABLE]
     return next((each for each in named if each), None)
@@ -45,7 +45,7 @@ def configuration_digest(properties: Mapping[str, str]) -> str:
     Left out are what Spark or its cluster manager sets anew at each start, and secrets.
 
     Args:
-        properties: of the session, the application's among them.
+        properties: properties of the session, including the application's.
     """
     kept = {
         name: value for name, value in properties.items() if not _OF_ONE_START.match(name) and not is_secret_name(name)

@@ -93,6 +93,6 @@ class CaptureMetrics:
 
 @cache
 def shared_metrics() -> CaptureMetrics:
-    """The process's metrics, on prometheus_client's own registry."""
+    """Return the process's metrics, on prometheus_client's own registry."""
     # Made on first use, so that importing the package registers nothing.
     return CaptureMetrics()

@@ -82,7 +82,7 @@ def container_image(properties: Mapping[str, str]) -> str | None:
     """Return the image that Spark on Kubernetes runs the driver in.
 
     Args:
-        properties: of Spark.
+        properties: Spark's properties.
     """
     return next((properties[name] for name in _IMAGES if properties.get(name)), None)
 

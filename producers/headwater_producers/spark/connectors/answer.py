@@ -68,12 +68,12 @@ class Committed:
     """Version that a write has committed, its certainty, and the table's counts.
 
     Attributes:
-        position: of several, the last; None: there are some, and which is the write's isn't known.
-        certainty: of `position`.
-        counts: of all of them.
-        read: what it was made from, where the command's input is the table itself, or its files.
-        partitions: of files, those that they are in; empty where there are none, or too many to list.
-        keeps: whether the table still has files that this write didn't make; None where that isn't known.
+        position: position of the version, of the last of several; None: the candidates are several.
+        certainty: certainty of `position`.
+        counts: counts of all versions together.
+        read: position of the input, where the command's input is the table itself, or its files.
+        partitions: partitions of the written files; empty where there are none, or too many to list.
+        keeps: True if the table still has files of other writes; None where unknown.
         added: the files that the version in `position` added, by whole paths or within the table; None where that
             isn't known.
     """
@@ -91,8 +91,8 @@ class BatchLog(Protocol):
     """Log of a table with versions, after one batch command.
 
     Attributes:
-        is_counted: whether the counters of Spark's plan are the command's.
-        nothing: what the command counted where it has left no commit; None: as Spark has counted.
+        is_counted: True if the counters of Spark's plan are the command's.
+        nothing: counts of a command without a commit; None: those of Spark's plan.
     """
 
     is_counted: bool
@@ -127,7 +127,7 @@ class SinkCommit:
 
 
 class StreamLog(Protocol):
-    """The log of a streaming query's sink."""
+    """Log of a streaming query's sink."""
 
     def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
         """Return the commit of a micro-batch; None where the log doesn't hold it, or no longer."""

@@ -120,8 +120,8 @@ class Connector(Protocol):
         """List the datasets of a streaming source that reads several.
 
         Args:
-            offset: its newest.
-            folder: its own in the checkpoint, where that is to be asked too.
+            offset: the source's newest offset.
+            folder: the source's own folder in the checkpoint, where that is to be asked too.
 
         Raises:
             OSError, ValueError, Py4JError: the checkpoint can't be read.
@@ -146,7 +146,7 @@ class Connector(Protocol):
 
         Args:
             run: the command.
-            counts: what its plan has counted.
+            counts: counts of the command's plan.
 
         Raises:
             Exception: they can't be listed; the write is emitted without them.

@@ -22,11 +22,11 @@ class Context:
 
     Attributes:
         session: the `SparkSession`.
-        settings: of describing.
-        topics: of sources subscribed by pattern, by their index in the progress, as far as known.
-        frames: those that live on as RDDs, as far as known.
+        settings: settings of plan descriptions.
+        topics: topics of sources subscribed by pattern, by their index in the progress, as far as known.
+        frames: frames that live on as RDDs, as far as known.
         execution: the JVM's `QueryExecution` of the plan, where it has run.
-        declared: of a running query in Spark 3.5, see `jvm.versions.declared_streams`.
+        declared: declared streams of a running query in Spark 3.5, see `jvm.versions.declared_streams`.
     """
 
     session: Any
@@ -90,7 +90,7 @@ class Context:
         """Return the id that a Kafka cluster's brokers report; None where it isn't known.
 
         Args:
-            bootstrap: its brokers.
+            bootstrap: bootstrap servers of the cluster.
             connection: how to connect, by Kafka's own names, the brokers included; called where they have to be asked.
         """
         clusters = self.settings.kafka_clusters
@@ -108,10 +108,10 @@ class Context:
         """Name a catalog's table.
 
         Args:
-            name: the table's, with its databases.
-            location: where its data lies, where that is known.
-            catalog: what the session calls the catalog; None or `spark_catalog`: Spark's own.
-            names: how the catalog names its tables, where that is known; None: by its warehouse.
+            name: name of the table, with its databases.
+            location: location of its data, where known.
+            catalog: name of the catalog in the session; None or `spark_catalog`: Spark's own.
+            names: naming of the catalog's tables, where known; None: by its warehouse.
         """
         if names is not None:
             return naming.table(name, location=location, catalog=names)

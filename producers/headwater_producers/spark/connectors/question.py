@@ -49,8 +49,8 @@ class JvmLeaf:
 
     Attributes:
         plan: the leaf.
-        context: see there.
-        index: of its streaming source in `StreamingQueryProgress.sources`.
+        context: the session's context; see `Context`.
+        index: index of its streaming source in `StreamingQueryProgress.sources`.
         view: the temporary view that is this leaf.
         first: the expression id of its first attribute.
         upstream: inside foreachBatch, what the micro-batch's frame is made of.
@@ -183,7 +183,7 @@ class JvmCommand:
 
     Attributes:
         plan: the command.
-        context: see there.
+        context: the session's context; see `Context`.
         columns: lineage of the query's columns by name; empty where it couldn't be read.
     """
 
@@ -267,7 +267,7 @@ class JvmScan:
 
     Attributes:
         node: the leaf.
-        settings: how plans are described; None: what it chose of partitions isn't asked for.
+        settings: settings of plan descriptions; None: chosen partitions aren't looked at.
     """
 
     node: Any
@@ -285,9 +285,9 @@ class SourceOffsets:
     """Streaming source in one micro-batch.
 
     Attributes:
-        start, end: its offsets before and after, as their own JSON, parsed; None where Spark has none.
-        description: as a progress has it: `FileStreamSource[file:/in]`; empty where only a checkpoint is at hand.
-        kind: what sort of source the plan has there; None: no plan names it, and it may be of any sort.
+        start, end: offsets before and after, as the source's own JSON, parsed; None where Spark has none.
+        description: description in a progress: `FileStreamSource[file:/in]`; empty where only a checkpoint is at hand.
+        kind: kind of the source in the plan; None: no plan names it, and it may be of any kind.
         from_beginning: see `PlanInput`.
         logged: see `Connector.logged`.
     """
@@ -305,9 +305,9 @@ class CheckpointSource:
     """Streaming source whose checkpoint alone is there.
 
     Attributes:
-        index: which of the sources it is.
+        index: index of the source.
         end: its last offset, as its own JSON, parsed; None where it has none yet.
-        folder: its own in the checkpoint: `sources/<i>`.
+        folder: the source's own folder in the checkpoint: `sources/<i>`.
         known: the datasets that the query is known to read.
         given: what a person states of it: a path or URI, namespace and name with a space between, of Kafka the
             namespace alone.
@@ -328,7 +328,7 @@ class CommandRun:
         execution: the JVM's `QueryExecution`.
         session: the `SparkSession` that ran it.
         command: the command.
-        started_at, ended_at: by this driver's clock.
+        started_at, ended_at: start and end by this driver's clock.
     """
 
     execution: Any
@@ -348,8 +348,8 @@ class StreamSink:
     """Sink of a streaming query.
 
     Attributes:
-        description: as a progress has it: `FileSink[file:/out]`.
-        files: to read a log with.
+        description: description in a progress: `FileSink[file:/out]`.
+        files: reader of the sink's log.
         sink: the JVM's own, where the query can be asked.
     """
 
@@ -369,7 +369,7 @@ class StreamSink:
 
     @property
     def folder(self) -> TextFolder:
-        """Return the folder at the sink's path."""
+        """Folder at the sink's path."""
         return TextFolder(self.path, self.files)
 
 

@@ -146,7 +146,7 @@ class Rdds(Connector):
 
 
 def rdds_of(plan: Any) -> Iterator[Any]:
-    """Return the JVM RDDs at the leaves of a plan."""
+    """Yield the JVM RDDs at the leaves of a plan."""
     for leaf in REGISTRY.leaves(plan):
         if class_name(leaf) == FRAME:
             yield leaf.rdd()

@@ -48,7 +48,7 @@ class Registry:
         connectors: the first ones.
 
     Attributes:
-        operators: how operators of theirs are read in a plan's JSON, by class.
+        operators: rules for the connectors' operators in a plan's JSON, by class.
     """
 
     def __init__(self, connectors: Iterable[Connector] = ()) -> None:
@@ -88,7 +88,7 @@ class Registry:
             yield from self.named(class_name(subject))
 
     def named(self, name: str) -> Iterator[Connector]:
-        """List the connectors that declare a class."""
+        """Yield the connectors that declare a class."""
         return iter(self._by_class.get(name, ()))
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
@@ -112,7 +112,7 @@ class Registry:
         return _first(each.read_range(source) for each in self.of_source(source))
 
     def of_source(self, source: SourceOffsets) -> Iterator[Connector]:
-        """List the candidate connectors of a streaming source, by the kind that its plan names or its offset's keys."""
+        """Yield the candidate connectors of a streaming source, by its kind in the plan or its offset's keys."""
         keys = source.end.keys() if isinstance(source.end, dict) else set[str]()
         for each in self._connectors:
             is_kind = source.kind in each.kinds if source.kind is not None else bool(each.kinds)

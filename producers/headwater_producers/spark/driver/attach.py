@@ -88,7 +88,7 @@ def attach(
         spark: the session.
         settings: default: the properties `spark.headwater.…`, of the session's `spark.conf` and below that of the
             application, and below both the environment (`HEADWATER_…`).
-        sink: where events go; default: Kafka.
+        sink: destination of events; default: Kafka.
         overrides: single settings by name, on top of `settings`: `attach(spark, job_name="enrich")`.
 
     Raises:
@@ -180,9 +180,9 @@ def _wired(
 
     Args:
         spark: a session of the application.
-        settings: of the capture.
-        sink: where events go.
-        listeners: of the application.
+        settings: settings of the capture.
+        sink: destination of events.
+        listeners: listeners of the application.
         asked: the settings and the sink that `attach` was given.
     """
     # What is known of the application.
@@ -333,14 +333,14 @@ def event_context(
     """Build the context of an application, with a run id of its own.
 
     Args:
-        settings: of the capture.
+        settings: settings of the capture.
         app_name: Spark's name of the application.
-        sink: where events go, if it is known.
-        spark_version: of the session.
+        sink: destination of events, if it is known.
+        spark_version: version of the session's Spark.
         started_by: the orchestrator's runs above it.
-        properties: of the session.
-        environment: of the driver.
-        user: that Spark runs as.
+        properties: properties of the session.
+        environment: environment of the driver.
+        user: user that Spark runs as.
     """
     code = running_code(environment)
     return EventContext(

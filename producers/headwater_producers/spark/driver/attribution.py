@@ -27,8 +27,8 @@ class PlanAttribution:
 
     Attributes:
         batch: the micro-batch in whose foreachBatch function it was made.
-        upstream: what that batch's frame comes from.
-        settings: for reading it.
+        upstream: lineage of that micro-batch's frame.
+        settings: settings for reading the plan.
     """
 
     batch: MicroBatch | None
@@ -42,8 +42,8 @@ class Attributor:
     Args:
         links: the foreachBatch calls seen.
         streams: the application's streaming queries.
-        frames: those that live on as RDDs.
-        settings: for reading plans.
+        frames: frames that live on as RDDs.
+        settings: settings for reading plans.
         bus: Spark's listener bus.
     """
 

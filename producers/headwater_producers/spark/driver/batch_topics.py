@@ -39,8 +39,8 @@ class BatchTopics:
     """Topics of batch runs. For the worker's thread alone.
 
     Args:
-        topics: their states, as far as they were asked for.
-        settings: for naming them.
+        topics: observed states of the topics.
+        settings: settings for naming topics.
     """
 
     def __init__(self, topics: ObservedTopics, settings: PlanSettings) -> None:

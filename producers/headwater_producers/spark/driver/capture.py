@@ -123,9 +123,9 @@ class Capture:
                 `rule` (COMPLETENESS, UNIQUENESS, RANGE …; else that of a known kind of test, such as `not_null`) and
                 `severity`. `headwater_producers.spark.quality` makes them of what those tools give.
             dataset: what was checked: a DataFrame that reads it alone (`spark.table("orders")`), its path, or its name.
-            suite: what the checks belong to.
-            suite_version: of that.
-            started_at: when the checks began; None: just now.
+            suite: name of the suite of checks.
+            suite_version: version of the suite.
+            started_at: start of the checks; None: just now.
 
         Returns:
             The run's id; None where nothing is captured.

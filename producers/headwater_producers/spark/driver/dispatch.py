@@ -70,18 +70,18 @@ class Dispatch:
 
     Args:
         spark: a session of the application.
-        context: of the application.
-        streams: its streaming queries.
+        context: context of the application.
+        streams: streaming queries of the application.
         emit: takes each event.
         failed: takes a sentence about what couldn't be read of a callback that became events all the same.
         dedup: job, dataset and plan events that were emitted already.
-        settings: for reading plans.
-        heartbeat_seconds: how often what runs is reported to run; 0: never.
-        statements: whether runs have the text of their SQL statement.
+        settings: settings for reading plans.
+        heartbeat_seconds: time between heartbeats; 0: none.
+        statements: True if runs have the text of their SQL statement.
         topics: the states of Kafka topics, as far as they were asked for.
         kept: writes that are open, for the next process.
-        marked: whether the application's commits name its run.
-        reads_are_runs: whether a query that only reads is a run.
+        marked: True if the application's commits name its run.
+        reads_are_runs: True if a query that only reads is a run.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ class RunningQueries:
 
     Args:
         sessions: the application's sessions, to find a query in.
-        stop_reasons: by query id, why a query is stopped by capture: its run FAILs by that.
+        stop_reasons: reason of each stop by capture, by query id: the query's run FAILs with it.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Emission:
 
     Args:
         policy: the policy.
-        durability: of the application's lineage.
+        durability: durability of the application's lineage.
         queries: the application's.
         watch: over overruns, which has been started; None: under other policies than `fail_closed`.
     """
@@ -151,9 +151,9 @@ class Emission:
         """Hold a foreachBatch function back, on its query's thread; see `Fence.hold`. No other policy holds it.
 
         Args:
-            frame: that it is called with.
+            frame: frame that the function is called with.
             query_id: Spark's id of the query.
-            batch_id: of the micro-batch.
+            batch_id: id of the micro-batch.
         """
         if self._fence is not None and self._watch is not None:
             self._watch.fence(query_id)
@@ -294,8 +294,8 @@ class OverrunWatch:
     """Watch that stops queries whose intervals don't become durable in time, on a thread of its own.
 
     Args:
-        sink: where the intervals go.
-        wait_seconds: how long an interval may take.
+        sink: destination of the intervals.
+        wait_seconds: longest time to durability of an interval.
         stop: stops the query of an overrun.
         clock: monotonic seconds.
     """

@@ -53,14 +53,14 @@ class Engine:
     """Engine of one application's capture: takes signals, and makes events of them on its worker's thread.
 
     Args:
-        context: of the application.
-        settings: of the capture.
-        inbox: where signals wait.
-        worker: who handles them; not started yet.
+        context: context of the application.
+        settings: settings of the capture.
+        inbox: inbox of waiting signals.
+        worker: worker that handles them; not started yet.
         publisher: publishes events.
         streams: the application's streaming queries.
         topic_states: asks for the topics that are read and written.
-        gaps: their micro-batches that can't be recovered any more.
+        gaps: micro-batches that can't be recovered any more.
     """
 
     def __init__(
@@ -134,9 +134,9 @@ class Engine:
         """End the application's run, deliver everything, and end the worker.
 
         Args:
-            kind: how the run ended.
-            error: why, if it failed.
-            session_ends: whether the session goes down with it: then queries that still run are aborted.
+            kind: kind of the run's end.
+            error: error of a failed run.
+            session_ends: True if the session ends with it: then queries that still run are aborted.
 
         Returns:
             Whether everything was delivered.
@@ -250,15 +250,15 @@ class DrainRequest:
 
     Attributes:
         deadline: monotonic; nothing is waited for beyond it.
-        action: what to do when everything that has happened was taken in.
-        last: whether the worker ends with it.
-        delivers: whether the sink is waited for.
+        action: action after everything so far was processed.
+        last: True if the worker ends with it.
+        delivers: True to wait for the sink.
         stall_seconds: of the last request: how long Kafka may acknowledge nothing until a sink that keeps its events is
             waited for no more.
         done: set when it has been carried out.
-        taken_in: whether all that had happened was on time to be handled.
-        undelivered: how many events the sink couldn't deliver in time; None until it was asked.
-        failed: how often something went wrong meanwhile.
+        taken_in: True if everything so far was processed in time.
+        undelivered: number of events that the sink couldn't deliver in time; None until it was asked.
+        failed: number of errors meanwhile.
     """
 
     deadline: float
@@ -303,7 +303,7 @@ class EventPublisher:
     """Publisher of events to the sink, with counters of accepted, refused and failed ones.
 
     Args:
-        sink: where events go.
+        sink: destination of events.
         watch: over the intervals among them, where the emission policy wants it.
     """
 
@@ -340,7 +340,7 @@ class EventPublisher:
         """Wait for delivery.
 
         Args:
-            timeout_seconds: at most.
+            timeout_seconds: longest time to wait.
             stall_seconds: how long Kafka may acknowledge nothing until a sink that keeps its events is waited for no
                 more; None: that doesn't count.
 
@@ -389,7 +389,7 @@ class Worker:
     """Worker thread of one capture.
 
     Args:
-        inbox: what it takes from.
+        inbox: source of the signals.
         publisher: publishes events.
         bus: Spark's.
         handler: makes events of signals.

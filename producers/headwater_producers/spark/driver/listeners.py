@@ -296,7 +296,7 @@ class SessionListeners:
         """Register the proxies, once.
 
         Args:
-            streams: at once for streaming queries, too; else when `observe_streams` is called.
+            streams: True to register for streaming queries at once; else `observe_streams` does.
         """
         self.session._jsparkSession.listenerManager().register(CommandListener(self))
         if streams:
@@ -493,8 +493,8 @@ class Inbox(Generic[T]):
     inside any of its methods.
 
     Args:
-        limit: how many items may wait.
-        limit_bytes: how much they may weigh; None: that isn't limited.
+        limit: largest number of waiting items.
+        limit_bytes: largest estimated size of waiting items; None: no limit.
     """
 
     def __init__(self, limit: int, limit_bytes: int | None = None) -> None:
@@ -511,9 +511,9 @@ class Inbox(Generic[T]):
         """Add an item; False when the inbox is full.
 
         Args:
-            item: to add.
+            item: item to add.
             weight: bytes that it keeps from being freed, about.
-            always: for the few that are never dropped.
+            always: True for the few items that are never dropped.
         """
         with self._changed:
             if not always and not self._has_room(weight):

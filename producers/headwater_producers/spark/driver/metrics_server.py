@@ -28,8 +28,8 @@ class Served:
     """Metrics server that runs until the process ends.
 
     Attributes:
-        host: as it was given.
-        port: that was bound.
+        host: host as it was given.
+        port: bound port.
     """
 
     host: str
@@ -47,9 +47,9 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Se
     bound is logged, and costs the metrics, never the job.
 
     Args:
-        host: to listen on.
+        host: host to listen on.
         port: 0: any that is free.
-        registry: whose metrics.
+        registry: registry of the metrics.
 
     Returns:
         Where; None where the port can't be bound.
@@ -83,8 +83,8 @@ def push(gateway: str, application: str, *, registry: CollectorRegistry = REGIST
 
     Args:
         gateway: `host:port`, or a URL.
-        application: its name: runs of one job replace each other.
-        registry: whose metrics.
+        application: name of the application: runs of one job replace each other.
+        registry: registry of the metrics.
 
     Returns:
         Whether the gateway took them.

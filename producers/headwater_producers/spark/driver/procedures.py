@@ -25,7 +25,7 @@ class Procedures:
 
     Args:
         spark: a session of the application.
-        settings: for naming things.
+        settings: settings for naming datasets.
     """
 
     def __init__(self, spark: Any, settings: PlanSettings) -> None:

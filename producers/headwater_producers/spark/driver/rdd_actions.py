@@ -33,7 +33,7 @@ class RddDispatch:
         spark: a session of the application.
         attributor: finds the micro-batch that a plan belongs to.
         links: the foreachBatch calls seen.
-        frames: where frames are remembered.
+        frames: cache of known frames.
     """
 
     def __init__(self, spark: Any, attributor: Attributor, links: BatchLinks, frames: KnownFrames) -> None:

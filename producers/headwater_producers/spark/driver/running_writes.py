@@ -67,11 +67,11 @@ class RunningWrites:
     Args:
         spark: a session of the application.
         attributor: reads their plans.
-        context: of the application.
+        context: context of the application.
         emit: takes each event.
         dedup: job, dataset and plan events that were emitted already.
-        kept: those that are open, for the next process.
-        marked: whether the application's commits name its run.
+        kept: store of open writes, for the next process.
+        marked: True if the application's commits name its run.
         clock: monotonic seconds.
     """
 

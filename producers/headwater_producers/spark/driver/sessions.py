@@ -148,7 +148,7 @@ def _register(spark: Any, application: ApplicationListeners, *, is_new: bool = F
 
 
 def _made_before(spark: Any) -> Iterator[Any]:
-    """List the context's other sessions known to Python. PySpark keeps no list of them, so the interpreter is asked."""
+    """Yield the context's other sessions, from the interpreter: PySpark keeps no list of them."""
     from pyspark.sql import SparkSession
 
     for found in gc.get_objects():

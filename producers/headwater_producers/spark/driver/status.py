@@ -13,9 +13,9 @@ class CaptureStatus:
     """Snapshot of one application's capture.
 
     Attributes:
-        enabled: whether callbacks are being taken.
+        enabled: True while callbacks are being taken.
         queued: callbacks that wait for the worker.
-        queued_bytes: what they keep from being freed in the JVM, about.
+        queued_bytes: estimated size of the JVM objects that waiting callbacks keep alive.
         received: callbacks taken since `attach`.
         dropped: callbacks turned away because the queue was full. A dropped micro-batch is backfilled later.
         failed: callbacks that could not be made into events, or not all of them; the first of each kind of error is
@@ -26,7 +26,7 @@ class CaptureStatus:
         lost: events that the sink took and gave up: too large for Kafka, or pushed out of a full outbox.
         gaps: micro-batches that no checkpoint has any more, and that were never emitted, or not to this process's
             knowledge: the latest thousand.
-        outbox: what the outbox holds, has relayed and has dropped; None: there is none.
+        outbox: state and counters of the outbox; None: there is none.
     """
 
     enabled: bool

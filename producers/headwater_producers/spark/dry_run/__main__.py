@@ -89,7 +89,7 @@ def prepare(
 
     Args:
         session: the session.
-        channel: to report to.
+        channel: channel of the reports.
         scratch: the only folder that may be written.
         empty: see `Looks`.
     """

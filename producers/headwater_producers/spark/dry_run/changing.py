@@ -59,7 +59,7 @@ class _Branch:
         action: `UPDATE`, `INSERT` or `DELETE`.
         condition: the JVM's; None: all rows.
         written: the condition in the statement's words.
-        values: what it sets.
+        values: assignments of the branch.
     """
 
     when: str
@@ -86,7 +86,7 @@ class Changes:
     """Reporter of statements that change rows of a table.
 
     Args:
-        writes: what is written is reported to.
+        writes: reporter of outputs.
     """
 
     def __init__(self, writes: Writes) -> None:
@@ -98,8 +98,8 @@ class Changes:
 
         Args:
             statement: the parsed one, the JVM's.
-            target: the table that it changes.
-            evolves: whether new columns come into the table, where the statement can't have that: until Spark 4.0.
+            target: table that the statement changes.
+            evolves: True if new columns come into the table, where the statement can't say so: until Spark 4.0.
 
         Raises:
             AnalysisException: Spark wouldn't run it.

@@ -30,7 +30,7 @@ def end_with_parent(parent: int) -> None:
     That one ends it in time, as long as it isn't killed itself: a cancelled step of CI leaves nothing behind.
 
     Args:
-        parent: its id, as it gave it: it may be gone by now, and this process be another's child.
+        parent: the parent's process id, as it gave it: the parent may be gone by now.
     """
 
     def watch() -> None:

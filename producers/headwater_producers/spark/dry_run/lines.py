@@ -27,8 +27,8 @@ class Lines:
     """Tracer of a script's lines while it runs.
 
     Args:
-        script: its path.
-        folders: of what it imports.
+        script: path of the script.
+        folders: folders of followed imports.
     """
 
     def __init__(self, script: str, folders: Sequence[str]) -> None:

@@ -57,7 +57,7 @@ class Looks:
     """Recorder of the places where the script asks for rows, which makes up a row there.
 
     Args:
-        sources: what the script reads.
+        sources: sources that the script reads.
         empty: places that get what there is, which is nothing; all others get a made-up row. None: all get nothing.
 
     Attributes:

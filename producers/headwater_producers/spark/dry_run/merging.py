@@ -35,7 +35,7 @@ class Merging:
     """Builder and reporter of MERGE statements.
 
     Args:
-        writes: what is written is reported to.
+        writes: reporter of outputs.
     """
 
     def __init__(self, writes: Writes) -> None:
@@ -90,8 +90,8 @@ class Actions:
 
     Args:
         merging: makes the statement.
-        target: what the table is.
-        table: its plan, the JVM's.
+        target: target of the MERGE.
+        table: the JVM's plan of the target.
         source: the plan of the rows.
         on: the condition.
 

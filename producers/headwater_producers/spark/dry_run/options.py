@@ -28,7 +28,7 @@ def options_text(options: Mapping[str, str]) -> str:
     """Render the relevant options as `name=value` in order; empty without any.
 
     Args:
-        options: by name in lower case.
+        options: options by name in lower case.
     """
     return " ".join(shown_options(options).values())
 
@@ -37,7 +37,7 @@ def shown_options(options: Mapping[str, str]) -> dict[str, str]:
     """Return the relevant options by name, in order, each as `name=value`.
 
     Args:
-        options: by name in lower case.
+        options: options by name in lower case.
     """
     return {name: _shown(name, value) for name, value in sorted(options.items()) if not _is_neutral(name)}
 

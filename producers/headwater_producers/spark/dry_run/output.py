@@ -57,7 +57,7 @@ class Frames:
     """Describer of frames.
 
     Args:
-        sources: what stands for what is read.
+        sources: server of the script's sources.
     """
 
     def __init__(self, sources: Sources) -> None:

@@ -80,8 +80,8 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
 
     Args:
         nodes: the optimized plan's JSON.
-        text: the same as Spark prints it.
-        leaves: what isn't in there.
+        text: the same plan as Spark prints it.
+        leaves: parts of the plan that the JSON lacks.
 
     Raises:
         UnreadableError: a leaf has no name that would be the same in another run.
@@ -102,8 +102,8 @@ def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
 
     Args:
         nodes: the optimized plan's JSON.
-        text: the same as Spark prints it.
-        leaves: what isn't in there.
+        text: the same plan as Spark prints it.
+        leaves: parts of the plan that the JSON lacks.
 
     Raises:
         UnreadableError: as `signature`.
@@ -124,8 +124,8 @@ class Signer:
     """Reader of a plan that builds its signature.
 
     Args:
-        leaves: what isn't in its JSON.
-        by_column: whether a column is made of the rows below it, and not of all columns there.
+        leaves: parts of the plan that the JSON lacks.
+        by_column: True to sign a column by the rows below it, and not by all columns there.
     """
 
     def __init__(self, leaves: Unwritten, *, by_column: bool = False) -> None:

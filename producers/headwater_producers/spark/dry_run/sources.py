@@ -68,15 +68,15 @@ class Sources:
 
     Args:
         session: the session.
-        channel: to ask for schemas.
+        channel: channel for questions about schemas.
         scratch: the folder that the script runs in.
 
     Attributes:
-        identities: what is behind a source that isn't a dataset: the signature of a stream's rows.
+        identities: signatures of sources that aren't datasets, such as a stream's rows.
         streams: and by that, the signatures of its columns.
         values: and by that, what each of its columns is computed from.
-        read: by a stream's name: for each path, the fields that its value is made of.
-        last_write: name of what the script would have written last; empty: nothing yet.
+        read: source fields of a stream's columns, by the stream's name and the column's path.
+        last_write: name of the script's last output; empty: none yet.
         compared: code of the script that Spark would call for rows, which isn't run: it is compared by itself.
         missing: the error for each source whose schema isn't known, which the script may have caught.
     """
@@ -121,9 +121,9 @@ class Sources:
         """Return an empty frame for a source.
 
         Args:
-            source: what is read.
+            source: source that is read.
             schema: the schema that the script declares; None: the declared one of the dataset.
-            streaming: whether it is read as a stream.
+            streaming: True if it is read as a stream.
 
         Raises:
             MissingSchemaError: nobody declares one.

@@ -70,10 +70,10 @@ class _Statement:
     """SQL statement.
 
     Args:
-        sources: what is read.
-        writes: what is written is reported to.
-        text: as the script has it.
-        has_values: whether values come with it for its parameters.
+        sources: server of the script's sources.
+        writes: reporter of outputs.
+        text: text in the script.
+        has_values: True if values come with it for its parameters.
     """
 
     def __init__(self, sources: Sources, writes: Writes, text: str, *, has_values: bool = False) -> None:

@@ -40,7 +40,7 @@ class Writes:
     """Reporter of the script's outputs.
 
     Args:
-        sources: what is read.
+        sources: server of the script's sources.
         frames: describes a frame.
     """
 

@@ -54,11 +54,11 @@ def application_ended(
     """Build the end of the application's run: COMPLETE, FAIL or ABORT.
 
     Args:
-        context: of the application.
-        kind: how it ended.
-        started_at: when it began.
-        at: when it ended.
-        error: why it failed.
+        context: context of the application.
+        kind: kind of the end.
+        started_at: start of the run.
+        at: end of the run.
+        error: error of a failed run.
         dropped: callbacks that were turned away, since too many waited.
         failed: callbacks of which no events could be made, or not all. Of either the lineage is missing, and this is
             recorded.

@@ -90,10 +90,10 @@ def batch_started(
     Its outputs and its plan follow when they are committed.
 
     Args:
-        context: of the application.
-        run: which.
+        context: context of the application.
+        run: run of the write.
         dedup: events that were emitted already.
-        facets: of START, as JSON.
+        facets: facets of START, as JSON.
     """
     job = _job(context, run)
     yield from job_events(context, job, ProcessingType.BATCH, "COMMAND", run.started_at, dedup)
@@ -112,10 +112,10 @@ def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: f
     """Build RUNNING of an announced write.
 
     Args:
-        context: of the application.
-        run: which.
-        at: when this was seen.
-        seconds: until the next is due.
+        context: context of the application.
+        run: run of the write.
+        at: time of the observation.
+        seconds: seconds until the next one is due.
     """
     body = _state(context, run, RunEventType.RUNNING, None)
     body = msgspec.structs.replace(body, run_facets=heartbeat_facet(seconds, context.producer))
@@ -128,9 +128,9 @@ def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: s
     It claims no reads either: those of a write that isn't announced aren't reported where it writes nothing.
 
     Args:
-        context: of the application.
-        run: which.
-        reason: why there is nothing.
+        context: context of the application.
+        run: run of the write.
+        reason: reason why nothing was written.
         by: the run that reports its rows.
     """
     facet = {"reason": reason} | ({"runId": by} if by is not None else {})

@@ -44,18 +44,18 @@ class EventContext:
     """Attempt of a Spark application: the shared fields of its events.
 
     Attributes:
-        tenant, namespace: of everything it reports.
+        tenant, namespace: shared by all events.
         app_name: name of the application's job; the jobs in it have it as their prefix.
         app_run_id: the application's own run, parent of all others.
         producer: URI of this code.
-        versions: of the code, its configuration, Spark and this capture.
+        versions: versions of the code, its configuration, Spark and this capture.
         started_by: the orchestrator's runs above it.
-        about: what it was started from, by whom and for what; None: nothing is known.
+        about: trigger, user and purpose of the application; None: nothing is known.
         period: the period that it runs for.
-        owners, tags, criticality: of its jobs, by the settings; None: nothing.
-        errors: how much a failed run reports of its error.
-        max_event_bytes: how large a record may be, uncompressed.
-        sink_bytes: how large the sink takes it, which may be learned late; None: it takes any.
+        owners, tags, criticality: declared facts of its jobs, by the settings; None: nothing.
+        errors: detail of errors that a failed run reports.
+        max_event_bytes: largest size of a record, uncompressed.
+        sink_bytes: largest size of a record that the sink takes, perhaps learned late; None: any.
     """
 
     tenant: str

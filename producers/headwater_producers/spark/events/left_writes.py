@@ -57,9 +57,9 @@ class WriteTarget:
     """Target dataset of a write.
 
     Attributes:
-        dataset: which.
+        dataset: reference of the dataset.
         format: `delta`, `iceberg`, `parquet`, …; None where that isn't known.
-        names: more that it is called.
+        names: further names of the dataset.
     """
 
     dataset: DatasetRef
@@ -72,16 +72,16 @@ class LeftWrite:
     """Announced write without a reported end.
 
     Attributes:
-        tenant, job, run_id, parent, root: of its run.
-        started_at: by its driver's clock.
-        seen_at: when it was last seen to run, by the same.
+        tenant, job, run_id, parent, root: identity of the write's run.
+        started_at: start by its driver's clock.
+        seen_at: time of the last observation of the running write, by the same clock.
         application: Spark's id of its application.
         app_run: id of the application's run.
-        marked: whether the application has its commits name that run.
+        marked: True if the application's commits name its run.
         command: the plan's command.
         transaction: the application and version that Delta knows it by, of an idempotent write.
-        targets: what it is to write.
-        inputs: what it reads.
+        targets: datasets to be written.
+        inputs: datasets read.
         claimed: versions of what it writes that are known to be of other runs.
     """
 
@@ -114,10 +114,10 @@ def write_facet(
     """Build the facet of a write's START.
 
     Args:
-        description: of its plan.
+        description: description of the write's plan.
         application: Spark's id of the application.
         app_run: id of the application's run.
-        marked: whether its commits name that run.
+        marked: True if the application's commits name its run.
         producer: URI of this code.
         transaction: see `LeftWrite`.
     """
@@ -145,7 +145,7 @@ def left_write(start: LineageEvent, *, seen_at: datetime, claimed: Iterable[str]
 
     Args:
         start: the event.
-        seen_at: when it was last seen to run.
+        seen_at: time of the last observation of the running write.
         claimed: versions of what it writes that are of other runs.
     """
     body = start.run_event
@@ -241,8 +241,8 @@ def recovered_end(
     Its time is that of the commit, or when the run was last seen: sent again, it is the same event.
 
     Args:
-        write: which.
-        outcome: what became of it.
+        write: write without a reported end.
+        outcome: outcome of the write.
         producer: URI of this code.
         plan_digest: the plan by which it wrote, where that is known.
     """
@@ -292,8 +292,8 @@ def application_lost(write: LeftWrite, at: datetime, *, producer: str) -> Lineag
     """Build the end of a write's application, whose driver is known to be gone; None where it has no run.
 
     Args:
-        write: one of its writes.
-        at: when it was last seen.
+        write: one of the application's writes.
+        at: time of the last observation.
         producer: URI of this code.
     """
     if write.parent is None:

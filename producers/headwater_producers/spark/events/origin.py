@@ -24,10 +24,10 @@ def run_context(
     """Return the context that all runs of an application share, without credentials.
 
     Args:
-        settings: of the capture.
-        code: of the script that runs.
-        properties: of Spark.
-        environment: of the driver.
+        settings: settings of the capture.
+        code: code of the running script.
+        properties: Spark's properties.
+        environment: environment of the driver.
         user: Spark's.
     """
     repository = settings.job_repository or code.repository

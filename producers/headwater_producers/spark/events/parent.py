@@ -43,8 +43,8 @@ def orchestration(properties: Mapping[str, str], environment: Mapping[str, str])
     """Read the orchestrator's runs from the environment.
 
     Args:
-        properties: of Spark.
-        environment: of the driver.
+        properties: Spark's properties.
+        environment: environment of the driver.
     """
     parent = _of_properties(properties, "parent") or _of_variable(environment, "OPENLINEAGE_PARENT_ID")
     root = _of_properties(properties, "rootParent") or _of_variable(environment, "OPENLINEAGE_ROOT_PARENT_ID")

@@ -31,11 +31,11 @@ def output_facets(
     """Build the facets of an output. The partitions that all rows went to are OpenLineage's `subset`.
 
     Args:
-        output: what is written.
-        count: how many of its partitions got rows, of those that the rows themselves choose.
-        partitions: which got rows, where that is known; else it is what the output names.
-        touched: of a table with versions, the partitions that its version names.
-        is_empty: whether it is known that none got rows.
+        output: output of the write.
+        count: number of partitions that got rows, where the rows themselves choose them.
+        partitions: partitions that got rows, where known; else those that the output names.
+        touched: partitions that the version names, of a table with versions.
+        is_empty: True if it is known that no partition got rows.
     """
     facets: dict[str, Any] = {}
     is_part = output.mode is WriteMode.OVERWRITE_PARTITIONS and output.branch is None

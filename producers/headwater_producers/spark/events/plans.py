@@ -108,7 +108,7 @@ class Fitted:
 
     Attributes:
         event: the event; None: not even the datasets' names fit.
-        left_out: what it lacks, for people; None: nothing.
+        left_out: description of the parts left out, for people; None: nothing.
     """
 
     event: LineageEvent | None

@@ -81,16 +81,16 @@ class Write:
     """Executed command that writes.
 
     Attributes:
-        description: its plan.
-        written: by the command as a whole.
-        scans: of the executed plan, as far as they can be seen.
-        version: of the one table written, where it has versions and which it was is known.
-        version_certainty: how sure that is.
-        partitions: of files written, those that they are in, where that is known.
+        description: description of the command's plan.
+        written: counts of the command as a whole.
+        scans: scans of the executed plan, as far as they can be seen.
+        version: version of the one table written, where it has versions and this one is known.
+        version_certainty: certainty of `version`.
+        partitions: partitions of the written files, where known.
         added: the files that the version added, where that is known.
-        commits: whether the table's log has a commit that may be this write's; None where nobody could look.
-        possibly_of: whether each input is only possibly a source: of rows that the program handed over.
-        ran_jobs: whether Spark ran anything meanwhile, where that alone shows whether it wrote; None elsewhere.
+        commits: True if the table's log has a commit that may be this write's; None where the log couldn't be read.
+        possibly_of: True if each input is only a possible source: of rows that the program handed over.
+        ran_jobs: True if Spark ran any job meanwhile, where that alone shows that it wrote; None elsewhere.
     """
 
     description: PlanDescription
@@ -320,7 +320,7 @@ def join_inputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
     Of files it is all of them. Two versions of a table stay two uses: each of them was read.
 
     Args:
-        uses: of one query, each with the counts of all that was read of its dataset.
+        uses: uses of one query, each with the counts of all reads of its dataset.
     """
     joined: dict[tuple[DatasetRef, str | None], DatasetUse] = {}
     for use in uses:

@@ -62,8 +62,8 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
     """List the scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into.
 
     Args:
-        executed_plan: which has run.
-        settings: how plans are described; None: what its scans chose of partitions isn't asked for.
+        executed_plan: plan that has run.
+        settings: settings of plan descriptions; None: chosen partitions aren't looked at.
     """
     found = []
     sampled = sampled_scans(executed_plan)
@@ -137,7 +137,7 @@ def _metrics(node: Any) -> dict[str, int]:
 
 
 def executions_of(execution: Any, function: str) -> Iterator[Any]:
-    """Return each command of an execution as one of its own; mostly there is one, and it is itself.
+    """Yield each command of an execution as one of its own; mostly there is one, and it is itself.
 
     Of `FROM … INSERT INTO … INSERT INTO …` there are several, which Spark runs, and reports, as one.
 

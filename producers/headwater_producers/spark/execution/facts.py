@@ -25,7 +25,7 @@ def statement_of(execution: Any, *, literals: bool) -> str | None:
 
     Args:
         execution: the JVM's `QueryExecution`.
-        literals: whether to leave its literals in place; else each is `?`, and comments are left out.
+        literals: True to keep literals; else each is `?`, and comments are left out.
     """
     plan = execution.analyzed()
     text = option(plan.origin().sqlText())

@@ -32,11 +32,11 @@ class JvmLeaves:
 
     Args:
         plan: the JVM's `LogicalPlan`, a command or a query.
-        context: see there.
+        context: the session's context; see `Context`.
         upstream: lineage of frames that the plan may start from.
 
     Attributes:
-        failures: what couldn't be read for an error, as sentences.
+        failures: parts that couldn't be read because of an error, as sentences.
     """
 
     def __init__(self, plan: Any, context: Context, upstream: Upstream | None = None) -> None:
@@ -81,7 +81,7 @@ class JvmLeaves:
         return PlanInput(dataset=named.ref, kind=SourceKind.TABLE, type="VIEW")
 
     def inputs(self) -> Iterator[PlanInput]:
-        """Return the datasets of all leaves, without the plan's JSON."""
+        """Yield the datasets of all leaves, without the plan's JSON."""
         for key in self._leaves:
             yield from self._found.setdefault(key, self._look(key, None)).inputs
         for view in _operators(self._plan, "View"):

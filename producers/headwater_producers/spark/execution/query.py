@@ -47,7 +47,7 @@ class JvmQuery:
         """Describe the query's plan: sources, sink, columns.
 
         Args:
-            topics: of the sources that subscribe to a pattern, by index; default: those of the last progress.
+            topics: topics of the sources that subscribe to a pattern, by index; default: those of the last progress.
         """
         from pyspark.sql.streaming.query import StreamingQuery
 

@@ -131,8 +131,8 @@ def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> Pl
     version's, by the time this is asked.
 
     Args:
-        description: of its plan.
-        log: of the table that it writes; None: that couldn't be asked, and no columns are reported.
+        description: description of the write's plan.
+        log: log of the written table; None: it couldn't be asked, and no columns are reported.
     """
     if not any(output.mode not in _MADE_OF_THE_QUERY for output in description.outputs):
         return description

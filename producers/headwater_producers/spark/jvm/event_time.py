@@ -38,7 +38,7 @@ def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
 
     Args:
         plan: a streaming query's `logicalPlan`.
-        jvm: to ask for a delay in milliseconds.
+        jvm: JVM view, for a delay in milliseconds.
     """
     watermarks: list[dict[str, Any]] = []
     operators: list[str] = []

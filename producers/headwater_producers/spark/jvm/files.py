@@ -26,8 +26,8 @@ class TextFolder:
     """Folder of small text files: a checkpoint, a part of one, a table.
 
     Attributes:
-        path: of the folder.
-        files: to read it with.
+        path: path of the folder.
+        files: reader of the files.
     """
 
     path: str

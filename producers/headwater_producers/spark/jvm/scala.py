@@ -46,13 +46,13 @@ def statics(session: Any, name: str) -> Any:
 
 
 def items(sequence: Any) -> Iterator[Any]:
-    """Return the elements of a Scala `Seq`."""
+    """Yield the elements of a Scala `Seq`."""
     for index in range(sequence.size()):
         yield sequence.apply(index)
 
 
 def pairs(mapping: Any) -> Iterator[tuple[str, Any]]:
-    """Return the entries of a Scala `Map` with text for keys, in its own order."""
+    """Yield the entries of a Scala `Map` with text for keys, in its own order."""
     entries = mapping.iterator()
     while entries.hasNext():
         entry = entries.next()

@@ -60,7 +60,7 @@ class Direct:
 
     Attributes:
         field: None: from no field (a constant, a black box without arguments).
-        kind: what was done on the way.
+        kind: kind of the transformation on the way.
         masking: the field's value can't be read back.
         whole: the value has the field's own structure, so a part of it comes from the field's part of that name.
     """
@@ -110,16 +110,16 @@ class Column:
     """Lineage of one value.
 
     Attributes:
-        direct: where the value comes from.
-        indirect: what else decides it, for this value alone (what holds for all rows is in `Relation.influences`).
+        direct: sources of the value.
+        indirect: influences on this value alone (those on all rows are in `Relation.influences`).
         text: the expression in terms of input fields, free of anything that changes from run to run.
         parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map;
             beside those, of what was built in the query, its members by `member_step`, a map's keys by `KEY`, how
             many there are by `LENGTH`, and whether a struct is null by `PRESENCE`.
         encoded: the value is an encoding (JSON, Avro, CSV) of this one, e.g. by `to_json`, or a topic's payload.
-        type: as far as known.
-        constants: all that the value can be, where that is known: the literal, or those of a CASE.
-        parameters: of a lambda, the ids of its variables.
+        type: data type, as far as known.
+        constants: all possible values, where known: the literal, or those of a CASE.
+        parameters: ids of a lambda's variables.
     """
 
     direct: frozenset[Direct] = frozenset()

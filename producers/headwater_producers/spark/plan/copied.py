@@ -17,8 +17,8 @@ def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Re
     Where it doesn't (files that are moved), each is only known to be of the dataset.
 
     Args:
-        source: what is copied.
-        schema: of what is written.
+        source: copied dataset.
+        schema: schema of the output.
         but: columns that the statement gives their values.
     """
     named = source.schema is not None

@@ -67,20 +67,20 @@ class PlanInput:
     """Dataset that a plan reads; one for each dataset and streaming source.
 
     Attributes:
-        dataset: which.
-        kind: what sort of source it is.
+        dataset: reference of the dataset.
+        kind: kind of source.
         type: OpenLineage's dataset type: TOPIC, FILE, TABLE, VIEW, STREAM.
         schema: the fields as this reader sees them. A reader's view is no authority on a topic's payload: a writer's
             schema, where one is known, should win.
         storage, symlinks: for a DatasetEvent.
-        position: which part a *batch* plan reads, as far as the plan has it: file set, snapshot, Kafka offsets.
-        certainty: how sure `position` is.
+        position: range that a *batch* plan reads, as far as the plan has it: file set, snapshot, Kafka offsets.
+        certainty: certainty of `position`.
         source_index: of a streaming plan, the index into `StreamingQueryProgress.sources` of the source that this
             dataset belongs to; several datasets may share one (`subscribe` to two topics).
         source_description: that source's `description` in the progress, where known.
-        bootstrap_servers: of Kafka, to name further topics of a subscribed pattern by.
-        topic_pattern: of Kafka, the subscribed pattern: the progress may name topics that weren't there yet.
-        from_beginning: of a streamed table whose first offset nobody logs: whether it is read from its beginning on.
+        bootstrap_servers: Kafka's servers, for naming further topics of a subscribed pattern.
+        topic_pattern: Kafka's subscribed pattern: the progress may name topics that weren't there yet.
+        from_beginning: True if a streamed table is read from its beginning on, where no log has its first offset.
         connection: see `PlanOutput`.
     """
 
@@ -105,18 +105,18 @@ class PlanOutput:
     """Dataset that a plan writes.
 
     Attributes:
-        dataset: which.
-        kind: what sort of sink it is.
+        dataset: reference of the dataset.
+        kind: kind of sink.
         type: OpenLineage's dataset type.
         schema: the fields written, with the payload's (`value.carrier`) where a topic's payload is built of known ones.
-        mode: what becomes of the rows that were there.
+        mode: fate of the rows that existed before.
         format: `parquet`, `kafka`, `iceberg`, …
-        partition_columns: of a partitioned table or folder.
+        partition_columns: partition columns of a table or folder.
         partition: the one partition that all rows go to, as far as the statement names it: values of some of these
             columns, or of all. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
         overwritten: of an overwrite of partitions, the one that it empties first; without columns, it empties each that
             gets rows; None: it takes some of their rows, or that isn't known.
-        branch: of an Iceberg table, the branch that the rows went to; None of its main line.
+        branch: branch of an Iceberg table that the rows went to; None for its main line.
         storage, symlinks: for a DatasetEvent.
         lifecycle: CREATE, OVERWRITE … where the command means so.
         connection: of Kafka, the source's or sink's options `kafka.…` of the connection, without that prefix. It may
@@ -215,23 +215,23 @@ class PlanDescription:
     """Description of a plan: inputs, outputs, lineage, DDL changes.
 
     Attributes:
-        inputs: in the order of the plan, each dataset (and streaming source) once.
-        outputs: what it writes; empty for a query that only collects.
+        inputs: datasets read, in the order of the plan, each dataset (and streaming source) once.
+        outputs: datasets written; empty for a query that only collects.
         lineage: columns of `outputs` to columns of `inputs`; with `complete=False` and a reason where something
             wasn't understood. Its digest is `identity.plan_digest(lineage)`.
         command: simple class name of the command at the plan's root: `InsertIntoHadoopFsRelationCommand`; None for a
             query that only collects.
-        streaming: how the plan belongs to a streaming query, None for a batch plan.
-        changes: what it does to datasets without writing rows: CREATE, ALTER, DROP, RENAME.
-        staged: it writes into a table that a CREATE TABLE AS around it makes, and reports as its own.
-        writes_unknown: it writes, and where to isn't known.
-        failures: what couldn't be read of it for an error, which nobody expected: sentences.
-        names: how its columns are reported.
-        beyond_cap: its columns weren't read, since it is larger than `PlanSettings.max_plan_bytes`.
-        upstream: to give to `describe` for plans that start from this one's output; None where nothing came of it.
+        streaming: link to the streaming query, None for a batch plan.
+        changes: changes of datasets without writing rows: CREATE, ALTER, DROP, RENAME.
+        staged: True if it writes into a table that a CREATE TABLE AS around it makes, and reports as its own.
+        writes_unknown: True if it writes to an unknown target.
+        failures: parts that couldn't be read because of unexpected errors, as sentences.
+        names: reported names of its columns.
+        beyond_cap: True if its columns weren't read, since it is larger than `PlanSettings.max_plan_bytes`.
+        upstream: argument of `describe` for plans that start from this one's output; None where it failed.
         read: what the plan itself came to, before what the command writes was looked at: to be looked at again without
             reading the plan again. None where nothing came of it.
-        query_schema: of the query whose rows are written, where that was asked for.
+        query_schema: schema of the query whose rows are written, where that was asked for.
     """
 
     inputs: tuple[PlanInput, ...]

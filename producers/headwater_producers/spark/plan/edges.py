@@ -120,7 +120,7 @@ def edge_kind(direct: Direct, name: str) -> Kind:
 
 
 def edge_sources(column: Column) -> Iterator[Direct]:
-    """Return the direct sources worth an edge: a constant only where nothing else makes the value."""
+    """Yield the direct sources worth an edge: a constant only where nothing else makes the value."""
     only_constant = column.direct == CONSTANT and not column.indirect
     for direct in column.direct:
         if direct.field is not None or direct.kind is not Kind.CONSTANT or only_constant:

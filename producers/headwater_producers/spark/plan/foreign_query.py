@@ -79,10 +79,10 @@ def read_foreign(
 
     Args:
         query: one SELECT, WITH and set operations included.
-        scheme: of the JDBC URL: `postgresql`.
+        scheme: scheme of the JDBC URL: `postgresql`.
         dataset: the identity of a table, as the query writes its name.
-        names: of the columns that the query gives, as the database has them; they show what a `*` stands for.
-        literals: what texts show of literals.
+        names: names of the query's columns in the database; they show the columns behind a `*`.
+        literals: display of literals in texts.
     """
     try:
         import sqlglot

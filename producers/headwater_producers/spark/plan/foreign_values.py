@@ -50,7 +50,7 @@ class Relations(Protocol):
 
     Attributes:
         dialect: sqlglot's name for its SQL.
-        literals: what texts show of literals.
+        literals: display of literals in texts.
     """
 
     dialect: str | None

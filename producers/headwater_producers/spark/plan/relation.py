@@ -28,9 +28,9 @@ class Relation:
     """Output of one operator.
 
     Attributes:
-        output: its attributes, in order; an id may appear twice.
+        output: attributes of the operator, in order; an id may appear twice.
         columns: lineage by expression id, of at least the output.
-        influences: what decides which rows there are, and so holds for every column.
+        influences: influences on the choice of rows, which hold for every column.
         rows: the datasets whose rows these are, which is all that `count(*)` reads.
     """
 

@@ -73,7 +73,7 @@ def schema_definition(struct: DataType) -> SchemaDefinition:
 
 
 def _comments(above: tuple[str, ...], data_type: DataType) -> Iterator[tuple[str, str]]:
-    """Return the comments of a type's fields, nested ones too, by path."""
+    """Yield the comments of a type's fields, nested ones too, by path."""
     fields = data_type.get("fields", ()) if isinstance(data_type, dict) else ()
     for field in fields:
         comment = (field.get("metadata") or {}).get("comment")

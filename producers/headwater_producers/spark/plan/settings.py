@@ -21,7 +21,7 @@ class ClusterIds(Protocol):
         Args:
             session: a `SparkSession`.
             servers: the brokers, as the job has them.
-            connection: how to connect, by Kafka's own names.
+            connection: connection settings by Kafka's own names.
         """
 
 
@@ -35,7 +35,7 @@ class PlanSettings:
         kafka_cluster_names: cluster name by cluster id or by brokers, `*` for every other (`naming.declared_cluster`).
             Without one the sorted bootstrap list names the cluster.
         kafka_clusters: asks brokers for their cluster's id; None: they aren't asked.
-        max_paths: how many file paths a position lists; the digest covers all of them.
+        max_paths: largest number of file paths in a position; the digest covers all of them.
         max_files: beyond this many files a position has their count and bytes only.
         literals: whether expression texts show literals; dates and times never are, so that the same job of another
             day has the same lineage.

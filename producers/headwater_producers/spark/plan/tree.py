@@ -24,7 +24,7 @@ class Node:
 
     Attributes:
         name: simple class name: `Project`, `CurrentRow$`.
-        fields: all that Spark wrote of it.
+        fields: all fields that Spark wrote.
     """
 
     name: str

@@ -18,9 +18,9 @@ class Request:
     """Request to run one script.
 
     Attributes:
-        script: its path, as it was given.
-        arguments: its own, untouched.
-        settings: of capture, by name.
+        script: path of the script, as it was given.
+        arguments: arguments of the script, untouched.
+        settings: settings of capture, by name.
         exits_on_wrong_settings: whether those that turn out wrong with the session end the script, too. Options and
             environment always do, before it begins.
     """

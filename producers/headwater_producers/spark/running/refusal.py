@@ -27,9 +27,9 @@ def exit_status(error: Exception, session: Any, request: Request) -> int:
     """Return the status that a script is ended with; 0: it runs on.
 
     Args:
-        error: what `attach` has raised.
+        error: error of `attach`.
         session: a classic session; None: it is of Spark Connect, and has no properties of ours.
-        request: what runs the script.
+        request: request that runs the script.
     """
     wrong = isinstance(error, CaptureSettingsError)
     properties = headwater_properties(session) if session is not None else {}

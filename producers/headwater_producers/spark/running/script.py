@@ -20,9 +20,9 @@ def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
     """Run a script; return after its last line. Raises the script's own errors.
 
     Args:
-        script: its path, as it was given.
-        source: what is in it.
-        arguments: its own.
+        script: path of the script, as it was given.
+        source: content of the script.
+        arguments: arguments of the script.
     """
     path = Path(script)
     file = str(path.absolute())

@@ -37,10 +37,10 @@ class LoggedBatch:
 
     Attributes:
         batch_id: Spark's.
-        planned_at: when Spark planned it, a moment after its trigger began; None with a continuous trigger.
+        planned_at: time of planning, a moment after the trigger began; None with a continuous trigger.
         watermark: the one it ran with; None before any event time was seen.
         ends: the end offset of each source, as its own JSON, parsed; None where a source has none yet.
-        settings: those of the session's that Spark keeps with a query.
+        settings: session settings that Spark keeps with a query.
     """
 
     batch_id: int
@@ -54,7 +54,7 @@ class QueryLog:
     """Logs of one streaming query. Files are read when asked for; the listings once, at the first question.
 
     Attributes:
-        root: of the checkpoint.
+        root: root of the checkpoint.
     """
 
     def __init__(self, location: str, files: TextFiles) -> None:
@@ -151,7 +151,7 @@ class Checkpoint:
         """Return the topics of each source with any, at the query's begin and in its last plan, as far as logged.
 
         Args:
-            sources: how many the query has; one that it uses twice counts once.
+            sources: number of the query's sources; one that it uses twice counts once.
         """
         newest = self._newest()
         ends = newest.ends if newest is not None and len(newest.ends) == sources else (None,) * sources

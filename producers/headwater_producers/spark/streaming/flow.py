@@ -71,10 +71,10 @@ class StreamEmitter:
     """Emitter of a streaming run's events.
 
     Args:
-        context: of the application.
+        context: context of the application.
         emit: takes each event; False: it was refused.
         dedup: job, dataset and plan events that were emitted already.
-        files: to read checkpoints and sinks' logs with.
+        files: reader of checkpoints and sinks' logs.
         topics: the states of the topics that are read and written.
         store: keeps the last emitted micro-batch of each query.
     """
@@ -135,9 +135,9 @@ class StreamEmitter:
         datasets so far.
 
         Args:
-            run: whose.
-            progress: of the micro-batch.
-            at: when it was reported.
+            run: run of the query.
+            progress: progress of the micro-batch.
+            at: time of the report.
             now: monotonic seconds, for how long it may wait for others.
         """
         job = _job(run)
@@ -302,11 +302,11 @@ class StreamFlow:
 
     Args:
         emitter: makes and emits the events.
-        wait_seconds: how long an interval waits for the writes inside foreachBatch.
+        wait_seconds: longest time that an interval waits for the writes inside foreachBatch.
         clock: monotonic seconds.
         backfill: emits what was committed and not emitted; None: nothing does.
-        coalescing: how long intervals wait for one another.
-        store: what earlier processes have kept of the queries.
+        coalescing: times that intervals wait for one another.
+        store: records of the queries by earlier processes.
         stop_reasons: by query id, why a query is about to be stopped by capture; written by any thread. Its run FAILs
             by that.
     """
@@ -431,8 +431,8 @@ class StreamFlow:
         """Emit RUNNING of each announced run.
 
         Args:
-            at: when it was seen to run.
-            seconds: until the next is due.
+            at: time of the observation.
+            seconds: seconds until the next one is due.
         """
         facet = self._emitter.heartbeat(seconds)
         for run in list(self._runs.values()):

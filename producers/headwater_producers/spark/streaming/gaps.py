@@ -36,7 +36,7 @@ class Gap:
         name: the query's name.
         first, last: batch ids.
         emitted: NEVER: their lineage is lost. UNKNOWN: an earlier start of the query may have emitted them.
-        noticed_at: when capture noticed.
+        noticed_at: time of discovery.
     """
 
     query_id: str
@@ -62,7 +62,7 @@ class Gaps:
     """Gaps of an application's capture. Written by the worker, read by any thread.
 
     Args:
-        metrics: which count them too.
+        metrics: metrics that count gaps, too.
     """
 
     def __init__(self, metrics: CaptureMetrics | None = None) -> None:

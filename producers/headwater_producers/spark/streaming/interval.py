@@ -38,10 +38,10 @@ class SinkCommits:
     All of them are there before the micro-batch is committed in the checkpoint, and so before its progress is reported.
 
     Args:
-        sink: its description, as in a progress.
+        sink: description of the sink in a progress.
         query_id: the query's.
-        files: to read the log with.
-        log: of the sink, where the query's own could be asked.
+        files: reader of the log.
+        log: log of the sink, where the query's own could be asked.
     """
 
     def __init__(self, sink: str, query_id: str, files: TextFiles, log: StreamLog | None = None) -> None:
@@ -53,8 +53,8 @@ class SinkCommits:
 
         Args:
             output: the dataset.
-            batch_id: of a micro-batch that is committed.
-            rows: as the progress has them; of sinks of the first API it has none.
+            batch_id: id of a committed micro-batch.
+            rows: count of the progress; sinks of the first API have none.
         """
         commit = self._commit(batch_id)
         if commit is None:
@@ -105,8 +105,8 @@ class MicroBatchFacts:
     """Facts of a micro-batch that aren't in its progress.
 
     Attributes:
-        logged: by source, what the checkpoint has of it.
-        outputs: what was written, one use a dataset.
+        logged: the sources' own logs in the checkpoint, by source.
+        outputs: outputs, one use a dataset.
         watermark_after: the watermark that the batch set.
         plan_digest: the PlanEvent with its column lineage.
         rows_out: over all outputs, where the progress doesn't know.
@@ -136,9 +136,9 @@ def interval_entry(
     from the checkpoint could not know them, and would get another event id for the same batch.
 
     Args:
-        progress: of an executed micro-batch.
-        inputs: of the query's plan.
-        facts: what isn't in the progress.
+        progress: progress of an executed micro-batch.
+        inputs: inputs of the query's plan.
+        facts: facts that aren't in the progress.
         topics: the states of topics when it ran; None: nobody asked for them then.
         read_often: whether its rows may have been read more than once: each action inside foreachBatch does, and Spark
             adds them up. Offsets bound the true count; without them it isn't known then.
@@ -274,12 +274,12 @@ def micro_batch_facts(
     """Read a few small files of the checkpoint and the sink: two at most, for most micro-batches none.
 
     Args:
-        progress: of the micro-batch.
+        progress: progress of the micro-batch.
         description: the query's plan.
         checkpoint: the query's.
         writes: made inside foreachBatch.
-        digest: of the micro-batch's column lineage.
-        commits: of the query's sink.
+        digest: digest of the micro-batch's column lineage.
+        commits: commits in the log of the query's sink.
         observed: the states of the topics that are read and written.
     """
     inputs, described = (description.inputs, description.outputs) if description is not None else ((), ())

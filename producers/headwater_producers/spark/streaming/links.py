@@ -23,7 +23,7 @@ class MicroBatch:
     """Micro-batch of a streaming query, in one run of it.
 
     Attributes:
-        query_id, batch_id: which.
+        query_id, batch_id: key of the micro-batch.
         run_id: the start; None where it wasn't observed.
     """
 

@@ -30,7 +30,7 @@ class StateOperator:
 
     Attributes:
         name: Spark's: `stateStoreSave`, `dedupe`, `symmetricHashJoin`.
-        rows, bytes: that it keeps.
+        rows, bytes: size of the state.
         dropped_late: rows of this micro-batch that were behind its watermark.
     """
 
@@ -129,18 +129,18 @@ class Progress:
     """Progress of one trigger.
 
     Attributes:
-        query_id, run_id, name: of the query.
+        query_id, run_id, name: identity of the query.
         batch_id: the micro-batch, or where not `executed` the one that would come next.
-        started_at: when the trigger began.
-        duration_ms: of the trigger.
-        before_write_ms: what the trigger did at least before anything could be written.
-        executed: whether a micro-batch ran and was committed.
-        rows_out: as the sink reports; None for sinks of the first API, which don't.
+        started_at: start of the trigger.
+        duration_ms: duration of the trigger.
+        before_write_ms: least duration of the trigger's work before its first write.
+        executed: True if a micro-batch ran and was committed.
+        rows_out: the sink's count; None for sinks of the first API, which have none.
         watermark: the one the batch ran with; None while no event time has been seen, or where there is none.
-        has_watermark: whether the query has a watermark at all.
-        operators: those with state, in Spark's order.
-        sources: in Spark's order.
-        sink: its description.
+        has_watermark: True if the query has a watermark at all.
+        operators: stateful operators, in Spark's order.
+        sources: progress of the sources, in Spark's order.
+        sink: description of the sink.
         quality: the boolean metrics that `DataFrame.observe` counted: each is an assertion that held or didn't.
     """
 
@@ -234,7 +234,7 @@ def observed_quality(
 
     Args:
         observed: metrics by name, by the name of their observation.
-        dataset: what they are about; None: what was written.
+        dataset: dataset of the checks; None: the one that was written.
     """
     for name, metrics in sorted(observed.items()):
         for metric, passed in sorted((metrics or {}).items()):

@@ -105,7 +105,7 @@ def _field_path(parts: Sequence[str], known: Collection[str]) -> str:
     """Convert a field's path from DDL's form to the reported one: `legs.element.origin` ⇒ `legs.[].origin`.
 
     Args:
-        parts: its name's.
+        parts: parts of the field's name.
         known: paths of the fields that the table has. Whatever DDL does to a field, it has those around that.
     """
     path: tuple[str, ...] = ()

@@ -22,11 +22,11 @@ class CatalogEntry:
     """V2 table as its catalog has it.
 
     Attributes:
-        dataset, symlinks: its identity.
+        dataset, symlinks: identity of the table.
         provider: `iceberg`, `delta`, `parquet` …
-        storage: how it stores its rows.
+        storage: storage of its rows.
         type: TABLE, VIEW, or FILE of one that has no name but its path.
-        catalog: what the session calls the catalog; None for its own.
+        catalog: name of the catalog in the session; None for Spark's own.
     """
 
     dataset: DatasetRef
@@ -124,7 +124,7 @@ def read_table(leaf: JvmLeaf, entry: CatalogEntry, *, is_whole: bool = True) -> 
     Args:
         leaf: the leaf.
         entry: the table.
-        is_whole: whether the columns of the leaf are the table's own, and newest.
+        is_whole: True if the leaf's columns are the table's own, and newest.
     """
     batch = leaf.batch()
     return batch.table(entry.dataset, entry.storage, entry.symlinks, batch.schema() if is_whole else None)

@@ -62,8 +62,8 @@ def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checke
 
     Args:
         command: the write, which has a relation for its table.
-        mode: where it is another than the command's own.
-        is_checked: whether its format refuses rows of which the condition of an overwrite isn't true.
+        mode: mode that differs from the command's own.
+        is_checked: True if the format refuses rows for which an overwrite's condition isn't true.
     """
     relation = command.plan.table()
     table, mode = relation.table(), mode or command.mode

@@ -95,7 +95,7 @@ class DeltaCommits:
     """Log of a Delta table after a batch command; see `BatchLog`.
 
     Args:
-        path: of the table.
+        path: path of the table.
         run: the command.
     """
 
@@ -192,7 +192,7 @@ def left_alone(write: Write) -> bool | None:
 
 
 class StreamedCommits:
-    """The log of a streaming sink; see `StreamLog`. A micro-batch's commit has the transaction (query id, batch id)."""
+    """Log of a streaming sink; see `StreamLog`. A micro-batch's commit has the transaction (query id, batch id)."""
 
     def __init__(self, sink: StreamSink) -> None:
         self._log = DeltaLog(sink.folder)

@@ -153,7 +153,7 @@ class DeltaFiles:
     """Files that a commit adds and removes.
 
     Attributes:
-        added: how many files it adds; None if the commit has too many to read.
+        added: number of files that it adds; None if the commit has too many to read.
         partitions: partitions that it adds files to or removes files from; empty for a table without partitions, or if
             there are too many.
     """

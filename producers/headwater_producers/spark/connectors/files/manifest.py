@@ -72,7 +72,7 @@ class Manifests:
 
         Args:
             run: the command.
-            counts: what its plan has counted.
+            counts: counts of the command's plan.
         """
         if not counts.files or counts.bytes is None:
             return None
@@ -176,7 +176,7 @@ class _Folder:
         """List the files in the folders `depth` levels below; None where there are too many folders.
 
         Args:
-            depth: how many folders of partitions lie between.
+            depth: number of partition folders in between.
             since: folders that have changed before then, in milliseconds, are left out.
         """
         if not depth:

@@ -43,10 +43,10 @@ def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDef
     """Describe a leaf as a read of a folder's or a table's files.
 
     Args:
-        leaf: of a JVM `HadoopFsRelation`.
-        read: which of them, and how sure that is.
-        storage: how they store rows.
-        schema: their columns, where this reader sees them whole.
+        leaf: leaf of a JVM `HadoopFsRelation`.
+        read: position of the files read, with its certainty.
+        storage: storage of the files' rows.
+        schema: columns of the files, where this reader sees them whole.
     """
     relation, table = leaf.subject, option(kept(leaf.plan, "catalogTable"))
     if table is not None:
@@ -146,7 +146,7 @@ def whole_schema(leaf: JvmLeaf, name: str) -> SchemaDefinition | None:
 
     Args:
         leaf: the leaf.
-        name: of the files' format.
+        name: name of the files' format.
     """
     relation = leaf.subject
     if kept(leaf.plan, "catalogTable").isDefined():

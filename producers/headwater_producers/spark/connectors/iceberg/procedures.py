@@ -36,8 +36,8 @@ class ProcedureSnapshot:
         made: the snapshot.
         read: what it was made of: of rows written anew the snapshot before, of one that was picked that one; None: of
             files that it doesn't name.
-        counts: what it added.
-        at: when.
+        counts: rows, bytes and files added.
+        at: time of the snapshot.
     """
 
     table: Any

@@ -35,7 +35,7 @@ class KafkaClusters:
         """Return the cluster's id; None where it isn't known.
 
         Args:
-            session: of Spark, whose JVM asks.
+            session: Spark session whose JVM asks.
             servers: the brokers, as the job has them.
             connection: how to connect, by Kafka's own names, `servers` included. It may hold credentials: they go to
                 Kafka's client and nowhere else.

@@ -61,7 +61,7 @@ class TopicState:
 
     Attributes:
         topic_id: Kafka's id of this incarnation; None where the broker has none.
-        ends: by partition, the offset after the last record; None where it wasn't asked for.
+        ends: end offset (offset after the last record) by partition; None where it wasn't asked for.
     """
 
     topic_id: str | None = None
@@ -236,8 +236,8 @@ def counted(uses: tuple[DatasetUse, ...], rows: int) -> tuple[DatasetUse, ...]:
     which: they stay upper bounds.
 
     Args:
-        uses: all that the micro-batch wrote.
-        rows: that were written, as the sink counted them.
+        uses: all datasets that the micro-batch wrote.
+        rows: number of written rows, by the sink's count.
     """
     spans = [
         sum(part.to_exclusive - part.from_ for part in use.position.kafka.ranges)

@@ -19,9 +19,9 @@ class Reader(Protocol):
     """Reader of the whole plan, as rules use it.
 
     Attributes:
-        leaves: what leaves read.
+        leaves: lookup of leaves.
         ctes: common table expressions met so far, by Spark's number.
-        loops: by the number of a recursion, attributes of the references to it that wait for it.
+        loops: attributes of references that wait for their recursion, by its number.
     """
 
     leaves: Leaves
@@ -45,7 +45,7 @@ class Operator:
     Attributes:
         node: the operator.
         children: relations of its children, left to right.
-        reader: of the whole plan.
+        reader: reader of the whole plan.
         outer: the scope around the subquery that this operator is in.
     """
 

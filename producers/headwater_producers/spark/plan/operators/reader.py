@@ -86,16 +86,16 @@ class PlanReader:
     """Reader of one plan, subqueries included.
 
     Args:
-        leaves: what the plan's leaves read.
-        literals: what texts show of literals.
-        rules: for operators of storage technologies, by class; they come before Spark's own.
+        leaves: lookup of the plan's leaves.
+        literals: display of literals in texts.
+        rules: rules for operators of storage technologies, by class; they come before Spark's own.
 
     Attributes:
-        leaves: what leaves read.
+        leaves: lookup of the leaves.
         ctes: common table expressions met so far, by Spark's number.
-        loops: by the number of a recursion, attributes of the references to it that wait for it.
-        inputs: all that leaves read, in the order met, each once.
-        problems: what wasn't understood, in the order met, each once.
+        loops: attributes of references that wait for their recursion, by its number.
+        inputs: datasets of the leaves, in the order met, each once.
+        problems: parts that weren't understood, in the order met, each once.
     """
 
     def __init__(
