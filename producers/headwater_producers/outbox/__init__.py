@@ -5,8 +5,8 @@
         outbox.await_durable(5)             on disk, synced: survives the process
         outbox.await_relayed(15)            acknowledged by Kafka, and gone from the disk
 
-Each outbox writes one file of its own in the folder, which it holds locked while it lives. What a dead one left there
-is relayed by the next.
+Each outbox writes one file of its own in the folder, which it holds locked while it lives. The next outbox relays the
+events of dead ones.
 """
 
 from headwater_producers.outbox.backlog import OutboxLimits, WhenFull

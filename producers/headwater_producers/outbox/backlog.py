@@ -152,7 +152,7 @@ class Backlog:
         """Continue in a new, empty file: the old one was removed from outside, and is still open for reading.
 
         Returns:
-            How many events were held.
+            Number of events held.
 
         Raises:
             OutboxUnusableError: nothing has changed.

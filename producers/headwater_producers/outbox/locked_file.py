@@ -54,7 +54,8 @@ def create_locked(path: Path) -> sqlite3.Connection | None:
     """Make an empty file, readable by its owner alone, and open it.
 
     Returns:
-        None: another process took it for a dead one's before it was locked, and removed it. Choose another name.
+        None: before the file was locked, another process took it for a dead process's, and removed it. Choose another
+        name.
 
     Raises:
         OSError, sqlite3.Error: it can't be made.

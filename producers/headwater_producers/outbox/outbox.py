@@ -93,7 +93,7 @@ class Outbox:
         """Wait until all events so far would survive this process and a power failure.
 
         Returns:
-            How many events wouldn't: the disk hasn't taken them yet, and neither has Kafka. Dropped ones don't count.
+            Number of events that wouldn't survive: neither the disk nor Kafka has them yet. Dropped ones don't count.
         """
         return self._backlog.await_durable(timeout_seconds)
 
@@ -101,7 +101,7 @@ class Outbox:
         """Wait until Kafka has acknowledged all events so far, apart from those of dead outboxes.
 
         Returns:
-            How many events it hasn't: they stay, and are relayed on.
+            Number of unacknowledged events: they stay, and are still relayed.
         """
         return self._backlog.await_relayed(timeout_seconds)
 

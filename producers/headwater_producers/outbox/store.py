@@ -164,8 +164,8 @@ class Store:
     def append(self, records: Sequence[Numbered]) -> None:
         """Write events with ascending numbers, above all earlier ones. They are durable on return.
 
-        They don't count until `admit` is called: so the backlog can drop them from memory at the same moment, and
-        nothing is counted twice.
+        They don't count until `admit` is called. The backlog drops them from memory at that moment, so that nothing is
+        counted twice.
 
         Raises:
             OutboxUnusableError: none was written.
@@ -213,7 +213,7 @@ class Store:
         The next `append` deletes them, or `purge`, or `close`.
 
         Returns:
-            How many there were.
+            Number of these events.
         """
         with self._counting:
             found = [number for number in dict.fromkeys(numbers) if number in self._sizes]

@@ -20,7 +20,7 @@ _RETRY_SECONDS: Final = 1.0
 class Writer:
     """Writer of a backlog's events to its file, or to a new one where the file was removed from outside.
 
-    While the disk refuses, they stay in memory and are tried again.
+    Events that the disk refuses stay in memory and are tried again.
     """
 
     def __init__(self, backlog: Backlog) -> None:

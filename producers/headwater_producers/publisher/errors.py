@@ -7,8 +7,7 @@
         └── DeliveryError            raised by `FlushReport.require_delivered` alone
 
 An event that breaks the contract is refused with `EncodeError`, settings that make no producer with
-`SettingsRefusedError`. What happens to an event after it was taken is never raised by `publish`: it is in the report of
-`flush`.
+`SettingsRefusedError`. `publish` never raises a failure of an event that it has taken: the report of `flush` has it.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ class Ledger:
         """Wait until every event taken so far is settled, the time is over, or the credentials are refused.
 
         Returns:
-            How many of them aren't settled.
+            Number of unsettled events.
         """
         with self._changed:
             last = self._taken

@@ -66,9 +66,9 @@ class Publisher:
 
         Args:
             event: event to publish.
-            settled: called once for this event: with None when all in-sync replicas have it, or with why it won't be
-                delivered. It is called on the publisher's thread, or within this call; it must not wait and must not
-                publish. Of an event that is outstanding at `close` it is never called.
+            settled: called once for this event: with None when all in-sync replicas have it, or with the reason of its
+                failure. It is called on the publisher's thread, or within this call; it must not wait and must not
+                publish. It is never called for an event that is outstanding at `close`.
 
         Raises:
             EncodeError: the event breaks the contract.
@@ -105,7 +105,7 @@ class Publisher:
         """Wait as `flush` does, but take no report and raise nothing.
 
         Returns:
-            How many of the events taken so far are neither acknowledged nor failed.
+            Number of events so far that are neither acknowledged nor failed.
         """
         return self._ledger.wait(timeout_seconds)
 
@@ -113,8 +113,8 @@ class Publisher:
         """Return the largest event, uncompressed, that the settings and the topic take.
 
         Args:
-            timeout_seconds: how long to wait until the brokers have said what the topic takes. Afterwards it is the
-                settings' alone.
+            timeout_seconds: longest time to wait for the brokers' limit of the topic. Afterwards only the settings'
+                limit counts.
         """
         return self._sender.max_event_bytes(timeout_seconds)
 
@@ -132,7 +132,7 @@ class Publisher:
         """Wait until all events taken so far are acknowledged or have failed, or until the time is over.
 
         Returns:
-            What happened since the last report. Events still on their way stay so, and are in a later report.
+            Outcomes since the last report. Outstanding events are in a later report.
 
         Raises:
             CredentialsRefusedError: the brokers refuse the credentials, so nothing arrives. Outcomes so far are kept

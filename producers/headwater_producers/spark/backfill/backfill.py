@@ -1,6 +1,6 @@
 """Backfill: emits from checkpoints the micro-batches that weren't emitted when they were committed.
 
-    a query starts      what the process before may have been killed with: the last committed micro-batches
+    a query starts      the last committed micro-batches: the process before may have been killed with them
     a batch is skipped  its progress was dropped, because too many callbacks waited
     a query ends        whatever of it was committed and never emitted
     now and then        with a continuous trigger, which reports no progress: its epochs

@@ -1,8 +1,8 @@
 """Origins: datasets of each source of a checkpoint, where no running query shows them.
 
 A checkpoint has offsets, not names: of Kafka the topics without their cluster, of files their paths without the folder
-that was read. What is known of the query, from the graph or from a person, fills that in. The names must be those that
-were observed, since they are part of a micro-batch's identity: so what isn't certain is an error, never a guess.
+that was read. Facts about the query, from the graph or from a person, fill that in. The names must be those that were
+observed, since they are part of a micro-batch's identity: so an uncertain name is an error, never a guess.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
     Args:
         log: log of the checkpoint.
         known: the datasets that the query is known to read.
-        given: by index, what a person states: a path or URI, namespace and name with a space between, of Kafka the
+        given: statements of a person, by index: a path or URI; a namespace and name with a space between; for Kafka the
             namespace `kafka://<cluster>` alone.
 
     Raises:

@@ -55,8 +55,8 @@ class Rebuilder:
         sources: number of the query's sources; None: as many as its log has.
         outputs: outputs of the sink, where they are known without the micro-batch.
         commits: the sink's log, which has what a micro-batch wrote.
-        proven: whether only that is reported of `outputs` which the sink's log bears out: a foreachBatch function may
-            write a dataset in some micro-batches and not in others.
+        proven: True to report only those `outputs` that the sink's log confirms: a foreachBatch function may write a
+            dataset in some micro-batches and not in others.
     """
 
     def __init__(
@@ -82,9 +82,9 @@ class Rebuilder:
     def entry(self, batch_id: int) -> IntervalEntry:
         """Rebuild a committed micro-batch.
 
-        Where the log of the one before it is gone, so is its beginning. Its range then goes back to the last offsets
-        that are known, for Kafka to where the query began, and is an UPPER_BOUND. The id needs the end alone: it stays
-        the same.
+        The start offset is in the log of the micro-batch before. If that is gone, the range goes back to the last known
+        offsets, for Kafka to the query's first ones, and is an UPPER_BOUND. The event id depends on the end alone: it
+        stays the same.
 
         Raises:
             CheckpointError: it isn't known what it read.
@@ -195,8 +195,8 @@ def interval_events(
     """Yield events of the entries, in order of their batch ids, with at most `per_event` consecutive ones each.
 
     An event's time is when its last micro-batch was planned, so the same reconstruction is the same event, byte for
-    byte, however often it is made; `now` only where the checkpoint has no times. There is no run: which start of the
-    query a micro-batch ran in isn't in the checkpoint.
+    byte, however often it is made; `now` only where the checkpoint has no times. There is no run: the checkpoint
+    doesn't record the start of the query that a micro-batch ran in.
     """
     for part in consecutive(entries, per_event):
         yield from fitting(part, lambda fits: _event(query, fits, now))

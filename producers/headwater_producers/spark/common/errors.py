@@ -5,12 +5,12 @@
     └── LineageNotDurableError   lineage isn't durable, and the emission policy makes that the job's failure
     ValueError
     └── CheckpointError          a checkpoint, or a micro-batch of it, can't be read
-        └── UnknownOriginError   which dataset one of its sources is isn't known
+        └── UnknownOriginError   the dataset of one of its sources is unknown
 
 `attach` raises the first, before anything is registered. The second comes from `Capture.close` under the policies
-`fail_job` and `fail_closed`, and under the latter from a foreachBatch function. Whatever else goes wrong while a job
-runs is counted in `Capture.status()` and logged; it is never raised into the job. So are the errors of checkpoints,
-which `headwater reconcile` prints.
+`fail_job` and `fail_closed`, and under the latter from a foreachBatch function. All other errors while a job runs are
+counted in `Capture.status()` and logged; they are never raised into the job. So are the errors of checkpoints, which
+`headwater reconcile` prints.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     <root>/<cluster>-<digest>/        cluster name, or first broker; digest of cluster and topic
 
-Whoever sends to the same topic of the same cluster shares a folder, and relays what the dead of all jobs left there.
+All senders to one topic of one cluster share a folder, and relay the events that dead processes of all jobs left there.
 Nobody can relay the lineage of one cluster into another.
 """
 

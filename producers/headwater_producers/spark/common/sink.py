@@ -18,7 +18,7 @@ class EventSink(Protocol):
         """Wait until all events so far are delivered, or the time is over; log why some aren't.
 
         Returns:
-            How many events are not delivered: still waiting, or failed.
+            Number of undelivered events: still waiting, or failed.
         """
 
     def close(self) -> None:
@@ -45,7 +45,7 @@ class SizedSink(EventSink, Protocol):
 class DurableSink(EventSink, Protocol):
     """Sink that knows which events would survive the process. Another sink is durable as far as `flush` delivers.
 
-    What it adds to an EventSink may be asked from any thread, after `close` too.
+    Its properties and methods may be used from any thread, after `close` too.
     """
 
     @property
@@ -60,5 +60,5 @@ class DurableSink(EventSink, Protocol):
         """Wait until all events so far would survive the process: on disk, or acknowledged by Kafka.
 
         Returns:
-            How many events wouldn't. Those that are lost don't count.
+            Number of events that wouldn't survive. Lost events don't count.
         """

@@ -14,8 +14,8 @@ and of streaming sources, about what only they can read in a checkpoint
     which datasets is it?                          origin(source)      ─▶ PlanInput …
 
 A connector answers None for what isn't its own. `registry.py` picks the connectors to ask by the names of JVM classes
-that they declare; `connectors/__init__.py` lists them. What they are asked about is in `question.py`,
-the answers in `answer.py`.
+that they declare; `connectors/__init__.py` lists them. The subjects of questions are in `question.py`, the answers in
+`answer.py`.
 """
 
 from __future__ import annotations
@@ -58,9 +58,8 @@ class Connector(Protocol):
     Attributes:
         classes: simple names of the JVM classes that select the connector: relations, V2 tables, commands, streaming
             sources and sinks, scans; and the names of its sinks in a progress (`FileSink[…]`).
-        opens: accessors, by class, of the object that selects another connector. The relation of a Delta table is one
-            of
-            files, and its file index Delta's.
+        opens: accessors, by class, of the object that selects another connector. A Delta table's relation is one of
+            files, and its file index is Delta's.
         providers: names of its own format in catalogs.
         kinds, offset: kinds of its streaming sources, and the keys of their offsets, since offsets have no class.
         needs_start: True if the start offset of a micro-batch is required to know the read range; other sources are

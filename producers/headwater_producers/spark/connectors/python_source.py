@@ -1,7 +1,7 @@
 """Python data sources (`pyspark.sql.datasource`): rows that the user's code makes or takes.
 
-One is known by the path that it is given, if that is one, and else by its own name, within the application: what it
-reads or writes outside, only its code knows. So every column read is EXTERNAL.
+A source is identified by its path option, if it has one, else by its own name within the application: only its code
+knows what it reads or writes outside. So every column read is EXTERNAL.
 """
 
 from __future__ import annotations

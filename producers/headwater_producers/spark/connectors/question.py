@@ -200,7 +200,7 @@ class JvmCommand:
     def subject(self) -> Any:
         """Object that selects the connector: the table, sink or provider that is written to, else the command.
 
-        None of a table that its catalog doesn't have. May ask a catalog.
+        None for a table that its catalog doesn't have. May ask a catalog.
         """
         find = _SUBJECT_OF_COMMAND.get(self.name)
         return find(self.plan) if find is not None else self.plan
@@ -309,8 +309,8 @@ class CheckpointSource:
         end: its last offset, as its own JSON, parsed; None where it has none yet.
         folder: the source's own folder in the checkpoint: `sources/<i>`.
         known: the datasets that the query is known to read.
-        given: what a person states of it: a path or URI, namespace and name with a space between, of Kafka the
-            namespace alone.
+        given: statement of a person: a path or URI; a namespace and name with a space between; for Kafka the namespace
+            alone.
     """
 
     index: int

@@ -95,7 +95,7 @@ def made_of(rdd: Any, name: str) -> Iterator[Any]:
 def _walk(rdd: Any, frames: KnownFrames | None = None) -> Iterator[tuple[int, Any, list[Any]]]:
     """Walk an RDD's dependencies: its id, itself, its direct parents; each once, at most one more than `MAX_RDDS`.
 
-    What a frame that is known is made of isn't looked at.
+    The dependencies of a known frame aren't followed.
     """
     waiting, seen = [rdd], set[int]()
     while waiting and len(seen) <= MAX_RDDS:
@@ -191,7 +191,7 @@ def _renumbered(leaf: JvmLeaf, relation: Relation) -> Relation | None:
 def _handed_over(leaf: JvmLeaf) -> Leaf:
     """Read rows that the program made: in a foreachBatch function probably of rows that it collected.
 
-    Of which columns isn't known, so it is the datasets as a whole.
+    The source columns are unknown, so the datasets as a whole are the sources.
     """
     if leaf.upstream is None:
         return Leaf(problem=HANDED_OVER)
@@ -215,8 +215,8 @@ def _local_relation(leaf: JvmLeaf) -> Leaf:
 def _named(leaf: JvmLeaf, view: str) -> Leaf:
     """Name rows made in the program: a temporary view over them makes them a dataset.
 
-    By the view's name and the names of its columns: another view of that name, with other columns, is another dataset.
-    Types and rows are no part of it, which Spark may infer, and the program hand over, anew in each run.
+    The dataset is named by the view's name and its columns' names: a view of that name with other columns is another
+    dataset. Types and rows are left out of the name: they may differ in each run.
     """
     schema = leaf.schema()
     dataset = leaf.context.in_memory(f"{view}-{_digest(field.path for field in schema.fields)}")
@@ -231,8 +231,8 @@ def _digest(names: Iterable[str]) -> str:
 def _rdd(leaf: JvmLeaf) -> Leaf:
     """Read an RDD: made in the program (`createDataFrame` of a list), from frames and files, or of unknown origin.
 
-    Code has been at its rows: each column may come from every column of the frames, EXTERNAL. The name of a temporary
-    view stands for rows that are the program's alone, never for what code made of something else.
+    Code has processed its rows: each column may come from every column of the frames, EXTERNAL. A temporary view names
+    only rows that the program made itself, never rows that code derived from other data.
     """
     found = origins(leaf.plan.rdd(), leaf.context.frames)
     if leaf.view is not None and not found.inputs and set(found.problems) <= {HANDED_OVER}:

@@ -77,8 +77,8 @@ def attach(
 ) -> Capture:
     """Capture the lineage of all plans that `spark`'s application runs from now on.
 
-    That is: all that runs in this session, in those that `newSession()` makes of it, in other sessions of the same
-    application that were there before, and in streaming queries that run already.
+    Captured are this session, sessions that `newSession()` makes from it, earlier sessions of the same application, and
+    streaming queries that run already.
 
     An application that is being captured keeps its capture, which is returned; the session joins it. Settings given
     then are ignored, with a warning where they differ. A Spark Connect session can't be captured: that is logged, as an
@@ -176,7 +176,7 @@ def _wired(
 ) -> Capture:
     """Wire a capture: signals ─▶ inbox ─▶ worker ─▶ dispatch ─▶ (streams) ─▶ publisher ─▶ sink.
 
-    Each part is given what it calls, and knows nothing of what calls it.
+    Each part gets the parts that it calls, and doesn't know its callers.
 
     Args:
         spark: a session of the application.

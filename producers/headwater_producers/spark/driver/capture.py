@@ -86,7 +86,7 @@ class Capture:
             timeout_seconds: default: `capture_drain_timeout_seconds`.
 
         Returns:
-            Whether it is. False: the time was over first, or an event failed; see `status` and the log.
+            True if it is. False: the time was over first, or an event failed; see `status` and the log.
         """
         if self._engine is None or not self._open:
             return True
@@ -172,7 +172,7 @@ class Capture:
         """Close with an outcome other than `close`'s; see `Engine.finish`.
 
         Returns:
-            What the emission policy wants to be raised; logged already.
+            The error that the emission policy raises; logged already.
         """
         with self._closing:
             if self._engine is None:

@@ -8,8 +8,8 @@ The fence holds the query's own thread, which is what the policy asks for. Each 
 nothing is waited for longer than a moment without a look at whether waiting still makes sense.
 
 For sinks other than foreachBatch Spark reports a micro-batch after its commit, so nothing can hold the next one back.
-What can be done is to stop the query when an interval hasn't become durable in time, and to report which micro-batches
-were committed by then.
+The watch stops the query when an interval hasn't become durable in time, and reports the micro-batches that were
+committed by then.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ class Fence:
             jvm: the gateway's. Waiting is done by the JVM's thread of the query, so that `query.stop()` interrupts it
                 as it would interrupt Spark itself.
             batch_id: the micro-batch that is to begin.
-            stopped: whether the query was stopped. Where Python's threads aren't pinned to the JVM's
+            stopped: returns True if the query was stopped. Where Python's threads aren't pinned to the JVM's
                 (`PYSPARK_PIN_THREAD=false`), the interruption doesn't get here.
 
         Raises:

@@ -1,8 +1,7 @@
 """Engine: one application's capture while it runs, and its worker: the one thread on which lineage is made and emitted.
 
 The worker's loop takes a signal, makes events of it and publishes them. Between signals, and at least four times a
-second, it looks after what waits: starts whose plan wasn't readable yet, micro-batches whose writes weren't all
-reported.
+second, it checks waiting work: starts whose plan wasn't readable yet, micro-batches whose writes weren't all reported.
 """
 
 from __future__ import annotations
@@ -139,7 +138,7 @@ class Engine:
             session_ends: True if the session ends with it: then queries that still run are aborted.
 
         Returns:
-            Whether everything was delivered.
+            True if everything was delivered.
         """
 
         def end() -> None:
@@ -253,8 +252,8 @@ class DrainRequest:
         action: action after everything so far was processed.
         last: True if the worker ends with it.
         delivers: True to wait for the sink.
-        stall_seconds: of the last request: how long Kafka may acknowledge nothing until a sink that keeps its events is
-            waited for no more.
+        stall_seconds: time without an acknowledgement by Kafka after which the last request stops waiting for a sink
+            that keeps its events.
         done: set when it has been carried out.
         taken_in: True if everything so far was processed in time.
         undelivered: number of events that the sink couldn't deliver in time; None until it was asked.
@@ -341,11 +340,11 @@ class EventPublisher:
 
         Args:
             timeout_seconds: longest time to wait.
-            stall_seconds: how long Kafka may acknowledge nothing until a sink that keeps its events is waited for no
-                more; None: that doesn't count.
+            stall_seconds: time without an acknowledgement by Kafka after which a sink that keeps its events isn't
+                waited for any more; None: no limit.
 
         Returns:
-            How many events are not delivered.
+            Number of undelivered events.
         """
         if stall_seconds is not None and isinstance(self._sink, KeepingSink):
             return self._sink.flush_while_moving(timeout_seconds, stall_seconds=stall_seconds)
@@ -420,7 +419,7 @@ class Worker:
         """Enqueue a request and wait for its completion. Not to be called by the worker's own thread.
 
         Returns:
-            Whether it was, and everything is delivered.
+            True if it is complete, and everything is delivered.
         """
         self._inbox.put_urgent(request)
         # What the request does between its waits takes time of its own.

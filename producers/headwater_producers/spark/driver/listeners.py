@@ -11,9 +11,9 @@ Nobody here keeps a session alive: an application may make one for each request 
 the JVM's ends of the proxies, these hold the proxies, by way of py4j, and the proxies hold the session weakly. So when
 the job lets go of a session, both sides' collectors take it, and the proxies after it.
 
-Which micro-batch a foreachBatch function is called for Spark has only on the thread that calls it. So the function is
-wrapped (`watch`); the wrapper adds one round trip to the JVM (0.2 ms) to each call, takes a reference, and passes
-everything through, exceptions included.
+Only the thread that calls a foreachBatch function knows the micro-batch. So the function is wrapped (`watch`); the
+wrapper adds one round trip to the JVM (0.2 ms) to each call, takes a reference, and passes everything through,
+exceptions included.
 
 In a signal, `session` is the `SparkSession` whose listener was called; a query or write in a copy of it is reported by
 it too. A py4j reference keeps its JVM object alive for as long as it is held here, and lets go of it when it is
@@ -57,7 +57,7 @@ T = TypeVar("T")
 class CommandEnded:
     """Signal: a query has ended; `error` is its JVM exception, None where it succeeded.
 
-    `function` is what Spark calls it: `command`, `overwrite` of a write or DDL; `collect`, `count` of what only reads.
+    `function` is Spark's name of the action: `command`, `overwrite` for a write or DDL; `collect`, `count` for a read.
     """
 
     function: str
@@ -133,8 +133,8 @@ class RddRead:
 class RddActed:
     """Signal: an action on an RDD, a `JavaRDD`, that runs no query.
 
-    `action` is PySpark's method, `path` where it writes, `error` why it failed, `inside` the query's id and
-    the batch's number where a foreachBatch function did it.
+    `action` is PySpark's method, `path` the written path, `error` the error of a failed action, `inside` the query's id
+    and the batch's number where a foreachBatch function did it.
     """
 
     rdd: Any
@@ -488,9 +488,8 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
 class Inbox(Generic[T]):
     """Inbox with many producers and one consumer. Putting never waits: items are dropped and counted when it is full.
 
-    It is bounded by the number of its items and by what they weigh together, whichever comes first; whatever it weighs,
-    one item always has room. Its lock can be taken again by the thread that holds it, since a signal handler may run
-    inside any of its methods.
+    It is bounded by the number of its items and by their total size; a single item always has room. Its lock can be
+    taken again by the thread that holds it, since a signal handler may run inside any of its methods.
 
     Args:
         limit: largest number of waiting items.

@@ -43,8 +43,8 @@ _served: dict[tuple[str, int], Served] = {}
 def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Served | None:
     """Serve `/metrics` on a thread of its own; a server that this process has already is returned.
 
-    It goes on until the process ends: what an application counted is scraped after its end, too. A port that can't be
-    bound is logged, and costs the metrics, never the job.
+    The server runs until the process ends: an application's metrics are scraped after its end, too. A port that can't
+    be bound is logged, and costs the metrics, never the job.
 
     Args:
         host: host to listen on.
@@ -52,7 +52,7 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Se
         registry: registry of the metrics.
 
     Returns:
-        Where; None where the port can't be bound.
+        The server; None where the port can't be bound.
     """
     with _lock:
         if (running := _served.get((host, port))) is not None:
@@ -87,7 +87,7 @@ def push(gateway: str, application: str, *, registry: CollectorRegistry = REGIST
         registry: registry of the metrics.
 
     Returns:
-        Whether the gateway took them.
+        True if the gateway took them.
     """
     capture_metrics()
     outbox_metrics()

@@ -18,8 +18,8 @@ MOST_DATASETS: Final = 500
 class ProgramReads:
     """Datasets whose rows reached the program by `toPandas`, `collect`, an RDD or an iterator.
 
-    A plan begins anew with rows that the program hands over, `createDataFrame(frame.toPandas())`. So a write whose
-    inputs aren't all known has these as possible ones.
+    Rows that the program hands over start a new plan, as in `createDataFrame(frame.toPandas())`. So a write with
+    unknown inputs has these datasets as possible inputs.
     """
 
     def __init__(self) -> None:

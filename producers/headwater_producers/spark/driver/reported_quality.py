@@ -119,7 +119,7 @@ def _result(given: QualityResult | Mapping[str, Any], place: int) -> QualityResu
 def quality_events(context: EventContext, reported: QualityReported, dedup: DedupCache) -> Iterator[LineageEvent]:
     """Build the events of a suite's run: its job where it is new, START, and COMPLETE with its input and results.
 
-    It is COMPLETE whatever it found: that a check fails is no failure of the checking.
+    The run is COMPLETE with any results: a failed check is no failure of the suite's run.
     """
     job = context.job(f"{context.app_name}.{reported.suite}")
     yield from job_events(context, job, ProcessingType.BATCH, "QUALITY", reported.started_at, dedup)

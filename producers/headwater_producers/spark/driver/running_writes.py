@@ -4,8 +4,8 @@ Spark calls a QueryExecutionListener when a query is over. While it runs it is i
 finds it. The worker looks there once a second: one round trip to the JVM where nothing runs, and none on the query's
 thread. A write that has run for a second is announced; a shorter one is reported when it is over, as ever.
 
-Not announced is what ends as part of something else: a write inside foreachBatch, which its micro-batch reports; a
-CREATE TABLE AS around a write that Spark reports apart, and a write into a table that the command around it reports.
+Writes that another run reports aren't announced: a write inside foreachBatch, which its micro-batch reports; a CREATE
+TABLE AS around a write that Spark reports apart; a write into a table that the command around it reports.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sessions: registration of capture's listeners, and streaming queries in sessions without them.
 
 One application (a SparkContext) has one capture, whatever number of sessions it has. A session joins by `attach`, by
-`newSession()` on one that has joined, or by having been there before the application's first `attach`. Who has joined
-is known for as long as the session lives, and isn't what keeps it alive.
+`newSession()` on one that has joined, or by having been there before the application's first `attach`. A session's
+membership lasts as long as the session, and doesn't keep it alive.
 
 A session calls its own listeners alone, and those that only the JVM knows of have none of ours: a query that code of
 the JVM starts in a session that Python has started none in runs untracked. But all sessions of an application share one
@@ -85,7 +85,7 @@ def session_id(spark: Any) -> str:
 def join(spark: Any, *, is_new: bool = False) -> ApplicationListeners:
     """Return the application's listeners, and register them with this session if they weren't yet.
 
-    The first of an application's sessions brings those along that were there before it.
+    The first session of an application also registers the sessions made before it.
 
     Args:
         spark: the session.
@@ -180,7 +180,7 @@ class UntrackedQueries:
     def sessions(self, *, at_once: bool = False) -> list[Any]:
         """List the sessions with untracked queries, which are tracked from now on. Never raises.
 
-        One round trip to the JVM every ten seconds, as long as all are known.
+        Takes one round trip to the JVM every ten seconds, as long as all queries are tracked.
 
         Args:
             at_once: however long ago the last look was.

@@ -24,8 +24,8 @@ class CaptureStatus:
         publish_failed: events the sink refused.
         last_error: the last failure, redacted.
         lost: events that the sink took and gave up: too large for Kafka, or pushed out of a full outbox.
-        gaps: micro-batches that no checkpoint has any more, and that were never emitted, or not to this process's
-            knowledge: the latest thousand.
+        gaps: micro-batches that were purged from the checkpoint and never emitted, as far as this process knows: the
+            latest thousand.
         outbox: state and counters of the outbox; None: there is none.
     """
 

@@ -46,7 +46,7 @@ class WrappedWrites:
     def inside(self, run: BatchRun) -> BatchRun | None:
         """Return the emitted write that the command only wraps; else remember the command as such a write.
 
-        It ends as the write did: one that fails after it, as a table that can't be made, is emitted.
+        The command must end as the write did: a command that fails after it, since its table can't be made, is emitted.
         """
         inner = self._inner(run)
         if inner is None:
@@ -56,8 +56,7 @@ class WrappedWrites:
     def corrected(self, run: BatchRun) -> BatchRun | None:
         """Return a wrapped write with its command's details; None where these add nothing.
 
-        The write inside doesn't know that it is a table that is made, nor what it is called: it replaces whatever is in
-        a folder.
+        The write inside only knows that it replaces the content of a folder, not the table that is made, nor its name.
         """
         if (inner := self._inner(run)) is None:
             return None

@@ -19,7 +19,7 @@ _PLAIN: Final = frozenset({"string", "integer", "long", "short", "byte", "boolea
 def specification(spec: Any, columns: Iterable[str] = ()) -> Partition:
     """Parse a Scala map of columns to values (text, null or an `Option` of either), in the order of `columns`.
 
-    Columns of an `Option` that is empty get their values from the rows: they are left out.
+    Columns with an empty `Option` get their values from the rows: they are left out.
     """
     found: dict[str, str | None] = {}
     for name, value in pairs(spec):

@@ -65,7 +65,7 @@ def path_written(command: JvmCommand) -> str | None:
 def batches(execution: Any) -> int | None:
     """Return the number of commits that an executed OPTIMIZE or REORG reports; None where it reports none.
 
-    Delta makes several of it under `spark.databricks.delta.optimize.batchSize`.
+    Delta makes several commits under `spark.databricks.delta.optimize.batchSize`.
     """
     node = execution.executedPlan()
     # The accessor would run the command again, if it hadn't run: the field is null then.

@@ -1,10 +1,10 @@
 """Commits in a Delta table's log: those of a batch command, and those of a streaming sink.
 
-Spark's plan doesn't hold the version that a command made. So the commits are looked at that were made while it ran, by
-this driver's clock, and that are of its kind: one such commit is INFERRED to be the one, since a write that changes
-nothing commits nothing, and another application may have written at that moment. Of several, nothing is claimed, but of
-an OPTIMIZE that itself reports to have made so many. A write that gave Delta a transaction, as idempotent ones in
-foreachBatch do, is known by that, also where Delta skipped it because an earlier attempt had written it.
+Spark's plan doesn't hold the version that a command made. The candidates are the commits of its kind while it ran, by
+this driver's clock. A single candidate is INFERRED: a write that changes nothing commits nothing, and another
+application may have written at that moment. With several candidates nothing is claimed, except for an OPTIMIZE that
+reports that number of commits itself. A write with a transaction, such as an idempotent one in foreachBatch, is
+identified by that, also where Delta skipped it because an earlier attempt had written it.
 """
 
 from __future__ import annotations

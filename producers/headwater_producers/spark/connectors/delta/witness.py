@@ -1,10 +1,10 @@
 """Evidence in a Delta table's log of a write whose driver ended without reporting it.
 
-Commits of the write's kind since it began are looked at, newest first. One that names the run of its application
-(`spark.databricks.delta.commitInfo.userMetadata`, which `capture_commit_marks` sets) is taken for its own, if there is
-one alone; INFERRED, since it names the application and not the write. Where none could be its own, it has committed
-nothing. A commit that names nobody may be anybody's. An idempotent write (`txnAppId`, `txnVersion`) is known by its
-transaction, EXACT; one whose transaction an earlier commit has was skipped by Delta.
+The candidates are the commits of the write's kind since it began, newest first. A commit may name the run of its
+application (`spark.databricks.delta.commitInfo.userMetadata`, which `capture_commit_marks` sets). A single commit with
+this run's name is the write's; INFERRED, since it names the application and not the write. Without any candidate the
+write has committed nothing. A commit without a name may be any application's. An idempotent write (`txnAppId`,
+`txnVersion`) is identified by its transaction, EXACT; Delta skipped one whose transaction an earlier commit has.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned
 def _as_run(execution: Any) -> Any | None:
     """Return the executed plan's command: it holds the session's settings of its start, which may have changed since.
 
-    Not of one that runs: it reads the session's settings when it is first asked, and would read our thread's.
+    None while the command runs: it reads the session's settings when it is first asked, and would read our thread's.
     """
     if execution is None:
         return None

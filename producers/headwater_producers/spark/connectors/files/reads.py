@@ -1,7 +1,7 @@
 """Reads of files in a batch plan: the files, and whether the reader sees all of their columns.
 
-A DatasetEvent's schema replaces the one before. So a reader's is reported only where it is the whole of what is there:
-who reads two columns of a file, or yesterday's version, must not take the others away.
+A DatasetEvent's schema replaces the one before. So a reader's schema is reported only where it is complete: a read of
+two columns of a file, or of yesterday's version, must not remove the other columns.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _file_set(listed: Any, count: int, size: int, settings: PlanSettings) -> Fil
 def whole_schema(leaf: JvmLeaf, name: str) -> SchemaDefinition | None:
     """Return the schema that a JVM `HadoopFsRelation` reads; None where this reader sees only a part of it.
 
-    Of JSON and CSV a schema that the reader brings is mostly all that is known, and is reported.
+    For JSON and CSV the reader's own schema is mostly the only one, and is reported.
 
     Args:
         leaf: the leaf.

@@ -1,7 +1,7 @@
 """Current metadata of Iceberg tables, by the catalogs of a session.
 
-Which metadata file of a table is current is known by a REST, JDBC, Hive or Glue catalog alone. A table is known by
-where it lies: what a catalog calls it may have changed since.
+Only a REST, JDBC, Hive or Glue catalog knows the current metadata file of its table. A table is identified by its
+location: its name in the catalog may have changed since.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ class ProcedureSnapshot:
     Attributes:
         table: the JVM's `SparkTable`.
         made: the snapshot.
-        read: what it was made of: of rows written anew the snapshot before, of one that was picked that one; None: of
-            files that it doesn't name.
+        read: position of the input: the snapshot before, for rewritten rows; the picked snapshot, for a published one;
+            None: files that it doesn't name.
         counts: rows, bytes and files added.
         at: time of the snapshot.
     """

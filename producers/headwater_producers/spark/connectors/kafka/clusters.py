@@ -37,8 +37,8 @@ class KafkaClusters:
         Args:
             session: Spark session whose JVM asks.
             servers: the brokers, as the job has them.
-            connection: how to connect, by Kafka's own names, `servers` included. It may hold credentials: they go to
-                Kafka's client and nowhere else.
+            connection: connection settings by Kafka's own names, `servers` included. They may hold credentials, which
+                go to Kafka's client and nowhere else.
         """
         cluster = naming.kafka_topic(servers, "").namespace
         if cluster not in self._ids and time.monotonic() >= self._not_before.get(cluster, 0.0):

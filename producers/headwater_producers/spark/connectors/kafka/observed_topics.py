@@ -1,6 +1,6 @@
 """Observed topics: bounds of the offsets that a run wrote to a Kafka topic, and the topic's id.
 
-Spark doesn't report it.
+Spark doesn't report these offsets.
 
     ends asked ──▶ 100          140          165
                     │ batch 7    │ batch 8    │
@@ -8,9 +8,9 @@ Spark doesn't report it.
 
 The id and the end offsets of each topic are read at a query's start and after each micro-batch. A micro-batch wrote
 after the last answer that came before it could write, and before the first question that was put after it had ended. So
-its range is certainly within: UPPER_BOUND, since others may write to the topic too. Where it has no more offsets than
-the micro-batch wrote rows, all of them are its own: EXACT. Where nothing was asked in time, nothing is claimed. So it
-is with the topic's id: where it was the same before and after, nobody made the topic anew meanwhile.
+its range is certainly within: UPPER_BOUND, since others may write to the topic too. Where the range has no more offsets
+than the micro-batch wrote rows, all of them are its own: EXACT. Without an answer in time nothing is claimed. The
+topic's id is claimed where it was equal before and after: the topic wasn't recreated meanwhile.
 
 A batch write is bounded by an answer before it began (`driver.hooks`) and one after; a batch read by one after it.
 """
@@ -232,8 +232,7 @@ def _with_ranges(use: DatasetUse, ranges: tuple[OffsetRange, ...], topic_id: str
 def counted(uses: tuple[DatasetUse, ...], rows: int) -> tuple[DatasetUse, ...]:
     """Mark the ranges as exact where a micro-batch's `rows` fill them: each row has an offset of its own.
 
-    One offset more, of another writer, of a task that was run again or of a transaction's end, and it isn't known
-    which: they stay upper bounds.
+    A single further offset, from another writer, a repeated task or a transaction's end, leaves them upper bounds.
 
     Args:
         uses: all datasets that the micro-batch wrote.

@@ -1,7 +1,8 @@
 """KafkaTopicStates: client for a topic's id and end offsets on a job's cluster. It reads no record.
 
-The connection is Spark's, in options of Kafka's Java client; what librdkafka has options for is translated,
-and what it hasn't (a trust store in Java's format, a login module of one's own) makes the topic one that isn't asked.
+The connection is Spark's, in options of Kafka's Java client, which are translated to librdkafka's. A topic whose
+connection needs an option without a counterpart (a trust store in Java's format, a custom login module) isn't asked
+about.
 """
 
 from __future__ import annotations
