@@ -5,8 +5,8 @@
     capture = attach(spark, job_name="orders")
     capture.report_quality(quality.soda(scan.get_scan_results()), dataset="/data/orders", suite="orders")
 
-Each takes what the tool itself gives, as objects or as the JSON that it writes, and needs nothing of the tool. A check
-that wasn't made (skipped by dbt, not evaluated by Soda) is no result.
+Each function takes the tool's own result, as objects or as JSON, and doesn't need the tool. A check that wasn't made
+(skipped by dbt, not evaluated by Soda) is no result.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Entry point of a dry run: isolate, make a session, replace readers and writers, run the script, report.
 
-Exit statuses: 0 reported, whatever came of the script; 2 a command line that can't be read.
+Exit statuses: 0 for a report, whatever the script's end; 2 for a command line that can't be read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """MERGE, UPDATE and DELETE described for a review: the rows of each branch, and the values it sets.
 
-Such a statement has no rows of its own. Its signatures are those of queries: of the rows that a branch takes, which are
-those of both tables joined by its condition, and of the values that it sets. So another WHEN, another ON or other rows
-of the source differ in rows, and another value differs in its column alone.
+Such a statement has no rows of its own. Its signatures are those of two queries: the rows that a branch takes from both
+tables joined by its condition, and the values that it sets. So another WHEN, another ON or other rows of the source
+change the signature of rows; another value changes that of its column alone.
 """
 
 from __future__ import annotations

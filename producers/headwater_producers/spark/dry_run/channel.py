@@ -27,7 +27,7 @@ _FORKED: Final = {
 def end_with_parent(parent: int) -> None:
     """End this process and its JVM, which are a process group of their own, once the starting process is gone.
 
-    That one ends it in time, as long as it isn't killed itself: a cancelled step of CI leaves nothing behind.
+    The parent ends this process in time, unless it is killed itself: so a cancelled step of CI leaves nothing behind.
 
     Args:
         parent: the parent's process id, as it gave it: the parent may be gone by now.

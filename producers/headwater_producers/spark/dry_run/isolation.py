@@ -1,9 +1,8 @@
 """Isolation of a dry run: no network, no writes outside its scratch folder.
 
-The process has a network namespace of its own, whose loopback leads nowhere else: the JVM and Python's workers are in
-there too. Where the system allows none, connections of Python are refused, and those of the JVM aren't: then
-`isolate` answers False, which is reported. Files are guarded by an audit hook, for Python code; what Spark would write
-is replaced in `writing`.
+The process has a network namespace of its own, with a loopback alone: the JVM and Python's workers are in there too.
+Where the system allows none, connections of Python are refused, and those of the JVM aren't: then `isolate` returns
+False, which is reported. An audit hook guards files from Python code; `writing` replaces Spark's writes.
 """
 
 from __future__ import annotations
@@ -78,8 +77,8 @@ def _require_loopback(address: Any) -> None:
 def _without_network() -> bool:
     """Enter a network namespace with all child processes; False where the system doesn't allow one.
 
-    It is tried in a child first: some systems give a namespace and refuse to set up its loopback, without which no JVM
-    can be talked to, and there is no way back.
+    A child process tries first: some systems give a namespace and refuse to set up its loopback, without which no JVM
+    can be reached, and there is no way back.
     """
     if not sys.platform.startswith("linux"):
         return False

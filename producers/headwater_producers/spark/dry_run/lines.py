@@ -52,8 +52,8 @@ class Lines:
     def unrun(self, compared: Collection[CodeType] = ()) -> list[dict[str, Any]]:
         """List the lines that haven't run, of all files that have been begun.
 
-        Each with `file`, `line`, its `text` without comments and spacing, whether the function that it is in was
-        called (`begun`), and whether it handles or raises an exception (`handler`).
+        Each has `file`, `line`, `text` without comments and spacing, `begun` (its function was called), and `handler`
+        (it handles or raises an exception).
 
         Args:
             compared: code that is left out.
@@ -74,8 +74,8 @@ class Lines:
     def statements(self) -> list[dict[str, Any]]:
         """List all statements of the files that have been begun; a compound statement counts by its head.
 
-        Each with its `text`, written in one way, the names that it gives a value to, or decides the value of (`sets`),
-        and those that decide what that is (`uses`).
+        Each has its normalized `text`, the names that it sets or whose values it decides (`sets`), and the names that
+        decide these values (`uses`).
         """
         files = sorted({code.co_filename for code in self._codes if code.co_name == "<module>"})
         return [each for file in files for each in _statements(file)][:_MOST]

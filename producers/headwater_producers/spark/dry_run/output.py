@@ -1,8 +1,8 @@
 """Output frame described for a review: schema, lineage, and signatures of rows and columns.
 
-The signature of the rows is that of the plan without columns, the signature of a column that of the plan with this
-column alone: so a column that is computed otherwise differs alone, and another filter differs for all. A value
-(`values`) has no rows in it: with another filter it differs only where its expression does, member by member.
+The signature of the rows is that of the plan without columns; the signature of a column is that of the plan with this
+column alone. So a changed column changes its own signature alone, and a changed filter changes all. A value (`values`)
+has no rows in it: with another filter it differs only where its expression does, member by member.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Signature of an optimized plan's JSON: a text that is equal for equal plans written differently, and for them alone.
 
-Spark's optimizer has folded constants, pushed filters down and taken out what isn't used. What is left: numbers of
-expressions and names within the plan go; operands of what commutes are sorted; how rows are divided among files isn't
-what the rows are. Where Spark's JSON leaves something out that may matter, its text is
-taken besides: then plans that mean the same may differ, and never the other way round.
+Spark's optimizer has folded constants, pushed filters down and removed unused parts. Here expression ids and names
+within the plan are dropped, operands of commutative operators are sorted, and the division of rows among files is
+ignored. Where Spark's JSON leaves out a part that may matter, the plan's text is added: then equal plans may differ,
+and never the other way round.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
 def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
     """Return a digest of each column of the plan, in order.
 
-    Of equal columns over equal rows it may differ where another column has changed, and never the other way round. It
-    takes one plan for all columns, where a `signature` for each takes as many.
+    A changed column may change the digests of other, equal columns, and never the other way round. One plan serves all
+    columns, where a `signature` for each takes as many plans.
 
     Args:
         nodes: the optimized plan's JSON.

@@ -1,11 +1,11 @@
 """Values of an optimized plan's JSON: the expression behind each column, and each member of one, whatever the rows.
 
-A signature of a column (`signature`) is of its rows, too: under another filter all columns have another one. A value's
-text has no rows in it, so another filter leaves it as it is, and a hash that is dropped beside the filter doesn't.
+A column's signature (`signature`) covers its rows, too: a changed filter changes it for all columns. A value's text has
+no rows in it: a changed filter leaves it as it is, and a dropped hash changes it.
 
     to_json(struct(id, sha2(email, 256) AS mail))  ⇒  value: to_json(struct()); value.id: id; value.mail: sha2(email …)
 
-What Spark's JSON leaves out of an expression is taken from the printed plan: then equal values may differ, and never
+Parts of an expression that Spark's JSON leaves out come from the printed plan: then equal values may differ, and never
 the other way round.
 """
 

@@ -60,8 +60,8 @@ def application_ended(
         at: end of the run.
         error: error of a failed run.
         dropped: callbacks that were turned away, since too many waited.
-        failed: callbacks of which no events could be made, or not all. Of either the lineage is missing, and this is
-            recorded.
+        failed: callbacks from which not all events could be made. The event records the missing lineage, of these and
+            of dropped ones.
     """
     missed = {"_producer": context.producer, "dropped": dropped, "failed": failed}
     end = RunEvent(

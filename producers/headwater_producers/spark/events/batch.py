@@ -65,8 +65,8 @@ class BatchRun:
 def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
     """Build the events of an ended write: its job, plan and datasets where they are new, then its run.
 
-    START, with the time it began, comes together with the end, unless it was announced while it ran. Of a write that
-    failed the plan was only tried: no data has flowed by it, and it isn't emitted.
+    START, with the time it began, comes together with the end, unless it was announced while it ran. The plan of a
+    failed write isn't emitted: no data has flowed by it.
     """
     job = _job(context, run)
     run_id = run.run_id
@@ -125,7 +125,7 @@ def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: f
 def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: str | None = None) -> LineageEvent:
     """Build the end of an announced write that had nothing to write, or whose rows another run reports.
 
-    It claims no reads either: those of a write that isn't announced aren't reported where it writes nothing.
+    It reports no inputs either, like a write that wasn't announced and wrote nothing.
 
     Args:
         context: context of the application.
@@ -187,7 +187,7 @@ def _reads(run: BatchRun) -> tuple[DatasetUse, ...]:
 def corrected_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
     """Build corrections of an emitted write, by later knowledge of it: its datasets, and its end.
 
-    It has to have ended later than was reported: of two ends of a run the later one holds.
+    The corrected end must be later than the reported one: of two ends of a run the later one holds.
     """
     job = _job(context, run)
     digest, plan = _plan(context, run, job, dedup)

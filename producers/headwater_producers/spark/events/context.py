@@ -163,7 +163,7 @@ def fitting(
 ) -> Iterator[LineageEvent]:
     """Yield consecutive micro-batches as one event, or as several where one would exceed `max_bytes`.
 
-    A micro-batch is never divided: one that is too large by itself is the publisher's to refuse.
+    A micro-batch is never divided: the publisher refuses one that is too large by itself.
     """
     event = event_of(entries)
     if len(entries) == 1 or len(encode(event)) <= max_bytes:

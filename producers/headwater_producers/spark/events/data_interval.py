@@ -5,8 +5,8 @@
     AIRFLOW_CTX_DAG_RUN_ID=backfill__…               a backfill of AIRFLOW_CTX_DAG_ID
     DAGSTER_PIPES_CONTEXT                            `partition_time_window` of Dagster Pipes
 
-OpenLineage hands down the run above (`parent`), and no period of it. What is ill-formed is left out, with a warning.
-Sources: Airflow's `context_to_airflow_vars`; the protocol of Dagster Pipes, whose variables are base64 of zlib of JSON.
+OpenLineage passes on the parent run (`parent`), and no period. Malformed values are left out, with a warning. Sources:
+Airflow's `context_to_airflow_vars`; the protocol of Dagster Pipes, whose variables are base64 of zlib of JSON.
 """
 
 from __future__ import annotations

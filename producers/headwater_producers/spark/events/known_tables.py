@@ -41,7 +41,7 @@ class KnownTables:
     def resolved(self, change: DatasetChange) -> DatasetChange | None:
         """Return the change with the datasets' locations, where it only has names of a catalog.
 
-        None for a DROP IF EXISTS of what the application never met: nothing shows whether there was anything.
+        None for a DROP IF EXISTS of a table that the application never used: it may not have existed.
         """
         dataset, previous = change.dataset, change.previous
         if change.if_exists and change.by_name and dataset not in self._datasets:

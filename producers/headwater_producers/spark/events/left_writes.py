@@ -1,7 +1,7 @@
 """Left writes: batch writes whose driver ended without reporting their end, and their recovered end.
 
-START has all that is needed to find its commit later, in the facet `headwater_write`: by whoever attaches next, and by
-`headwater reconcile TABLE`, which reads it from the graph.
+The facet `headwater_write` of START has all facts for finding its commit later: by the next process that attaches, and
+by `headwater reconcile TABLE`, which reads it from the graph.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def recovered_end(
 ) -> LineageEvent:
     """Build the recovered end of a run, RECONCILED: COMPLETE with its committed version, else ABORT.
 
-    Its time is that of the commit, or when the run was last seen: sent again, it is the same event.
+    Its time is that of the commit, or of the last observation of the run: sent again, it is the same event.
 
     Args:
         write: write without a reported end.

@@ -22,8 +22,8 @@ from headwater_schemas.identity import manifest_digest
 class Counts:
     """Rows, bytes and files, each None where Spark doesn't know.
 
-    `partitions`: of a write, how many partitions got rows that the rows themselves chose. Of several writes they may be
-    the same ones: there is no sum.
+    `partitions` counts the partitions of a write that the rows themselves chose. Several writes may share partitions:
+    there is no sum.
     """
 
     rows: int | None = None
@@ -66,8 +66,8 @@ class PartitionsRead:
 class Scan:
     """Scan of the executed plan: the names of its dataset, and what it read.
 
-    `positions` by name, for what a plan settles only when it runs: Kafka's offsets, Iceberg's snapshot. `chosen` where
-    partitions are known that it alone read, and the plan has no read that isn't among its scans.
+    `positions` by name are those that a plan settles only when it runs: Kafka's offsets, Iceberg's snapshot. `chosen`
+    is set where the only partitions read are known, and all reads of the plan are among its scans.
     """
 
     names: frozenset[str]
@@ -317,7 +317,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
 def join_inputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
     """Join inputs by dataset, as far as one position can record them.
 
-    Of files it is all of them. Two versions of a table stay two uses: each of them was read.
+    Files are joined into one position. Two versions of a table stay two uses: each of them was read.
 
     Args:
         uses: uses of one query, each with the counts of all reads of its dataset.

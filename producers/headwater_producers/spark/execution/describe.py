@@ -94,7 +94,7 @@ def read_by(
 ) -> tuple[PlanInput, ...]:
     """Return the datasets that a query reads, by the leaves of its plan alone; none for a command.
 
-    Takes a few py4j round trips for each leaf. Never raises for a plan: what can't be read of it is left out.
+    Takes a few py4j round trips for each leaf. Never raises for a plan: unreadable parts are left out.
     """
     try:
         plan = query_execution.analyzed()

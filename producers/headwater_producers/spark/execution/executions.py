@@ -139,7 +139,7 @@ def _metrics(node: Any) -> dict[str, int]:
 def executions_of(execution: Any, function: str) -> Iterator[Any]:
     """Yield each command of an execution as one of its own; mostly there is one, and it is itself.
 
-    Of `FROM … INSERT INTO … INSERT INTO …` there are several, which Spark runs, and reports, as one.
+    `FROM … INSERT INTO … INSERT INTO …` has several, which Spark runs, and reports, as one.
 
     Args:
         execution: the JVM's `QueryExecution`.

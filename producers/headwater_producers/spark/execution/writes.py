@@ -127,8 +127,8 @@ def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:
 def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> PlanDescription:
     """Give a successful write its table's own schema in place of the query's.
 
-    `INSERT INTO t (id)` brings one column of several, and `mergeSchema` some that weren't there. It is the newest
-    version's, by the time this is asked.
+    `INSERT INTO t (id)` has one column of several, and `mergeSchema` adds some. The schema is the newest version's at
+    the time of the call.
 
     Args:
         description: description of the write's plan.
@@ -149,7 +149,7 @@ def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> Pl
 def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:
     """Return True if a write left existing data unchanged, by `mode("ignore")` or IF NOT EXISTS.
 
-    So does a command of maintenance that finds nothing to do.
+    Also True for a maintenance command that finds nothing to do.
 
     Args:
         write: the write, which didn't fail.

@@ -2,10 +2,10 @@
 
     EventTimeWatermark t, 10 minutes ─▶ window(t, 1 hour) ─▶ Aggregate        horizon: 70 minutes
 
-The horizon is how far behind the watermark a record that arrives may still be in the state: the delay of the watermark
-and the length of the window together. It is only claimed of one operator that lets go of its state by event time alone:
-windows and groups of the event time, duplicates by it. Not of sessions, joins of two streams, a user's own state, a
-group without event time, several such operators, or output mode complete.
+The horizon is the largest lateness of a record that may still reach the state: the delay of the watermark and the
+length of the window together. It is only claimed for a single operator that drops its state by event time alone:
+windows and groups of the event time, duplicates by it. It isn't claimed for sessions, joins of two streams, a user's
+own state, a group without event time, several such operators, or output mode complete.
 """
 
 from __future__ import annotations

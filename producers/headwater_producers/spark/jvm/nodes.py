@@ -70,7 +70,8 @@ def sampled_scans(executed_plan: Any) -> frozenset[int] | None:
 
     To cut rows into ranges (`orderBy`, `repartitionByRange`, a table's write order) Spark first runs what is below the
     exchange to sample it, and a third time for partitions that turn out to be large. The counters of its scans go on
-    counting. What is below another exchange isn't run again: its result is there already. See `RangePartitioner` in
+    counting. Operators below another exchange don't run again: the exchange has kept their result. See
+    `RangePartitioner` in
     https://github.com/apache/spark/blob/v4.0.0/core/src/main/scala/org/apache/spark/Partitioner.scala
     """
     if "rangepartitioning(" not in str(executed_plan.toString()):

@@ -16,8 +16,8 @@ _ANSWERS: Final = "_headwater_answers"
 def class_name(value: Any) -> str:
     """Return the simple name of the value's class, without Scala's suffix: `NoopTable$` is `NoopTable`.
 
-    An anonymous class is called by what it extends: Delta's relations are `HadoopFsRelation`.
-    Two round trips, and none for a reference that was asked for it before.
+    An anonymous class is called by what it extends: Delta's relations are `HadoopFsRelation`. Takes two round trips,
+    and none for a reference that was asked before.
     """
     kept: dict[str, Any] = getattr(value, "__dict__", {})
     if (known := kept.get(_CLASS_NAME)) is not None:
@@ -84,7 +84,7 @@ def private(value: Any, name: str) -> Any:
 def setting(options: Any, key: str) -> str | None:
     """Return an option by its key, of a Scala map or a `CaseInsensitiveStringMap`; None where it isn't set.
 
-    Spark's maps of options ignore case where they are its own; a plain map is asked for lower case and as written.
+    Spark's own maps of options ignore case; a plain map is asked for the key in lower case and as written.
     """
     if hasattr(options, "asCaseSensitiveMap") and class_name(options) == "CaseInsensitiveStringMap":
         value = options.get(key)

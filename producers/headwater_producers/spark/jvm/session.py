@@ -1,7 +1,8 @@
 """Active session of the JVM's thread that answers ours.
 
-Tables of some formats, Delta's among them, ask Spark for the active session when they are looked at. On a thread of no
-query that is the application's default one, which may lack the extensions and catalogs of the session that they are in.
+Tables of some formats, Delta's among them, ask Spark for the active session when they are looked at. On a thread
+without a query that is the application's default session, which may lack the extensions and catalogs of the table's
+session.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Differences between the versions of Spark that capture runs on: PySpark's modules, and the JVM's methods.
 
-Everything else of capture is written as Spark 4.0 has it, and asks here. The plan needs no such place: a class of
-operators or expressions that a version doesn't have never comes, and one that isn't known makes a description
-incomplete (`plan.operators`).
+The rest of capture is written for Spark 4.0, and calls these functions. The plan reader needs none: a version's plans
+never have the classes of operators or expressions that it lacks, and an unknown class makes a description incomplete
+(`plan.operators`).
 """
 
 from __future__ import annotations
@@ -138,8 +138,9 @@ def declared_streams(query: Any) -> dict[int, Any]:
 def streamed_relation(plan: Any) -> Any | None:
     """Return the relation of a V2 sink's table in a micro-batch; None where the plan has the table alone.
 
-    Until 4.1 a `WriteToMicroBatchDataSource` has one where a catalog has the table. Since 4.2 it always has one: of a
-    catalog's table a reference, by which each micro-batch looks it up anew. Then the catalog is asked.
+    Until 4.1 a `WriteToMicroBatchDataSource` has a relation where a catalog has the table. Since 4.2 it always has one.
+    For a catalog's table that is a reference, by which each micro-batch looks the table up anew: then the catalog is
+    asked.
     """
     found = plan.relation()
     match class_name(found):

@@ -114,8 +114,8 @@ class Column:
         indirect: influences on this value alone (those on all rows are in `Relation.influences`).
         text: the expression in terms of input fields, free of anything that changes from run to run.
         parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map;
-            beside those, of what was built in the query, its members by `member_step`, a map's keys by `KEY`, how
-            many there are by `LENGTH`, and whether a struct is null by `PRESENCE`.
+            for a value that was built in the query also its members by `member_step`, a map's keys by `KEY`, its length
+            by `LENGTH`, and a struct's nullness by `PRESENCE`.
         encoded: the value is an encoding (JSON, Avro, CSV) of this one, e.g. by `to_json`, or a topic's payload.
         type: data type, as far as known.
         constants: all possible values, where known: the literal, or those of a CASE.

@@ -14,7 +14,7 @@ from headwater_producers.spark.plan.schema import type_parts
 def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Relation:
     """Read the rows of `source` under the columns of `schema`: each from its namesake, where `source` names its own.
 
-    Where it doesn't (files that are moved), each is only known to be of the dataset.
+    Where it doesn't (files that are moved), the source of each is the dataset as a whole.
 
     Args:
         source: copied dataset.

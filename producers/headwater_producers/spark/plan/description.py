@@ -75,8 +75,8 @@ class PlanInput:
         storage, symlinks: for a DatasetEvent.
         position: range that a *batch* plan reads, as far as the plan has it: file set, snapshot, Kafka offsets.
         certainty: certainty of `position`.
-        source_index: of a streaming plan, the index into `StreamingQueryProgress.sources` of the source that this
-            dataset belongs to; several datasets may share one (`subscribe` to two topics).
+        source_index: index into `StreamingQueryProgress.sources` of the source that this dataset belongs to, in a
+            streaming plan; several datasets may share one (`subscribe` to two topics).
         source_description: that source's `description` in the progress, where known.
         bootstrap_servers: Kafka's servers, for naming further topics of a subscribed pattern.
         topic_pattern: Kafka's subscribed pattern: the progress may name topics that weren't there yet.
@@ -114,13 +114,13 @@ class PlanOutput:
         partition_columns: partition columns of a table or folder.
         partition: the one partition that all rows go to, as far as the statement names it: values of some of these
             columns, or of all. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
-        overwritten: of an overwrite of partitions, the one that it empties first; without columns, it empties each that
-            gets rows; None: it takes some of their rows, or that isn't known.
+        overwritten: partition that an overwrite of partitions empties first; without columns, it empties each that gets
+            rows; None: it replaces some of their rows, or that isn't known.
         branch: branch of an Iceberg table that the rows went to; None for its main line.
         storage, symlinks: for a DatasetEvent.
         lifecycle: CREATE, OVERWRITE … where the command means so.
-        connection: of Kafka, the source's or sink's options `kafka.…` of the connection, without that prefix. It may
-            hold credentials: it is never shown, and never leaves the driver.
+        connection: connection options `kafka.…` of a Kafka source or sink, without that prefix. They may hold
+            credentials: they are never shown, and never leave the driver.
     """
 
     dataset: DatasetRef
@@ -229,8 +229,8 @@ class PlanDescription:
         names: reported names of its columns.
         beyond_cap: True if its columns weren't read, since it is larger than `PlanSettings.max_plan_bytes`.
         upstream: argument of `describe` for plans that start from this one's output; None where it failed.
-        read: what the plan itself came to, before what the command writes was looked at: to be looked at again without
-            reading the plan again. None where nothing came of it.
+        read: result of reading the plan, without the command's output, so that the output can be looked at again
+            without reading the plan again. None where reading failed.
         query_schema: schema of the query whose rows are written, where that was asked for.
     """
 

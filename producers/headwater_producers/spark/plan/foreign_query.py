@@ -1,8 +1,7 @@
 """Foreign queries: column lineage of SQL that another database runs, read by sqlglot where that is installed.
 
-What isn't plain from the text alone (a column that may be of either of two tables, a construct that isn't known here)
-makes the whole query unread: half a reading would be a guess. A `*` of one table is plain where its columns' names are
-all that is missing, and the result has them.
+An ambiguity in the text (a column that may belong to either of two tables, an unknown construct) makes the whole query
+unread: half a reading would be a guess. A `*` of one table is read where the result has its columns' names.
 """
 
 from __future__ import annotations

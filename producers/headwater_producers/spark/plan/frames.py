@@ -1,7 +1,7 @@
 """Frames that live on as RDDs: `checkpoint()`, `localCheckpoint()`, `.rdd`.
 
-A later plan begins with the RDD and has nothing of what that was made of. Whoever knows the frame remembers it
-here, by the RDD's id, which is another for each frame of an application.
+A later plan begins with the RDD and has nothing of the frame's lineage. So the lineage is remembered here, by the RDD's
+id, which is unique for each frame of an application.
 """
 
 from __future__ import annotations

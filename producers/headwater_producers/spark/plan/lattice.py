@@ -1,7 +1,7 @@
 """Kinds of transformation: their composition along a chain, and their names in OpenLineage.
 
-A value that is first cast and then summed was aggregated; one that went through a black box may be anything. So the
-kind of a chain is the greatest of its steps:
+A value that is first cast and then summed was aggregated; a black box may return anything. So the kind of a chain is
+the greatest of its steps:
 
     CONSTANT < COPY < CAST < DERIVE < MASK < HASH < AGGREGATE < EXTERNAL < UNKNOWN
 

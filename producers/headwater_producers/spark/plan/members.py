@@ -1,7 +1,7 @@
 """Members of arrays and maps that are built one by one: `array(x, y)[0]` is x, `map('a', x, 'b', y)['b']` is y.
 
-A column has them among its parts, by `member_step`, and beside them one for any other member, which is null. What is
-rebuilt by a function that isn't followed member by member has none, and each of its elements may be any of them.
+A column has them among its parts, by `member_step`, with one for any other member, which is null. The result of a
+function that isn't followed member by member has none: each of its elements may come from any of them.
 """
 
 from __future__ import annotations

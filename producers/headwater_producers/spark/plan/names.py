@@ -10,10 +10,10 @@ and, where literals are hidden (`PlanSettings.literals`), of every such name:
     concat(first, 0000, last)   ⇒ concat(?)        DE_sum(x)   ⇒ ?_sum(x)
     (delay + 5)                 ⇒ (?)              sum(x)      ⇒ sum(x)
 
-The column is really called so in the table, and whoever reads it there has no plan that shows where the name is from.
-So a name is recognized by its shape alone, and the job that writes it and those that read it report the same: their
-lineages meet. What a shape can't show, the column of a literal (`SELECT 'DE'`) or of a pivot (`DE`), is known to the
-job that makes it only. Several columns that are reported alike are one, with the lineage of all of them.
+The table's column really has this name, and a job that reads it has no plan that shows the name's origin. So a name is
+recognized by its shape alone, and its writer and its readers report the same name: their lineages meet. Only the job
+that makes it knows the column of a literal (`SELECT 'DE'`) or of a pivot (`DE`), which no shape shows. Columns with one
+reported name are one column, with the lineage of all of them.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from headwater_schemas.events import TransformationKind as Kind
 class Attribute:
     """Column of an operator's output: Spark's expression id, name and type.
 
-    `branch`: of what a MERGE writes, the WHEN that sets the column: `WHEN MATCHED THEN UPDATE`.
+    `branch` is the WHEN of a MERGE that sets the column: `WHEN MATCHED THEN UPDATE`.
     """
 
     id: int

@@ -37,11 +37,11 @@ class PlanSettings:
         kafka_clusters: asks brokers for their cluster's id; None: they aren't asked.
         max_paths: largest number of file paths in a position; the digest covers all of them.
         max_files: beyond this many files a position has their count and bytes only.
-        literals: whether expression texts show literals; dates and times never are, so that the same job of another
-            day has the same lineage.
-        numbers: whether they show the numbers in them. Not where a plan is made anew with each micro-batch: its number,
-            or the minute, would make each of them another plan.
-        encoded: whether text and bytes of any dataset may be encodings of fields that no schema names, as a topic's
+        literals: True to show literals in expression texts. Dates and times are never shown, so that the same job of
+            another day has the same lineage.
+        numbers: True to show the numbers in literals. False where a plan is made anew with each micro-batch: its
+            number, or the minute, would make each of them another plan.
+        encoded: True if text and bytes of any dataset may be encodings of fields that no schema names, as a topic's
             are.
     """
 

@@ -58,9 +58,9 @@ def part(column: Column, step: str) -> Column:
 def one_of_all(container: Column, step: str) -> Column:
     """Return an element of an array (`[]`), or a value of a map (`{}`), at an unknown index or under an unknown key.
 
-    Of a map whose keys are data it is in the data which value is under a key. Of both, how many there are decides
-    whether there is one; that is left out where nothing of it is new: `transform(a, x -> 1)[0]` is null if `a` is
-    empty, and `transform(a, x -> x + 1)[0]` comes from `a` anyhow.
+    A map's data keys decide which value is under a key. The length of an array or map decides whether the element
+    exists. It is left out where it adds no source: `transform(a, x -> 1)[0]` is null if `a` is empty, and `transform(a,
+    x -> x + 1)[0]` comes from `a` anyhow.
     """
     value = part(container, step)
     if step not in container.parts or members(container, step):
@@ -135,7 +135,7 @@ def _summed_up(by: Iterable[Indirect]) -> frozenset[Indirect]:
 def aligned(column: Column, data_type: DataType) -> Column:
     """Rename a value's fields as in `data_type`: Spark goes by position (UNION, CAST), not by name.
 
-    A type that hasn't the same shape, or isn't known, changes nothing.
+    A type of another shape, or an unknown one, changes nothing.
     """
     own, target = type_parts(column.type), type_parts(data_type)
     if len(own) != len(target) or type_text(column.type) == type_text(data_type):

@@ -12,7 +12,7 @@ from headwater_schemas.events import TransformationKind as Kind
 def transposed(below: Relation, index: str, schema: DataType) -> Relation:
     """Read a transpose: one column for the former column names, and one for each row.
 
-    A row's column is called by what `index`, one of the columns, has in that row, and has the values of all others.
+    The column of a row takes its name from the row's value of `index`, and has the values of all other columns.
 
     Args:
         below: the frame before.

@@ -1,7 +1,7 @@
 """Bootstrap: attaches to the script's sessions, and runs the script.
 
-Exit statuses before the script runs: 2 for a command line or script that can't be read, 6 for wrong settings. What is
-found wrong when it makes its session: see `refusal`.
+Exit statuses before the script runs: 2 for a command line or script that can't be read, 6 for wrong settings. For
+settings found wrong at the session's start see `refusal`.
 """
 
 from __future__ import annotations

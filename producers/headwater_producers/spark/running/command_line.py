@@ -21,8 +21,8 @@ class Request:
         script: path of the script, as it was given.
         arguments: arguments of the script, untouched.
         settings: settings of capture, by name.
-        exits_on_wrong_settings: whether those that turn out wrong with the session end the script, too. Options and
-            environment always do, before it begins.
+        exits_on_wrong_settings: True if settings that turn out wrong with the session end the script, too. Wrong
+            options and environment always end it, before it begins.
     """
 
     script: str

@@ -5,10 +5,10 @@
                       session's settings), and a line for each source with the source's *end* offset, `-` where it has
                       none yet
     commits/<n>       written when micro-batch n is committed; holds the watermark that it set
-    sources/<i>/      what source i itself has written: where it began, or what it took; its connector reads that
+    sources/<i>/      source i's own files: its first offset, or the files that it took; its connector reads them
 
-The others are a version line and then JSON. Sources are numbered in the order of the plan, each once, here as in the
-progress. Spark keeps the last 100 of `offsets` and `commits` (`spark.sql.streaming.minBatchesToRetain`).
+The other files are a version line and then JSON. Sources are numbered in the order of the plan, each once, here as in
+the progress. Spark keeps the last 100 of `offsets` and `commits` (`spark.sql.streaming.minBatchesToRetain`).
 Format: org.apache.spark.sql.execution.streaming.OffsetSeqLog and CommitLog, version 1.
 """
 

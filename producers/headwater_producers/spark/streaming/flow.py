@@ -4,7 +4,8 @@ A run's START is emitted as soon as its plan can be read, its end when Spark rep
 micro-batch is an interval. A micro-batch of foreachBatch waits until the writes inside it have been reported: they come
 over another queue of Spark's than its progress, so `settle` emits it when that queue is known to be empty, and
 `settle_overdue` when that took too long. A write that comes later still is emitted by sending its interval again: it is
-the same fact, and the two merge. What was committed and not emitted is backfilled from the checkpoint: see `backfill`.
+the same fact, and the two merge. Committed micro-batches that weren't emitted are backfilled from the checkpoint: see
+`backfill`.
 """
 
 from __future__ import annotations
@@ -130,9 +131,8 @@ class StreamEmitter:
     def micro_batch(self, run: StreamRun, progress: Progress, at: datetime, *, now: float = 0.0) -> None:
         """Emit one committed micro-batch, again where it was emitted before: the later `at` then marks the newer event.
 
-        What the micro-batch brings to light is emitted first: datasets and column lineage of the writes inside
-        foreachBatch, new topics of a subscribed pattern, and once for each new dataset RUNNING with all the run's
-        datasets so far.
+        Its discoveries are emitted first: datasets and column lineage of the writes inside foreachBatch, new topics of
+        a subscribed pattern, and once for each new dataset RUNNING with all the run's datasets so far.
 
         Args:
             run: run of the query.
@@ -307,8 +307,7 @@ class StreamFlow:
         backfill: emits what was committed and not emitted; None: nothing does.
         coalescing: times that intervals wait for one another.
         store: records of the queries by earlier processes.
-        stop_reasons: by query id, why a query is about to be stopped by capture; written by any thread. Its run FAILs
-            by that.
+        stop_reasons: reason of each stop by capture, by query id; written by any thread. The query's run FAILs with it.
     """
 
     def __init__(
@@ -403,7 +402,7 @@ class StreamFlow:
     def terminated(self, run_id: str, error: RunError | None, at: datetime) -> None:
         """Record the end of a query: by itself or by being stopped, or with an error.
 
-        Where it has called a foreachBatch function, the writes of its last micro-batch may still be on their way.
+        Reports of the last micro-batch's writes may still be on their way, where it has called a foreachBatch function.
         """
         run = self._runs.get(run_id)
         if run is None:

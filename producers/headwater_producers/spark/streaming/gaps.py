@@ -1,7 +1,8 @@
 """Gaps: micro-batches that Spark committed and has purged from the checkpoint, without an emitted interval.
 
-The lineage of one that was never emitted is lost. Whether another process emitted it earlier is known here from that
-process's file alone (`buffer.LastEmittedStore`); the graph knows: `headwater reconcile CHECKPOINT --dry-run` asks it.
+The lineage of a micro-batch that was never emitted is lost. Another process may have emitted it earlier: capture knows
+that from that process's file alone (`buffer.LastEmittedStore`), and `headwater reconcile CHECKPOINT --dry-run` asks the
+graph.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Interval entries: one for each executed micro-batch.
 
-Its progress, and what isn't in it: from the checkpoint, the sink's log and the writes inside foreachBatch.
+An entry is made of the micro-batch's progress, the checkpoint, the sink's log and the writes inside foreachBatch.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class MicroBatchFacts:
         watermark_after: the watermark that the batch set.
         plan_digest: the PlanEvent with its column lineage.
         rows_out: over all outputs, where the progress doesn't know.
-        skipped: whether the sink has skipped it, since it was written before its query was restarted. Then no row was
-            read, and how many it had isn't known any more.
+        skipped: True if the sink has skipped it, since it was written before its query was restarted. Then no row was
+            read, and its number of rows is unknown.
     """
 
     logged: Mapping[int, LoggedSource] = field(default_factory=dict)
@@ -140,8 +140,8 @@ def interval_entry(
         inputs: inputs of the query's plan.
         facts: facts that aren't in the progress.
         topics: the states of topics when it ran; None: nobody asked for them then.
-        read_often: whether its rows may have been read more than once: each action inside foreachBatch does, and Spark
-            adds them up. Offsets bound the true count; without them it isn't known then.
+        read_often: True if its rows may have been read more than once: each action inside foreachBatch reads them, and
+            Spark adds these reads up. Offsets bound the true count; without them it is unknown.
     """
     inputs = tuple(inputs)
     by_source = _by_source(inputs)

@@ -4,7 +4,7 @@ Read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trig
 id of the batch that would come next; that batch hasn't run, and `Progress.executed` distinguishes the two.
 
 An interval has the sums of what stateful operators keep and have dropped as late, since that is what a micro-batch has
-done. Which of several operators it was that dropped rows, or whose state grows, is in its run: `StateTally`.
+done. The numbers of each single operator are in its run: `StateTally`.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def observed_quality(
 ) -> Iterator[QualityResult]:
     """Read checks: `df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
 
-    A number beside it called `has_id_value` is what was measured. Other numbers assert nothing.
+    A number beside it named `has_id_value` is the measured value. Other numbers assert nothing.
 
     Args:
         observed: metrics by name, by the name of their observation.

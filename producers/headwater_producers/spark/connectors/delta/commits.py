@@ -180,7 +180,7 @@ def batch_log(run: CommandRun) -> DeltaCommits | None:
 def left_alone(write: Write) -> bool | None:
     """Return True if a Delta command, or a `save()` to Delta, found nothing to do and made no commit.
 
-    So does an OPTIMIZE that finds nothing to rewrite, a VACUUM that is a DRY RUN, a CONVERT of what is converted.
+    Examples: an OPTIMIZE without files to rewrite, a VACUUM that is a DRY RUN, a CONVERT of a converted table.
     """
     description = write.description
     if description.command in _ALWAYS_COMMIT:

@@ -1,8 +1,8 @@
 """Encodings: JSON, Avro, CSV, XML, protobuf. Fields that are encoded one by one are decoded one by one.
 
 A topic's payload is the encoding of fields that no schema of Spark's names: `from_json(cast(value as string), …)` of a
-topic reads its fields `value.dep_delay`, and `to_json(struct(carrier)) AS value` to a topic writes `value.carrier`.
-A column of text elsewhere has no such fields: what is parsed from it is derived from the column.
+topic reads its fields `value.dep_delay`, and `to_json(struct(carrier)) AS value` to a topic writes `value.carrier`. A
+column of text elsewhere has no such fields: a value parsed from it is derived from the column.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def decode(call: Call) -> Column:
 def _by_name(value: Column, data_type: DataType) -> Column:
     """Return an encoded value under its decoded type: a struct may be read as a map, a map as a struct.
 
-    What isn't known to have other names (a topic's payload) has those that are asked for.
+    An encoding without known fields (a topic's payload) has those that are asked for.
     """
     own, target = type_parts(value.type), type_parts(data_type)
     if not own or not target:

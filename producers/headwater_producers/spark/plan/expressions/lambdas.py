@@ -152,7 +152,7 @@ def sort_elements(call: Call) -> Column:
 def fold(call: Call) -> Column:
     """Read `aggregate(array, zero, (acc, x) -> …, acc -> …)`: the accumulator comes from the zero and the elements.
 
-    What one step makes of it goes into the next, until no step adds a source.
+    The result of one step goes into the next, until no step adds a source.
     """
     array, zero, step, *finish = call.arguments
     element = part(array, ELEMENT)

@@ -99,7 +99,7 @@ def create_map(call: Call) -> Column:
 def element(call: Call) -> Column:
     """Read `array[i]`, `map[key]`, `element_at`: the element; its index or key influences the value.
 
-    By a constant, of an array or a map that was built of known members, it is that member.
+    A constant index or key selects the member of an array or a map that was built of known members.
     """
     container, index, *_ = call.arguments
     if is_map(container) or call.node.name == "GetMapValue":
@@ -133,7 +133,7 @@ def struct_in_array(call: Call) -> Column:
 def update_fields(call: Call) -> Column:
     """Read `withField`, `dropFields`: the struct, some fields replaced, added or left out.
 
-    Where the struct is null the result is, so that a field which is put into it depends on that, too.
+    The result is null where the struct is, so that a field put into it depends on the struct, too.
     """
     struct, *changes = call.arguments
     presence = part(struct, PRESENCE)

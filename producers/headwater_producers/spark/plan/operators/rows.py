@@ -18,7 +18,7 @@ def passed_on(operator: Operator) -> Relation:
 def filtered(operator: Operator) -> Relation:
     """Read WHERE and HAVING: the condition's columns influence every row.
 
-    So do the keys of a window that it looks at, of which it keeps the first row, or the first three: they stay
+    So do the keys of a window whose rank it filters, as in the first row or the first three: they stay
     WINDOW_DEPENDENCY, by way of the condition.
     """
     conditions = operator.read("condition")
