@@ -15,7 +15,7 @@ from headwater_producers.outbox.store import Numbered, Store, size_of
 from headwater_schemas.record import Record
 
 DEFAULT_MAX_BYTES: Final = 256 * 1024 * 1024
-# Events that wait for the disk are in memory: while it hangs, no more than this.
+# Events that wait for the disk are in memory: this bounds them while the disk hangs.
 _MAX_UNWRITTEN_BYTES: Final = 64 * 1024 * 1024
 _MOVED_AT_ONCE: Final = 1_000
 # A crash before they are deleted relays them once more.
@@ -55,7 +55,7 @@ class Backlog:
         self.store = store
         self.limits = limits
         self.metrics = metrics
-        # One lock, and a condition for each who waits: an event wakes nobody who has nothing to do with it.
+        # One lock, and a condition for each kind of waiter, so that an event wakes only those it concerns.
         self.lock = threading.RLock()
         self.to_write = threading.Condition(self.lock)
         self.to_relay = threading.Condition(self.lock)
@@ -98,7 +98,7 @@ class Backlog:
             self._unwritten_bytes += size
             self.to_write.notify_all()
             if self.disk_problem is not None:
-                # The relay takes it from memory.
+                # The relay takes the event from memory.
                 self.to_relay.notify_all()
         self.metrics.taken.inc()
 
@@ -134,7 +134,7 @@ class Backlog:
             self.store.admit(records)
             for number, _ in records:
                 if not self._forget_unwritten(number):
-                    # Kafka got it from memory while the disk, which had refused it before, took it after all.
+                    # The relay took it from memory, and Kafka has it, before the disk took it after all.
                     self.store.forget([number])
                 self._last_durable = number
             self.disk_problem = None
@@ -166,7 +166,7 @@ class Backlog:
         with self.lock:
             old, self.store = self.store, store
             store.forget(set(store.numbers()).difference(old.numbers()))  # settled meanwhile
-            # Empty now, it is closed by the relay, which may be reading it.
+            # An empty file is closed by the relay, which may be reading it.
             old.forget(old.numbers())
             self.adopted.append(old)
         return moved

@@ -103,8 +103,8 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
 
 def remove_locked(path: Path, connection: sqlite3.Connection) -> None:
     """Remove a file while it is still locked, so that a process which is just creating it notices."""
-    # SQLite leaves the log of a file that is gone. Without its log the file is whole, only older: the events that it
-    # would still show are delivered.
+    # SQLite leaves the log of a file that is gone. Without its log the file is intact, only older: the events that it
+    # would still have are delivered.
     path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
     path.unlink(missing_ok=True)
     connection.close()

@@ -151,7 +151,7 @@ class Outbox:
             )
         self._publisher.close(timeout_seconds=0)
         self._backlog.close()
-        # Nothing is left behind where Kafka has all: not the folder either, if this was the last to use it.
+        # Where Kafka has all events, the files are removed, and the folder too, if this was its last user.
         with contextlib.suppress(OSError):
             self._folder.rmdir()
 

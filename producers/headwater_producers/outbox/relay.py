@@ -131,14 +131,14 @@ class Relay:
         batch = self._next(store, progress)
         if not batch:
             return False
-        # 2.
+        # Step 2.
         for _, record in batch:
             self._publisher.publish_record(record)
-        # 3.
+        # Step 3.
         failed = self._await_outcome()
         if failed is None:
             return False
-        # 4.
+        # Step 4.
         progress.after = batch[-1][0]
         reasons = {failure.event_id: failure for failure in failed}
         too_large = {failure.event_id for failure in failed if failure.kind is FailureKind.TOO_LARGE}
@@ -166,7 +166,7 @@ class Relay:
     def _read(self, store: Store, after: int) -> list[Numbered]:
         batch = store.read(after, max_events=_BATCH_EVENTS, max_bytes=_BATCH_BYTES)
         if not batch and store is self._backlog.store and self._backlog.disk_problem is not None:
-            # The disk doesn't take them; Kafka may.
+            # The disk refuses them; Kafka may take them.
             return self._backlog.unwritten(after, max_events=_BATCH_EVENTS)
         return batch
 

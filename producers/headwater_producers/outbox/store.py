@@ -18,7 +18,7 @@ from headwater_schemas.record import Record
 
 SUFFIX: Final = ".outbox"
 _FORMAT: Final = 1  # PRAGMA user_version
-# What a row costs beside its key and value: id, kind, numbers, its share of the pages.
+# Overhead of a row beside key and value: id, kind, numbers, its share of the pages.
 _ROW_BYTES: Final = 128
 _SCHEMA: Final = (
     "CREATE TABLE event (number INTEGER PRIMARY KEY, event_id TEXT NOT NULL, kind TEXT NOT NULL, "
@@ -42,11 +42,11 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection = connection
-        self._lock = threading.Lock()  # of the connection: held while the disk is waited for
-        self._counting = threading.Lock()  # of sizes and bytes: taken inside the other, held for no time
+        self._lock = threading.Lock()  # guards the connection: held while the disk is waited for
+        self._counting = threading.Lock()  # guards sizes and bytes: taken inside the other, and held briefly
         # Forgotten, but not deleted yet.
         self._owed: set[int] = set()
-        # Why not all of it can be read.
+        # Reason why a part of it can't be read.
         self.damage: str | None = None
         # In the order of writing.
         self._sizes: dict[int, int] = {}
@@ -90,7 +90,7 @@ class Store:
                 make_private(folder)
             except OSError as error:
                 if isinstance(error, FileExistsError) and not os.path.lexists(folder):
-                    continue  # it was there, and an outbox that ended has removed it before it was looked at
+                    continue  # the folder existed, and an outbox that ended removed it in between
                 raise OutboxUnusableError(f"no outbox can be made in {folder}: {error}") from error
             try:
                 return cls.create(folder)
@@ -117,7 +117,7 @@ class Store:
                     f"{path} was written by a later version (format {version}); its events are sent after an upgrade"
                 )
             if version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                # Killed before its first commit.
+                # The process was killed before its first commit.
                 remove_locked(path, connection)
                 return None
             store = cls(path, connection)

@@ -76,7 +76,7 @@ class Ledger:
         added = sum(len(record.value) for record in records)
         with self._changed:
             count, size = len(self._outstanding), self._bytes
-            # What is larger than the whole buffer still gets its chance, alone.
+            # An event larger than the whole buffer still gets its chance, alone.
             if count and (count + len(records) > self._max_events or size + added > self._max_bytes):
                 self._metrics.refused.inc(len(records))
                 raise BufferFullError(
@@ -143,7 +143,7 @@ class Ledger:
         """
         with self._changed:
             if self._refusal is not None and refusal is None:
-                return  # a broker that hangs up after refusing adds nothing
+                return  # a broker that closes the connection after a refusal adds nothing
             self._problem, self._refusal = problem, refusal
             if refusal is not None:
                 self._changed.notify_all()

@@ -91,7 +91,7 @@ class Preparation:
         except LineageError as error:
             self._note(str(error))
         except KafkaException as failure:
-            # A topic that this producer may not write to, or that can't have the name it has.
+            # This producer may not write to the topic, or the topic's name is invalid.
             self._on_error(failure.args[0])
         self._poll()
         return False
@@ -155,6 +155,6 @@ class Preparation:
 
     def _registered(self) -> bool:
         if self._registry is not None:
-            # The subject's name is what other clients of the registry call the topic's values by default.
+            # The subject's name is the one that other clients of the registry use by default for the topic's values.
             self._registry_id = self._registry.register(f"{self._topics.events}-value", current_schema())
         return True

@@ -77,7 +77,8 @@ class Sender:
         self._backlog: deque[Outgoing] = deque()
         self._too_large: deque[Outgoing] = deque()
         self._sent_alone: set[int] = set()
-        self._acknowledged: list[Outgoing] = []  # of one call of librdkafka; only the thread's, and `stop`'s after it
+        # Filled in one call of librdkafka, by the thread alone, and by `stop` after it.
+        self._acknowledged: list[Outgoing] = []
         self._prepared = False
         self._last_complaint = -COMPLAINT_EVERY_SECONDS
         self._last_unexpected: str | None = None

@@ -18,7 +18,7 @@ from headwater_schemas.topics import (
     topic_specs,
 )
 
-# librdkafka counts the schema announcement too; the publisher's own limit must be the one that is met first.
+# librdkafka counts the schema announcement too; the publisher's own limit must be reached first.
 _HEADROOM_MESSAGES = 1_000
 
 
@@ -70,7 +70,7 @@ class PublisherSettings(KafkaSettings):
             "compression.type": self.compression,
             "linger.ms": self.linger_milliseconds,
             "message.max.bytes": self.max_message_bytes,
-            "message.timeout.ms": 0 if timeout is None else max(1, round(timeout * 1000)),  # 0: for ever
+            "message.timeout.ms": 0 if timeout is None else max(1, round(timeout * 1000)),  # 0: without limit
             "queue.buffering.max.messages": self.max_buffered_events + _HEADROOM_MESSAGES,
             "queue.buffering.max.kbytes": self.max_buffered_bytes // 1024 * 2 + 1024,
             # librdkafka writes to stderr by itself; its errors arrive by callback.

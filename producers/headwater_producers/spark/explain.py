@@ -165,7 +165,7 @@ def _before_transposing(asked: Any) -> _Transposed | None:
     """Return the plan and index column that a transposed frame was made from; None where the plan is no transpose."""
     if class_name(asked) != "UnresolvedTranspose":
         return None
-    # Without an index column it is the first.
+    # Without an index column it is the first column.
     index = asked.child().output().head() if asked.indices().isEmpty() else asked.indices().head()
     try:
         return _Transposed(asked.child(), str(index.name()))
@@ -269,7 +269,7 @@ HEAD: Final = ("output", "input", "field", "type", "kind", "expression")
 MAX_HTML_ROWS: Final = 500
 """A notebook keeps what it shows, and a browser lays all of it out; text has all rows."""
 
-# The page's own colours, so that it is read in a light and in a dark theme; a notebook would set text to the right.
+# The page's own colours, for light and dark themes; a notebook would align text to the right.
 _TABLE: Final = "color:inherit;font-size:inherit"
 _CELL: Final = "text-align:left;vertical-align:top;white-space:pre-wrap;padding:2px 8px"
 _EXPRESSION: Final = f"{_CELL};overflow-wrap:anywhere;min-width:20em"
@@ -340,7 +340,7 @@ def _html_row(row: _Row) -> str:
 
 
 def _one_line(cell: str) -> str:
-    # A line break or a terminal's escape in a name would be obeyed.
+    # A terminal would obey a line break or an escape sequence in a name.
     return visible(cell)
 
 

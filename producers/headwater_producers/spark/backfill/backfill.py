@@ -88,7 +88,7 @@ class BackfillTask:
 
 # A micro-batch takes two to four small files: 10 of them some 5 ms on a local disk, a second in an object store.
 STEP: Final = 10
-# Rebuilt before they are sent.
+# Micro-batches rebuilt before they are sent.
 _AT_ONCE: Final = 50
 
 
@@ -155,10 +155,10 @@ class Backfill:
         if run.chain.emitted_until is not None and run.chain.emitted_until > newest:
             run.chain.set_back(newest)
         emitted = run.chain.emitted_until
-        # What came before that was a gap already, then.
+        # Earlier ones were a gap already, then.
         gone = range(0 if emitted is None else emitted + 1, committed[0] if committed else 0)
         unemitted = [batch for batch in committed[-self._max_batches :] if not run.chain.has(batch)]
-        # What this run has committed meanwhile it emits itself.
+        # This run emits its own later commits itself.
         self._add(run, log, unemitted, EmissionReason.START, before=run.started_at, gone=gone)
 
     def _unemitted(self, run: StreamRun, log: QueryLog, reason: EmissionReason) -> None:
@@ -201,7 +201,7 @@ class Backfill:
             work.unrecoverable.append(batch_id)
             return
         except Exception as error:
-            # An object store that fails, a file cut short: the next one may be readable.
+            # The object store failed, or a file is truncated: the next one may be readable.
             logger.warning(
                 "lineage capture: query %s: micro-batch %d not backfilled: %s",
                 work.run.query_id,
@@ -294,7 +294,7 @@ class Backfill:
             commits=run.commits,
         )
         noted = run.chain.emitted_until
-        # What ran before this start had its plan only where the last that was emitted had it, too.
+        # Runs before this start had its plan only where the last emitted micro-batch had it, too.
         is_same = reason is not EmissionReason.START or run.chain.plan_digest == run.plan_digest
         plan = run.plan_digest if is_same else None
         self._work.append(BackfillTask(run, rebuilder, log, waiting, reason, before, noted, gone, plan))

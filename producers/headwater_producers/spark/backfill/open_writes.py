@@ -90,7 +90,7 @@ class OpenWrites:
                 connection.close()
             else:
                 remove_locked(self._path, connection)
-                # Not left behind by the last one.
+                # The last user leaves no empty folder behind.
                 self._path.parent.rmdir()
 
     def left(self) -> Iterator[list[KeptWrite]]:
@@ -125,7 +125,7 @@ class OpenWrites:
                 "SELECT tenant, namespace, job, start, plan, seen, claimed FROM writes"
             ).fetchall()
         except sqlite3.Error:
-            # Its driver died as it made the file.
+            # Its driver died while it made the file.
             return []
         if any(tuple(row[:3]) != self._owner for row in rows):
             return [] if path.stat().st_mtime < time.time() - _KEPT_SECONDS else None
@@ -152,7 +152,7 @@ class OpenWrites:
         try:
             connection = create_locked(path)
         except FileNotFoundError:
-            # Another process has removed the folder just now, as the last one to use it.
+            # Another process has just removed the folder, as its last user.
             make_private(path.parent)
             connection = create_locked(path)
         if connection is not None:

@@ -49,7 +49,7 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
             found.append(PlanInput(dataset=_stated(stated), kind=SourceKind.UNKNOWN, source_index=index))
         else:
             left.append(index)
-    # The one source that nothing describes, and the one dataset that no source is.
+    # The one source without a description, and the one dataset without a source.
     taken = {each.dataset for each in found}
     spare = [dataset for dataset in known if dataset not in taken]
     for index in left:

@@ -154,7 +154,7 @@ class Rebuilder:
         )
 
     def _batch(self, batch_id: int) -> LoggedBatch:
-        # In order, each is read as the one and then as the one before.
+        # In order, each micro-batch is asked for as itself, then as the one before the next.
         if batch_id not in self._read:
             self._read[batch_id] = self._log.batch(batch_id)
             if len(self._read) > 2:

@@ -41,7 +41,7 @@ class CaptureMetrics:
         self.queued = Gauge(
             "headwater_capture_queued", "Callbacks of Spark's listeners that wait for capture.", registry=registry
         )
-        # Asked for when it is scraped: nothing is counted on the query's thread.
+        # Read at a scrape: nothing is counted on the query's thread.
         self.queued.set_function(lambda: sum(queue.waiting for queue in list(self._queues)))
         self.queued_bytes = Gauge(
             "headwater_capture_queued_bytes",

@@ -218,7 +218,7 @@ class V2Table:
         Args:
             is_since_start: True for a time in milliseconds at or after the command's planning.
         """
-        # Spark's wrapper of a table of its own catalog.
+        # Spark's wrapper around a table of its own catalog.
         is_v1 = class_name(self.table) == "V1Table"
         return is_since_start(int(self.table.v1Table().createTime())) if is_v1 else True
 

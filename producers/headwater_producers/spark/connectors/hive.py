@@ -90,7 +90,7 @@ def _insert(command: JvmCommand) -> Written:
     columns = v1_partition_columns(table)
     mode, overwritten = WriteMode.APPEND, None
     if plan.overwrite():
-        # Of a partitioned table Hive replaces the partitions that get rows, whatever partitionOverwriteMode is.
+        # Hive replaces the partitions of a partitioned table that get rows, whatever partitionOverwriteMode is.
         mode = WriteMode.OVERWRITE_PARTITIONS if columns else WriteMode.OVERWRITE
     named = specification(plan.partition())
     if mode is WriteMode.OVERWRITE_PARTITIONS:

@@ -68,7 +68,7 @@ def _read_relation(leaf: JvmLeaf) -> Leaf:
         pairs = [(attribute, column) for attribute, (_, column) in zip(output, read.columns, strict=True)]
         relation = replace(Relation().with_output(pairs), influences=read.influences, rows=read.rows)
         return Leaf(inputs=inputs, relation=relation)
-    # Which of the query's columns come from which of its tables is the database's to know.
+    # Only the database knows the table of each column of the query.
     anything = Column(frozenset(Direct(Field(i.dataset), Kind.EXTERNAL) for i in inputs))
     pairs = [(attribute, replace(anything, text=attribute.name)) for attribute in output]
     return Leaf(inputs=inputs, relation=replace(Relation().with_output(pairs), rows=rows))

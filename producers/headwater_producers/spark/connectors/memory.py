@@ -43,7 +43,7 @@ class Generated(Connector):
             return _continuous(command) if name in _CONTINUOUS else None
         if name in _CALLBACKS:
             return Written()  # to no dataset
-        # A memory sink's table goes by the name of its query, and an application may have several.
+        # A memory sink's table has the name of its query, and an application may have several.
         query = setting(command.options, "queryName")
         return Written((unnamed(command, command.subject, command.mode, part=query),))
 

@@ -23,7 +23,7 @@ from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
 
-# Absolute, or with a scheme. Anything else given to `load` may be the name of whatever the source has names for.
+# Absolute, or with a scheme. Any other argument of `load` may be a name of the source's own making.
 _PATH: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
@@ -35,7 +35,7 @@ class PythonSource(Connector):
     def read(self, leaf: JvmLeaf) -> Leaf | None:
         batch = leaf.batch()
         dataset, is_path = _dataset(leaf.context, leaf.subject, leaf.options)
-        # The fields are the source's own. Those of a file, or whatever is at its path, are not.
+        # The fields are the source's own, and not those of a file at its path.
         schema = None if is_path else batch.schema()
         pairs = []
         for attribute in batch.attributes():

@@ -26,7 +26,7 @@ from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Syml
 
 logger = logging.getLogger(__name__)
 
-# The plans below which the relation that is read, or the table that is written, stands. Spark's own, of all sources.
+# Plans above the relation that is read, or the table that is written. Spark's own, for all sources.
 _SCANNED: Final = frozenset({"DataSourceV2ScanRelation", "StreamingDataSourceV2ScanRelation"})
 _SUBJECT_OF_LEAF: Final[Mapping[str, Callable[[Any], Any]]] = {
     "LogicalRelation": lambda plan: kept(plan, "relation"),
@@ -253,7 +253,7 @@ class JvmCommand:
         return WriteMode.OVERWRITE if is_all else WriteMode.OVERWRITE_PARTITIONS
 
 
-# Where a scan of an executed plan has what it reads. Spark's own, of all sources.
+# Accessors of the source in a scan of an executed plan. Spark's own, for all sources.
 _SUBJECT_OF_SCAN: Final[Mapping[str, Callable[[Any], Any]]] = {
     "FileSourceScanExec": lambda scan: kept(kept(scan, "relation"), "location"),
     "RowDataSourceScanExec": lambda scan: kept(scan, "relation"),

@@ -170,7 +170,7 @@ def _of_upstream(leaf: JvmLeaf) -> Leaf | None:
     relation = upstream.relation
     if leaf.first in relation.columns:
         return Leaf(inputs=upstream.inputs, relation=relation)
-    # One side of a self-join has new ids, and the RDD of the side that hasn't.
+    # One side of a self-join has new ids, and the RDD belongs to the other side.
     number = leaf.plan.rdd().id()
     if not any(first in relation.columns and other.rdd().id() == number for first, other in leaf.others.items()):
         return None
@@ -224,7 +224,7 @@ def _named(leaf: JvmLeaf, view: str) -> Leaf:
 
 
 def _digest(names: Iterable[str]) -> str:
-    # A path has every comma and quote of a name as it is: JSON keeps two names from reading as one.
+    # A path has every comma and quote of a name unescaped: JSON keeps two names from reading as one.
     return hashlib.blake2b(json.dumps(list(names)).encode(), digest_size=4).hexdigest()
 
 

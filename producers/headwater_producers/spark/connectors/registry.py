@@ -166,7 +166,7 @@ class Registry:
             try:
                 (each.mark_commits if marked else each.unmark_commits)(session, run_id)
             except Exception:
-                # Its jars aren't there, or Spark is gone.
+                # The jars of the technology are missing, or Spark is gone.
                 logger.debug("lineage capture can't mark commits", exc_info=True)
 
     def v1_table(self, table: Any) -> V1Table:

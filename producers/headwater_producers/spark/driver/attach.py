@@ -111,7 +111,7 @@ def attach(
     with _lock:
         if (running := captures.running_capture(spark)) is not None:
             sessions.join(spark)
-            # A cell of a notebook that is run again changes nothing.
+            # Repeating a cell of a notebook changes nothing.
             given = settings is not None or overrides or sink is not None
             if given and not running.is_as_asked(chosen, sink):
                 logger.warning(
@@ -144,15 +144,15 @@ def _check_sink(sink: object) -> None:
 
 
 def _kafka(settings: CaptureSettings) -> EventSink:
-    # Whoever only asks for a DataFrame's lineage, or brings a sink, needs no Kafka client.
+    # Explaining a DataFrame's lineage, or capturing into a given sink, needs no Kafka client.
     from headwater_producers.spark.driver.kafka_sink import kafka_sink
 
     return kafka_sink(settings)
 
 
-# Until the brokers have said how large an event may be, before the first plan is made an event.
+# Longest wait for the brokers' limit of an event's size, before the first plan event is made.
 _SINK_WAIT_SECONDS: Final = 2.0
-# Of the driver's heap, for plans that wait.
+# Part of the driver's heap for plans that wait: an eighth.
 _QUEUES_SHARE: Final = 8
 
 
@@ -185,7 +185,7 @@ def _wired(
         listeners: listeners of the application.
         asked: the settings and the sink that `attach` was given.
     """
-    # What is known of the application.
+    # Facts of the application.
     warn_of_unknown(spark.version)
     submitted = session_properties(spark)
     context = event_context(
@@ -206,7 +206,7 @@ def _wired(
     )
     is_fail_closed = settings.emission_policy is EmissionPolicy.FAIL_CLOSED
 
-    # Where events go.
+    # Destination of events.
     durable = durable_sink(sink)
     outbox = durable.outbox if durable is not None else None
     stop_reasons: dict[str, RunError] = {}
@@ -225,7 +225,7 @@ def _wired(
     topics = ObservedTopics(topic_states)
     store, gaps = LastEmittedStore(Path(outbox.folder) / "queries" if outbox is not None else None), Gaps()
     emitter = StreamEmitter(context=context, emit=publisher.emit, dedup=dedup, files=files, topics=topics, store=store)
-    # Nothing may wait where the next micro-batch waits for it.
+    # Nothing may wait where the next micro-batch waits for the result.
     per_event = 1 if is_fail_closed else settings.coalesce_max_batches
     backfill = Backfill(
         context=context,
@@ -283,7 +283,7 @@ def _wired(
     if settings.capture_commit_marks:
         listeners.mark(context.app_run_id)
 
-    # The policy, and the handle.
+    # Emission policy and handle.
     emission = Emission(settings.emission_policy, Durability(engine, sink), queries, watch)
     engine.start(dedup)
     if watch is not None:

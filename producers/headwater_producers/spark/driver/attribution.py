@@ -17,7 +17,7 @@ from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 
 logger = logging.getLogger(__name__)
 
-# How long Spark's own listeners are waited for, which have to receive an execution before it can be looked up.
+# Longest wait for Spark's own listeners, which must receive an execution before it can be looked up.
 _BUS_SECONDS: Final = 1.0
 
 
@@ -58,11 +58,11 @@ class Attributor:
 
     def of(self, execution: Any, session: Any) -> PlanAttribution:
         """Attribute a JVM `QueryExecution`, which a `SparkSession` ran."""
-        # Most applications have no foreachBatch: they needn't pay for the look.
+        # Most applications have no foreachBatch: they needn't pay for the lookup.
         batch = self._batch(execution, session) if self._links else None
         if batch is None:
             return PlanAttribution(None, None, self._settings)
-        # Made anew with each micro-batch: the batch's number, or the minute, makes no other plan of it.
+        # Such a plan is made anew with each micro-batch: its number, or the minute, must not make another plan of it.
         return PlanAttribution(batch, self._streams.upstream(batch), replace(self._settings, numbers=False))
 
     def described(
@@ -108,7 +108,7 @@ class Attributor:
         try:
             found = batch_of_thread(execution, session) if self._bus.drained(_BUS_SECONDS) else None
         except Exception:
-            # A store of another make, an execution that was never planned: the write is emitted as one of its own.
+            # The store has another implementation, or the execution was never planned: the write is a batch run.
             logger.debug("lineage capture: the thread that ran a query is unknown", exc_info=True)
             return None
         return self._links.call(found.query_id, found.batch_id, found.run_id) if found is not None else None

@@ -55,7 +55,7 @@ class BatchTopics:
                 context = Context(signal.session, self._settings)
                 self._topics.observe(topics_written(options, context, [topic]))
         except Exception:
-            # A writer of a form that isn't known: its write is emitted without offsets.
+            # The writer has an unknown form: its write is emitted without offsets.
             logger.debug("lineage capture: a topic that is about to be written can't be asked for", exc_info=True)
         finally:
             signal.asked.set()
@@ -72,7 +72,7 @@ class BatchTopics:
         if read:
             inputs = [
                 self._topics.after_read(use, read[use.dataset], run.ended_at, scanned_once=count == 1)
-                # Without a scan it was read before: a cached frame may be of a topic that was made anew since.
+                # Without a scan it was read before: a cached frame may be of a topic that was recreated since.
                 if use.dataset in read and (count := _scans(run, use))
                 else use
                 for use in inputs

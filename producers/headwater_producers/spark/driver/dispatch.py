@@ -199,7 +199,7 @@ class Dispatch:
         except (Py4JError, PySparkException) as error:
             if signal.error is None:
                 raise
-            # It has failed so early that it has no plan to read: the job's own error, and no lineage lost.
+            # It failed before it had a plan: that is the job's own error, and no lineage is lost.
             text = redact(first_line(error), max_chars=_MAX_ERROR_CHARS)
             logger.info("lineage capture: a failed statement is not recorded as a run: %s", text)
         finally:
@@ -214,7 +214,7 @@ class Dispatch:
         attribution, description = self._attributor.described(execution, signal.session, earlier)
         if description.is_streaming or description.command in WRAPPING_COMMANDS:
             return
-        # What a failed statement was about is often not there to be read: that is no lineage lost.
+        # The subject of a failed statement is often unreadable: no lineage is lost.
         for failure in description.failures if signal.error is None else ():
             self._failed(failure)
         self._tables.see(description)
@@ -235,7 +235,7 @@ class Dispatch:
         if not self._reads_are_runs:
             return
         attribution, description = self._attributor.described(execution, signal.session)
-        # What a foreachBatch function looks at is no run.
+        # A read inside a foreachBatch function is no run.
         if description.is_streaming or not description.inputs or attribution.batch is not None:
             return
         for failure in description.failures if signal.error is None else ():
@@ -359,7 +359,7 @@ class Dispatch:
             # Its start was dropped, or it was being started while capture was attached.
             query = signal.session._jsparkSession.streams().get(progress.query_id)
             if query is not None and str(query.runId().toString()) != progress.run_id:
-                query = None  # started anew meanwhile, perhaps with another plan
+                query = None  # restarted meanwhile, perhaps with another plan
             self._streams.started(
                 StreamRun(
                     query_id=progress.query_id,

@@ -349,7 +349,7 @@ class OverrunWatch:
             return tuple(self._stopped.values())
 
     def _watch(self, interval: IntervalEvent, *, refused: bool) -> None:
-        # What was only reconstructed was committed by an earlier run.
+        # Reconstructed micro-batches were committed by an earlier run.
         if interval.query_id in self._fenced or interval.provenance is not Provenance.OBSERVED:
             return
         batches = [entry.batch_id for entry in interval.entries]
@@ -379,7 +379,7 @@ class OverrunWatch:
         """Forget the intervals that are durable by now; return those that are late."""
         with self._changed:
             asked = len(self._waiting)
-        # All that was taken before the question is durable if nothing of it isn't.
+        # Everything accepted before the question is durable if none of it is at risk.
         durable = self._sink is None or self._sink.await_durable(min(_LOOK_SECONDS, self._wait_seconds)) == 0
         with self._changed:
             if durable:

@@ -103,12 +103,12 @@ class Engine:
         foreachBatch function: its writes would be taken for those of the micro-batch before.
         """
         always = isinstance(signal, BatchFunctionCalled | QualityReported | QueryStarted | QueryTerminated)
-        # Mostly the worker takes it at once, whatever it weighs.
+        # Mostly the worker takes it at once, so its size isn't estimated.
         weight = weigh(signal) if self._inbox.waiting else 0
         if self._inbox.put(signal, weight=weight, always=always):
             return
         if isinstance(signal, TopicWriteBegins):
-            signal.asked.set()  # nobody will
+            signal.asked.set()  # the worker won't
         shared_metrics().dropped.inc()
         if not self._logged_drops:
             self._logged_drops = True
@@ -155,7 +155,7 @@ class Engine:
             self._deadline(None), action=end, last=True, stall_seconds=self.settings.capture_stall_seconds
         )
         delivered = self._worker.carry_out(self._end)
-        # Before they are pushed: a gateway would show a query's last micro-batch for ever.
+        # Before the push: otherwise a gateway would show a query's last micro-batch for ever.
         query_metrics().forget(self._streams)
         if self.settings.metrics_pushgateway is not None:
             metrics_server.push(self.settings.metrics_pushgateway, self.context.app_name)
@@ -217,7 +217,7 @@ class Engine:
 
 
 _IDLE_SECONDS: Final = 1.0
-# While something waits for more callbacks of Spark.
+# Delay while something waits for more callbacks of Spark.
 _WATCHFUL_SECONDS: Final = 0.05
 _CARE_SECONDS: Final = 0.25
 _MAX_ERROR_CHARS: Final = 500
@@ -422,7 +422,7 @@ class Worker:
             True if it is complete, and everything is delivered.
         """
         self._inbox.put_urgent(request)
-        # What the request does between its waits takes time of its own.
+        # The request's own steps between its waits take time, too.
         finished = request.done.wait(request.remaining() + 5.0)
         return finished and not request.failed and (request.undelivered == 0 or not request.delivers)
 
@@ -462,25 +462,25 @@ class Worker:
         streams = self._streams
         if waiting := streams.pending:
             # The writes of a micro-batch were posted before its progress. So when the bus is empty they are in the
-            # inbox, and when the inbox is, they have been seen.
+            # inbox, and when the inbox is empty, they have been handled.
             if self._bus.drained(_WATCHFUL_SECONDS):
                 self._take_in()
                 streams.settle(waiting, datetime.now(UTC))
             streams.settle_overdue(datetime.now(UTC))
 
     def _drain(self, request: DrainRequest) -> None:
-        # 1. Everything that has happened is on the bus: let it come in.
+        # Step 1. Drain the bus into the inbox.
         request.taken_in = self._bus.drained(request.remaining())
         if not request.taken_in:
             logger.info("lineage capture: Spark's listener bus was not empty in time")
-        # 2. Handle it.
+        # Step 2. Handle the inbox.
         self._take_in()
-        # Whatever goes wrong in one step, the others are taken.
+        # An error in one step doesn't skip the others.
         failed, doing = (
             self._publisher.tally.failed,
             partial(self._publisher.guard, "ending" if request.last else "flushing"),
         )
-        # 3. Nothing more is coming for what waits.
+        # Step 3. Settle waiting work: no more callbacks are coming for it.
         if request.delivers:
             doing(lambda: self._handler.look_around(at_once=True))
         streams = self._streams
@@ -489,10 +489,10 @@ class Worker:
         while streams.behind and request.remaining():
             doing(streams.backfill_next)
         doing(lambda: streams.send_all(EmissionReason.STOP if request.last else EmissionReason.CHECKPOINT))
-        # 4. What the request is about.
+        # Step 4. Act as requested.
         if request.action is not None:
             doing(request.action)
-        # 5. Deliver.
+        # Step 5. Deliver.
         if request.delivers:
             doing(partial(self._deliver, request))
         request.failed = self._publisher.tally.failed - failed

@@ -85,7 +85,7 @@ def _hook_rdds() -> None:
         return
     for name in _KEPT:
         _replace(frames, name, _keeping(getattr(frames, name)))
-    # Asked for once a frame: it is kept in the frame itself, which is then asked no more.
+    # Called once for each frame, which keeps its result.
     rdd = functools.cached_property(_becoming(versions.frame_rdd(frames)))
     rdd.__set_name__(frames, "rdd")
     frames.rdd = rdd
@@ -322,11 +322,11 @@ class TopicWait:
             if application is None or (target := application.target) is None or self._clock() < self._not_before:
                 return
             if options:
-                # As `save` itself does next.
+                # `save` itself does the same next.
                 writer.options(**options)
             asked = threading.Event()
             target.offer(TopicWriteBegins(writer._jwrite, writer._spark, asked))
-            # An answer that comes later bounds nothing; one that nobody waits for mostly is there before Spark writes.
+            # A later answer bounds nothing. Mostly it is there before Spark writes, even if nobody waits.
             if (seconds := target.topic_wait_seconds) and not asked.wait(seconds):
                 self._not_before = self._clock() + PAUSE_SECONDS
         except Exception:

@@ -190,10 +190,10 @@ COLUMN_BYTES: Final = 5 * 1024
 PASSED_BYTES: Final = 512
 """Of one column that an operator only passes on: all of them refer to one attribute."""
 
-# Spark names an operator's first columns, and new ones may come after them: so many of the others may be computed.
+# Spark names an operator's first columns, and new ones may come after them: this share of the others may be computed.
 _LEAST_COMPUTED: Final = 0.2
 
-# As many as Spark shows, by default: with fewer it would complain of the shortening, once a process.
+# Spark's default number of shown fields: with fewer it logs a warning about truncation, once a process.
 _SHOWN_FIELDS: Final = 25
 _MORE: Final = re.compile(r"\.\.\. (\d+) more fields")
 
@@ -208,7 +208,7 @@ def weigh(signal: Signal) -> int:
         return SMALL_BYTES
     try:
         return weight_of_plan(signal.query_execution.analyzed())
-    except Exception:  # whatever py4j raises; the worker will meet it again, and log it
+    except Exception:  # any error of py4j; the worker will meet it again, and log it
         return COMMAND_BYTES
 
 
@@ -227,8 +227,8 @@ def _weight_of_operator(line: str) -> int:
     return OPERATOR_BYTES + computed * COLUMN_BYTES + (named + unnamed - computed) * PASSED_BYTES
 
 
-# A write or DDL, executed as soon as it is analyzed. What only reads is called `collect`, `count` …; and so is a
-# micro-batch of a V2 sink, of which the query itself reports more. Writes of tables have names of their own
+# A write or DDL, executed as soon as it is analyzed. A read has other names, `collect`, `count` …; so has a
+# micro-batch of a V2 sink, which the query itself reports in more detail. Writes of tables have names of their own
 # (QueryExecution.commandExecutionName).
 COMMANDS: Final = MORE_COMMANDS | {
     "append",
@@ -437,7 +437,7 @@ def watch_started(gateway: Any, session_id: str, listeners: SessionListeners) ->
     from pyspark.sql.utils import ForeachBatchFunction
 
     try:
-        # Everything of Python's that the JVM may call.
+        # All Python objects that the JVM may call.
         handed_over = list(gateway.gateway_property.pool.dict.values())
         for proxy in handed_over:
             if isinstance(proxy, ForeachBatchFunction) and not hasattr(proxy.func, WRAPPED):

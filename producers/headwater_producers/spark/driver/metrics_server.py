@@ -57,7 +57,7 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Se
     with _lock:
         if (running := _served.get((host, port))) is not None:
             return running
-        # Every series is there from the first scrape on, at 0.
+        # Every series exists from the first scrape on, at 0.
         capture_metrics()
         outbox_metrics()
         query_metrics()
@@ -98,7 +98,7 @@ def push(gateway: str, application: str, *, registry: CollectorRegistry = REGIST
         ),
     )
     if error is not None:
-        # An address that isn't one, a gateway that is away or refuses: urllib's errors, http.client's and ValueErrors.
+        # An invalid address, an unreachable or refusing gateway: urllib's errors, http.client's and ValueErrors.
         logger.warning(
             "lineage capture: the Pushgateway %s doesn't take the metrics (%s); the job's end isn't affected. "
             "Its counts are in its log and in capture.status()",

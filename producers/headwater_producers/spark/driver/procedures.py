@@ -83,5 +83,5 @@ class Procedures:
             version=snapshot.made,
             version_certainty=Certainty.EXACT,
         )
-        # When it began nobody knows.
+        # The start is unknown.
         return BatchRun(write=write, started_at=snapshot.at, ended_at=snapshot.at)

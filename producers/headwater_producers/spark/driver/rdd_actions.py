@@ -63,7 +63,7 @@ class RddDispatch:
         found = origins(rdd, self._frames)
         facet: dict[str, Any] = {"action": signal.action}
         if signal.error is None:
-            # Of one that failed Spark might list files again for that.
+            # For a failed action Spark might list files again for that.
             facet["toDebugString"] = redact(str(rdd.toDebugString()), max_chars=MAX_DEBUG_CHARS)
         run = BatchRun(
             write=Write(description=self._description(signal, found), written=Counts()),

@@ -102,7 +102,7 @@ class RunningWrites:
         self._look_at = clock() + LOOK_SECONDS
         self._running: Any = None
         self._is_there = True
-        # By the number of the query execution.
+        # Keyed by the number of the query execution.
         self._seen: dict[int, _Seen] = {}
         self._open: dict[int, BatchRun] = {}
 
@@ -115,7 +115,7 @@ class RunningWrites:
         try:
             self._look()
         except Exception as error:
-            # Spark is on its way down, or of a version that keeps no such map: ends are reported all the same.
+            # Spark is shutting down, or its version keeps no such map: ends are reported all the same.
             logger.debug("lineage capture can't look for running writes (%s)", first_line(error), exc_info=True)
             self._is_there = self._running is not None
 
@@ -221,7 +221,7 @@ class RunningWrites:
                 self._announce(number, running[number], seen.description)
 
     def _executions(self) -> Iterator[Any]:
-        # By its own iterator: py4j would ask for each value by its key, an Integer where the map has a Long.
+        # By the map's own iterator: py4j would ask for each value by its key, an Integer where the map has a Long.
         if not self._running.isEmpty():
             elements = self._running.elements()
             while elements.hasMoreElements():
@@ -243,7 +243,7 @@ class RunningWrites:
                 return
             attribution, description = self._attributor.described(execution, seen.session, is_running=True)
         except Exception as error:
-            # One that isn't analyzed, or is over by now.
+            # The execution isn't analyzed, or is over by now.
             logger.debug("lineage capture can't read a running execution (%s)", first_line(error))
             seen.session = None
             return

@@ -47,7 +47,7 @@ def outcome_of(error: BaseException) -> Outcome:
         case SystemExit(code=None | 0):
             return ENDED_WELL
         case KeyboardInterrupt():
-            # Somebody's wish, not a failure of the job.
+            # A user's request, not a failure of the job.
             return Outcome(RunEventType.ABORT, from_exception(error))
         case _ if was_cut_off(error):
             return Outcome(RunEventType.ABORT, RunError(type="SIGINT", message="the driver was interrupted"))
@@ -111,7 +111,7 @@ def watch_interrupts() -> None:
 
     @functools.wraps(handler)
     def noted(number: int, frame: FrameType | None) -> None:
-        # No lock: another one may come in the middle of this.
+        # No lock: another signal may come in the middle of this.
         global _interrupted  # noqa: PLW0603  a process has one keyboard
         _interrupted = True
         handler(number, frame)
@@ -126,5 +126,5 @@ def was_cut_off(error: BaseException) -> bool:
         return False
     from py4j.protocol import Py4JError, Py4JJavaError
 
-    # An exception of Java's has come as the answer to a call.
+    # A Java exception has arrived as the answer to a call.
     return isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError)

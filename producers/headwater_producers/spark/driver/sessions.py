@@ -35,9 +35,9 @@ class ApplicationListeners:
 
     def __init__(self) -> None:
         self._target: SignalTarget | None = None
-        # By the session's id. A query that was there first has a session of its own, under the listeners of its parent.
+        # By the session's id. A query that ran first has a session of its own, under the listeners of its parent.
         self.sessions: WeakValueDictionary[str, SessionListeners] = WeakValueDictionary()
-        # The application's run, where commits are to name it.
+        # The application's run id, where commits are to name it.
         self.marks: str | None = None
 
     @property
@@ -193,7 +193,7 @@ class UntrackedQueries:
                 return []
             return list(self._found())
         except Exception:
-            # Spark is on its way down, or of a version that keeps no such list.
+            # Spark is shutting down, or its version keeps no such list.
             logger.debug("lineage capture can't look for streaming queries that run untracked", exc_info=True)
             return []
 
@@ -207,7 +207,7 @@ class UntrackedQueries:
                 continue
             seen.add(key)
             join(made)
-            # One that `newSession()` made has joined, but wasn't observed for its streams.
+            # A session from `newSession()` has joined, but wasn't observed for its streams.
             if (listeners := known_listeners(made)) is not None:
                 listeners.observe_streams()
             yield made

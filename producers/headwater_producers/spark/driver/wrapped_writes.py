@@ -15,7 +15,7 @@ from headwater_producers.spark.execution.writes import StagedWrite
 from headwater_producers.spark.plan import PlanDescription, PlanOutput
 from headwater_schemas.events import LifecycleChange
 
-# Writes remembered. More threads than these hardly make tables at once.
+# Writes remembered: more threads than these hardly make tables at once.
 _REMEMBERED: Final = 16
 
 Names = frozenset[tuple[str, str]]
@@ -79,7 +79,7 @@ def _named(inner: PlanOutput, table: PlanOutput) -> PlanOutput:
     """Return the inner write's output under the name of the table that the command creates."""
     lifecycle = table.lifecycle
     if lifecycle is None and inner.lifecycle is LifecycleChange.OVERWRITE:
-        # An append to a table that wasn't there.
+        # An append to a table that didn't exist.
         lifecycle = LifecycleChange.CREATE
     return replace(inner, kind=table.kind, type=table.type, symlinks=table.symlinks, lifecycle=lifecycle)
 

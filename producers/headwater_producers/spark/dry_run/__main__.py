@@ -74,11 +74,11 @@ def main() -> None:
         stop(session)
 
     threading.excepthook = failed
-    # Python waits for the script's threads, and calls what the script has registered, before what is registered here.
+    # Python waits for the script's threads, and calls the script's exit handlers, before those registered here.
     atexit.register(end)
     raised.append(_run(given.script, source, given.arguments, channel, lines, looks))
     if channel.forked:
-        # The script goes on in the process that it began in, and ends there.
+        # The script continues in its original process, and ends there.
         os._exit(0)
 
 
@@ -120,7 +120,7 @@ def _run(
             lines.stop()
     except SystemExit as left:
         if channel.forked:
-            # As a process of the script ends, which has nothing to report by that.
+            # A forked process ends, which has nothing to report.
             os._exit(left.code if isinstance(left.code, int) else int(left.code is not None))
         if left.code not in (None, 0) and not is_by_a_made_up_row(left, channel, lines, looks):
             channel.problem(

@@ -87,7 +87,7 @@ class Channel:
         self.report("problem", {"text": redact(text), "fix": redact(fix)})
 
     def _report_fork(self) -> None:
-        # One call, below what a pipe takes at once, and without the lock, which another thread may have had.
+        # One call, smaller than a pipe's buffer, and without the lock, which another thread may have held at the fork.
         os.write(self._reports.fileno(), f"{json.dumps(_FORKED)}\n".encode())
 
     def _write(self, what: str, content: dict[str, Any]) -> None:

@@ -30,7 +30,7 @@ def serve_delta(merging: Merging) -> None:
     DryDeltaTable.merging = merging
     tables = {"DeltaTable": DryDeltaTable, "DeltaMergeBuilder": DeltaMerge, "DeltaTableBuilder": DeltaTableBuilder}
     sys.meta_path.insert(0, _Served(_MODULE, tables))
-    # Last: the package itself, if it is there, or a folder of the script's that is called so.
+    # Last: the package itself, if it is there, or a folder of the script's with that name.
     package = {"DeltaTable": DryDeltaTable, "configure_spark_with_delta_pip": lambda builder, *_, **__: builder}
     sys.meta_path.append(_Served(_PACKAGE, package))
 

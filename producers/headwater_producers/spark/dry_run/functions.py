@@ -45,7 +45,7 @@ def _described(value: Any, seen: _Described, depth: int) -> Any:
     try:
         return _parts(value, seen, depth + 1)
     finally:
-        # Two equal functions are described alike, whether or not they are the same object.
+        # Two equal functions have equal descriptions, as different objects too.
         seen.discard(id(value))
 
 
@@ -87,7 +87,7 @@ def _collection(value: Any, seen: _Described, depth: int) -> Any:
 def _class(value: type, seen: _Described, depth: int) -> Any:
     module = getattr(value, "__module__", "")
     own = [(name, each) for name, each in sorted(vars(value).items()) if isinstance(each, FunctionType)]
-    # A class of a library is what its name says; one of the script's is what its methods do.
+    # A library's class is identified by its name; a class of the script by its methods.
     installed = "site-packages" in str(getattr(own[0][1].__code__, "co_filename", "")) if own else True
     if installed:
         return (module, value.__qualname__)

@@ -36,7 +36,7 @@ class NotAllowedError(PermissionError):
 def isolate(scratch: Path) -> bool:
     """Forbid network, and files outside of `scratch`; return True if the network is gone for the JVM too."""
     alone = _without_network()
-    # Python writes what it has compiled; and /dev/null is nowhere.
+    # Python writes its compiled files; and /dev/null is no destination.
     sys.dont_write_bytecode = True
     allowed = (str(scratch.resolve()) + os.sep, str(scratch.absolute()) + os.sep, "/dev/", "/proc/self/")
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 _MOST: Final = 20_000
 _NOT_OURS: Final = frozenset({"site-packages", "dist-packages", "headwater_producers"})
-# Methods of Python's collections, by which a statement gives its object another value.
+# Methods of Python's collections that change their object.
 _CHANGES: Final = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "setdefault", "sort", "update"}
 )

@@ -30,7 +30,7 @@ _OF_RDDS: Final = (
     *("collect", "collectAsMap", "count", "countByKey", "countByValue", "first", "isEmpty", "max", "mean", "min"),
     *("reduce", "sum", "take", "takeOrdered", "toLocalIterator", "top"),
 )
-# Plans whose rows the script has given itself, or Spark knows without data.
+# Plans whose rows the script has made itself, or Spark knows without data.
 _WITHOUT_DATA: Final = frozenset({LOCAL, "CommandResult", "OneRowRelation", "Range"})
 _OURS: Final = ("pyspark.", "headwater_producers.")
 _VALUES: Final[dict[str, Any]] = {
@@ -69,7 +69,7 @@ class Looks:
         self._sources = sources
         self._empty = empty
         self._reported: set[str] = set()
-        # PySpark's `first` asks by `head`, and that by `take`.
+        # PySpark's `first` calls `head`, and that calls `take`.
         self._within = threading.local()
 
     def begin(self, empty: Collection[str] | None) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from headwater_schemas.redaction import is_secret_name, redact
 
-# Where something is, how fast it is read or written, and how files are packed.
+# Options about location, speed of reads and writes, and compression.
 _NEUTRAL: Final = frozenset(
     {
         "batchsize", "compression", "dbtable", "driver", "failondataloss", "fetchsize", "fetchoffset.numretries",
@@ -19,7 +19,7 @@ _NEUTRAL: Final = frozenset(
         "querytimeout", "subscribe", "subscribepattern", "assign", "topic", "upperbound", "url",
     }
 )  # fmt: skip
-# What is shown in a comment of a pull request must be no secret: those are left out.
+# Options that may be secrets: a comment of a pull request must not show them.
 _SECRET: Final = re.compile(r"pass|secret|key|token|credential|user|auth|sas|jaas|^kafka\.|^fs\.", re.IGNORECASE)
 _MOST: Final = 80
 
@@ -52,7 +52,7 @@ def _is_neutral(name: str) -> bool:
 
 
 def _shown(name: str, value: str) -> str:
-    # Two long ones that begin alike are two. The value is cut once it has no secret that a cut could hide.
+    # Two long values with a common beginning stay two. The value is cut after its secrets are replaced.
     text = without_secrets(f"{name}={value}")
     most = len(name) + 1 + _MOST
     return text if len(text) <= most else f"{text[:most]}…{_digest(value)}"

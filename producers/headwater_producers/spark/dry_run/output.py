@@ -93,7 +93,7 @@ class Frames:
                 found["columns"] = {name: self._signature(frame.select(_in_sql(name))) for name in names}
         except UnreadableError as error:
             problems.append(str(error))
-        # Signatures are made of the whole plan: where lineage is incomplete, only its texts are.
+        # Signatures cover the whole plan: incomplete lineage leaves only the texts incomplete.
         found["complete"], found["reason"] = not problems, "; ".join(problems) or None
         found["settings"] = self.settings()
         return found
@@ -135,7 +135,7 @@ class Frames:
     def _optimized(self, frame: DataFrame) -> tuple[Nodes, str, Unwritten]:
         """Return the plan's JSON, its text, and the parts that the JSON lacks."""
         analyzed = frame._jdf.queryExecution().analyzed()
-        # Not the query's own: Spark refuses that for a stream, and takes cached frames for what they are made of.
+        # Not the query's own plan: Spark refuses that for a stream, and reads through cached frames.
         plan = self._sources.session._jsparkSession.sessionState().optimizer().execute(analyzed)
         text = str(plan.toJSON())
         functions = self._called(plan) if ".PythonUD" in text else {}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 ORDER_OF_ROWS: Final = frozenset({"Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"})
 """Operators that decide how rows are divided among partitions, and not which rows there are."""
-# What is the same for rows in another order, where its expressions are.
+# Operators that give the same result for rows in another order, if their expressions do.
 _ROW_BY_ROW: Final = frozenset({"Project", "Filter", "SubqueryAlias", "View", *ORDER_OF_ROWS})
 
 

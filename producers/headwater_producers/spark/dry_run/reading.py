@@ -49,7 +49,7 @@ def _remember(reader: Any) -> None:
 
     def with_format(self: Any, source: str) -> Any:
         _state(self)["format"] = source.lower()
-        # The JVM needn't have it: what is read is served.
+        # The JVM needn't have it: reads are served.
         return self
 
     def with_schema(self: Any, schema: Any) -> Any:

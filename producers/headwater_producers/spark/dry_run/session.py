@@ -13,11 +13,11 @@ _SETTINGS: Final = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.shuffle.partitions": "1",
-    # What signatures are made of has to be all there, and the same in both versions.
+    # Signatures need the complete plan, with equal settings in both versions.
     "spark.sql.debug.maxToStringFields": "100000",
     "spark.sql.optimizer.inSetConversionThreshold": "100000",
 }
-# What a script may set of the session it gets: none of these lets it reach anything.
+# Settings that a script may make: none of these lets it reach anything.
 _KEPT: Final = "spark.sql."
 _NOT_KEPT: Final = (
     "spark.sql.catalog",

@@ -27,14 +27,14 @@ _SKIPPED: Final = frozenset(
         "left", "right", "children", "catalog", "identifier", "timeZoneId", "stableOutput", "nodeId", "replacement",
     }
 )  # fmt: skip
-# Left out of Spark's JSON, and seen elsewhere: `try_` in the plan's text, types in the expression, the settings.
+# Missing from Spark's JSON and read elsewhere: `try_` in the plan's text, types in the expression, the settings.
 _SEEN_ELSEWHERE: Final = frozenset({"evalMode", "hint", "inputAggBufferOffset", "condition", "filter", "tag", "tagDF"})
 _PASSED: Final = frozenset({"SubqueryAlias", "ReturnAnswer", *ORDER_OF_ROWS})
 _KEEP_COLUMNS: Final = frozenset({"Filter", "Sort", "GlobalLimit", "LocalLimit", "Offset", "Tail"})
 _BOTH_WAYS: Final = frozenset({"EqualTo", "EqualNullSafe", "Add", "Multiply", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
 _TURNED: Final = {"GreaterThan": "LessThan", "GreaterThanOrEqual": "LessThanOrEqual"}
 _PLANS: Final = (".plans.logical.", ".execution.datasources.", ".execution.streaming.", f".{FRAME}", ".python.")
-# Numbers of expressions, addresses of objects, and ids of operators: others with each run.
+# Expression ids, addresses of objects, and ids of operators: they differ in each run.
 CHANGING: Final = re.compile(r"#\d+L?|@[0-9a-f]{4,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NOW: Final = frozenset({"CurrentTimestamp", "CurrentDate", "Now", "LocalTimestamp", "CurrentTimestampLike"})
 
@@ -159,7 +159,7 @@ class Signer:
         for name in ("generatorOutput", "resultAttrs", "aggAttrs"):
             more += [n for tree in node.trees(name) if (n := expression_id(tree[0])) is not None]
         below = tuple(number for child in children for number in child.output)
-        # A new column is known by its place in what makes it.
+        # A new column is identified by its position in its operator.
         for place, number in enumerate((*own, *more)):
             if number not in self.columns or number not in below:
                 self.columns[number] = self._of_operator(node, text, place)
@@ -189,7 +189,7 @@ class Signer:
 
     def _read(self, number: int, column: str, place: int, name: str, instance: int) -> None:
         """Sign a column of a leaf by the leaf's name and instance, and the column's name."""
-        # By name: a column that is added to a source before it changes nothing.
+        # By name: a column added to a source before it changes nothing.
         known = self._leaves.columns.get(name, {}).get(column, column)
         self.columns[number] = f"{name}~{instance}.{place if '[' in name else known}"
 

@@ -32,7 +32,7 @@ _FIXED: Final = {
 }
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 _UNSAFE_IN_TABLES: Final = re.compile(r"[^A-Za-z0-9_]+")
-# What SQL reads by its path: delta.`/lake/orders`.
+# Formats that SQL reads by path: delta.`/lake/orders`.
 _FORMATS: Final = frozenset({"delta", "iceberg", "parquet", "orc", "json", "csv", "text", "avro", "binaryfile"})
 
 

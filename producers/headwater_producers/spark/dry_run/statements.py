@@ -39,7 +39,7 @@ _TRANSFORMS: Final = re.compile(
 """Partitioning that tables of the dry run's catalog can't have. It is read from the plan."""
 _BELOW_WITH: Final = ("InsertIntoStatement", "MergeIntoTable")
 """Statements whose query can have their WITH instead."""
-# What extensions of Delta and Iceberg parse, which aren't there: none of these changes what rows a table has.
+# Statements of Delta's and Iceberg's parsers, which are missing here: none of these changes a table's rows.
 _OF_EXTENSIONS: Final = re.compile(r"(?is)\s*(OPTIMIZE|VACUUM|CALL|REORG|FSCK)\b.*")
 _NOTHING: Final = ("Map()", "None", "optionlist()")
 
@@ -275,7 +275,7 @@ def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
         frame: DataFrame = run(plain)
         return frame
     frame = run(plain)
-    # Without rows, but its columns and how it is divided are compared.
+    # It has no rows, but its columns and partitioning are compared.
     format_, more = _kept(plan)
     statement.writes.report(
         statement.sources.session.table(".".join(f"`{part}`" for part in parts)).limit(0),

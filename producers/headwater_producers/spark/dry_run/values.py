@@ -37,7 +37,7 @@ _DECODES: Final = {
     "ProtobufDataToCatalyst": "from_protobuf",
 }
 _PRINTED: Final = _ENCODES | _DECODES
-# What has its first child's members.
+# Expressions with the members of their first child.
 _SAME: Final = frozenset(
     {"Alias", "Cast", "KnownNotNull", "KnownNullable", "AggregateExpression", "LambdaFunction", *_ENCODES}
 )
@@ -138,7 +138,7 @@ class _ValueSigner(Signer):
         if "evalMode" in node.fields and self._tried:
             more = f"{more} {self._tried}"
         if node.name == "NamedLambdaVariable":
-            # Spark counts the variables of a session.
+            # Spark numbers the variables of a session.
             return Value(f"lambda {_COUNTED.sub('', str(node.get('name')))}")
         if node.name == "AttributeReference" and not children:
             number = expression_id(node.fields)
@@ -259,7 +259,7 @@ _MAKES: Final[dict[str, Callable[[Node, Sequence[Value], str], Value]]] = {
 
 def _merged(how: str, values: Sequence[Value]) -> Value:
     """Merge several values into one, with the members that all of them have."""
-    # The same of each branch, as of a table and some of its rows once more, is no other value.
+    # Equal branches, as of a table and some of its rows once more, are no other value.
     texts = list(dict.fromkeys(_INSTANCE.sub("", value.text) for value in values))
     text = values[0].text if len(texts) == 1 else _short(f"{how}({' | '.join(value.text for value in values)})")
     names = [tuple(value.members) for value in values]

@@ -216,7 +216,7 @@ def _end(context: EventContext, run: BatchRun, job: JobRef, digest: str | None) 
         parent=context.parent,
         root=context.root,
         error=run.error,
-        # A failed write may have left anything behind: nothing is claimed.
+        # A failed write may have left any state: nothing is claimed.
         publication=PublicationState.PUBLISHED if run.error is None else PublicationState.UNKNOWN,
         plan_digest=digest,
         context=context.about_statement(run.statement),

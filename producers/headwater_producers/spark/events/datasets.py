@@ -85,7 +85,7 @@ def _read(source: PlanInput) -> SchemaDefinition | None:
 
 
 def _output_body(output: PlanOutput) -> DatasetEvent | None:
-    # A lifecycle change is a fact of one moment. That each append "happened" isn't worth an event.
+    # A lifecycle change is a fact of one moment. An append isn't worth an event.
     return _unless_empty(
         DatasetEvent(
             dataset=output.dataset,

@@ -21,7 +21,7 @@ class KnownTables:
 
     def see(self, description: PlanDescription) -> None:
         """Remember all tables that a plan names."""
-        # What is only known by name is what shall be found here, and so is where a table lay that has moved.
+        # A dataset named by its catalog's name alone is looked up here, and so is the former location of a moved table.
         changed = [each for each in description.changes if not each.by_name and not _is_moved(each)]
         named = [
             *((each.dataset, each.symlinks) for each in description.inputs),
@@ -49,7 +49,7 @@ class KnownTables:
         if change.by_name:
             dataset = self._datasets.get(dataset, dataset)
         if change.previous_by_name and previous is not None:
-            # Of a table that has moved, and keeps its name, only one who met it knows where it lay.
+            # The former location of a moved table that keeps its name is only known if it was seen before.
             previous = self._datasets.get(previous, None if _is_moved(change) else previous)
             if _is_moved(change) and previous not in (None, dataset):
                 change = replace(change, lifecycle=LifecycleChange.RENAME)

@@ -48,7 +48,7 @@ def orchestration(properties: Mapping[str, str], environment: Mapping[str, str])
     """
     parent = _of_properties(properties, "parent") or _of_variable(environment, "OPENLINEAGE_PARENT_ID")
     root = _of_properties(properties, "rootParent") or _of_variable(environment, "OPENLINEAGE_ROOT_PARENT_ID")
-    # A root without a parent is all that is known of who started it.
+    # A root without a parent is the only fact about the orchestrator.
     return Orchestration(parent or root, root or parent)
 
 

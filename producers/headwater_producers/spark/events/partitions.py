@@ -76,7 +76,7 @@ def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[
     """Join the facets of two writes to one output; facets other than partitions come from the later write."""
     facets = {**earlier, **later}
     if PARTITIONS in facets:
-        # Some may be partitions of both.
+        # Both writes may share partitions.
         each = [json.loads(one[PARTITIONS]) for one in (earlier, later) if PARTITIONS in one]
         emptied = [one["overwritten"] for one in each if "overwritten" in one]
         joined: dict[str, Any] = {"columns": each[-1]["columns"]}

@@ -97,7 +97,7 @@ def _warn(made: Fitted, job: JobRef, most: int, dedup: DedupCache) -> None:
         )
 
 
-# What a record has beside its key and value: three headers and Kafka's own fields, some 250 bytes.
+# Overhead of a record beside key and value: three headers and Kafka's own fields, some 250 bytes.
 _RECORD_BYTES: Final = 512
 _CONSTANT: Final = TransformationKind.CONSTANT
 
@@ -143,7 +143,7 @@ def _size(event: LineageEvent) -> int:
 def _without_texts(event: LineageEvent, excess: int) -> ColumnLineage:
     if event.plan_event is None:
         raise ValueError(f"an event of kind {event.kind} has no lineage")
-    # Of the event: what is redacted has another length.
+    # Size of the event itself: redaction changes the length.
     lineage = event.plan_event.lineage
     longest_first = sorted(lineage.expressions, key=lambda each: (-len(each.text), each.id))
     gone = set()
@@ -166,7 +166,7 @@ def _smaller(lineage: ColumnLineage, max_bytes: int) -> Iterator[tuple[ColumnLin
         coarse = msgspec.structs.replace(
             lineage, edges=tuple(edges), expressions=(), complete=False, incomplete_reason=reasons
         )
-        # A set has no order, and an event's bytes have.
+        # A set has no order, and an event's bytes need one.
         yield canonical_lineage(coarse), left_out
 
 

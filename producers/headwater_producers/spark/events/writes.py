@@ -147,7 +147,7 @@ class Write:
             name for each in self.description.inputs if each.dataset != source.dataset for name in _known_as(each)
         }
         mine = [
-            # Of several paths read by one scan it isn't known what came from which: a part is no total.
+            # Of several paths read by one scan the counts of each are unknown: a part is no total.
             Counts() if scan.names & others else scan.counts
             for scan in self.scans
             if scan.names & known and len(scan.positions) <= 1
@@ -158,14 +158,14 @@ class Write:
         if certainty is not Certainty.EXACT and read is not None and read.files is not None:
             position, certainty = Position(files=read.files), Certainty.EXACT
         elif certainty is not Certainty.EXACT:
-            # Of a table that is read twice, two versions or ranges: neither is all of it.
+            # A table that is read twice has two versions or ranges: neither is all of it.
             settled = [scan.positions[name] for scan in self.scans for name in known if name in scan.positions]
             if len(set(map(repr, settled))) == 1:
                 position, certainty = settled[0], Certainty.EXACT
         elif position is not None and position.files is not None:
             scanned = {(each.files, each.bytes) for each in mine if each.files is not None}
             if scanned - self._listed(source):
-                # Spark has listed them anew since: this write's own files may be among them, or the next one's.
+                # Spark has listed the files anew since: this write's own may be among them, or the next one's.
                 position, certainty = _scanned(scanned)
             elif not scanned and source.kind is SourceKind.TABLE:
                 # A table's listing is shared by all who read it, and nothing shows which one this was.
@@ -252,10 +252,10 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             totals[use.dataset] = use
             continue
         if use.position is not None and use.position.table_snapshot is not None and use.position == earlier.position:
-            # One version is made by one write: the other was skipped, since it was there already.
+            # One write makes one version: the other write was skipped, since the version existed already.
             continue
         counts = _counts(earlier).plus(_counts(use))
-        # Of several versions the last one has all that the earlier ones brought; of files each has brought some.
+        # The last of several versions has all that the earlier ones added; of files each write has added some.
         position, certainty = use.position, use.certainty
         if _is_of_files(use) or _is_of_files(earlier):
             position, certainty = _both_written(earlier, use)
@@ -266,7 +266,7 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             rows=counts.rows,
             bytes=counts.bytes,
             files=counts.files,
-            # What one of them has replaced is gone, whatever the others added.
+            # Rows that one of them has replaced are gone, whatever the others added.
             facets=joined_facets(earlier.facets, use.facets),
             inputs=_both(earlier.inputs, use.inputs),
             schema_digest=use.schema_digest,

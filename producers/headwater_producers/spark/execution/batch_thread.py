@@ -17,7 +17,7 @@ from typing import Any, Final
 from headwater_producers.spark.jvm.nodes import opened
 from headwater_producers.spark.jvm.scala import items, option
 
-# Executions looked at, from the last one back. A micro-batch with more queries than these is rare.
+# Executions searched, from the last one back. A micro-batch with more queries than these is rare.
 _LOOKED_AT: Final = 50
 # `name\nid = <query>\nrunId = <run>\nbatch = 7`: StreamExecution.getBatchDescriptionString
 _DESCRIPTION: Final = re.compile(r"\bid = ([0-9a-f-]{36})\s+runId = ([0-9a-f-]{36})\s+batch = (\d+)\s*$")
@@ -62,7 +62,7 @@ def _last(store: Any) -> Iterator[Any]:
 
 
 def _recogniser(execution: Any, session: Any) -> Callable[[Any], bool]:
-    # An adaptive plan counts in what it has become; its text isn't the one that Spark has put down either.
+    # An adaptive plan counts in its final form; its text also differs from the one in Spark's store.
     metrics = set(_OF_PLAN.findall(str(opened(execution.executedPlan()).metrics().toString())))
     if metrics:
         return lambda each: not metrics.isdisjoint(_OF_STORE.findall(str(each.metrics().toString())))

@@ -284,7 +284,7 @@ class _Description:
             return None, tuple(self.leaves.inputs())
         self.problems.update(reader.problems)
         inputs = tuple(reader.inputs)
-        # What wasn't understood may be by the next time: a frame that lives on, of which the report has come meanwhile.
+        # An unreadable part may be readable the next time: the report of a frame that lives on may have come meanwhile.
         if not self.problems and not self.leaves.failures:
             self.read = Upstream(relation=relation, inputs=inputs)
         return relation, inputs
@@ -304,7 +304,7 @@ class _Description:
         except Exception as error:
             return Written(problem=self._failed(f"what a {name} writes", error))
         if written is None:
-            # DROP, ALTER and their like have no columns; others keep what they make to the application.
+            # DROP, ALTER and their like have no columns; others write nothing outside the application.
             if not columns or name in WRITES_NOTHING:
                 return Written()
             written = Written(problem=f"what a {name} writes isn't known")

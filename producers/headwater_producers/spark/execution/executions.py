@@ -53,7 +53,7 @@ def written_counts(executed_plan: Any) -> Counts:
         rows=rows,
         bytes=counted.get("numOutputBytes"),
         files=counted.get("numFiles"),
-        # None of a statement that names its partition, none of a table without: both are 0.
+        # A statement that names its partition counts none, nor does a table without partitions: both are 0.
         partitions=counted.get("numParts") or None,
     )
 
@@ -121,7 +121,7 @@ def _scan_names(leaf: Any) -> frozenset[str] | None:
         case "BatchScanExec":
             return frozenset({str(leaf.table().name())})
         case "RowDataSourceScanExec":
-            # Only its positions name it.
+            # Only its positions name the dataset.
             return frozenset()
         case _:
             return None

@@ -76,7 +76,7 @@ class JvmLeaves:
         return self._view(identifier.get("database"), str(identifier["table"]))
 
     def _view(self, database: str | None, name: str) -> PlanInput:
-        # As CREATE VIEW names it.
+        # The view's name in CREATE VIEW.
         named = self._context.table(f"{database or 'default'}.{name}", None)
         return PlanInput(dataset=named.ref, kind=SourceKind.TABLE, type="VIEW")
 

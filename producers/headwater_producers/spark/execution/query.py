@@ -20,7 +20,7 @@ from headwater_producers.spark.streaming.run import WATERMARK_POLICY
 
 logger = logging.getLogger(__name__)
 
-# What `StreamExecution` of Spark 3.5 to 4.1 says of itself until its plan is made; for a moment afterwards, too.
+# Status messages of `StreamExecution` in Spark 3.5 to 4.1 until its plan is made; for a moment afterwards, too.
 _BEFORE_PLANNING: Final = frozenset({"Initializing StreamExecution", "Initializing sources"})
 
 
@@ -34,7 +34,7 @@ class JvmQuery:
 
     def is_planned(self) -> bool:
         """Return True if the plan can be read: Spark makes it on the query's thread, soon after `start()` returns."""
-        # A plan that isn't there yet is an exception, of which PySpark asks a dozen times what class it has.
+        # A missing plan is an exception, whose class PySpark asks for a dozen times.
         if self._query.status().message() in _BEFORE_PLANNING:
             return False
         try:

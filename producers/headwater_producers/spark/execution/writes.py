@@ -73,7 +73,7 @@ def executed_write(
             version = log.committed(_columns(description)) if log is not None else None
             looked = True
         except Exception:
-            # A log that was cleaned up, a catalog that doesn't answer: the write is emitted without its version.
+            # The log was cleaned up, or the catalog doesn't answer: the write is emitted without its version.
             logger.debug("lineage capture: the version that a write made couldn't be read", exc_info=True)
     if log is None and is_readable:
         command = JvmCommand(execution.analyzed(), Context(session, settings))
@@ -100,7 +100,7 @@ def _manifest(run: CommandRun, counts: Counts) -> Committed | None:
     try:
         return REGISTRY.manifest(run, counts)
     except Exception:
-        # A folder that is gone by now: the write is emitted without its files.
+        # The folder is gone by now: the write is emitted without its files.
         logger.debug("lineage capture: the files that a write made couldn't be listed", exc_info=True)
         return None
 
@@ -110,7 +110,7 @@ def transaction_of(execution: Any, session: Any) -> tuple[str, int] | None:
     try:
         return REGISTRY.transaction(JvmCommand(execution.analyzed(), Context(session, PlanSettings())))
     except Exception:
-        # A table that isn't there yet.
+        # The table doesn't exist yet.
         logger.debug("lineage capture: the options of a running write can't be read", exc_info=True)
         return None
 
@@ -141,7 +141,7 @@ def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> Pl
         with reporting(description.names):
             schema = schema_definition(log.schema()) if log is not None else None
     except Exception:
-        # A table that is gone by now: the query's columns are some of its own.
+        # The table is gone by now: the query's columns are some of its own.
         logger.debug("lineage capture: the schema of a table couldn't be read", exc_info=True)
     return replace(description, outputs=tuple(replace(each, schema=schema) for each in description.outputs))
 
@@ -185,7 +185,7 @@ def _settled(description: PlanDescription, version: Committed) -> PlanDescriptio
     """Complete a plan's description with facts that only the commit of its write has."""
     outputs, inputs = description.outputs, description.inputs
     if version.keeps:
-        # Whatever the session's settings are by now: files of earlier versions are there still.
+        # Whatever the session's settings are by now: files of earlier versions still exist.
         outputs = tuple(
             replace(each, mode=WriteMode.OVERWRITE_PARTITIONS, lifecycle=None, overwritten=())
             if each.mode in (WriteMode.OVERWRITE, WriteMode.REPLACE)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from headwater_producers.spark.jvm.scala import class_name, items
 
-# Steps of a plan looked at; a plan of more has no event time here.
+# Largest number of plan steps to read; a larger plan has no event time here.
 _MAX_NODES: Final = 500
 _BY_EVENT_TIME: Final = frozenset({"Aggregate", "Deduplicate"})
 _STATEFUL: Final = _BY_EVENT_TIME | {
@@ -29,7 +29,7 @@ _STATEFUL: Final = _BY_EVENT_TIME | {
 }
 # Spark marks a column of event time with its watermark's delay: t#2-T600000ms.
 _EVENT_TIME: Final = re.compile(r"-T\d+ms")
-# The end of a window, as Spark's analysis spells it out: … + 3600000000), LongType, TimestampType))
+# The end of a window in Spark's analyzed plan: … + 3600000000), LongType, TimestampType))
 _WINDOW_MICROS: Final = re.compile(r"\+ (\d+)\), LongType, TimestampType(?:NTZ)?\)")
 
 

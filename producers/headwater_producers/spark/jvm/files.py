@@ -141,7 +141,7 @@ class JvmFiles:
         hadoop_path = self._path(path)
         return hadoop_path.getFileSystem(self._configuration), hadoop_path
 
-    # Of a class that is kept py4j asks the JVM nothing more; `jvm.org.apache.…` asks about each part of the name.
+    # For a class that is kept py4j asks the JVM nothing more; `jvm.org.apache.…` asks about each part of the name.
 
     @cached_property
     def _path(self) -> Any:

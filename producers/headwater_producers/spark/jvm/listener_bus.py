@@ -11,7 +11,7 @@ from headwater_producers.spark.jvm.scala import items, option
 
 # The store receives jobs by a queue of its own.
 _WAIT_SECONDS: Final = 5.0
-# Jobs that are looked at, the newest first, two round trips each.
+# Jobs searched, the newest first, two round trips each.
 _MAX_JOBS: Final = 200
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from headwater_producers.spark.jvm.scala import class_name, items
 
-# Nodes that stand for another plan: the accessor that leads to it.
+# Wrappers of another plan: the accessor that leads to it.
 _INSIDE: Final = {
     "AdaptiveSparkPlanExec": "executedPlan",
     "ResultQueryStageExec": "plan",
@@ -17,7 +17,7 @@ _INSIDE: Final = {
     "CommandResultExec": "commandPhysicalPlan",
 }
 _EXCHANGES: Final = frozenset({"ShuffleExchangeExec", "BroadcastExchangeExec"})
-# Leaves that have read what they stand for themselves, or stand for one that is in the same plan.
+# Leaves that have read the wrapped plan themselves, or wrap one that is in the same plan.
 _READS_ITSELF: Final = frozenset(
     {
         "FileSourceScanExec",
@@ -30,9 +30,9 @@ _READS_ITSELF: Final = frozenset(
         "ReusedExchangeExec",
     }
 )
-# Nodes looked at for what was sampled. Two or three round trips each.
+# Nodes searched for sampled scans. Two or three round trips each.
 _MAX_NODES: Final = 1_000
-# A plan of more leaves (a union of thousands of files) isn't worth so many round trips.
+# Reading a plan of more leaves (a union of thousands of files) isn't worth so many round trips.
 _MAX_LEAVES: Final = 200
 
 

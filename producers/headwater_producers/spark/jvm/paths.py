@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 from urllib.parse import unquote
 
-# With a scheme and a host, or local: hdfs:/data and hdfs:///data are of the default host.
+# With a scheme and a host, or local: hdfs:/data and hdfs:///data are on the default host.
 _WHOLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]|file:/")
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from py4j.java_gateway import JavaClass
 
-# Where a reference keeps its class, and answers: attributes of py4j's object in Python.
+# Keys of a reference's cached class and answers: attributes of py4j's object in Python.
 _CLASS_NAME: Final = "_headwater_class_name"
 _ANSWERS: Final = "_headwater_answers"
 

@@ -38,7 +38,7 @@ def estimated_bytes(plan: Any, enough: int) -> int:
             schemas = [str(child.schema().json()) for child in children]
             total += expressions * (_ATTRIBUTE_BYTES + _mean_type(schemas, str(used.toString())))
             continue
-        # Of many columns: as text, which the JVM makes at a tenth of what their JSON costs it.
+        # Many columns are read as text, which costs the JVM a tenth of their JSON.
         types = sum(len(str(child.schema().catalogString())) for child in children) * _JSON_FOR_A_CHARACTER
         total += expressions * (2 * _ATTRIBUTE_BYTES + types // max(1, used.size()))
     return total

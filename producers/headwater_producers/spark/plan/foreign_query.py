@@ -94,7 +94,8 @@ def read_foreign(
     logger = logging.getLogger("sqlglot")
     before = logger.level
     try:
-        logger.setLevel(logging.CRITICAL)  # it would warn, on the job's standard error, of what it can't parse
+        # It would warn of SQL that it can't parse, on the job's standard error.
+        logger.setLevel(logging.CRITICAL)
         parsed = sqlglot.parse_one(query, dialect=dialect)
         if not isinstance(parsed, exp.Query):
             return None
@@ -104,7 +105,7 @@ def read_foreign(
         root = build_scope(qualified)
         return _Reader(dialect, dataset, literals).relation(root, names) if root is not None else None
     except Exception:
-        # Whatever it is that sqlglot, or this reading, makes nothing of: the caller reports the whole query as unread.
+        # Any error of sqlglot, or of this reader: the caller reports the whole query as unread.
         return None
     finally:
         logger.setLevel(before)
@@ -184,7 +185,7 @@ class _Reader:
 
         first = branches[0]
         if any(name == STAR for branch in branches for name, _ in branch.columns):
-            raise UnreadError  # by position, and nobody knows which column stands where
+            raise UnreadError  # by position, and the positions are unknown
         if any(len(branch.columns) != len(first.columns) for branch in branches):
             raise UnreadError
         columns = tuple(
@@ -208,7 +209,7 @@ class _Reader:
         if not isinstance(source.this, exp.Identifier):
             raise UnreadError  # a table function
         table = self.table(source)
-        # Which columns it has only the database knows.
+        # Only the database knows its columns.
         return ForeignRelation(((STAR, star_of(table)),), frozenset(), frozenset({table}))
 
     def table(self, table: exp.Table) -> DatasetRef:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
     from sqlglot.optimizer.scope import Scope
 
-# sqlglot's classes by name, as it need not be installed. One that isn't here is computed from its arguments: DERIVE.
+# sqlglot's classes by name, as it need not be installed. Without a rule an expression is DERIVE of its arguments.
 _SAME = ("Alias", "Paren", "Ordered", "Where", "Having", "Qualify")
 _CONSTANTS = ("Literal", "Null", "Boolean", "DataType", "Var")
 _HASHES = ("MD5", "MD5Digest", "SHA", "SHA2")
@@ -180,7 +180,7 @@ def _hash(reader: ValueReader, expression: exp.Expr) -> Column:
 
 
 def _external(reader: ValueReader, expression: exp.Expr) -> Column:
-    # A function that sqlglot doesn't know: perhaps a user's.
+    # A function that sqlglot doesn't know: perhaps user-defined.
     return reader.step(expression, Kind.EXTERNAL)
 
 
@@ -235,7 +235,7 @@ def _named(scope: Any, alias: str) -> Any:
 
 
 def _only(scope: Any) -> Any:
-    # A name without a table is the only table's; but in a subquery it may be one of the query around.
+    # A name without a table belongs to the only table; but in a subquery it may belong to the query around.
     sources = [source for _, source in scope.selected_sources.values()]
     return sources[0] if len(sources) == 1 and not scope.is_subquery else None
 

@@ -31,7 +31,7 @@ class KnownFrames:
     def remember(self, rdd: int, frame: Upstream) -> None:
         """Remember a frame's lineage under the RDD with its rows."""
         relation = frame.relation
-        # An operator knows more columns than come out of it.
+        # An operator knows more columns than its output has.
         own = relation.with_output(zip(relation.output, relation.ordered(), strict=True))
         self._forget(rdd)
         self._frames[rdd] = replace(frame, relation=own)

@@ -38,7 +38,7 @@ def map_members(keys: Sequence[Column], values: Sequence[Column]) -> dict[str, C
         if known is None or len(by_key) == MAX_MEMBERS:
             return {}
         by_key.setdefault(known, []).append(value)
-    # Of two with one key Spark keeps the last, or fails, as the session has it.
+    # Of two entries with one key Spark keeps the last, or fails, depending on the session.
     found = {member_step(VALUE, key): merge(items, key) for key, items in by_key.items()}
     return {**found, member_step(VALUE, REST): NOTHING}
 
@@ -73,7 +73,7 @@ def index_step(call_name: str, index: Column) -> str | None:
         return None
     number = int(key)
     if call_name == "ElementAt":
-        # From the end where it is negative; 0 is an error.
+        # A negative index counts from the end; 0 is an error.
         return member_step(ELEMENT, str(number - 1 if number > 0 else number) if number else REST)
     return member_step(ELEMENT, str(number) if number >= 0 else REST)
 

@@ -34,7 +34,7 @@ _CIPHER: Final = re.compile(r"(?<!\w)(?:(?:try_)?aes_?(encrypt|decrypt)|(hmac))\
 _CIPHER_ARGUMENTS: Final = {"encrypt": 6, "decrypt": 5, "hmac": 3}
 _COLUMN: Final = re.compile(r"[A-Za-z_][\w.`]*")
 _DELIMITER: Final = re.compile(r"[(),]")
-# A name of a file's column may be anything.
+# A column's name in a file may be any text.
 _MAX_NESTED: Final = 16
 
 _AGGREGATES: Final = [
@@ -157,7 +157,7 @@ def without_keys(name: str) -> str:
         parts.append(f"{name[done : found.end()]}{shown}, {HIDDEN})")
         others = [each.strip() for each in arguments[1:]]
         if end is None or (others != [HIDDEN] and len(arguments) != _CIPHER_ARGUMENTS[(found[1] or found[2]).lower()]):
-            # A comma or a bracket is part of the key: nobody knows where it ends.
+            # A comma or a bracket is part of the key: its end is unknown.
             before = name[: found.start()]
             return "".join(parts) + ")" * max(before.count("(") - before.count(")"), 0)
         done = end

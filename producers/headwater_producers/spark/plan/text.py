@@ -114,7 +114,7 @@ def expression_text(node: Node, arguments: Sequence[Column]) -> str:
     name = node.name
     texts = [inline(a) for a in arguments]
     if name in _SECRETIVE:
-        # Keys are passed as literals, or as what is computed of them: `unhex('…')`.
+        # Keys are passed as literals, or as functions of literals: `unhex('…')`.
         texts = ["?" if a.direct == CONSTANT else text for a, text in zip(arguments, texts, strict=True)]
     if name in _NAMES_FOR_WHAT_IS_INSIDE and len(texts) == 1:
         return texts[0]

@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _prepare(request: Request) -> None:
-    # What `spark-submit --conf` sets is known with the session only; all else is looked at before the job begins.
+    # Settings of `spark-submit --conf` are known with the session only; all others are checked before the job begins.
     try:
         settings = CaptureSettings.load({}, "--set", **request.settings)
     except CaptureSettingsError as error:
@@ -56,7 +56,7 @@ def _attach(session: Any, request: Request) -> None:
         attach(session, **settings)
     except Exception as error:
         if status := exit_status(error, session if classic else None, request):
-            # Also where the script catches what ends it, or makes its session in another thread.
+            # Also where the script catches the exception that ends it, or makes its session in another thread.
             shutdown.ends_with(status)
             _refuse(f"lineage isn't captured: {error}", status)
         raise

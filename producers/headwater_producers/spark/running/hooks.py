@@ -33,7 +33,7 @@ def attach_to_sessions(attach: Callable[[Any], object]) -> None:
     @functools.wraps(get_or_create)
     def got(self: Any) -> Any:
         session = get_or_create(self)
-        # A Connect session has a class of its own; `attach` logs what that means.
+        # A Connect session has a class of its own; `attach` logs the consequence.
         if type(session).__module__.startswith(_CONNECT_MODULE):
             _attach(attach, session)
         return session

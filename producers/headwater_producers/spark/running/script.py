@@ -28,7 +28,7 @@ def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
     file = str(path.absolute())
     sys.argv = [script, *arguments]
     if not sys.flags.safe_path:
-        # Where the folder of whatever started this process is.
+        # The folder of the starting process's own script.
         sys.path[0] = str(path.resolve().parent)
     main = ModuleType("__main__")
     main.__dict__.update(
@@ -44,7 +44,7 @@ def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
     try:
         _execute(compile(source, file, "exec", dont_inherit=True), main.__dict__)
     except SystemExit as left:
-        # Nobody else sees one that the script has raised itself.
+        # Only this handler sees a SystemExit that the script raises itself.
         shutdown.script_raised(left)
         raise
 

@@ -107,7 +107,7 @@ class QueryLog:
         text = self.root.read(f"offsets/{batch_id}")
         if text is None:
             raise CheckpointError(f"{name} isn't there any more")
-        # Not splitlines: JSON may hold separators that it takes for the end of a line.
+        # Not splitlines: it takes separators that JSON may hold for the end of a line.
         version, _, body = text.partition("\n")
         if version.strip() != "v1":
             raise CheckpointError(f"{name} has version {version[:20]!r}; only v1 is known")

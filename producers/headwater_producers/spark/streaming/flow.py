@@ -115,7 +115,7 @@ class StreamEmitter:
             if link is not None and link.pattern_sources and run.checkpoint is not None:
                 run.read_topics(run.checkpoint.topics(len(link.source_descriptions)))
         outputs = run.description.outputs if run.description is not None else ()
-        # First of all: what the first micro-batch wrote can only be bounded if it hasn't begun to.
+        # First of all: the first micro-batch's write can only be bounded before it begins.
         self._topics.observe((*run.description.inputs, *outputs) if run.description is not None else ())
         sink = query.sink_name() if query is not None else None
         run.job = job = self._context.job(streaming_name(self._context.app_name, run.name, outputs, sink))
@@ -162,7 +162,7 @@ class StreamEmitter:
             ended = progress.started_at + timedelta(milliseconds=progress.duration_ms or 0)
             self.send(run, run.buffer.add(entry, ended, run.chain.change(entry, self._versions), now))
         elif not run.buffer.replace(entry):
-            # Known of it now: what its sinks have committed.
+            # Known by now: the commits of its sinks.
             self.send(run, [ReadyInterval((entry,), EmissionReason.SINK_COMMIT, at)])
         run.remember(progress)
 
@@ -185,7 +185,7 @@ class StreamEmitter:
             _, written = self._writes(run, writes, ending.at)
             run.plan_digest = run.plan_digest or written
             facets[UNCOMMITTED_FACET] = uncommitted_facet(left, self._context.producer)
-        # Committed, though the micro-batch wasn't.
+        # The writes are committed, though the micro-batch wasn't.
         some = PublicationState.PARTIAL if left and ending.kind is RunEventType.FAIL else PublicationState.UNKNOWN
         self.state(run, ending.kind, ending.at, ending.error, facets, publication=some)
 
@@ -331,7 +331,7 @@ class StreamFlow:
         self._runs = Runs()
         self._stop_reasons = stop_reasons if stop_reasons is not None else {}
 
-    # What happens, in the order in which it may.
+    # Callbacks, in the order in which they may come.
 
     def started(self, run: StreamRun) -> None:
         """Track a query that starts, or was found running. Its START follows when its plan is known."""
@@ -418,7 +418,7 @@ class StreamFlow:
         if not run.called:
             self._end(run, run.ending)
 
-    # Time passes.
+    # Work that is due with time.
 
     def announce_planned(self) -> None:
         """Emit the START of each run whose plan can be read by now."""
@@ -520,7 +520,7 @@ class StreamFlow:
             except Exception as error:
                 if run.query is None:
                     raise
-                # A custom sink that doesn't answer: what Spark's listener reported of the run is emitted at least.
+                # A custom sink doesn't answer: the facts that Spark's listener reported are emitted at least.
                 logger.warning(
                     "lineage capture: query %s can't be inspected (%s); only its progress is recorded",
                     run.query_id,
@@ -537,7 +537,7 @@ class StreamFlow:
         try:
             self._emitter.micro_batch(run, progress, at, now=self._clock())
         except Exception:
-            # A file of its checkpoint that can't be read just now: backfilled later, with the next one or at the end.
+            # A file of its checkpoint can't be read just now: backfilled later, with the next one or at the end.
             if is_new:
                 run.left_out.append(progress.batch_id)
             raise

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 GAPS_FACET: Final = "headwater_gaps"
 """The run facet of a streaming run that has met gaps: `{"gaps": [{"first": 7, "last": 9, "emitted": "never"}]}`."""
 
-# Remembered for `status`, of all queries: a query that is never well would fill the memory.
+# Remembered for `status`, of all queries: a query with gaps all the time would fill the memory.
 _REMEMBERED: Final = 1_000
 
 

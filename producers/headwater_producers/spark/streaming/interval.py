@@ -80,7 +80,7 @@ class SinkCommits:
         try:
             return self._log.written(self._query_id, batch_id)
         except Exception as error:
-            # A log that is being cleaned up, a file cut short, a catalog that doesn't answer.
+            # The log is being cleaned up, a file is truncated, or the catalog doesn't answer.
             logger.info(
                 "lineage capture: query %s: outputs of micro-batch %d unknown (%s)",
                 self._query_id,
@@ -95,7 +95,7 @@ def sink_at(files: TextFiles, path: str) -> str:
     try:
         return REGISTRY.sink_at(path, files) or ""
     except Exception:
-        # A topic, a table of another machine: nothing that these files can read.
+        # A topic, or a table of another machine: these files can't show it.
         logger.debug("no sink's log at %s", path, exc_info=True)
         return ""
 
@@ -221,7 +221,7 @@ def source_rows(ranges: Sequence[RangeRead] | None, rows: int | None, *, read_of
 
 def _uses(rows: int | None, inputs: list[PlanInput], ranges: Sequence[RangeRead]) -> Iterator[DatasetUse]:
     known = {each.dataset.name: each.dataset for each in inputs}
-    # A subscribed pattern meets topics that weren't there when the plan was made; the cluster is the same.
+    # A subscribed pattern matches topics that didn't exist when the plan was made; the cluster is the same.
     namespace = inputs[0].dataset.namespace
     for read in ranges:
         of_topic = read.dataset is not None

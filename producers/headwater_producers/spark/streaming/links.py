@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-# Calls and RDDs remembered. Writes are reported soon after; the rest is for writes that outlive their function's call.
+# Calls and RDDs remembered. Most writes are reported soon; the others outlive their function's call.
 _LIMIT: Final = 1_000
 
 

@@ -40,7 +40,7 @@ def _created_v2(command: JvmCommand) -> Change:
         if plan.ignoreIfExists() and not v2_was_made(context, table):
             return ()
     elif not plan.orCreate() or not is_first_version(table):
-        # Its rows are gone, and it has other columns.
+        # The rows are gone, and the columns are others.
         lifecycle = LifecycleChange.OVERWRITE
     return (_of_table(catalog, identifier, table, context, lifecycle),)
 
@@ -96,7 +96,7 @@ def _columns_changed_v2(command: JvmCommand) -> Change:
         case _ if change.storage is not None and change.storage.layer in _REPLACES_BY_NAME:
             return (change,)
         case _:
-            # REPLACE COLUMNS: one of a name that was there before has none of its values.
+            # REPLACE COLUMNS: a new column has none of the values of an old one with its name.
             changes = ColumnChanges(dropped=tuple(path_text((str(c.name()),)) for c in items(plan.child().output())))
     return (replace(change, columns=changes) if changes != ColumnChanges() else change,)
 
@@ -170,7 +170,7 @@ def _truncated_v1(command: JvmCommand) -> Change:
 def _dropped_v2(command: JvmCommand) -> Change:
     gone = command.plan.child()
     if class_name(gone) not in ("ResolvedIdentifier", "ResolvedTable"):
-        # DROP IF EXISTS of what didn't.
+        # DROP IF EXISTS of a table that didn't exist.
         return ()
     entry = named(command.context, gone.catalog(), gone.identifier(), None)
     return (_dropped(entry.dataset, "TABLE", command.plan),)
@@ -204,7 +204,7 @@ def _renamed_v2(command: JvmCommand) -> Change:
     try:
         before = named(context, catalog, table.identifier(), table.table())
     except Exception:
-        # A table may read what it knows of itself from where it no longer is.
+        # A table may read its metadata from a location that it has left.
         logger.debug("lineage capture: where a renamed table was is unknown", exc_info=True)
         before = named(context, catalog, table.identifier(), None)
         return (_renamed(change, before.dataset, by_name=True),)
@@ -223,7 +223,7 @@ def _renamed_v1(command: JvmCommand) -> Change:
 
 def _renamed(change: DatasetChange, before: DatasetRef, *, by_name: bool = False) -> DatasetChange:
     if change.dataset == before:
-        # Its data stays where it was: the dataset is the same, under another name of the catalog's.
+        # The data stays: the dataset is the same, under another name in the catalog.
         return replace(change, lifecycle=LifecycleChange.ALTER)
     return replace(change, previous=before, previous_by_name=by_name)
 

@@ -58,5 +58,5 @@ def _since_start(context: Context, made: int) -> bool:
 
 
 def _not_before(made: int, planned: int) -> bool:
-    # Hive keeps seconds, of its own clock.
+    # Hive keeps seconds, by its own clock.
     return made >= (planned if made % 1000 else planned // 1000 * 1000)

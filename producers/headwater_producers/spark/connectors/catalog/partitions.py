@@ -46,7 +46,7 @@ def written_partition(named: Partition, partition_columns: Iterable[str], comman
 
 
 def _is_literal(column: Column) -> bool:
-    # A CASE may be null besides, and a cast may write the value in another way: only a literal as it stands.
+    # A CASE may also be null, and a cast may write the value in another way: only a literal itself counts.
     alone = column.direct == CONSTANT and not column.indirect and len(column.constants or ()) == 1
     return alone and column.type in _PLAIN and "(" not in column.text
 

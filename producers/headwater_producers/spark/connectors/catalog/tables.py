@@ -49,7 +49,7 @@ def named(context: Context, catalog: Any, identifier: Any, table: Any) -> Catalo
     location, provider, storage = described.location, described.provider, described.storage()
     name = described.own_name(name)
     if location is not None and described.is_path(name):
-        # It has no other name.
+        # The dataset has no other name.
         return CatalogEntry(naming.path(location), (), provider, storage, type="FILE", catalog=catalog_name)
     found = context.table(name, location, catalog=catalog_name, names=names)
     return CatalogEntry(found.ref, found.symlinks, provider, storage, catalog=catalog_name)

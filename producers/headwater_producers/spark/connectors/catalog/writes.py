@@ -52,7 +52,7 @@ def write_other(command: JvmCommand) -> Written | None:
             problem = f"what {name} writes isn't known"
             return Written(problem=problem, streaming=streaming_link(command, SourceKind.UNKNOWN))
         case "WriteToContinuousDataSource":
-            # foreach among them, which writes no dataset.
+            # Among them is foreach, which writes no dataset.
             return Written(streaming=StreamingLink(sink=continuous_sink(command), sink_kind=SourceKind.CALLBACK))
     return None
 

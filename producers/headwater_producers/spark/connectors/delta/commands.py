@@ -68,7 +68,7 @@ def batches(execution: Any) -> int | None:
     Delta makes several commits under `spark.databricks.delta.optimize.batchSize`.
     """
     node = execution.executedPlan()
-    # The accessor would run the command again, if it hadn't run: the field is null then.
+    # The accessor would run the command again if it hadn't run: then the field is null.
     rows = private(node, "sideEffectResult")
     if rows is None or rows.isEmpty():
         return None
@@ -133,7 +133,7 @@ def _converted(plan: Any, context: Context) -> tuple[str, Any | None]:
     """Return the path that CONVERT TO DELTA converts, and its entry in the catalog."""
     identifier = plan.tableIdentifier()
     catalog = context.catalog
-    # Of parquet.`/data/flights` the folder is the table's name.
+    # In parquet.`/data/flights` the table's name is the folder.
     table = catalog.getTableMetadata(identifier) if catalog.tableExists(identifier) else None
     elsewhere = option(plan.deltaPath())
     if elsewhere is not None:
@@ -144,7 +144,7 @@ def _converted(plan: Any, context: Context) -> tuple[str, Any | None]:
 def restore(command: JvmCommand) -> Written:
     """Describe RESTORE TABLE … TO VERSION or TIMESTAMP AS OF."""
     table = command.plan.sourceTable()
-    # The table as it was then.
+    # The table as it was at that version.
     return _rewritten(command.context, table, version(table.initialSnapshot().version()))
 
 
@@ -152,7 +152,7 @@ def clone(command: JvmCommand) -> Written:
     """Describe CREATE [OR REPLACE] TABLE … SHALLOW CLONE: of a Delta table, or of a table that Delta can convert."""
     plan, made = command.plan, cloned_by(command.plan)
     if made is None:
-        # CREATE TABLE, which is a change.
+        # CREATE TABLE: a DDL change.
         return Written()
     source, context = made.sourceTable(), command.context
     schema = json.loads(str(source.schema().json()))

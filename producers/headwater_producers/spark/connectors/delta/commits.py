@@ -103,9 +103,9 @@ class DeltaCommits:
         self._path = qualified(run.session.sparkContext, path)
         self._run = run
         self._name = run.command.name
-        # A clone has no rows of its own: the counters are there, and nothing counts.
+        # A clone has no rows of its own: it has the counters, which count nothing.
         self.is_counted = self._name != "CreateDeltaTableCommand"
-        # Delta commits nothing where no row is met.
+        # Delta commits nothing where no row matches.
         self.nothing = Counts(rows=0, bytes=0, files=0) if self._name in _CHANGE_ROWS else None
 
     @cached_property
@@ -156,7 +156,7 @@ class DeltaCommits:
         """Describe the commits, given newest first, as one."""
         newest = found[0]
         changed = functools.reduce(DeltaFiles.plus, (delta_files(each.text) for each in found))
-        # Only a plain overwrite leaves a doubt.
+        # Only a plain overwrite is ambiguous.
         how = newest.info.get("operationParameters", {})
         doubtful = newest.info.get("operation") == "WRITE" and how.get("mode") == "Overwrite" and "predicate" not in how
         added = changed.added if doubtful else None

@@ -115,5 +115,5 @@ class Delta(Connector):
             session.conf.unset(_USER_METADATA)
 
     def hidden_plans(self, command: Any) -> Sequence[Any]:
-        # Its MERGE shows neither of its two.
+        # Delta's MERGE shows neither of its two inner plans.
         return (command.target(), command.source()) if class_name(command) == "MergeIntoCommand" else ()

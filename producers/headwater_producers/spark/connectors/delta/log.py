@@ -209,7 +209,7 @@ def delta_added(text: str) -> AddedFiles | None:
         return AddedFiles(count) if count else None
     decoder = msgspec.json.Decoder(_Action)
     actions = [decoder.decode(line) for line in lines]
-    # One whose deleted rows are marked anew is removed and added in one commit, and was there before.
+    # A file whose deletion vector changes is removed and added in one commit: it isn't new.
     removed = {action.remove.path for action in actions if action.remove is not None}
     names = sorted(unquote(each.add.path) for each in actions if each.add is not None and each.add.path not in removed)
     return AddedFiles(len(names), tuple(names[:MAX_PATHS])) if names else None

@@ -58,7 +58,7 @@ def read_version(leaf: JvmLeaf) -> Leaf:
         read = version(location.version()), Certainty.EXACT
         return read_files(leaf, read, storage=STORAGE, schema=whole_schema(leaf, _FILES))
     is_pinned = bool(location.isTimeTravelQuery())
-    # Without time travel, what it scans is settled again when the query is optimized: see `scanned_version`.
+    # Without time travel, the scanned version is settled again when the query is optimized: see `scanned_version`.
     certainty = Certainty.EXACT if is_pinned else Certainty.INFERRED
     read = version(location.snapshotAtAnalysis().version()), certainty
     return read_files(leaf, read, storage=STORAGE, schema=None if is_pinned else leaf.schema())

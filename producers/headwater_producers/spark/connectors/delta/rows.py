@@ -75,7 +75,7 @@ def _clause(clause: Nodes, when: str, target: Relation, scope: Scope) -> Branch:
     values = []
     for child in children(clause):
         if simple_name(str(child[0]["class"])) == "DeltaMergeAction":
-            # Delta has put together a struct of which a part is set: its actions are of whole columns.
+            # Delta builds the struct of which a part is set: its actions have whole columns.
             name = str(child[0].get("targetColNameParts")).strip("[]")
             attribute = types.get(name.lower()) or Attribute(-1, name)
             values.append((attribute, read_expression(child[1:], scope)))

@@ -48,7 +48,7 @@ def table_path(table: Any) -> str:
 class DeltaTable(V2Table):
     """Delta table in a V2 catalog."""
 
-    # Its properties are in its log, which a RENAME has moved away by the time it is read.
+    # Its properties are in its log, whose location a RENAME has changed by the time it is read.
     @cached_property
     def location(self) -> str | None:
         return table_path(self.table) if is_made(self.table) else super().location
@@ -83,7 +83,7 @@ class DeltaV1Table(V1Table):
         return self._snapshot(context).schema() if schema.isEmpty() else schema
 
     def was_there(self, context: Context, is_since_start: Callable[[int], bool]) -> bool:
-        # CREATE TABLE LIKE gives it the time of the other one.
+        # CREATE TABLE LIKE copies the creation time of the other table.
         snapshot = self._snapshot(context)
         return int(snapshot.version()) > 0 or not is_since_start(int(snapshot.timestamp()))
 
@@ -101,7 +101,7 @@ def generated_columns(context: Context, table: Any, written: Collection[str]) ->
     """
     if int(table.schema().size()) <= len(written):
         return None
-    # The table's own schema hides what its columns are made of.
+    # The table's own schema hides the generation expressions.
     schema = json.loads(str(table.initialSnapshot().metadata().schemaString()))
     there = {name.lower() for name in written}
     missing = [

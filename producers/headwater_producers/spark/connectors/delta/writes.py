@@ -101,7 +101,7 @@ def _overwritten(mode: WriteMode, options: Any, context: Context | None = None) 
 
 
 def _partitioned(options: Any) -> tuple[str, ...]:
-    # As `partitionBy` hands it to a V1 source.
+    # Spelled as `partitionBy` passes it to a V1 source.
     columns = setting(options, "__partition_columns")
     return tuple(json.loads(columns)) if columns else ()
 

@@ -92,7 +92,7 @@ class Files(Connector):
         return (RangeRead(position=Position(files=source.logged.files), certainty=Certainty.EXACT),)
 
     def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
-        # A source of one's own may count in `logOffset`, too.
+        # A user's own source may count in `logOffset`, too.
         is_own = not source.description or source.description.startswith(SOURCE)
         if not is_own or (up_to := log_offset(source.end)) is None:
             return None
@@ -110,14 +110,14 @@ class Files(Connector):
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:
         if write.description.command != _INSERT or not is_ignoring(write.description):
             return None
-        # No rows are a file, too.
+        # A write without rows has a file, too.
         return write.written.files == 0
 
     def stream_log(self, sink: StreamSink) -> StreamLog | None:
         return SinkLog(sink.folder) if sink.name == SINK else None
 
     def sink_at(self, path: str, files: TextFiles) -> str | None:
-        # Of whatever has no log of its own.
+        # Any format without a log of its own.
         return f"{SINK}[{path}]"
 
 
@@ -125,7 +125,7 @@ def _folder(source: CheckpointSource, path: str | None) -> DatasetRef:
     """Return the deepest known folder that holds a file."""
     if path is None:
         raise UnknownOriginError(source.index, "files, none of them taken yet", source.known)
-    # Spark logs what a file source takes percent-encoded (`SparkPath.urlEncoded`).
+    # Spark logs the files of a file source percent-encoded (`SparkPath.urlEncoded`).
     file = naming.path(unquote(path))
     above = [
         each
@@ -200,7 +200,7 @@ def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned
     is_dynamic = (
         bool(ran.dynamicPartitionOverwrite()) if ran is not None else is_dynamic_overwrite(plan.options(), context)
     )
-    # A partition's own folder is named like the dataset that it is a part of.
+    # A partition's own folder has the name of its dataset.
     is_whole = str(plan.outputPath().toUri().getPath()).endswith(f"/{dataset.name.strip('/')}")
     is_dynamic = is_dynamic and partitioned
     return WriteMode.OVERWRITE_PARTITIONS if static or is_dynamic or not is_whole else mode, is_dynamic

@@ -22,7 +22,7 @@ from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import FileSet, Position
 from headwater_schemas.identity import manifest_digest
 
-# How far back a compacted batch's predecessors are looked for: Spark compacts every 10 by default.
+# Number of predecessors of a compacted batch to search: Spark compacts every 10 by default.
 _MAX_LOOK_BACK: Final = 100
 
 
@@ -78,7 +78,7 @@ def sink_files(sink: TextFolder, batch_id: int) -> tuple[LoggedFile, ...] | None
             before.update(file.path for file in parse_log(compacted))
             break
         else:
-            return None  # a hole: what was added before can't be separated
+            return None  # a gap in the log: earlier additions can't be separated
     return tuple(file for file in parse_log(text) if file.path not in before)
 
 

@@ -57,7 +57,7 @@ def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDef
         if len(paths) > MAX_ROOTS:
             paths = [_common(paths)]
         datasets, symlinks, kind = list(dict.fromkeys(naming.path(p) for p in paths)), (), SourceKind.FILE
-    # Which of several folders a file is in isn't known here.
+    # The folder of a file, among several, isn't known here.
     position, certainty = read if len(datasets) == 1 else (None, None)
     return Leaf(
         inputs=tuple(

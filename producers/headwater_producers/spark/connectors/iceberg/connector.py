@@ -93,7 +93,7 @@ class IcebergTable(V2Table):
         found = _SELECTOR.fullmatch(name)
         if found is None:
             return name
-        # A table may be called so, too.
+        # A table may have such a name, too.
         is_selected = self.table.branch() is not None or self.table.snapshotId() is not None
         return found["table"] if is_selected else name
 
@@ -103,7 +103,7 @@ class IcebergTable(V2Table):
         return None if branch is None else str(branch)
 
     def was_made(self, is_since_start: Callable[[int], bool]) -> bool:
-        # One that is made has metadata without any before.
+        # A newly created table has metadata without predecessors.
         metadata = self.table.table().operations().current()
         is_first = metadata.previousFiles().isEmpty()
         return bool(is_first) and is_since_start(int(metadata.lastUpdatedMillis()))
@@ -222,7 +222,7 @@ def _is_metadata(context: Context, table: Any) -> bool:
 
 
 def _scanned(table: Any, scan: Any) -> dict[str, Position]:
-    # The table itself has moved on by now where the write was into it; the report of the scan's planning hasn't.
+    # The table itself may have a newer snapshot by now, if it is written, too; the scan's planning report hasn't.
     report = private(scan, "scanReportSupplier").get()
     if report is None or int(report.snapshotId()) < 0:
         return {}

@@ -22,7 +22,7 @@ from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import class_name, instant
 from headwater_schemas.events import Position, TableSnapshot
 
-# Tables remembered, and snapshots looked at in one look. A round trip, or three.
+# Tables remembered, and snapshots read in one search. Takes one to three round trips.
 _MAX_TABLES: Final = 100
 _MAX_SNAPSHOTS: Final = 200
 

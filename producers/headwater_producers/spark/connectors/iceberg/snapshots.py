@@ -22,9 +22,9 @@ from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import Certainty, Position, TableSnapshot
 from headwater_schemas.facets import AddedFiles
 
-# Snapshots looked at for a batch command, those of others included; a round trip or three each.
+# Snapshots read for a batch command, including other applications'; one to three round trips each.
 _MAX_COMMITS: Final = 50
-# Snapshots that one question about a micro-batch looks at, others' included. A round trip or four each.
+# Snapshots read for one micro-batch, including other applications'. One to four round trips each.
 _MAX_SNAPSHOTS: Final = 200
 # Micro-batches remembered.
 _REMEMBERED: Final = 1_000

@@ -59,7 +59,7 @@ def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadat
     is_of_catalog = any(map(_OF_CATALOG.fullmatch, names))
     if versions and not is_of_catalog:
         return left_in_metadata(json.loads(table.read(f"metadata/v{max(versions)}.metadata.json") or "{}"), write)
-    # A catalog may keep them elsewhere, too.
+    # A catalog may keep metadata elsewhere, too.
     metadata = current.of(write.targets[0]) if current is not None else None
     if metadata is not None:
         return left_in_metadata(metadata, write)

@@ -46,7 +46,7 @@ class KafkaClusters:
                 if found := _ask(session, connection()):
                     self._ids[cluster] = found
             except Exception as error:
-                # Py4J's text may have the options in it.
+                # Py4J's error text may contain the options.
                 logger.debug("lineage capture: %s doesn't report its cluster's id (%s)", cluster, type(error).__name__)
             self._not_before[cluster] = time.monotonic() + ASK_AGAIN_SECONDS
         return self._ids.get(cluster)

@@ -25,7 +25,7 @@ from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.written import Written
 from headwater_schemas.events import Certainty, DatasetRef, KafkaRanges, OffsetRange, Position
 
-# A topic of more partitions isn't worth so many round trips: its position stays unknown.
+# Reading a topic of more partitions isn't worth so many round trips: its position stays unknown.
 _MAX_RANGES: Final = 1_000
 _V1: Final = "KafkaRelation"
 _WRITE: Final = "KafkaStreamingWrite"
@@ -37,7 +37,7 @@ class Kafka(Connector):
     """Connector of Kafka topics."""
 
     classes = frozenset({_V1, _WRITE, _SCAN, "KafkaSourceProvider", "KafkaTable"})
-    # By the plan: a source of one's own may have offsets of the same shape.
+    # The plan decides: a user's own source may have offsets of the same shape.
     kinds = frozenset({SourceKind.KAFKA})
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
@@ -50,7 +50,7 @@ class Kafka(Connector):
     def scanned(self, scan: JvmScan) -> Scanned | None:
         if class_name(scan.subject) == _SCAN:
             return _scanned(items(scan.node.inputPartitions()))
-        # Of a reader without V2, which is Spark's default: the offsets are those of the RDD that it was planned as.
+        # A reader of the V1 API, Spark's default: the offsets are those of the RDD that it was planned as.
         sources = list(made_of(scan.node.rdd(), "KafkaSourceRDD"))
         return _scanned(sources[0].partitions()) if len(sources) == 1 else Scanned()
 
@@ -97,7 +97,7 @@ def _scanned(partitions: Iterable[Any]) -> Scanned:
         topic = offsets.topicPartition()
         found = OffsetRange(int(topic.partition()), int(offsets.fromOffset()), int(offsets.untilOffset()))
         read.setdefault(str(topic.topic()), []).append(found)
-    # "earliest" and "latest" are negative, and become numbers only in the tasks: then nothing is known here.
+    # "earliest" and "latest" are negative, and become numbers only in the tasks: then the offsets are unknown here.
     positions = {
         topic: Position(kafka=KafkaRanges(topic, _joined(ranges)))
         for topic, ranges in read.items()
@@ -226,7 +226,7 @@ def _topic(topic: str, source: CheckpointSource) -> DatasetRef:
     if source.given is not None:
         return DatasetRef(source.given.rstrip("/"), topic)
     on_kafka = [each for each in source.known if each.namespace.startswith(_CLUSTER)]
-    # A topic that a pattern met later is on the cluster of the others.
+    # A topic that matched the pattern later is on the cluster of the others.
     clusters = {each.namespace for each in on_kafka if each.name == topic} or {each.namespace for each in on_kafka}
     if len(clusters) != 1:
         among = [DatasetRef(each, topic) for each in sorted(clusters)]

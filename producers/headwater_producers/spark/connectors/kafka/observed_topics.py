@@ -31,11 +31,11 @@ from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRan
 
 # Answers kept of each topic, with and without end offsets: enough for the micro-batches that wait for their writes.
 _KEPT: Final = 64
-# Of a query that reads more topics their ids aren't asked for after each micro-batch.
+# For a query that reads more topics, ids aren't asked for after each micro-batch.
 _MOST_READ: Final = 20
 # Spark's durations are cut to milliseconds.
 _ROUNDED: Final = timedelta(milliseconds=5)
-# After so long a topic may be another one: Kafka itself takes longer than a moment to delete one and make it anew.
+# After this time a topic may be a recreated one: Kafka itself needs longer than a moment for that.
 _SOON: Final = timedelta(seconds=5)
 
 
@@ -110,15 +110,15 @@ class ObservedTopics:
         self._topics = topics
         self._now = now
         self._pause = pause
-        # Answers with end offsets apart from those without: a query that reads a topic often would else push out those
-        # of another that writes it seldom.
+        # Answers with end offsets apart from those without: otherwise a query that often reads a topic would evict
+        # those of another that writes it seldom.
         self._seen: dict[tuple[DatasetRef, bool], deque[Observation]] = {}
 
     def observe(self, topics: Iterable[PlanInput | PlanOutput], since: datetime | None = None) -> None:
         """Ask about the topics among these inputs and outputs, at `since` or later, unless that was done already."""
         asked: dict[DatasetRef, PlanInput | PlanOutput] = {}
         for each in topics:
-            # One that is read and written is asked as what is written: with its end offsets.
+            # A topic that is read and written is asked about with its end offsets.
             if each.kind is SourceKind.KAFKA and (each.dataset not in asked or isinstance(each, PlanOutput)):
                 asked[each.dataset] = each
         each_with = [AskedTopic(topic, isinstance(topic, PlanOutput)) for topic in asked.values()]
@@ -265,5 +265,5 @@ def _between(before: Mapping[int, int], after: Mapping[int, int]) -> tuple[Offse
     """Return the ranges from one answer to a later one; None where the topic was recreated in between."""
     if not before.keys() <= after.keys() or any(after[partition] < end for partition, end in before.items()):
         return None
-    # A partition that is new has its records from 0 on.
+    # A new partition has its records from 0 on.
     return tuple(OffsetRange(partition, before.get(partition, 0), end) for partition, end in sorted(after.items()))

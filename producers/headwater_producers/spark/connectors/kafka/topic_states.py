@@ -26,7 +26,7 @@ TIMEOUT_SECONDS: Final = 1.0
 PAUSE_SECONDS: Final = 30.0
 """After a question that failed, the same cluster isn't asked for so long."""
 _ALL_REPLICAS: Final = frozenset({"all", "-1"})
-# Java's name: librdkafka's.
+# Java's name: librdkafka's name.
 _SAME: Final = {
     "bootstrap.servers": "bootstrap.servers",
     "security.protocol": "security.protocol",

@@ -37,7 +37,7 @@ def aggregate_expression(call: Call) -> Column:
     by = influences(conditions, Kind.FILTER_DEPENDENCY)
     distinct = bool(call.node.get("isDistinct"))
     text = function.text.replace("(", "(distinct ", 1) if distinct else function.text
-    # A function that no table names is one of many rows all the same.
+    # A function without a rule is an aggregate of many rows all the same.
     return influenced(stepped(function, Kind.AGGREGATE, text), by)
 
 
@@ -70,7 +70,7 @@ def collected(call: Call) -> Column:
         element = as_one(element, influences([value], Kind.CONDITIONAL, call.text))
     parts = {ELEMENT: element}
     if call.node.name == "CollectList" and value.text.startswith("struct("):
-        # What is put together here is never null: as many as there are rows.
+        # A collected array is never null: its length is the number of rows.
         parts[LENGTH] = Column(_rows(call, Kind.AGGREGATE, masking=True))
     data_type = {"type": "array", "elementType": value.type}
     return replace(call.step(Kind.AGGREGATE), parts=parts, type=data_type)
@@ -113,7 +113,7 @@ def window(call: Call) -> Column:
     """Read `function OVER (PARTITION BY … ORDER BY …)`."""
     function, specification = call.arguments
     if not function.direct and not specification.indirect:
-        # A row's number among all: nothing orders or parts them.
+        # A row's number among all: no column orders or partitions them.
         function = replace(function, direct=_rows(call, Kind.AGGREGATE))
     text = clip(f"{function.text} {specification.text}")
     return replace(influenced(function, specification.indirect), text=text)
@@ -139,7 +139,7 @@ def frame(call: Call) -> Column:
     kind = "rows" if call.node.object_name("frameType") == "RowFrame" else "range"
     bounds = [_bound_text(argument.text) for argument in call.arguments]
     usual = bounds[:1] == ["unbounded preceding"] and bounds[1] in ("current row", "unbounded following")
-    # Both bounds alike: `lag` and `lead`, which have it themselves.
+    # Equal bounds: `lag` and `lead`, which have the offset themselves.
     plain = len(bounds) != 2 or usual or bounds[0] == bounds[1]
     return Column(CONSTANT, text="" if plain else f"{kind} between {bounds[0]} and {bounds[1]}")
 

@@ -160,7 +160,7 @@ def _array(
     whole: Kind | None = None,
     length: Column | None = None,
 ) -> Column:
-    # `by` picks the elements, each of which is compared as a whole where `whole` names what for.
+    # `by` picks the elements, each of which is compared as a whole where `whole` names the dependency.
     picked = _picked(by)
     element = influenced(merge(elements, call.text), picked)
     if whole is not None:
@@ -168,7 +168,7 @@ def _array(
         element = as_one(element, compared_by)
         picked = picked | compared_by if whole is Kind.CONDITIONAL else picked
     if picked:
-        # So what the elements are made into is picked by the same: `transform(array_except(a, b), x -> 1)`.
+        # The results of the elements are picked likewise: `transform(array_except(a, b), x -> 1)`.
         length = influenced(length or combine(call.arguments, Kind.DERIVE, "size"), picked)
     return array_of(element, call.step(Kind.DERIVE), None if items is None else array_members(items), length)
 

@@ -162,7 +162,7 @@ def fold(call: Call) -> Column:
         if same_sources(after, accumulator):
             break
         accumulator = after
-    # There are as many steps as elements, or as a condition picks: `(acc, x) -> acc + 1`.
+    # There are as many steps as elements, or as elements that a condition picks: `(acc, x) -> acc + 1`.
     last = as_many_as(length_of([array]), accumulator)
     return stepped(_bound(finish[0], [last]) if finish else last, Kind.DERIVE, call.text)
 

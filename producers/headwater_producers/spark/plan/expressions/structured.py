@@ -43,7 +43,7 @@ def named_struct(call: Call) -> Column:
         return time_window(call, names)
     text = f"struct({', '.join(names)})"
     fields = [{"name": name, "type": value.type} for name, value in zip(names, values, strict=False)]
-    # Of two fields with one name it isn't known which is meant: either.
+    # With two fields of one name either may be meant.
     same = {name: [v for n, v in zip(names, values, strict=False) if n == name] for name in names}
     return replace(
         combine(values, Kind.DERIVE, text),

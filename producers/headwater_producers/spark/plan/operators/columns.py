@@ -67,7 +67,7 @@ def expand(operator: Operator) -> Relation:
 
 
 def _one_of(columns: list[Column]) -> Column:
-    # Nulls of a rollup and names of an unpivot: where there is a column, the constants beside it add nothing.
+    # Nulls of a rollup and names of an unpivot: beside a column, the constants add nothing.
     varying = [column for column in columns if column.direct != CONSTANT or column.indirect]
     distinct = list({(column.direct, column.indirect): column for column in varying}.values())
     texts = list(dict.fromkeys(column.text for column in (distinct or columns)))

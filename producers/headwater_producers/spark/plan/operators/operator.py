@@ -99,7 +99,7 @@ class Operator:
 def _attribute(nodes: Nodes) -> Attribute:
     root = nodes[0]
     number = expression_id(root)
-    # Every named expression has an id; -1 is found by nobody.
+    # Every named expression has an id; -1 matches none.
     return Attribute(-1 if number is None else number, str(root.get("name")), root.get("dataType"))
 
 

@@ -192,13 +192,13 @@ class PlanReader:
 
     @staticmethod
     def _degraded(attribute: Attribute, child: Relation, anything: Column) -> Column:
-        # Nobody knows what such an operator does to a column, even to one that keeps its id.
+        # The operator's effect on a column is unknown, even on one that keeps its id.
         own = child.columns.get(attribute.id)
         column = combine([own], Kind.UNKNOWN, own.text) if own else anything
         return column if column.direct - CONSTANT else replace(column, direct=frozenset({Direct(None, Kind.UNKNOWN)}))
 
     def _note_views(self, nodes: Nodes) -> None:
-        # A leaf with nothing but renaming between it and a temporary view is what the view's name names.
+        # A leaf with nothing but renaming between it and a temporary view gets the view's name.
         name: str | None = None
         for raw in nodes:
             kind = simple_name(raw["class"])
@@ -224,7 +224,7 @@ def _keeps_names(project: dict[str, Any]) -> bool:
 
 
 def _of_view(column: Column, view: DatasetRef, path: tuple[str, ...]) -> Column:
-    # A part that is known of a value is that part of the view's column, too.
+    # A known part of a value is that part of the view's column, too.
     parts = {
         step: item if step in UNNAMED or container_step(step) else _of_view(item, view, (*path, step))
         for step, item in column.parts.items()
