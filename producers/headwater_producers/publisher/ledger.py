@@ -19,8 +19,8 @@ MAX_LISTED_FAILURES = 10_000
 
 
 Settled = Callable[[FailedEvent | None], None]
-"""What an event's publisher is called back with: None once it is acknowledged, or why it never will be. Of events that
-were taken together it is called for each."""
+"""Callback of an event's publisher: with None once the event is acknowledged, or with its failure. It is called for
+each event of a group."""
 
 
 class Outgoing(msgspec.Struct, frozen=True):

@@ -75,9 +75,9 @@ class Preparation:
         self._registry_id: int | None = None
         self._logged_error: str | None = None
         self.topic_bytes: int | None = None
-        """What the events topic takes at most, where that is less than the settings have."""
+        """Largest event of the events topic, where that is less than the settings have."""
         self.has_asked = threading.Event()
-        """Set once the brokers have answered, or don't show, what the topic takes."""
+        """Set once the brokers have reported the topic's limit, or can't."""
 
     def done(self, producer: AcknowledgedProducer) -> bool:
         """Take the missing steps. False: one failed this time, and its problem is noted."""

@@ -267,7 +267,7 @@ def _sorted(sources: Iterable[LineageSource]) -> tuple[LineageSource, ...]:
 
 HEAD: Final = ("output", "input", "field", "type", "kind", "expression")
 MAX_HTML_ROWS: Final = 500
-"""A notebook keeps what it shows, and a browser lays all of it out; text has all rows."""
+"""Largest number of rows in HTML: a notebook stores its output, and a browser lays all of it out; text has all rows."""
 
 # The page's own colours, for light and dark themes; a notebook would align text to the right.
 _TABLE: Final = "color:inherit;font-size:inherit"

@@ -35,7 +35,7 @@ _TABLE: Final = (
     "seen REAL, claimed TEXT)"
 )
 _KEPT_SECONDS: Final = 400 * 24 * 3600
-"""How long the file of a dead driver waits for its job to be started again."""
+"""Time that the file of a dead driver waits for a new start of its job."""
 
 
 class OpenWrites:

@@ -23,12 +23,12 @@ from headwater_schemas import naming
 from headwater_schemas.events import TransformationKind as Kind
 
 MAX_RDDS: Final = 200
-"""What is made of more RDDs than this isn't worth so many round trips, about five for each."""
+"""Largest number of RDDs to follow: each costs about five round trips."""
 
 LOCAL: Final = "LocalRelation"
 FRAME: Final = "LogicalRDD"
 HANDED_OVER: Final = "rows that the program handed over may come from anywhere"
-"""Of `createDataFrame` and `parallelize`: what was collected from a table and handed back is in no plan."""
+"""Problem of `createDataFrame` and `parallelize`: no plan has rows that were collected from a table and handed back."""
 _HADOOP: Final = {
     "HadoopRDD": "getJobConf",
     "NewHadoopRDD": "getConf",

@@ -208,7 +208,7 @@ class Registry:
 
 
 REGISTRY = Registry()
-"""The connectors of this process, which `connectors/__init__.py` adds."""
+"""Connectors of this process, added by `connectors/__init__.py`."""
 
 
 def _first(answers: Iterable[_T | None]) -> _T | None:

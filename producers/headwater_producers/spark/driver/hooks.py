@@ -50,7 +50,7 @@ logger = logging.getLogger(__name__)
 
 
 PAUSE_SECONDS: Final = 30.0
-"""How long no write waits after one that waited in vain."""
+"""Time during which no write waits after one that waited in vain."""
 _NOT_OPTIONS: Final = frozenset({"path", "format", "mode", "partitionBy"})
 _SOURCE: Final = "_headwater_source"
 _KEPT: Final = ("checkpoint", "localCheckpoint")
@@ -64,7 +64,7 @@ _SAVED: Final = (
 )
 _SAVED_BY_CONF: Final = ("saveAsHadoopDataset", "saveAsNewAPIHadoopDataset")
 _READ: Final = ("collect", "take", "toLocalIterator")
-"""By these of its methods all others of an RDD have its rows, too."""
+"""Methods through which all other methods of an RDD get its rows, too."""
 _ITERATED: Final = "toLocalIterator"
 _STARTS: Final = ("start", "toTable")
 _OUTPUT_PATHS: Final = ("mapreduce.output.fileoutputformat.outputdir", "mapred.output.dir")

@@ -174,21 +174,21 @@ Signal = (
 
 
 SMALL_BYTES: Final = 16 * 1024
-"""Of what holds no plan of a command: a progress, a frame of a micro-batch."""
+"""Bytes of a signal without a command's plan: a progress, a frame of a micro-batch."""
 
 # Measured: what the heap holds after a collection, with fresh plans that wait and without. Of 5 columns and 3 operators
 # 0.15 MB each, 1,000 and 3: 15.5 MB, 300 and 10: 15.7 MB, 600 and 2: 6.9 MB, 1 and 150: 0.9 MB.
 COMMAND_BYTES: Final = 128 * 1024
-"""Of any command: what its execution consists of beside operators and columns."""
+"""Bytes of any command's execution beside operators and columns."""
 
 OPERATOR_BYTES: Final = 8 * 1024
 
 COLUMN_BYTES: Final = 5 * 1024
-"""Of one column that an operator computes, over all its plans."""
+"""Bytes of one column that an operator computes, over all its plans."""
 
 # Measured the same way, of projections that change one column: 50 operators of 1,000 columns 15 MB, 500 of 100 10 MB.
 PASSED_BYTES: Final = 512
-"""Of one column that an operator only passes on: all of them refer to one attribute."""
+"""Bytes of one column that an operator only passes on: all of them refer to one attribute."""
 
 # Spark names an operator's first columns, and new ones may come after them: this share of the others may be computed.
 _LEAST_COMPUTED: Final = 0.2
@@ -429,7 +429,7 @@ QUERY_ID_PROPERTY = "sql.streaming.queryId"
 RUNNING_BATCH: Final[ContextVar[tuple[str, int] | None]] = ContextVar("headwater_running_batch", default=None)
 """The query's id and the batch's number, on a thread that runs a foreachBatch function."""
 WRAPPED: Final = "_headwater_wrapped"
-"""Set on what is wrapped already."""
+"""Attribute that marks a wrapped function."""
 
 
 def watch_started(gateway: Any, session_id: str, listeners: SessionListeners) -> None:

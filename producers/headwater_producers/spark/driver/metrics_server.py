@@ -18,9 +18,9 @@ from headwater_schemas.redaction import redact
 logger = logging.getLogger(__name__)
 
 PUSH_SECONDS: Final = 3.0
-"""How long a Pushgateway may take: the end of the application waits for it."""
+"""Longest time of a push to a Pushgateway: the end of the application waits for it."""
 PUSHED: Final = "headwater-jobs"
-"""The label `job` of what is pushed."""
+"""Label `job` of pushed metrics."""
 
 
 @dataclass(frozen=True, slots=True)

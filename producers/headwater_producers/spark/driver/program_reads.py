@@ -12,7 +12,7 @@ from headwater_schemas.events import DatasetRef
 from headwater_schemas.reasons import leaves_inputs_known
 
 MOST_DATASETS: Final = 500
-"""Of more, those read last are possible inputs. Each is one use in the event of a write."""
+"""Largest number of possible inputs, those read last. Each is one use in the event of a write."""
 
 
 class ProgramReads:

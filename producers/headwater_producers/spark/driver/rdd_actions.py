@@ -18,7 +18,7 @@ from headwater_schemas.events import Storage
 from headwater_schemas.redaction import redact
 
 RDD_FACET: Final = "headwater_rdd"
-"""The run facet of something done with an RDD: PySpark's method, and Spark's own account of the RDD."""
+"""Run facet of an action on an RDD: PySpark's method, and Spark's own description of the RDD."""
 
 MAX_DEBUG_CHARS: Final = 4_000
 

@@ -48,7 +48,7 @@ from headwater_schemas.facets import WRITE_FACET
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 1.0
-"""How often it looks, and how long a write has to run to be announced."""
+"""Time between searches, and the least run time of an announced write."""
 
 
 @dataclass(slots=True)

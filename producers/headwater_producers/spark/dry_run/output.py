@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MOST_COLUMNS: Final = 100
-"""Columns that have a plan each; of more, all are read from one."""
+"""Largest number of columns that have a plan each; more columns share one plan."""
 _SHAPES: Final = {
     "Distinct": "DISTINCT",
     "Deduplicate": "DISTINCT",

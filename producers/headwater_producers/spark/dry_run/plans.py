@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ORDER_OF_ROWS: Final = frozenset({"Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"})
-"""Operators that decide how rows are divided among partitions, and not which rows there are."""
+"""Operators that divide rows among partitions, and change no rows."""
 # Operators that give the same result for rows in another order, if their expressions do.
 _ROW_BY_ROW: Final = frozenset({"Project", "Filter", "SubqueryAlias", "View", *ORDER_OF_ROWS})
 

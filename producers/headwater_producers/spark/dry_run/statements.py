@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 _DO: Final = tuple(
     f"org.apache.spark.sql.catalyst.plans.logical.{name}" for name in ("Command", "ParsedStatement", "InsertIntoDir")
 )
-"""What Spark's statements are that aren't queries."""
+"""Spark's classes of statements that aren't queries."""
 _LOOKS: Final = ("Show", "Describe", "Explain", "List")
 _TRANSFORMS: Final = re.compile(
     r"(?i)\bPARTITIONED\s+BY\s*\((?=[^;]*?\b(?:years?|months?|days?|hours?|bucket|truncate)\s*\()(?:[^()]|\([^()]*\))*\)"
 )
-"""Partitioning that tables of the dry run's catalog can't have. It is read from the plan."""
+"""Partitioning that tables of the dry run's catalog don't support. It is read from the plan."""
 _BELOW_WITH: Final = ("InsertIntoStatement", "MergeIntoTable")
 """Statements whose query can have their WITH instead."""
 # Statements of Delta's and Iceberg's parsers, which are missing here: none of these changes a table's rows.

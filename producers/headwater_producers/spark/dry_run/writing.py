@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _FILES: Final = ("csv", "json", "parquet", "orc", "text", "xml")
 _OVERWRITTEN: Final = ("replacewhere", "partitionoverwritemode")
-"""Options that decide which rows a writer overwrites."""
+"""Options that select the rows a writer overwrites."""
 _STATE: Final = "_headwater_writing"
 _DYNAMIC: Final = "of the partitions that it has rows for"
 _NO_SINK: Final = ("noop", "console", "memory")

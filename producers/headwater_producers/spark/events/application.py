@@ -13,7 +13,7 @@ from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_schemas.events import LineageEvent, ProcessingType, RunError, RunEvent, RunEventType
 
 CAPTURE_FACET: Final = "headwater_capture"
-"""The run facet of an application not all of whose callbacks became events: `{"dropped": 3, "failed": 0}`."""
+"""Run facet of an application some of whose callbacks didn't become events: `{"dropped": 3, "failed": 0}`."""
 
 
 def application_started(context: EventContext, at: datetime, dedup: DedupCache) -> Iterator[LineageEvent]:

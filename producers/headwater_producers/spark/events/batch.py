@@ -31,13 +31,14 @@ from headwater_schemas.events import (
 )
 
 UNKNOWN_OUTPUTS: Final = "headwater_unknownOutputs"
-"""The run facet of a write of which isn't known where to; `reason` names what is missing."""
+"""Run facet of a write with an unknown output; `reason` names the missing part."""
 
 NOTHING_WRITTEN: Final = "headwater_nothingWritten"
-"""The run facet of a write that was announced and then wrote nothing: `reason`, and `runId` where another run did."""
+"""Run facet of a write that was announced and then wrote nothing: `reason`, and `runId` of the run that wrote, if
+any."""
 
 HEARTBEAT: Final = "headwater_heartbeat"
-"""The run facet of a run that reports that it is running: `{"seconds": 60}`, until it does so again."""
+"""Run facet of a heartbeat: `{"seconds": 60}` until the next one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,16 +51,16 @@ class BatchRun:
     error: RunError | None = None
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     facets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Of the run, beside those that every run has."""
+    """Facets of the run, beside those that every run has."""
     statement: str | None = None
-    """The SQL text that it executes."""
+    """SQL text that the write executes."""
     rows_rejected: int | None = None
     quality: tuple[QualityResult, ...] = ()
     is_announced: bool = False
-    """Whether its START was emitted while it ran."""
+    """True if its START was emitted while it ran."""
     inputs: tuple[DatasetUse, ...] | None = None
     outputs: tuple[DatasetUse, ...] | None = None
-    """What it read and wrote, where more is known of it than the write has."""
+    """Inputs and outputs, where more is known of them than the write has."""
 
 
 def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:

@@ -36,7 +36,7 @@ from headwater_schemas.redaction import redact
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 
 Emit = Callable[[LineageEvent], bool | None]
-"""Takes an event. False: it was refused, which is counted already."""
+"""Receiver of events. False: the event was refused, which is counted already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,7 @@ class EventContext:
 
 
 MAX_STATEMENT_CHARS: Final = 20_000
-"""A longer SQL statement is cut."""
+"""Length at which a SQL statement is cut."""
 
 
 # A quarter of the topic's default limit: 50 micro-batches of 64 partitions, or 10 of 100 files.

@@ -47,7 +47,7 @@ class DataInterval:
 
 
 ALWAYS: Final = DataInterval()
-"""No period is known."""
+"""Interval without known bounds."""
 
 
 def data_interval(environment: Mapping[str, str]) -> DataInterval:

@@ -10,12 +10,12 @@ from headwater_producers.spark.plan import PlanOutput, WriteMode
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_path
 
 PARTITIONS: Final = "headwater_partitions"
-"""Of an output `columns`, and as `count` how many of its partitions got rows, where that is known; of an overwrite of
-partitions, `overwritten`: those of which nothing is left that was there, null where they aren't known. Of a dataset the
-`change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), which `partitions`, and how many they are."""
+"""Dataset facet of partitions. For an output: `columns`, `count` (partitions that got rows, where known) and, for an
+overwrite of partitions, `overwritten` (partitions whose former rows are all gone, null where unknown). For a dataset:
+the `change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), its `partitions` and their `count`."""
 
 BRANCH: Final = "headwater_branch"
-"""Of an output the `name` of the Iceberg branch that it is: who reads the table doesn't see its rows."""
+"""Output facet with the `name` of an Iceberg branch: readers of the table don't see its rows."""
 
 _SUBSET: Final = "subset"
 

@@ -17,7 +17,7 @@ _LITERAL: Final = re.compile(
     re.DOTALL,
 )
 REJECTED: Final = "rows_rejected"
-"""The metric of `DataFrame.observe` that counts the rows that a write left out for what was in them."""
+"""Metric of `DataFrame.observe` that counts rows rejected for their content."""
 
 
 def statement_of(execution: Any, *, literals: bool) -> str | None:

@@ -9,13 +9,13 @@ import msgspec
 from headwater_producers.spark.jvm.scala import items
 
 _ATTRIBUTE_BYTES = 330
-"""Of an attribute in the JSON without its type: class, name, the id with its UUID, flags."""
+"""Bytes of an attribute in the JSON without its type: class, name, the id with its UUID, flags."""
 
 _FEW = 64
-"""Up to so many expressions an operator's are taken to use each column about once."""
+"""Number of expressions up to which an operator's are assumed to use each column about once."""
 
 _JSON_FOR_A_CHARACTER = 4
-"""A type is so much longer as JSON than as `struct<id:bigint,…>`: 5 times with short names, 2 with long ones."""
+"""Ratio of a type's length as JSON to that as `struct<id:bigint,…>`: 5 with short names, 2 with long ones."""
 
 
 def estimated_bytes(plan: Any, enough: int) -> int:

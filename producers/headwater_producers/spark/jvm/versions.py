@@ -26,7 +26,7 @@ TRIED: Final = ("3.5", "4.0", "4.1", "4.2", "4.3")
 """Minor versions that the tests were run on, oldest first."""
 
 MORE_COMMANDS: Final = frozenset({"file source write"})
-"""Names of commands beside those of 4.0, as listeners get them: what CREATE TABLE AS runs within, since 4.2."""
+"""Names of commands in listeners, beside those of 4.0: the write within CREATE TABLE AS, since 4.2."""
 
 
 WRAPPING_COMMANDS: Final = frozenset({"SaveAsV1TableCommand"})

@@ -17,25 +17,25 @@ from headwater_schemas.events import TransformationKind as Kind
 
 Path = tuple[str, ...]
 DataType = Any
-"""A type as in Spark's schema JSON: a name, or an object with `type`."""
+"""Data type as in Spark's schema JSON: a name, or an object with `type`."""
 
 ELEMENT = "[]"
 VALUE = "{}"
 KEY = "\1"
-"""The keys of a map that was built; no path names them."""
+"""Step to the keys of a map that was built; no path names them."""
 LENGTH = "\2"
-"""How many elements an array has, or entries a map; no path names it."""
+"""Step to the length of an array or map; no path names it."""
 PRESENCE = "\3"
-"""Whether a struct is null, of one that was built; no path names it."""
+"""Step to the nullness of a struct that was built; no path names it."""
 UNNAMED = frozenset({KEY, LENGTH, PRESENCE})
 """Parts that no path names."""
 REST = "\0"
-"""The member of an array or a map that is none of those that are known."""
+"""Member of an array or a map that is none of the known ones."""
 _MEMBER = "\0"
-"""Between `[]` or `{}` and a member's index or key; no name of a field has it."""
+"""Separator between `[]` or `{}` and a member's index or key; no field's name has it."""
 MAX_TEXT = 1_000
 MAX_INLINE = 300
-"""Longer than this, a column's text isn't repeated in what is computed from it; a digest stands for it."""
+"""Length above which a column's text isn't repeated in other columns' texts; a digest stands for it."""
 
 
 @dataclass(frozen=True, slots=True)

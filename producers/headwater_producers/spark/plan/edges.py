@@ -34,7 +34,7 @@ class OutputField:
     column: Column
     type: DataType = None
     branch: str | None = None
-    """Of a MERGE, the WHEN that sets it: each has edges of its own."""
+    """WHEN of a MERGE that sets the field: each branch has edges of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Target:
     dataset: DatasetRef
     fields: tuple[OutputField, ...] = ()
     payload: bool = False
-    """Whether an encoded field's parts are fields of the dataset: a topic's."""
+    """True if an encoded field's parts are fields of the dataset: a topic's."""
 
 
 def unfold(field: OutputField, *, payload: bool = False) -> Iterator[tuple[Path, Column]]:

@@ -45,14 +45,12 @@ DIALECTS = {
     "sqlite": f"sqlite{_AS_WRITTEN}",
     "databricks": "databricks",
 }
-"""sqlglot's name for the SQL of a JDBC URL's scheme; any other is read as SQL in general.
-
-A column that isn't quoted is named as the database will: in lower case by Postgres, in upper case by Oracle, as it is
-written by SQL Server. A table is named as it is written, like one that is read without a query.
-"""
+"""sqlglot's dialects by the scheme of a JDBC URL; any other is read as general SQL. An unquoted column gets the
+database's case: lower in Postgres, upper in Oracle, unchanged in SQL Server. A table keeps its case in the query, like
+one that is read without a query."""
 
 WRITTEN = "written"
-"""Where a table's node keeps its name as the query has it, through sqlglot's normalization."""
+"""Key of a table node's name in the query, kept through sqlglot's normalization."""
 
 _CLAUSES = {
     "where": Kind.FILTER_DEPENDENCY,

@@ -23,7 +23,7 @@ _HASHES = ("MD5", "MD5Digest", "SHA", "SHA2")
 _UNREAD = ("Star", "Placeholder", "Parameter", "UDTF", "Lambda", "Bracket", "Dot")
 
 STAR = "*"
-"""Stands in a relation for all columns of a table, whose names only the database knows."""
+"""Placeholder for all columns of a table, whose names only the database knows."""
 
 
 class UnreadError(Exception):

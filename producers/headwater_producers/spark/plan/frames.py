@@ -13,7 +13,8 @@ from typing import Final
 from headwater_producers.spark.plan.description import Upstream
 
 MAX_COLUMNS: Final = 20_000
-"""Of all frames together. A column takes one or two KB; who makes more of them loses the frame used least recently."""
+"""Largest number of columns of all frames together. A column takes one or two KB; beyond it the least recently used
+frame is dropped."""
 
 
 class KnownFrames:

@@ -13,10 +13,10 @@ from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, REST, VALUE
 from headwater_producers.spark.plan.structure import members, merge, part
 
 MAX_MEMBERS = 64
-"""A larger one is mostly a list of constants, and each member costs a column."""
+"""Largest number of members: more of them are mostly a list of constants, and each member costs a column."""
 
 NOTHING = Column(CONSTANT, text="null", constants=frozenset())
-"""A member, or a field, that isn't there."""
+"""Missing member, or field."""
 _INTEGERS = frozenset({"byte", "short", "integer", "long"})
 
 

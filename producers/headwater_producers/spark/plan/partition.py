@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 MAX_PARTITIONS: Final = 100
-"""More than this are counted, and not listed."""
+"""Largest number of listed partitions; more are only counted."""
 
 Partition = tuple[tuple[str, str | None], ...]
 """Values of partition columns, in the order of the columns; None where the value is null."""

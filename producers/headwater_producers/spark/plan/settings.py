@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from headwater_producers.spark.plan.text import Literals
 
 MAX_PATHS: Final = 100
-"""A position lists at most this many paths; its digest covers all."""
+"""Largest number of paths in a position; its digest covers all."""
 
 
 class ClusterIds(Protocol):

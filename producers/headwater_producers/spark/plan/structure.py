@@ -31,7 +31,7 @@ from headwater_producers.spark.plan.schema import type_parts, type_text
 from headwater_schemas.events import TransformationKind as Kind
 
 MAX_INFLUENCES = 32
-"""So many each part of what is chosen as a whole is reported with, one by one."""
+"""Largest number of influences that each part of a value chosen as a whole has one by one."""
 
 
 def part(column: Column, step: str) -> Column:

@@ -80,7 +80,7 @@ _NAMES = {
 _NAMES_FOR_WHAT_IS_INSIDE = frozenset(
     {"Between", "Nvl", "Nvl2", "NullIf", "NullIfZero", "ZeroIfNull", "Decode", "Extract", "TryEval"}
 )
-"""Of these Spark hands over what it runs in their place: `coalesce(a, b)` for `nvl(a, b)`."""
+"""Classes in whose place Spark passes on the expression that it runs: `coalesce(a, b)` for `nvl(a, b)`."""
 _FORMS = {
     "Not": "not {}",
     "IsNull": "({} is null)",

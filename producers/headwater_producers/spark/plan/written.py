@@ -15,7 +15,7 @@ LIFECYCLES: Final = {
     WriteMode.CREATE: LifecycleChange.CREATE,
     WriteMode.REPLACE: LifecycleChange.OVERWRITE,
 }
-"""What a write does to its dataset as a whole, by its mode; others leave it what it was."""
+"""Lifecycle change of a dataset by the mode of a write; other modes don't change it as a whole."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,7 +271,7 @@ def _job(run: StreamRun) -> JobRef:
 
 
 END: Final = -1
-"""The end of a run, where there are micro-batches."""
+"""Key of a run's end, among the ids of micro-batches."""
 # How often the checkpoint of a continuous query is read: Spark keeps its last 100 epochs, by default of a second.
 _LOOK_SECONDS: Final = 10.0
 

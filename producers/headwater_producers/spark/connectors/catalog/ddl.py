@@ -117,10 +117,10 @@ def _field_path(parts: Sequence[str], known: Collection[str]) -> str:
 
 
 _REPLACES_BY_NAME: Final = frozenset({"delta"})
-"""Where a column has what it had, if REPLACE COLUMNS names it again."""
+"""Formats in which a column keeps its values, if REPLACE COLUMNS names it again."""
 
 _STEPS: Final = {"element": ELEMENT, "value": VALUE}
-"""What DDL calls the elements of an array and the values of a map."""
+"""DDL's names of the elements of an array and the values of a map."""
 
 
 def _relocated_v2(command: JvmCommand) -> Change:

@@ -13,7 +13,7 @@ from headwater_producers.spark.plan.column import CONSTANT, Column
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_value
 
 _PLAIN: Final = frozenset({"string", "integer", "long", "short", "byte", "boolean", "date"})
-"""Types of literals whose text is what a partition's folder is named by."""
+"""Types of literals whose text is the name of a partition's folder."""
 
 
 def specification(spec: Any, columns: Iterable[str] = ()) -> Partition:

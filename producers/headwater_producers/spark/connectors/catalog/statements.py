@@ -56,4 +56,4 @@ WITHOUT_QUERY: Final = frozenset(
         "UnsetTableProperties",
     }
 )
-"""Statements that do the same as long as they read the same."""
+"""Statements whose effect depends on their text alone."""

@@ -217,7 +217,7 @@ COMMANDS: Final[dict[str, Callable[[JvmCommand], Written]]] = {
     "VacuumTableCommand": vacuum,
     "CreateDeltaTableCommand": clone,
 }
-"""What Delta's own commands write."""
+"""Descriptions of the writes of Delta's own commands."""
 
 
 def created(command: JvmCommand) -> tuple[DatasetChange, ...]:
@@ -243,4 +243,4 @@ CHANGES: Final[dict[str, Callable[[JvmCommand], tuple[DatasetChange, ...]]]] = {
         altered_v2,
     ),
 }
-"""What Delta's own commands change without writing rows."""
+"""Descriptions of the DDL changes of Delta's own commands."""

@@ -40,7 +40,7 @@ from headwater_producers.spark.plan.column import DataType
 from headwater_schemas.events import Certainty, FileSet, Position
 
 MAX_COMMITS: Final = 50
-"""How many commits others may have made meanwhile."""
+"""Largest number of commits that others may have made meanwhile."""
 
 _WRITES: Final = ("WRITE", "CREATE TABLE AS SELECT", "REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT")
 _OPERATIONS: Final = {
@@ -56,7 +56,7 @@ _OPERATIONS: Final = {
     "VacuumTableCommand": ("VACUUM END",),
     "CreateDeltaTableCommand": ("CLONE",),
 }
-"""What a commit of a command calls itself; of any other command, one of `_WRITES`."""
+"""Names of a command's commits; those of any other command are in `_WRITES`."""
 _BATCHED: Final = ("OptimizeTableCommand", "DeltaReorgTableCommand")
 """Commands that may make several commits."""
 _ALWAYS_COMMIT: Final = frozenset({*_BATCHED, "ConvertToDeltaCommand", "VacuumTableCommand"})

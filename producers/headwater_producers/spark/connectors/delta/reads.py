@@ -41,7 +41,8 @@ LATEST: Final = "TahoeLogFileIndex"
 INDEXES: Final = frozenset({LATEST, "TahoeBatchFileIndex", "TahoeChangeFileIndex", "CdcAddFileIndex"})
 """File indexes of plans as they are analyzed."""
 ADDED: Final = frozenset({"_change_type", "_commit_version", "_commit_timestamp"})
-"""What the change data feed adds to each row. No field of the table's: it comes of the table's log as a whole."""
+"""Columns that the change data feed adds to each row. They are no fields of the table, and come from its log as a
+whole."""
 _FILES: Final = "parquet"
 OFFSET: Final = frozenset({"sourceVersion", "reservoirId", "reservoirVersion", "index"})
 

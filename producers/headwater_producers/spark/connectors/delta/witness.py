@@ -29,9 +29,9 @@ from headwater_schemas.events import Certainty
 
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
 _MAX_COMMITS: Final = 200
-"""Commits looked at, others' included."""
+"""Commits searched, including other applications'."""
 _SKEW_MILLIS: Final = 600_000
-"""How far the clocks of those who write a table may differ."""
+"""Largest difference between the clocks of a table's writers."""
 
 
 def left_in_delta(table: TextFolder, write: LeftWrite) -> WriteOutcome:

@@ -27,7 +27,7 @@ _MAX_LOOK_BACK: Final = 100
 
 
 SOURCE: Final = "FileStreamSource"
-"""How a source of files calls itself in a progress, with its path in brackets behind."""
+"""Name of a file source in a progress, followed by its path in brackets."""
 
 
 def log_offset(offset: object) -> int | None:

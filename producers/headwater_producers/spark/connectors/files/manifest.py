@@ -34,7 +34,7 @@ MAX_FOLDERS: Final = 1_000
 _REMEMBERED: Final = 1_000
 """Writes whose files are known to be theirs."""
 _SKEW_MS: Final = 60_000
-"""How far the clock of a remote file system may be from the driver's."""
+"""Largest difference between the clocks of a remote file system and the driver."""
 
 # Hadoop's `FileStatus` as text: DeprecatedRawLocalFileStatus{path=file:/out/a; isDirectory=false; length=792; …
 _STATUS: Final = re.compile(

@@ -29,7 +29,7 @@ MAX_ROOTS: Final = 16
 _CHOSEN: Final = re.compile(r"\bFileStatusWithMetadata\(\w+\{path=(.*?); isDirectory=", re.DOTALL)
 _SELF_DESCRIBING: Final = frozenset({"parquet", "orc", "avro"})
 _WITHOUT_COLUMNS: Final = frozenset({"text", "binary"})
-"""What Spark makes of them are columns of its own."""
+"""Formats from which Spark makes columns of its own."""
 # Hadoop's `FileStatus` as text: LocatedFileStatus{path=file:/data/part-0.parquet; isDirectory=false; length=792; …
 _PATH: Final = re.compile(r"^\w+\{path=(.*?); isDirectory=", re.MULTILINE)
 

@@ -11,7 +11,7 @@ from headwater_producers.spark.connectors.context import Context
 from headwater_schemas.naming.tables import Catalog, HiveCatalog, RestCatalog
 
 CLASSES: Final = frozenset({"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog"})
-"""Of Iceberg's catalogs in a session."""
+"""Classes of Iceberg's catalogs in a session."""
 
 
 def iceberg_catalog(context: Context, name: str) -> Catalog | None:

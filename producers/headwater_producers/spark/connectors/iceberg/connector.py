@@ -76,10 +76,9 @@ _ALTERS: Final = frozenset(
         "SetWriteDistributionAndOrdering",
     }
 )
-"""Iceberg's commands of its own, which have the table's name as it was written."""
+"""Iceberg's own commands, which have the table's name as it was written."""
 _REWRITES: Final = "default_cache_iceberg"
-"""The catalog that Iceberg's own maintenance takes tables from, whose rows it writes anew: it commits them later, if it
-does."""
+"""Catalog of the tables that Iceberg's own maintenance rewrites: it commits them later, if at all."""
 _OFFSET: Final = frozenset({"version", "snapshot_id", "position", "scan_all_files"})
 # SparkCatalog of Iceberg: a branch, a tag, a snapshot, a time.
 _SELECTOR: Final = re.compile(r"(?P<table>.+)\.(branch|tag|snapshot_id|at_timestamp)_[^.]+")

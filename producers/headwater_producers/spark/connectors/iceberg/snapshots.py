@@ -30,7 +30,7 @@ _MAX_SNAPSHOTS: Final = 200
 _REMEMBERED: Final = 1_000
 _ADDED: Final = ("added-records", "added-files-size", "added-data-files")
 MARK: Final = "headwater.run"
-"""What a snapshot's summary calls the run of the application that made it, where its snapshots are marked."""
+"""Key in a snapshot's summary with the run of the application, where its snapshots are marked."""
 _QUERY: Final = "spark.sql.streaming.queryId"
 _EPOCH: Final = "spark.sql.streaming.epochId"
 

@@ -16,9 +16,9 @@ from headwater_schemas import naming
 logger = logging.getLogger(__name__)
 
 ASK_SECONDS: Final = 2.0
-"""For a cluster's id, all its brokers together."""
+"""Longest time to ask for a cluster's id, all its brokers together."""
 ASK_AGAIN_SECONDS: Final = 300.0
-"""After brokers that didn't answer, the same ones aren't asked for so long."""
+"""Time during which brokers that didn't answer aren't asked again."""
 
 
 class KafkaClusters:

@@ -22,9 +22,9 @@ from headwater_schemas.naming import kafka_topic
 logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS: Final = 1.0
-"""For one topic, all its partitions together."""
+"""Longest time to ask about one topic, all its partitions together."""
 PAUSE_SECONDS: Final = 30.0
-"""After a question that failed, the same cluster isn't asked for so long."""
+"""Time during which a cluster isn't asked again after a failed question."""
 _ALL_REPLICAS: Final = frozenset({"all", "-1"})
 # Java's name: librdkafka's name.
 _SAME: Final = {
@@ -42,7 +42,7 @@ _QUOTED: Final = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
 
 
 _NO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
-"""What a broker without topic ids has in the place of one."""
+"""Placeholder for a topic's id of a broker without topic ids."""
 
 
 _Key = tuple[tuple[str, str], ...]

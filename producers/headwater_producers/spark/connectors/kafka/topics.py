@@ -33,7 +33,7 @@ CONNECTION = (
     "ssl.keystore.certificate.chain",
     "acks",
 )
-"""Kafka's own options of how a source or sink connects, and when a sink takes a record as written."""
+"""Kafka's options of a source's or sink's connection, and of the acknowledgement of a sink's records."""
 CHOSEN_BY_ROWS = "rows choose their topic, so which are written isn't in the plan"
 PAYLOADS = frozenset({"key", "value"})
 _CONNECTS: Final = ("bootstrap.servers", "client.dns.lookup", "security.", "sasl.", "ssl.")

@@ -25,10 +25,10 @@ from headwater_schemas.events import TransformationKind as Kind
 _NEGATIVE = re.compile(r"negative\((?P<some>.*)\)|-(?P<number>.*)")
 
 RANKS = "RowNumber Rank DenseRank PercentRank CumeDist NTile"
-"""Their arguments are the window's order, or a constant."""
+"""Ranking functions. Their arguments are the window's order, or a constant."""
 
 COUNTS = "Count CountIf HyperLogLogPlusPlus HllSketchAgg CountMinSketchAgg RegrCount Grouping GroupingID"
-"""The values counted, or hashed to be counted, can't be read back."""
+"""Counting functions. The values counted, or hashed to be counted, can't be read back."""
 
 
 def aggregate_expression(call: Call) -> Column:

@@ -15,13 +15,13 @@ from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
 COMMON = -1
-"""The variable that a common expression's references are, until its `With` is met. Spark's own ids are positive."""
+"""Variable of a common expression's references, until its `With` is met. Spark's own ids are positive."""
 
 _BEFORE_SEED = {"RandStr": 1, "Uniform": 2}
-"""How many arguments there are before the seed."""
+"""Number of arguments before the seed."""
 
 _COMMON_TEXT = "\ue000"
-"""Its text until then: a private-use character, so that it can be found again."""
+"""Text of a common expression until then: a private-use character, so that it can be found again."""
 
 
 def attribute(call: Call) -> Column:

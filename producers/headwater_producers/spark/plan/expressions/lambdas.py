@@ -37,10 +37,10 @@ from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
 MAX_STEPS = 16
-"""Of a fold: as many as sources can wander from one part of the accumulator to another."""
+"""Largest number of steps of a fold: as many as sources can move from one part of the accumulator to another."""
 
 _NATURAL_ORDER = "(left, right) -> if(((left is null) and (right is null))"
-"""What Spark gives `array_sort` that is given no order."""
+"""Comparison that Spark gives to an `array_sort` without one."""
 
 
 def variable(call: Call) -> Column:

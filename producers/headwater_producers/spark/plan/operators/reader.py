@@ -28,7 +28,7 @@ from headwater_schemas.reasons import unknown_operator
 RULES: dict[str, OperatorRule] = {**ROWS, **COLUMNS, **COMBINING, **RECURSION, **BLACK_BOXES, **ROW_LEVEL}
 
 QUERY_FIELDS = ("query", "plan", "analyzedQuery")
-"""Where commands keep the query that they run, if it isn't their child."""
+"""Fields in which commands keep the query that they run, if it isn't their child."""
 
 
 WRITES = frozenset(
@@ -48,7 +48,7 @@ WRITES = frozenset(
         "WriteDelta",
     ]
 )
-"""Commands by another name."""
+"""Commands whose class name doesn't end in `Command`."""
 
 WRITES_NOTHING = frozenset(
     [

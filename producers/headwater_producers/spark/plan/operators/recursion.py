@@ -12,7 +12,7 @@ from headwater_producers.spark.plan.structure import merge, same_sources
 from headwater_schemas.events import TransformationKind as Kind
 
 EXTRA_ROUNDS = 8
-"""A source wanders through each column once, and its kind can grow on the way."""
+"""Rounds beyond one for each column: a source moves through each column once, and its kind can grow on the way."""
 
 
 def loop_reference(operator: Operator) -> Relation:
