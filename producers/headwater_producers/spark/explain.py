@@ -217,7 +217,7 @@ def _sources(column: Column, name: str) -> tuple[LineageSource, ...]:
 def _direct(source: Direct, name: str, text: str | None) -> LineageSource:
     kind = edge_kind(source, name)
     plain = kind in (TransformationKind.COPY, TransformationKind.RENAME)
-    dataset, path = _place(source.field)
+    dataset, path = _dataset_and_path(source.field)
     return LineageSource(
         namespace=dataset.namespace if dataset else None,
         name=dataset.name if dataset else None,
@@ -231,7 +231,7 @@ def _direct(source: Direct, name: str, text: str | None) -> LineageSource:
 
 
 def _indirect(source: Indirect) -> LineageSource:
-    dataset, path = _place(source.field)
+    dataset, path = _dataset_and_path(source.field)
     return LineageSource(
         namespace=dataset.namespace if dataset else None,
         name=dataset.name if dataset else None,
@@ -244,7 +244,7 @@ def _indirect(source: Indirect) -> LineageSource:
     )
 
 
-def _place(field: object) -> tuple[DatasetRef | None, str | None]:
+def _dataset_and_path(field: object) -> tuple[DatasetRef | None, str | None]:
     if not isinstance(field, Field):
         return None, None
     return field.dataset, path_text(field.path) if field.path else None

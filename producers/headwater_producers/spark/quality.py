@@ -202,7 +202,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 def _listed(given: Mapping[str, Any], key: str, tool: str) -> list[Any]:
     found = given.get(key)
     if not isinstance(found, list | tuple):
-        raise CaptureError(f"quality.{tool} takes what has a list of `{key}`")
+        raise CaptureError(f"quality.{tool} takes a result with a list of `{key}`")
     return list(found)
 
 

@@ -89,7 +89,7 @@ class BackfillTask:
 # A micro-batch takes two to four small files: 10 of them some 5 ms on a local disk, a second in an object store.
 STEP: Final = 10
 # Micro-batches rebuilt before they are sent.
-_AT_ONCE: Final = 50
+_MAX_HELD: Final = 50
 
 
 class Backfill:
@@ -190,7 +190,7 @@ class Backfill:
         if not work.batches:
             self._work.popleft()
             self._miss(work)
-        if not work.batches or len(work.entries) + STEP > _AT_ONCE:
+        if not work.batches or len(work.entries) + STEP > _MAX_HELD:
             self._send(work)
 
     def _rebuild(self, work: BackfillTask, batch_id: int) -> None:

@@ -141,8 +141,8 @@ class OpenWrites:
                 self._connection.execute(statement, values)
         except (OSError, sqlite3.Error) as error:
             logger.warning(
-                "lineage capture: the batch writes that run can't be saved (%s); after a crash, `headwater reconcile "
-                "TABLE` is what recovers them",
+                "lineage capture: running batch writes can't be saved (%s); after a crash, `headwater reconcile TABLE` "
+                "recovers them",
                 error,
             )
             self._path = self._connection = None

@@ -98,7 +98,7 @@ class Rebuilder:
         sources = source_offsets(progress, self._inputs)
         if not is_exact and any(REGISTRY.needs_start(each) and each.start != each.end for each in sources):
             raise CheckpointError(
-                f"micro-batch {batch_id}: the offsets of the one before it are gone, so which files it took isn't known"
+                f"micro-batch {batch_id}: the offsets of the one before it are gone, so its files are unknown"
             )
         entry = interval_entry(
             progress,
@@ -122,7 +122,9 @@ class Rebuilder:
     def _progress(self, batch: LoggedBatch, starts: Sequence[Any]) -> Progress:
         ends = self._ends(batch)
         if len(starts) != len(ends):
-            raise CheckpointError(f"micro-batch {batch.batch_id} has another number of sources than the one before it")
+            raise CheckpointError(
+                f"micro-batch {batch.batch_id} and the one before it have different numbers of sources"
+            )
         return Progress(
             query_id="",
             run_id="",

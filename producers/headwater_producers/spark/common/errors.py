@@ -41,7 +41,5 @@ class UnknownOriginError(CheckpointError):
 
     def __init__(self, source: int, sort: str, known: Sequence[DatasetRef]) -> None:
         names = ", ".join(f"{each.namespace} {each.name}" for each in known)
-        super().__init__(
-            f"source {source} ({sort}): which dataset it is isn't known" + (f"; not one of {names}" * bool(names))
-        )
+        super().__init__(f"source {source} ({sort}): its dataset is unknown" + (f"; not one of {names}" * bool(names)))
         self.source = source

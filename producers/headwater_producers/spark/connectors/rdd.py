@@ -49,14 +49,14 @@ class Origins:
         ids: ids of all RDDs on the way.
         frames: known frames among them.
         files: inputs of Hadoop's input formats.
-        strangers: classes of other roots, whose data is unknown.
+        unknown_roots: classes of other roots, whose data is unknown.
         handed_over: True if rows of the program itself are at the roots.
     """
 
     ids: set[int] = field(default_factory=set)
     frames: list[Upstream] = field(default_factory=list)
     files: list[PlanInput] = field(default_factory=list)
-    strangers: list[str] = field(default_factory=list)
+    unknown_roots: list[str] = field(default_factory=list)
     handed_over: bool = False
 
     @property
@@ -67,7 +67,7 @@ class Origins:
     @property
     def problems(self) -> list[str]:
         """Reasons why the origins are incomplete, as sentences."""
-        own = ["what an RDD is made of isn't in the plan"] if self.strangers else []
+        own = ["what an RDD is made of isn't in the plan"] if self.unknown_roots else []
         own += [HANDED_OVER] if self.handed_over else []
         return list(dict.fromkeys([*own, *(p for frame in self.frames for p in frame.problems)]))
 
@@ -81,7 +81,7 @@ def origins(rdd: Any, frames: KnownFrames | None = None) -> Origins:
         if frame is not None:
             found.frames.append(frame)
         elif len(found.ids) > MAX_RDDS:
-            found.strangers.append("what is beyond")
+            found.unknown_roots.append("what is beyond")
         elif not below:
             _root(current, found)
     return found
@@ -120,7 +120,7 @@ def _root(rdd: Any, found: Origins) -> None:
     accessor = _HADOOP.get(name)
     paths = getattr(rdd, accessor)().get(_INPUT_PATHS) if accessor is not None else None
     if paths is None:
-        found.strangers.append(name)
+        found.unknown_roots.append(name)
         return
     for path in _PATHS.findall(str(paths)):
         dataset = naming.path_pattern(_ESCAPED.sub(r"\1", path))

@@ -115,8 +115,8 @@ def attach(
             given = settings is not None or overrides or sink is not None
             if given and not running.is_as_asked(chosen, sink):
                 logger.warning(
-                    "lineage capture: this application is being captured already; what a second attach sets otherwise "
-                    "is ignored"
+                    "lineage capture: this application is being captured already; other settings of a second attach "
+                    "are ignored"
                 )
             return running
         target = sink if sink is not None else _kafka(chosen)
@@ -313,7 +313,7 @@ def _cluster_names(settings: CaptureSettings) -> dict[str, str]:
     return every | (settings.kafka_cluster_names or {})
 
 
-def _once_waiting(sink: SizedSink) -> Callable[[], int]:
+def _cached_max_event_bytes(sink: SizedSink) -> Callable[[], int]:
     """Return the largest event that the sink takes. The first call waits for it, on capture's worker thread."""
     waits = [_SINK_WAIT_SECONDS]
     return lambda: sink.max_event_bytes(waits.pop() if waits else 0.0)
@@ -363,5 +363,5 @@ def event_context(
         tags=tuple(Tag(key=key, value=value) for key, value in settings.tags) or None,
         errors=settings.capture_errors,
         max_event_bytes=settings.topic_max_message_bytes,
-        sink_bytes=_once_waiting(sink) if isinstance(sink, SizedSink) else None,
+        sink_bytes=_cached_max_event_bytes(sink) if isinstance(sink, SizedSink) else None,
     )

@@ -179,7 +179,7 @@ def _report_read(context: Any, signal: Callable[[], CommandEnded | RddRead]) -> 
             target.offer(signal())
     except Exception:
         logger.warning(
-            "lineage capture: what the program has read can't be read; writes of its rows are recorded without it",
+            "lineage capture: the program's reads of rows can't be recorded; writes of these rows lack the inputs",
             exc_info=True,
         )
 
@@ -193,7 +193,7 @@ def _report_kept(source: Any, *, frame: Any = None, rdd: Any = None) -> None:
             target.offer(FrameKept(source._jdf, kept, made, source._session))
     except Exception:
         logger.warning(
-            "lineage capture: the RDD of a DataFrame can't be read; what is made of it is recorded without its inputs",
+            "lineage capture: the RDD of a DataFrame can't be read; writes of its rows are recorded without its inputs",
             exc_info=True,
         )
 
@@ -331,7 +331,7 @@ class TopicWait:
                 self._not_before = self._clock() + PAUSE_SECONDS
         except Exception:
             logger.warning(
-                "lineage capture: a topic can't be asked for; what is written is recorded without offsets",
+                "lineage capture: a topic can't be asked about; its write is recorded without offsets",
                 exc_info=True,
             )
 

@@ -320,9 +320,7 @@ class SessionListeners:
         try:
             signal = signal_in(self.session)
         except Exception:
-            logger.warning(
-                "lineage capture: a callback of Spark failed; what it reported isn't recorded", exc_info=True
-            )
+            logger.warning("lineage capture: a callback of Spark failed; its report isn't recorded", exc_info=True)
         else:
             self.offer(signal)
 
@@ -332,9 +330,7 @@ class SessionListeners:
             try:
                 target.offer(signal)
             except Exception:
-                logger.warning(
-                    "lineage capture: a callback of Spark failed; what it reported isn't recorded", exc_info=True
-                )
+                logger.warning("lineage capture: a callback of Spark failed; its report isn't recorded", exc_info=True)
 
 
 def session_of(spark_context: Any, jvm_session: Any) -> Any:
@@ -356,7 +352,7 @@ def _query(session: Any, event: Any) -> Any:
         return None
 
 
-def _own(argument: Any) -> Any:
+def _sole_reference(argument: Any) -> Any:
     """Return a callback's argument as the only reference to it, so that the worker keeps nothing alive for long."""
     if type(argument) is JavaObject:
         argument.__class__ = Reference
@@ -380,7 +376,7 @@ class CommandListener:
     def _ended(self, function: str, query_execution: Any, duration_ns: int | None, error: Any) -> None:
         target = self._listeners.target
         if target is not None and (function in COMMANDS or target.captures_reads):
-            now, execution, failure = datetime.now(UTC), _own(query_execution), _own(error)
+            now, execution, failure = datetime.now(UTC), _sole_reference(query_execution), _sole_reference(error)
             self._listeners.offer_with(
                 lambda session: CommandEnded(function, execution, duration_ns, failure, session, now)
             )
@@ -401,13 +397,13 @@ class StreamListener:
         """Receive a query's start, inside `start()`. Takes the query now: it may be gone when the worker looks."""
         if self._listeners.target is None:
             return
-        own = _own(event)
+        own = _sole_reference(event)
         self._listeners.offer_with(lambda session: QueryStarted(own, _query(session, own), session, datetime.now(UTC)))
 
     def onQueryProgress(self, event: Any) -> None:
         """Receive the progress of a trigger that has ended."""
         if self._listeners.target is not None:
-            now, own = datetime.now(UTC), _own(event)
+            now, own = datetime.now(UTC), _sole_reference(event)
             self._listeners.offer_with(lambda session: QueryProgressed(own, session, now))
 
     def onQueryIdle(self, event: Any) -> None:
@@ -416,7 +412,7 @@ class StreamListener:
     def onQueryTerminated(self, event: Any) -> None:
         """Receive the end of a query."""
         if self._listeners.target is not None:
-            self._listeners.offer(QueryTerminated(_own(event), datetime.now(UTC)))
+            self._listeners.offer(QueryTerminated(_sole_reference(event), datetime.now(UTC)))
 
     class Java:
         """Interface that py4j implements for the JVM."""

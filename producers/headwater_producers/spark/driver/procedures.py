@@ -47,7 +47,7 @@ class Procedures:
         try:
             return [self._run(each) for each in found]
         except Exception:
-            logger.debug("lineage capture can't look at what procedures have made", exc_info=True)
+            logger.debug("lineage capture can't read the snapshots of procedures", exc_info=True)
             return []
 
     def _run(self, snapshot: ProcedureSnapshot) -> BatchRun:

@@ -59,7 +59,7 @@ def quality_reported(
     if not suite:
         raise CaptureError("report_quality needs the name of the suite: suite='orders'")
     about = checked_dataset(dataset)
-    found = [_result(each, place) for place, each in enumerate(results)]
+    found = [_result(each, number) for number, each in enumerate(results)]
     return QualityReported(
         run_id=str(uuid.uuid4()),
         dataset=about,
@@ -102,10 +102,10 @@ def checked_dataset(dataset: Any) -> DatasetRef:
     return inputs.pop()
 
 
-def _result(given: QualityResult | Mapping[str, Any], place: int) -> QualityResult:
+def _result(given: QualityResult | Mapping[str, Any], number: int) -> QualityResult:
     if isinstance(given, QualityResult):
         return given
-    at = f"report_quality's results[{place}]"
+    at = f"report_quality's results[{number}]"
     if not isinstance(given, Mapping):
         raise CaptureError(f"{at} is a mapping such as {{'assertion': 'not_null', 'passed': True}}")
     if unknown := sorted(set(given) - _FIELDS):

@@ -101,14 +101,14 @@ class RunningWrites:
         self._clock = clock
         self._look_at = clock() + LOOK_SECONDS
         self._running: Any = None
-        self._is_there = True
+        self._has_running_map = True
         # Keyed by the number of the query execution.
         self._seen: dict[int, _Seen] = {}
         self._open: dict[int, BatchRun] = {}
 
     def look(self) -> None:
         """Announce the writes that have run for long enough. Never raises."""
-        if self._clock() < self._look_at or not self._is_there:
+        if self._clock() < self._look_at or not self._has_running_map:
             return
         self._look_at = self._clock() + LOOK_SECONDS
         self._forget_done()
@@ -117,7 +117,7 @@ class RunningWrites:
         except Exception as error:
             # Spark is shutting down, or its version keeps no such map: ends are reported all the same.
             logger.debug("lineage capture can't look for running writes (%s)", first_line(error), exc_info=True)
-            self._is_there = self._running is not None
+            self._has_running_map = self._running is not None
 
     def look_back(self) -> None:
         """End the runs that dead drivers of the same job have left open, once. Never raises."""

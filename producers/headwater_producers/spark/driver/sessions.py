@@ -97,7 +97,7 @@ def join(spark: Any, *, is_new: bool = False) -> ApplicationListeners:
         if application is None:
             application = _applications[key] = ApplicationListeners()
             _register(spark, application)
-            for other in _made_before(spark):
+            for other in _earlier_sessions(spark):
                 _register(other, application)
         else:
             _register(spark, application, is_new=is_new)
@@ -147,7 +147,7 @@ def _register(spark: Any, application: ApplicationListeners, *, is_new: bool = F
     watch_started(gateway, key, listeners)
 
 
-def _made_before(spark: Any) -> Iterator[Any]:
+def _earlier_sessions(spark: Any) -> Iterator[Any]:
     """Yield the context's other sessions, from the interpreter: PySpark keeps no list of them."""
     from pyspark.sql import SparkSession
 

@@ -68,7 +68,7 @@ class _Branch:
     written: str
     values: tuple[_Value, ...] = ()
 
-    def placed(self, path: str) -> str:
+    def table_path(self, path: str) -> str:
         """Translate a path in the branch's output, by its labels, to a path in the table."""
         for value in self.values:
             label = quoted(value.label)
@@ -183,9 +183,9 @@ class Changes:
                 made = rows.select(*(column_of(self._session, v.expression).alias(v.label) for v in branch.values))
                 texts = self._frames.texts(made)
                 for path, text in texts["expressions"].items():
-                    expressions[branch.placed(path)][branch.when or branch.action] = text
+                    expressions[branch.table_path(path)][branch.when or branch.action] = text
                 for path, fields in texts["read"].items():
-                    read[branch.placed(path)] += fields
+                    read[branch.table_path(path)] += fields
                 if texts["unread"]:
                     unread[texts["unread"]] = None
                 self._sign(branch, made, signed)
@@ -207,10 +207,10 @@ class Changes:
 
     def _sign(self, branch: _Branch, made: DataFrame, signed: _Signed) -> None:
         together, values = self._frames.signatures_of(made)
-        for place, value in enumerate(branch.values):
+        for index, value in enumerate(branch.values):
             key = f"{branch.when} {branch.action} {value.label}"
-            signed.together[value.column].append(f"{key} {together[place]}")
-            for path, digest in values[place].digests(value.path):
+            signed.together[value.column].append(f"{key} {together[index]}")
+            for path, digest in values[index].digests(value.path):
                 signed.values[path].append(f"{branch.when} {branch.action} {digest}")
             if len(branch.values) <= MOST_COLUMNS:
                 signed.columns[value.column].append(f"{key} {self._frames.signature_of(made, value.label)}")

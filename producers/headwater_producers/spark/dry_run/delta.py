@@ -112,7 +112,7 @@ class DryDeltaTable:
         """Do nothing: vacuum removes files that no version has, and keeps the rows."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"DeltaTable.{name} needs a table of Delta's, which a dry run hasn't")
+        raise AttributeError(f"DeltaTable.{name} needs a Delta table, and a dry run has none")
 
 
 class DeltaMerge(Actions):

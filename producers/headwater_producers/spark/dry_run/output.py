@@ -241,7 +241,7 @@ def _texts(explanation: LineageExplanation, sources: Sources) -> dict[str, Any]:
         direct = [each for each in output.sources if each.type == "DIRECT"]
         read[output.path] = [found for each in direct for found in _read(each, sources)]
         texts = {each.expression for each in direct if each.expression}
-        plain = [_place(each, sources) for each in direct]
+        plain = [_source_text(each, sources) for each in direct]
         expressions[output.path] = "; ".join(sorted(texts)) or ", ".join(filter(None, plain)) or "a constant"
     rows = sorted({f"{each.subtype or each.kind}: {each.expression or each.path}" for each in explanation.influences})
     rows += sources.read_with()
@@ -263,6 +263,6 @@ def _read(each: LineageSource, sources: Sources) -> list[dict[str, Any]]:
     return [{"source": source.kind, "name": source.name, "field": each.path, "steps": [step]}]
 
 
-def _place(each: LineageSource, sources: Sources) -> str:
+def _source_text(each: LineageSource, sources: Sources) -> str:
     source = sources.of_folder(each.name or "")
     return f"{each.path or '*'} of {source.name if source else each.name}" if each.name else ""

@@ -29,13 +29,13 @@ def serve_reads(sources: Sources) -> None:
     session_table = SparkSession.table
 
     def table(session: Any, tableName: str) -> DataFrame:  # noqa: N803  PySpark's name
-        return session_table(session, _known(sources, tableName))
+        return session_table(session, _session_name(sources, tableName))
 
     SparkSession.table = table  # type: ignore[method-assign,assignment]
     Catalog.setCurrentDatabase = lambda _, dbName: sources.use([dbName])  # type: ignore[method-assign,assignment]  # noqa: N803
 
 
-def _known(sources: Sources, name: str) -> str:
+def _session_name(sources: Sources, name: str) -> str:
     """Return the name of a table or temporary view in the dry run's session."""
     catalog: Any = sources.session._jsparkSession.catalog()
     if "." not in name and catalog.tableExists(name):
@@ -93,7 +93,7 @@ def _of_format(sources: Sources, format_: str, *, streaming: bool) -> Any:
         given = {key.lower(): option_text(value) for key, value in options.items() if value is not None}
         state["options"].update(given)
         if not isinstance(path, (str, list, tuple, type(None))):
-            raise TypeError(f"what {format_} reads is no path but a {type(path).__name__}: that needs data")
+            raise TypeError(f"the source of {format_} is a {type(path).__name__} and no path: that needs data")
         return _loaded(sources, format_, path, schema or state["schema"], state, streaming=streaming)
 
     if format_ in ("parquet", "orc"):

@@ -28,10 +28,12 @@ _SKIPPED: Final = frozenset(
     }
 )  # fmt: skip
 # Missing from Spark's JSON and read elsewhere: `try_` in the plan's text, types in the expression, the settings.
-_SEEN_ELSEWHERE: Final = frozenset({"evalMode", "hint", "inputAggBufferOffset", "condition", "filter", "tag", "tagDF"})
+_READ_ELSEWHERE: Final = frozenset({"evalMode", "hint", "inputAggBufferOffset", "condition", "filter", "tag", "tagDF"})
 _PASSED: Final = frozenset({"SubqueryAlias", "ReturnAnswer", *ORDER_OF_ROWS})
 _KEEP_COLUMNS: Final = frozenset({"Filter", "Sort", "GlobalLimit", "LocalLimit", "Offset", "Tail"})
-_BOTH_WAYS: Final = frozenset({"EqualTo", "EqualNullSafe", "Add", "Multiply", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
+_COMMUTATIVE: Final = frozenset(
+    {"EqualTo", "EqualNullSafe", "Add", "Multiply", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}
+)
 _TURNED: Final = {"GreaterThan": "LessThan", "GreaterThanOrEqual": "LessThanOrEqual"}
 _PLANS: Final = (".plans.logical.", ".execution.datasources.", ".execution.streaming.", f".{FRAME}", ".python.")
 # Expression ids, addresses of objects, and ids of operators: they differ in each run.
@@ -160,17 +162,17 @@ class Signer:
             more += [n for tree in node.trees(name) if (n := expression_id(tree[0])) is not None]
         below = tuple(number for child in children for number in child.output)
         # A new column is identified by its position in its operator.
-        for place, number in enumerate((*own, *more)):
+        for position, number in enumerate((*own, *more)):
             if number not in self.columns or number not in below:
-                self.columns[number] = self._of_operator(node, text, place)
+                self.columns[number] = self._of_operator(node, text, position)
         only_rows = ""
         if node.name in _KEEP_COLUMNS:
             only_rows = f"{node.name}[{self._fields(node)}]({'; '.join(child.rows for child in children)})"
         return _Operator(text, own or (*below, *more), only_rows)
 
-    def _of_operator(self, node: Node, text: str, place: int) -> str:  # noqa: ARG002  for those that override it
+    def _of_operator(self, node: Node, text: str, position: int) -> str:  # noqa: ARG002  for those that override it
         """Sign a column that an operator makes without an expression for it."""
-        return f"{digest(text)}.{place}"
+        return f"{digest(text)}.{position}"
 
     def _leaf(self, node: Node) -> _Operator:
         output = node.output()
@@ -183,15 +185,15 @@ class Signer:
                 raise UnreadableError(f"what a {node.name} reads isn't known")
             name = known
         instance = self._instances[name] = self._instances.get(name, 0) + 1
-        for place, (number, tree) in enumerate(zip(numbers, output, strict=False)):
-            self._read(number, str(tree[0].get("name")), place, name, instance)
+        for position, (number, tree) in enumerate(zip(numbers, output, strict=False)):
+            self._read(number, str(tree[0].get("name")), position, name, instance)
         return _Operator(f"{name}~{instance}", numbers)
 
-    def _read(self, number: int, column: str, place: int, name: str, instance: int) -> None:
+    def _read(self, number: int, column: str, position: int, name: str, instance: int) -> None:
         """Sign a column of a leaf by the leaf's name and instance, and the column's name."""
         # By name: a column added to a source before it changes nothing.
         known = self._leaves.columns.get(name, {}).get(column, column)
-        self.columns[number] = f"{name}~{instance}.{place if '[' in name else known}"
+        self.columns[number] = f"{name}~{instance}.{position if '[' in name else known}"
 
     def _within(self, child: _Operator, keys: Sequence[str] = ()) -> str:
         """Return the part of a column's signature that comes from below its expression."""
@@ -300,7 +302,7 @@ class Signer:
         if name in {"And", "Or"}:
             flat = [part for child in children for part in _flat(name, child)]
             return f"{name}({' & '.join(sorted(set(flat)))})"
-        if name in _BOTH_WAYS:
+        if name in _COMMUTATIVE:
             children = tuple(sorted(children))
         elif name in _TURNED:
             name, children = _TURNED[name], children[::-1]
@@ -327,7 +329,7 @@ class Signer:
         for name, value in sorted(node.fields.items()):
             if name in _SKIPPED:
                 continue
-            if value is None and name not in _SEEN_ELSEWHERE:
+            if value is None and name not in _READ_ELSEWHERE:
                 self.unknown = True
             parts.append(f"{name}={self._value(value)}")
         return ", ".join(parts)
@@ -352,11 +354,11 @@ def _flat(name: str, text: str) -> list[str]:
     if not (text.startswith(f"{name}(") and text.endswith(")")):
         return [text]
     inner, depth, parts, start = text[len(name) + 1 : -1], 0, [], 0
-    for place, character in enumerate(inner):
+    for position, character in enumerate(inner):
         depth += {"(": 1, ")": -1}.get(character, 0)
-        if not depth and inner.startswith(" & ", place):
-            parts.append(inner[start:place])
-            start = place + 3
+        if not depth and inner.startswith(" & ", position):
+            parts.append(inner[start:position])
+            start = position + 3
     return [*parts, inner[start:]]
 
 

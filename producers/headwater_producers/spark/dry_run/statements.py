@@ -178,7 +178,7 @@ def _run(statement: _Statement, run: Any, values: Any) -> DataFrame:
 def _not_run(writes: Writes, text: str, values: Any) -> DataFrame:
     # Parameters may be secrets.
     more = f" [parameters {hashlib.sha256(repr(values).encode()).hexdigest()[:8]}]" if values else ""
-    writes.beside(f"{text}{more}")
+    writes.report_statement(f"{text}{more}")
     return _nothing(writes.sources)
 
 
@@ -209,8 +209,8 @@ def _inserted(statement: _Statement) -> DataFrame:
 
 def _inserted_into_folder(statement: _Statement) -> DataFrame:
     plan = statement.plan
-    place = plan.storage().locationUri()
-    path = str(place.get().toString()) if place.isDefined() else None
+    location = plan.storage().locationUri()
+    path = str(location.get().toString()) if location.isDefined() else None
     format_ = str(plan.provider().get()).lower() if plan.provider().isDefined() else None
     target = statement.writes.target(format_, path, {})
     statement.writes.report(statement.frame(plan.child()), target, format_=format_, mode="overwrite")
@@ -271,7 +271,7 @@ def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
     if parts:
         plain = _with_name(plain, parts, statement.sources.made(parts))
     if statement.kind not in MAKES_EMPTY_TABLE or not parts:
-        statement.writes.beside(statement.text)
+        statement.writes.report_statement(statement.text)
         frame: DataFrame = run(plain)
         return frame
     frame = run(plain)

@@ -107,19 +107,19 @@ class _ValueSigner(Signer):
     def _within(self, child: Any, keys: Sequence[str] = ()) -> str:  # noqa: ARG002
         return ""
 
-    def _of_operator(self, node: Node, text: str, place: int) -> str:  # noqa: ARG002
+    def _of_operator(self, node: Node, text: str, position: int) -> str:  # noqa: ARG002
         made = node.trees("udfs")
-        if len(made) == len(node.trees("resultAttrs")) and place < len(made):
-            return f"={digest(self.expression(made[place]))}"
+        if len(made) == len(node.trees("resultAttrs")) and position < len(made):
+            return f"={digest(self.expression(made[position]))}"
         own = Node(node.name, {name: each for name, each in node.fields.items() if name not in _NEW_COLUMNS})
-        return f"{digest(f'{node.name}[{self._fields(own)}]')}.{place}"
+        return f"{digest(f'{node.name}[{self._fields(own)}]')}.{position}"
 
-    def _read(self, number: int, column: str, place: int, name: str, instance: int) -> None:
+    def _read(self, number: int, column: str, position: int, name: str, instance: int) -> None:
         streamed = self._streams.get(name, {}).get(column)
         if streamed is not None:
             self.columns[number], self._values[number] = f"={digest(streamed.text)}", streamed
             return
-        made = place if "[" in name else column
+        made = position if "[" in name else column
         self.columns[number] = f"{self._origins.get(name, name)}~{instance}.{made}"
 
     def _alias(self, number: int, nodes: Nodes) -> str:
@@ -164,7 +164,7 @@ class _ValueSigner(Signer):
         """Return the value with its members, as far as the expression builds it, or takes it apart."""
         name = node.name
         if name in _SAME:
-            return _around(children[0], f"{name}[{self._fields(node)}{more}]", text)
+            return _wrapped(children[0], f"{name}[{self._fields(node)}{more}]", text)
         if name in _LISTS and children[0].members:
             others = ", ".join(each.text for each in children[1:])
             return Value(text, {ELEMENT: children[0]}, f"{name}[{self._fields(node)}]({others})")
@@ -176,7 +176,7 @@ class _ValueSigner(Signer):
         return Value(text) if make is None or not children else make(node, children, text)
 
 
-def _around(child: Value, head: str, text: str) -> Value:
+def _wrapped(child: Value, head: str, text: str) -> Value:
     """Wrap a value in another expression, and keep its members."""
     return Value(text, child.members, f"{head}({child.frame})") if child.members else Value(text)
 
@@ -188,7 +188,7 @@ def _evaluated(node: Node, children: Sequence[Value], text: str) -> Value:
         return Value(text)
     head = _SCHEMA.sub("", evaluator)
     if evaluator.startswith("StructsTo"):
-        return _around(children[1], head, text)
+        return _wrapped(children[1], head, text)
     return _decoded(node.get("dataType"), f"{head}({children[1].text})", text)
 
 
@@ -212,8 +212,8 @@ def _transformed(_: Node, children: Sequence[Value], text: str) -> Value:
 
 
 def _field(node: Node, children: Sequence[Value], text: str) -> Value:
-    members, place = [*children[0].members.values()], node.get("ordinal")
-    return members[place] if isinstance(place, int) and place < len(members) else Value(text)
+    members, position = [*children[0].members.values()], node.get("ordinal")
+    return members[position] if isinstance(position, int) and position < len(members) else Value(text)
 
 
 def _fields_of(children: Sequence[Value]) -> Iterator[tuple[str, Value]]:
@@ -273,11 +273,11 @@ def _merged(how: str, values: Sequence[Value]) -> Value:
 def _calls(text: str, name: str) -> Iterator[str]:
     """Yield each call of a function in a text."""
     for found in re.finditer(rf"\b{name}\(", text):
-        depth, place = 1, found.end()
-        while depth and place < len(text):
-            depth += {"(": 1, ")": -1}.get(text[place], 0)
-            place += 1
-        yield text[found.start() : place]
+        depth, position = 1, found.end()
+        while depth and position < len(text):
+            depth += {"(": 1, ")": -1}.get(text[position], 0)
+            position += 1
+        yield text[found.start() : position]
 
 
 def _short(text: str) -> str:

@@ -101,7 +101,7 @@ class Writes:
         if target.kind in ("path", "table"):
             self.sources.wrote(target, schema)
 
-    def beside(self, statement: str) -> None:
+    def report_statement(self, statement: str) -> None:
         """Report a statement that isn't a write; it is compared by its text, and by the write before it."""
         shown = without_secrets(" ".join(statement.split()))
         after = f", after what is written to {self.sources.last_write}" if self.sources.last_write else ""
@@ -127,8 +127,8 @@ class Writes:
             except ValueError:
                 return Source("jdbc", table)
             return Source("jdbc", f"{ref.namespace}/{ref.name}")
-        place = path or options.get("path")
-        return self.sources.path(place) if place else Source("sink", format_ or "?")
+        location = path or options.get("path")
+        return self.sources.path(location) if location else Source("sink", format_ or "?")
 
     def batch_of(self, stream: DataFrame) -> DataFrame:
         """Return a stream's rows as foreachBatch gets them: an empty frame with the stream's lineage."""

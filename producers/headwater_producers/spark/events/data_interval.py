@@ -70,7 +70,7 @@ def _of_dagster(text: str) -> DataInterval:
         window = (data or {}).get("partition_time_window") or {}
         start, end = window.get("start"), window.get("end")
     except (ValueError, AttributeError, OSError, zlib.error):
-        logger.warning("%s is ignored: it isn't what Dagster Pipes writes", _DAGSTER)
+        logger.warning("%s is ignored: it has not the format of Dagster Pipes", _DAGSTER)
         return DataInterval()
     return DataInterval(
         _time(start, _DAGSTER) if start is not None else None, _time(end, _DAGSTER) if end is not None else None

@@ -190,10 +190,10 @@ def join_lineages(lineages: Sequence[ColumnLineage]) -> ColumnLineage:
     edges: list[ColumnEdge] = []
     expressions: list[Expression] = []
     for lineage in lineages:
-        place = [datasets.setdefault(dataset, len(datasets)) for dataset in lineage.datasets]
+        merged = [datasets.setdefault(dataset, len(datasets)) for dataset in lineage.datasets]
         edges += (
             msgspec.structs.replace(
-                edge, output=place[edge.output], input=None if edge.input is None else place[edge.input]
+                edge, output=merged[edge.output], input=None if edge.input is None else merged[edge.input]
             )
             for edge in lineage.edges
         )

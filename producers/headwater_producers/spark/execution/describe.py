@@ -103,7 +103,7 @@ def read_by(
         context = Context(session, settings or PlanSettings(), {}, frames, query_execution)
         return tuple(JvmLeaves(plan, context).inputs())
     except Exception as error:
-        logger.debug("lineage capture: what a query reads couldn't be read (%s)", _named(error), exc_info=error)
+        logger.debug("lineage capture: the inputs of a query couldn't be read (%s)", _named(error), exc_info=error)
         return ()
 
 

@@ -48,8 +48,8 @@ def warn_of_unknown(version: str) -> None:
 @functools.cache
 def _warn(name: str) -> None:
     logger.warning(
-        "lineage capture was tried on Spark %s, not on %s: what it doesn't know of this version is recorded as "
-        "incomplete, and the job runs as ever",
+        "lineage capture was tried on Spark %s, not on %s: unknown parts of plans are recorded as incomplete, "
+        "and the job runs as ever",
         ", ".join(TRIED),
         name,
     )

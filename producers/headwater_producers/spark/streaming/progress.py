@@ -203,7 +203,7 @@ def parse_progress(text: str) -> Progress:
             duration_ms=durations.get("triggerExecution", data.get("batchDuration")),
             before_write_ms=sum(durations.get(phase, 0) for phase in _BEFORE_WRITE),
             executed="addBatch" in durations,
-            rows_out=_known(sink.get("numOutputRows")),
+            rows_out=_non_negative(sink.get("numOutputRows")),
             watermark=None if watermark == _NO_WATERMARK else watermark,
             has_watermark=watermark is not None,
             sources=tuple(_source(source) for source in data.get("sources") or ()),
@@ -220,7 +220,7 @@ def _source(data: dict[str, Any]) -> SourceProgress:
         description=data.get("description") or "",
         start=_offset(data.get("startOffset")),
         end=_offset(data.get("endOffset")),
-        rows=_known(data.get("numInputRows")),
+        rows=_non_negative(data.get("numInputRows")),
         latest=_offset(data.get("latestOffset")),
     )
 
@@ -254,7 +254,7 @@ def _offset(value: Any) -> Any:
         return value
 
 
-def _known(rows: int | None) -> int | None:
+def _non_negative(rows: int | None) -> int | None:
     return None if rows is None or rows < 0 else rows
 
 

@@ -205,7 +205,7 @@ def _renamed_v2(command: JvmCommand) -> Change:
         before = named(context, catalog, table.identifier(), table.table())
     except Exception:
         # A table may read its metadata from a location that it has left.
-        logger.debug("lineage capture: where a renamed table was is unknown", exc_info=True)
+        logger.debug("lineage capture: the former location of a renamed table is unknown", exc_info=True)
         before = named(context, catalog, table.identifier(), None)
         return (_renamed(change, before.dataset, by_name=True),)
     return (_renamed(change, before.dataset),)

@@ -28,7 +28,7 @@ def specification(spec: Any, columns: Iterable[str] = ()) -> Partition:
                 continue
             value = value.get()  # noqa: PLW2901 - the same value, unwrapped
         found[name] = partition_value(None if value is None else str(value))
-    order = {name.lower(): place for place, name in enumerate(columns)}
+    order = {name.lower(): index for index, name in enumerate(columns)}
     return tuple(sorted(found.items(), key=lambda each: order.get(each[0].lower(), len(order))))
 
 

@@ -73,9 +73,9 @@ def batches(execution: Any) -> int | None:
     if rows is None or rows.isEmpty():
         return None
     names = node.schema()
-    place = int(names.fieldIndex("metrics"))
-    metrics = names.apply(place).dataType()
-    return int(rows.head().getStruct(place, metrics.size()).getLong(metrics.fieldIndex("numBatches")))
+    index = int(names.fieldIndex("metrics"))
+    metrics = names.apply(index).dataType()
+    return int(rows.head().getStruct(index, metrics.size()).getLong(metrics.fieldIndex("numBatches")))
 
 
 def changed_rows(command: JvmCommand) -> Written:

@@ -191,8 +191,8 @@ class _Folder:
         if not folders:
             return []
         paths = self._gateway.new_array(self._jvm.org.apache.hadoop.fs.Path, len(folders))
-        for place, each in enumerate(folders):
-            paths[place] = self._jvm.org.apache.hadoop.fs.Path(each.path)
+        for index, each in enumerate(folders):
+            paths[index] = self._jvm.org.apache.hadoop.fs.Path(each.path)
         return _visible(self._parsed(self._system.listStatus(paths)))
 
     def _glob(self, pattern: str) -> list[Listed]:

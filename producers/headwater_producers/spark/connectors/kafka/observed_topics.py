@@ -160,10 +160,10 @@ class ObservedTopics:
 
     def bounded(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
         """Add the offset range that a micro-batch or a batch run wrote to a topic, where it can be bounded."""
-        around = _around(self._seen.get((use.dataset, True), ()), progress)
-        if around is None or not _is_same(*around):
+        bounds = _bounding_states(self._seen.get((use.dataset, True), ()), progress)
+        if bounds is None or not _is_same(*bounds):
             return use
-        before, after = around
+        before, after = bounds
         ranges = _between(before.ends or {}, after.ends or {})
         if ranges is None:
             return use
@@ -175,10 +175,10 @@ class ObservedTopics:
         if use.position is None or (kafka := use.position.kafka) is None:
             return use
         seen = (answer for offsets in (True, False) for answer in self._seen.get((use.dataset, offsets), ()))
-        around = _around([each for each in seen if each.state.topic_id is not None], progress)
-        if around is None or not _is_same(*around):
+        bounds = _bounding_states([each for each in seen if each.state.topic_id is not None], progress)
+        if bounds is None or not _is_same(*bounds):
             return use
-        return _with_ranges(use, kafka.ranges, around[1].topic_id)
+        return _with_ranges(use, kafka.ranges, bounds[1].topic_id)
 
     def after_read(self, use: DatasetUse, topic: PlanInput, ended_at: datetime, *, scanned_once: bool) -> DatasetUse:
         """Add the offsets that a batch run read of a topic, by the topic's state after the run.
@@ -209,7 +209,7 @@ class ObservedTopics:
         )
 
 
-def _around(seen: Collection[Observation], progress: BatchTimes) -> tuple[TopicState, TopicState] | None:
+def _bounding_states(seen: Collection[Observation], progress: BatchTimes) -> tuple[TopicState, TopicState] | None:
     """Return the last state before any read or write, and the first after all of them."""
     began, ended = writing_began(progress), writing_ended(progress)
     before = [each for each in seen if each.answered_at <= began]

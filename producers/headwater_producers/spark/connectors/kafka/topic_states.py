@@ -114,11 +114,11 @@ class KafkaTopicStates:
         if key not in self._clients:
             self._clients[key] = AdminClient(dict(key), logger=logger)
         client = self._clients[key]
-        described = client.describe_topics(TopicCollection(list(asked)), request_timeout=_left(deadline))
+        described = client.describe_topics(TopicCollection(list(asked)), request_timeout=_remaining(deadline))
         found: dict[str, Any] = {}
         for name, description in described.items():
             try:
-                found[name] = description.result(_left(deadline))
+                found[name] = description.result(_remaining(deadline))
             except Exception as error:
                 # The cluster's other topics may be fine.
                 if not _is_gone(error):
@@ -183,9 +183,9 @@ def _ends(client: Any, topics: Mapping[str, Sequence[Any]], deadline: float) -> 
     latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
     wanted = {TopicPartition(name, part.id): latest for name, parts in there.items() for part in parts}
     found: dict[str, dict[int, int]] = {name: {} for name in there}
-    for where, end in client.list_offsets(wanted, request_timeout=_left(deadline)).items():
+    for where, end in client.list_offsets(wanted, request_timeout=_remaining(deadline)).items():
         try:
-            offset = int(end.result(_left(deadline)).offset)
+            offset = int(end.result(_remaining(deadline)).offset)
         except Exception as error:
             if not _is_gone(error):
                 raise
@@ -237,5 +237,5 @@ def translated(options: Mapping[str, str]) -> dict[str, str] | None:
     return out if "bootstrap.servers" in out else None
 
 
-def _left(deadline: float) -> float:
+def _remaining(deadline: float) -> float:
     return max(0.001, deadline - time.monotonic())

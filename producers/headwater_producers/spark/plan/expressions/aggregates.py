@@ -82,7 +82,7 @@ def one_of(call: Call) -> Column:
     return influenced(stepped(value, Kind.AGGREGATE, call.text), influences(order, Kind.CONDITIONAL))
 
 
-def row_apart(call: Call) -> Column:
+def row_at_offset(call: Call) -> Column:
     """Read `lag(x, 1, y)`, `nth_value(x, 2)`: the value of another row, `y` where there is none."""
     value, _, *default = call.arguments
     values = [value, *(column for column in default if column.direct != CONSTANT)]
@@ -170,7 +170,7 @@ AGGREGATES: dict[str, Rule] = {
     "PivotFirst": pivot_first,
     **rules(collected, "CollectList CollectSet CollectFrequentItems"),
     **rules(one_of, "MaxBy MinBy First Last AnyValue"),
-    **rules(row_apart, "Lag Lead NthValue"),
+    **rules(row_at_offset, "Lag Lead NthValue"),
     **rules(extreme, "Max Min Mode"),
     "ListAgg": listed,
     **rules(count, COUNTS),
