@@ -255,7 +255,7 @@ class Backlog:
             return self._unwritten_until(last)
 
     def await_relayed(self, timeout_seconds: float) -> int:
-        """Wait until Kafka has all events so far; return how many of this outbox's own are missing there."""
+        """Wait until Kafka has all events so far; return the number of this outbox's own that it lacks."""
         with self.lock:
             last = self._last
             self.settled.wait_for(lambda: not self._held_until(last), timeout_seconds)

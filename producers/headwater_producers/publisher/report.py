@@ -50,7 +50,7 @@ class FlushReport:
         """Turn anything but complete delivery into an exception.
 
         Raises:
-            DeliveryError: some events failed or are still on their way; with how many, and the first reason.
+            DeliveryError: some events failed or are still outstanding; with their number, and the first reason.
         """
         if self.delivered:
             return

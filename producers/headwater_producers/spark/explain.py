@@ -71,7 +71,7 @@ class LineageOutput:
 
     Attributes:
         path: `delay`, `window.start`.
-        sources: DIRECT and INDIRECT ones, sorted; what holds for all outputs isn't repeated here.
+        sources: DIRECT and INDIRECT ones, sorted; influences on all outputs aren't repeated here.
     """
 
     path: str

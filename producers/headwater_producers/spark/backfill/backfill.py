@@ -2,12 +2,12 @@
 
     a query starts      the last committed micro-batches: the process before may have been killed with them
     a batch is skipped  its progress was dropped, because too many callbacks waited
-    a query ends        whatever of it was committed and never emitted
+    a query ends        its committed micro-batches that were never emitted
     now and then        with a continuous trigger, which reports no progress: its epochs
 
-Each is emitted as RECONCILED, without a run. It merges with what was observed, which wins. Files are read a few
-micro-batches at a time, so that the worker gets to do other things in between. What was purged from the
-checkpoint meanwhile is reported as a gap.
+Each is emitted as RECONCILED, without a run. It merges with the observed micro-batch, which wins. Files are read a few
+micro-batches at a time, so that the worker gets to do other things in between. Micro-batches that were purged from the
+checkpoint meanwhile are reported as a gap.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class BackfillTask:
     """Backfill of one run.
 
     Attributes:
-        before: those planned later are left out, where that is known: the run emits them itself.
+        before: time of planning from which micro-batches are left out: the run emits them itself.
         noted: the last micro-batch that was known to be emitted before.
         gone: batch ids that were purged from the checkpoint.
         plan: the digest of their plan, as far as it is certain; of those that weren't emitted before.
@@ -100,10 +100,10 @@ class Backfill:
         emit: takes each event; False: it was refused.
         files: reader of checkpoints.
         max_batches: number of latest micro-batches to backfill at a query's start; 0: none.
-        gaps: takes what can't be recovered any more.
+        gaps: receiver of micro-batches that can't be recovered any more.
         store: keeps the last emitted micro-batch of each query.
-        per_event: how many consecutive ones may share an event; alone, each has the event id that it was observed
-            under, or would have been.
+        per_event: largest number of consecutive micro-batches in an event; with 1, each has the event id that it was
+            observed under, or would have been.
         inside: emits the datasets and the column lineage of writes inside foreachBatch; returns the lineage's digest.
     """
 

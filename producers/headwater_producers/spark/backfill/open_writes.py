@@ -3,9 +3,9 @@
     <outbox>/<destination>/writes/<run id of the application>.db
 
 The file is made with the first write that is announced, and is gone with an application that ends none of them openly.
-Its lock goes with the process (`outbox.locked_file`): a file that can be opened is a dead driver's. Each row is the
-START of a write, the plan that it writes by, when it was last seen, and the versions of what it writes that are of
-others. It is the worker's alone; a disk that fails costs what it would have kept.
+Its lock goes with the process (`outbox.locked_file`): a file that can be opened is a dead driver's. Each row has the
+START of a write, its plan, the time of its last observation, and versions of its target that belong to other runs. The
+file is for the worker's thread alone; a failing disk costs the open writes, never the job.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Rebuilt micro-batches: committed ones as the entries that their progress would have made, and their events.
 
-The offset log has ends only: a micro-batch begins where the one before it ended. What it takes from there goes through
-the same functions as a progress, so that the source positions, and with them the event id, come out the same. What the
-checkpoint doesn't have (run, duration, rows, plan, versions) is left out, and blanks nothing.
+The offset log has end offsets only: a micro-batch begins where the one before it ended. These offsets go through the
+same functions as a progress, so that the source positions, and with them the event id, come out the same. Facts that
+the checkpoint lacks (run, duration, rows, plan, versions) are left out, and blank nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Rebuilder:
         inputs: inputs of the query's sources; those without a `source_index` are left out.
         sources: number of the query's sources; None: as many as its log has.
         outputs: outputs of the sink, where they are known without the micro-batch.
-        commits: the sink's log, which has what a micro-batch wrote.
+        commits: the sink's log, with the output of each micro-batch.
         proven: True to report only those `outputs` that the sink's log confirms: a foreachBatch function may write a
             dataset in some micro-batches and not in others.
     """
@@ -87,7 +87,7 @@ class Rebuilder:
         stays the same.
 
         Raises:
-            CheckpointError: it isn't known what it read.
+            CheckpointError: its range is unknown.
             OSError, ValueError: a file of the checkpoint can't be read.
         """
         batch = self._batch(batch_id)

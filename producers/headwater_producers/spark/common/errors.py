@@ -29,7 +29,7 @@ class CaptureSettingsError(CaptureError, ValueError):
 
 
 class LineageNotDurableError(CaptureError):
-    """Lineage that isn't durable. The text has how much and why; the data is written all the same."""
+    """Lineage that isn't durable. The text has amount and reason; the data is written all the same."""
 
 
 class CheckpointError(ValueError):

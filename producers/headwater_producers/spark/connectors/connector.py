@@ -8,14 +8,14 @@
     what did this batch command commit?            batch_log(run)      ─▶ BatchLog
     what did this micro-batch commit?              stream_log(sink)    ─▶ StreamLog
 
-and of streaming sources, about what only they can read in a checkpoint
+and about streaming sources, which alone can read their own part of a checkpoint
 
-    what has its own folder of this micro-batch?   logged(source)      ─▶ LoggedSource
+    what is logged in its own folder?              logged(source)      ─▶ LoggedSource
     which datasets is it?                          origin(source)      ─▶ PlanInput …
 
-A connector answers None for what isn't its own. `registry.py` picks the connectors to ask by the names of JVM classes
-that they declare; `connectors/__init__.py` lists them. The subjects of questions are in `question.py`, the answers in
-`answer.py`.
+A connector answers None for subjects that aren't its own. `registry.py` picks the connectors to ask by the names of JVM
+classes that they declare; `connectors/__init__.py` lists them. The subjects of questions are in `question.py`, the
+answers in `answer.py`.
 """
 
 from __future__ import annotations

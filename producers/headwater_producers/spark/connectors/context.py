@@ -91,7 +91,8 @@ class Context:
 
         Args:
             bootstrap: bootstrap servers of the cluster.
-            connection: how to connect, by Kafka's own names, the brokers included; called where they have to be asked.
+            connection: returns connection settings by Kafka's own names, the brokers included; called only to ask the
+                brokers.
         """
         clusters = self.settings.kafka_clusters
         return clusters.id_of(self.session, bootstrap, connection) if clusters is not None and bootstrap else None

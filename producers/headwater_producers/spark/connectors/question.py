@@ -53,7 +53,7 @@ class JvmLeaf:
         index: index of its streaming source in `StreamingQueryProgress.sources`.
         view: the temporary view that is this leaf.
         first: the expression id of its first attribute.
-        upstream: inside foreachBatch, what the micro-batch's frame is made of.
+        upstream: inside foreachBatch, the lineage of the micro-batch's frame.
         others: the plan's other leaves of the same class, by the expression id of their first attribute.
     """
 

@@ -116,13 +116,14 @@ class Capture:
         """Report the results of a suite of checks on a dataset, as a run of job `<app>.<suite>` that read it.
 
         For checks that another tool makes: Great Expectations, Soda, dbt tests, Deequ, or code of one's own. Each call
-        is a run. It doesn't wait, and never fails the job for what it reports.
+        is a run. It doesn't wait, and a failed check never fails the job.
 
         Args:
             results: a `QualityResult` or a mapping each: `assertion` and `passed`, and where known `column`, `value`,
                 `rule` (COMPLETENESS, UNIQUENESS, RANGE …; else that of a known kind of test, such as `not_null`) and
-                `severity`. `headwater_producers.spark.quality` makes them of what those tools give.
-            dataset: what was checked: a DataFrame that reads it alone (`spark.table("orders")`), its path, or its name.
+                `severity`. `headwater_producers.spark.quality` converts the results of those tools.
+            dataset: the checked dataset: a DataFrame that reads it alone (`spark.table("orders")`), its path, or its
+                name.
             suite: name of the suite of checks.
             suite_version: version of the suite.
             started_at: start of the checks; None: just now.
@@ -131,7 +132,7 @@ class Capture:
             The run's id; None where nothing is captured.
 
         Raises:
-            CaptureError: what is given is of another form; it names the field.
+            CaptureError: an argument has another form; the text names the field.
         """
         reported = quality_reported(
             results,

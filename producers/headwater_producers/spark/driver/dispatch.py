@@ -73,7 +73,7 @@ class Dispatch:
         context: context of the application.
         streams: streaming queries of the application.
         emit: takes each event.
-        failed: takes a sentence about what couldn't be read of a callback that became events all the same.
+        failed: receiver of a sentence about unreadable parts of a callback that became events all the same.
         dedup: job, dataset and plan events that were emitted already.
         settings: settings for reading plans.
         heartbeat_seconds: time between heartbeats; 0: none.

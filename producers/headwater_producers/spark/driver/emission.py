@@ -4,8 +4,8 @@
     Fence         fail_closed, foreachBatch: holds a micro-batch back until the lineage of the one before is durable
     Emission      one application's policy at work, and its verdict at the end
 
-The fence holds the query's own thread, which is what the policy asks for. Each of its steps can be repeated, so that
-nothing is waited for longer than a moment without a look at whether waiting still makes sense.
+The fence holds the query's own thread, as the policy asks. Each of its steps can be repeated: it waits for a moment at
+a time, and then checks that waiting still makes sense.
 
 For sinks other than foreachBatch Spark reports a micro-batch after its commit, so nothing can hold the next one back.
 The watch stops the query when an interval hasn't become durable in time, and reports the micro-batches that were
@@ -212,8 +212,8 @@ class Fence:
     """Fence that holds foreachBatch functions back.
 
     Args:
-        intake: makes what has happened durable.
-        lost: describes what is lost for good; None: nothing is.
+        intake: makes everything so far durable.
+        lost: describes the lineage that is lost for good; None: none is.
         clock: monotonic seconds.
     """
 

@@ -19,7 +19,7 @@ In a signal, `session` is the `SparkSession` whose listener was called; a query 
 it too. A py4j reference keeps its JVM object alive for as long as it is held here, and lets go of it when it is
 dropped.
 
-A signal's weight is about how much of the JVM's memory it keeps from being freed while it waits. A command holds its
+A signal's weight estimates the JVM's memory that it keeps from being freed while it waits. A command holds its
 `QueryExecution`: the plan as it was analyzed, optimized and executed, in which each operator has an object for each of
 its columns, and several for what is computed. So a plan weighs its operators times their columns. Both are in the text
 by which Spark shows a plan, where it names the first columns of an operator and counts the rest: one look of a

@@ -54,7 +54,7 @@ def quality_reported(
     """Build the signal of a report; see `Capture.report_quality`.
 
     Raises:
-        CaptureError: what was given is of another form; it names the field.
+        CaptureError: an argument has another form; the text names the field.
     """
     if not suite:
         raise CaptureError("report_quality needs the name of the suite: suite='orders'")

@@ -1,6 +1,6 @@
 """Script ends: success, an exception, an exit status, Ctrl-C.
 
-Python shows at its end neither the exception that ended a script nor the exit status. What it shows:
+Python shows at its end neither the exception that ended a script nor the exit status. It shows:
 
     sys.excepthook: each uncaught exception but SystemExit
     sys.exit, exit: an exit status on its way, which may still be caught
@@ -11,8 +11,8 @@ SystemExit leave it. Elsewhere one that was raised without those functions is un
 
 Ctrl-C may come while the script waits for the JVM, as in `query.awaitTermination()`. PySpark's handler of SIGINT asks
 the JVM to cancel all jobs, and raises KeyboardInterrupt then. Where the signal has come in the middle of a call, py4j
-can't make another one on that connection: the handler fails, and what the script gets is a Py4JError of the call that
-was cut off, which has nothing of the interruption in it. So it is noted that there was one.
+can't make another one on that connection: the handler fails, and the script gets a Py4JError of the call that was cut
+off, without a sign of the interruption. So each SIGINT is noted.
 """
 
 from __future__ import annotations

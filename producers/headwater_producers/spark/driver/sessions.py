@@ -6,7 +6,7 @@ membership lasts as long as the session, and doesn't keep it alive.
 
 A session calls its own listeners alone, and those that only the JVM knows of have none of ours: a query that code of
 the JVM starts in a session that Python has started none in runs untracked. But all sessions of an application share one
-list of the queries that run. So it is read now and then (`UntrackedQueries`); what is found there is tracked from then
+list of the queries that run. So it is read now and then (`UntrackedQueries`); queries found there are tracked from then
 on, like a query that was running when capture was attached.
 """
 

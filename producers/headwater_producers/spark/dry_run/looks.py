@@ -58,7 +58,7 @@ class Looks:
 
     Args:
         sources: sources that the script reads.
-        empty: places that get what there is, which is nothing; all others get a made-up row. None: all get nothing.
+        empty: places that get no rows; all others get a made-up row. None: no place gets one.
 
     Attributes:
         last: the last place that got a made-up row; None: none did.

@@ -73,8 +73,8 @@ class Sources:
 
     Attributes:
         identities: signatures of sources that aren't datasets, such as a stream's rows.
-        streams: and by that, the signatures of its columns.
-        values: and by that, what each of its columns is computed from.
+        streams: signatures of a stream's columns, by the stream's name and the column's.
+        values: values of a stream's columns, by the stream's name and the column's.
         read: source fields of a stream's columns, by the stream's name and the column's path.
         last_write: name of the script's last output; empty: none yet.
         compared: code of the script that Spark would call for rows, which isn't run: it is compared by itself.

@@ -82,7 +82,7 @@ class LeftWrite:
         transaction: the application and version that Delta knows it by, of an idempotent write.
         targets: datasets to be written.
         inputs: datasets read.
-        claimed: versions of what it writes that are known to be of other runs.
+        claimed: versions of its target that are known to belong to other runs.
     """
 
     tenant: str
@@ -146,7 +146,7 @@ def left_write(start: LineageEvent, *, seen_at: datetime, claimed: Iterable[str]
     Args:
         start: the event.
         seen_at: time of the last observation of the running write.
-        claimed: versions of what it writes that are of other runs.
+        claimed: versions of its target that belong to other runs.
     """
     body = start.run_event
     if body is None or start.job is None or start.run is None or WRITE_FACET not in body.run_facets:

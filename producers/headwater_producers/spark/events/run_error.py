@@ -34,7 +34,7 @@ _SQLSTATE: Final = re.compile(r"\s*SQLSTATE: \w{5}\s*\Z")
 def from_java_text(text: str) -> RunError:
     """Parse `Throwable.toString`, or a whole printed stack trace.
 
-    Of a failed foreachBatch function, the error is what the function raised, not how Py4J and Spark wrapped it.
+    For a failed foreachBatch function, the error is the function's own, not the one of Py4J and Spark around it.
     """
     return _of_function(text) or _of_java(text)
 

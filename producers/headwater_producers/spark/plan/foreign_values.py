@@ -125,7 +125,7 @@ def named_stars(columns: Sequence[tuple[str, Column]], names: Sequence[str]) -> 
     """Expand a `STAR` among the columns, by the names that all columns have in the result.
 
     Raises:
-        UnreadError: there are several, and nobody knows where the one ends and the other begins.
+        UnreadError: there are several, with an unknown border between them.
     """
     stars = [index for index, (name, _) in enumerate(columns) if name == STAR]
     if not stars or not names:

@@ -4,7 +4,7 @@
      {"class": "…logical.Range", "num-children": 0, …}]
 
 A field that holds a child is the child's index; a tree that is no child (an expression of an operator, the plan of a
-subquery, the `query` of some commands) is such a list of its own. What Spark can't write as JSON is null.
+subquery, the `query` of some commands) is such a list of its own. A value that Spark can't write as JSON is null.
 """
 
 from __future__ import annotations

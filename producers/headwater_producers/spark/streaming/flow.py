@@ -304,7 +304,7 @@ class StreamFlow:
         emitter: makes and emits the events.
         wait_seconds: longest time that an interval waits for the writes inside foreachBatch.
         clock: monotonic seconds.
-        backfill: emits what was committed and not emitted; None: nothing does.
+        backfill: recovery of committed micro-batches that weren't emitted; None: there is none.
         coalescing: times that intervals wait for one another.
         store: records of the queries by earlier processes.
         stop_reasons: reason of each stop by capture, by query id; written by any thread. The query's run FAILs with it.

@@ -3,8 +3,8 @@
 Read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger that found nothing to do under the
 id of the batch that would come next; that batch hasn't run, and `Progress.executed` distinguishes the two.
 
-An interval has the sums of what stateful operators keep and have dropped as late, since that is what a micro-batch has
-done. The numbers of each single operator are in its run: `StateTally`.
+An interval has the sums over stateful operators of their rows and bytes of state, and of rows dropped as late. The
+numbers of each single operator are in its run: `StateTally`.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def _field_path(parts: Sequence[str], known: Collection[str]) -> str:
 
     Args:
         parts: parts of the field's name.
-        known: paths of the fields that the table has. Whatever DDL does to a field, it has those around that.
+        known: paths of the fields that the table has. A field's parents are among them, whatever DDL does to it.
     """
     path: tuple[str, ...] = ()
     for part in parts[:-1]:

@@ -1,8 +1,8 @@
 """Delta's own commands: MERGE, UPDATE, DELETE; OPTIMIZE, REORG, RESTORE, CONVERT TO DELTA, VACUUM, CLONE; its DDL.
 
-OPTIMIZE and REORG write the same rows anew, RESTORE brings back those of an earlier version, CONVERT makes a table of
-the files that are there: they are writes of a table from itself, without columns. VACUUM reads and writes no row, but
-leaves a version that reports it. CLONE takes over another table's version as it is.
+OPTIMIZE and REORG rewrite the same rows, RESTORE brings back those of an earlier version, CONVERT makes a table of
+existing files: they are writes of a table from itself, without columns. VACUUM reads and writes no row, but leaves a
+version that reports it. CLONE takes over another table's version as it is.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Logs of Spark's file sources and sinks: one text file a batch, with the files that the batch added.
 
-`<checkpoint>/sources/<i>/<n>` lists the files a file source took, `<sink>/_spark_metadata/<n>` those a file sink
-wrote: a version line, then one JSON object a line. Each tenth (`spark.sql.streaming.fileSource.log.compactInterval`,
-`…fileSink…`) is `<n>.compact` and repeats all before it. A source's entry carries its log batch; a sink's doesn't, so
-what a compacted sink batch added is what its predecessors don't have.
+`<checkpoint>/sources/<i>/<n>` lists the files a file source took, `<sink>/_spark_metadata/<n>` those a file sink wrote:
+a version line, then one JSON object a line. Each tenth (`spark.sql.streaming.fileSource.log.compactInterval`,
+`…fileSink…`) is `<n>.compact` and repeats all before it. A source's entry carries its log batch. A sink's doesn't: a
+compacted sink batch has added the files that its predecessors lack.
 Format: org.apache.spark.sql.execution.streaming.CompactibleFileStreamLog.
 """
 

@@ -1,6 +1,6 @@
 """Iceberg's catalogs by their settings in the session: `spark.sql.catalog.<name>.…`.
 
-The names are OpenLineage's, so that whoever else reports a table of the catalog names it likewise.
+The names are OpenLineage's, so that other producers give a table of the catalog the same name.
 """
 
 from __future__ import annotations

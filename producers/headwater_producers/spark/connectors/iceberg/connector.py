@@ -4,9 +4,9 @@ A streaming offset is
 
     {"version": 1, "snapshot_id": 8271…, "position": 3, "scan_all_files": false}
 
-A bound of a range is the snapshot and how many of its files have been read, `8271…:3`; how many it has isn't in the
-offset. Snapshot -1, and the first one before any of its files, are the table's beginning: None. A query's first
-snapshot (`scan_all_files`) has the files of the whole table then. Where a source began is in a checkpoint's
+A bound of a range is the snapshot and the number of its files that have been read, `8271…:3`; the offset lacks their
+total. Snapshot -1, and the first one before any of its files, are the table's beginning: None. A query's first snapshot
+(`scan_all_files`) has the files of the whole table then. Where a source began is in a checkpoint's
 `sources/<i>/offsets/0`, as JSON without a version line.
 """
 

@@ -1,9 +1,9 @@
 """Snapshots made by Iceberg's procedures (`CALL …`), which no listener receives while they run.
 
 Each snapshot that Spark makes bears the application's id, `app-id`; those of writes bear it a second time, as
-`spark.app.id`, and those of procedures don't. So wherever a table is met, or looked at again, it shows what procedures
-of this application have made of it. Tried with Iceberg 1.10: `rewrite_data_files`, `rewrite_manifests`, `add_files`,
-`publish_changes`. `rollback_to_snapshot` and its like make none.
+`spark.app.id`, and those of procedures don't. So a table that is read or written, or looked at again, shows the
+snapshots of this application's procedures. Tried with Iceberg 1.10: `rewrite_data_files`, `rewrite_manifests`,
+`add_files`, `publish_changes`. `rollback_to_snapshot` and its like make none.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Evidence in an Iceberg table's metadata of a write whose driver ended without reporting it.
 
-A snapshot bears the id of the application that made it. The one snapshot that this application has made since the
-write began, and that no other run claims, is taken for its own; INFERRED, since it names the application and not the
-write. Only what a branch or the main line leads to counts: a snapshot that was staged isn't published.
+A snapshot bears the id of the application that made it. The one snapshot that this application has made since the write
+began, and that no other run claims, is taken for its own; INFERRED, since it names the application and not the write.
+Only snapshots on a branch or the main line count: a staged snapshot isn't published.
 
 The metadata are read as files where these alone show which is current, as in a Hadoop catalog: there
 `metadata/v7.metadata.json` is there once it is committed. In any other catalog the pointer to the current file is the

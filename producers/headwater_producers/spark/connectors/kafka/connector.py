@@ -1,8 +1,8 @@
 """Kafka connector: answers to each question about topics, and offsets as Spark writes them.
 
 An offset is `{"topic": {"partition": next offset to read}}`: the last batch's end is the next batch's start. Where a
-source began is in a checkpoint's `sources/<i>/0`, with a zero byte in front for the sake of old Sparks.
-What a streaming sink wrote isn't in any log that can be read: see `observed_topics.py`.
+source began is in a checkpoint's `sources/<i>/0`, with a zero byte in front for the sake of old Sparks. No readable log
+has the output of a streaming sink: see `observed_topics.py`.
 """
 
 from __future__ import annotations
@@ -150,13 +150,13 @@ def kafka_ranges(
 
     A partition that `end` has and `start` hasn't is new in this batch. Spark reads it from its earliest offset, which
     isn't in the progress: 0 is taken, and the topic's certainty is INFERRED. A partition that only `start` has is gone,
-    and not listed. Where `end` is before `start` the topic was deleted and made anew: of what it holds by then Spark
-    reads nothing (with `failOnDataLoss` it fails), and goes on from there. So the range is an empty one, INFERRED.
+    and not listed. Where `end` is before `start` the topic was deleted and recreated: Spark skips its records so far
+    (with `failOnDataLoss` it fails), and goes on from there. So the range is an empty one, INFERRED.
 
     Args:
         start: the progress's start; None in a query's first batch.
         end: the progress's end.
-        first: where the source began, by its own log in the checkpoint: the truth for a first batch.
+        first: the source's first offsets, by its own log in the checkpoint, which decide for a first batch.
     """
     begin: Mapping[str, Mapping[int, int]] = start if start is not None else (first or {})
     out: dict[str, TopicRanges] = {}

@@ -183,10 +183,10 @@ class ObservedTopics:
     def after_read(self, use: DatasetUse, topic: PlanInput, ended_at: datetime, *, scanned_once: bool) -> DatasetUse:
         """Add the offsets that a batch run read of a topic, by the topic's state after the run.
 
-        Kafka has no record behind its end offsets, so what was read is before them: UPPER_BOUND from offset 0 on. With
-        as many rows as there are offsets, it is all of them. Offsets that the scan planned stay as they are. The id is
-        the topic's at that time; where it took too long to ask, or fewer offsets are there than were read, it may be
-        that of a later incarnation, and isn't taken.
+        Kafka has no record behind its end offsets, so all records read are before them: UPPER_BOUND from offset 0 on.
+        With as many rows as there are offsets, it is all of them. Offsets that the scan planned stay as they are. The
+        id is the topic's at that time; where it took too long to ask, or fewer offsets are there than were read, it may
+        be that of a later incarnation, and isn't taken.
         """
         [answer] = self._ask([AskedTopic(topic, offsets=True)])
         if answer is None or (ends := answer.state.ends) is None:
