@@ -21,7 +21,7 @@ from headwater_schemas.topics import TopicNames
 
 
 class Publisher:
-    """Publishes events to the topic. Safe to use from many threads.
+    """Publisher of events to the topic. Safe to use from many threads.
 
     The record: key `identity.record_key(event)`; value `codec.encode(event)`; headers `headwater.event.id`,
     `headwater.kind` and `content-type`; timestamp the moment of publishing, not the event's time (which is in the

@@ -41,7 +41,7 @@ _KINDS = {
 
 
 class Sender:
-    """Sends events until each is acknowledged or has failed, and reports that to the ledger.
+    """Sender of events until each is acknowledged or has failed, which it reports to the ledger.
 
     Args:
         settings: settings of the producer.
