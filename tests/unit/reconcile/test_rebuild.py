@@ -132,7 +132,7 @@ def test_files_are_those_of_the_batch() -> None:
         (),
     ]
     made.purge(2)
-    with pytest.raises(CheckpointError, match="which files it took isn't known"):
+    with pytest.raises(CheckpointError, match="its files are unknown"):
         rebuilder(made, FILES).entry(2)
     assert files(rebuilder(made, FILES).entry(3)).count == 0
 
