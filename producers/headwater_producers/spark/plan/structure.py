@@ -59,8 +59,8 @@ def one_of_all(container: Column, step: str) -> Column:
     """Return an element of an array (`[]`), or a value of a map (`{}`), at an unknown index or under an unknown key.
 
     A map's data keys decide which value is under a key. The length of an array or map decides whether the element
-    exists. It is left out where it adds no source: `transform(a, x -> 1)[0]` is null if `a` is empty, and `transform(a,
-    x -> x + 1)[0]` comes from `a` anyhow.
+    exists. It is left out where it adds no source: `transform(a, x -> 1)[0]` is null if `a` is empty, and
+    `transform(a, x -> x + 1)[0]` comes from `a` anyhow.
     """
     value = part(container, step)
     if step not in container.parts or members(container, step):
