@@ -1,1 +1,1 @@
-"""What makes lineage events: capture in Spark, and the publisher that sends them. Imports the contract alone."""
+"""Producers of lineage events: capture in Spark, and the Kafka publisher. Depends on `headwater_schemas` alone."""

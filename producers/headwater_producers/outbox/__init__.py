@@ -1,12 +1,12 @@
-"""The outbox: events on local disk until Kafka has acknowledged them.
+"""Outbox: events on local disk until Kafka has acknowledged them.
 
     with Outbox(folder, publisher, limits) as outbox:
         outbox.put(record)                  memory; never waits for the disk or Kafka
         outbox.await_durable(5)             on disk, synced: survives the process
         outbox.await_relayed(15)            acknowledged by Kafka, and gone from the disk
 
-Each outbox writes one file of its own in the folder, which it holds locked while it lives. What a dead one left there
-is relayed by the next.
+Each outbox writes one file of its own in the folder, which it holds locked while it lives. The next outbox relays the
+events of dead ones.
 """
 
 from headwater_producers.outbox.backlog import OutboxLimits, WhenFull

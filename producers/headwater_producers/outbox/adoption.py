@@ -19,11 +19,11 @@ _EVERY_SECONDS: Final = 60.0
 
 
 class Adoption:
-    """Looks for files whose process is dead: at the start, and once a minute for those that die meanwhile.
+    """Search for outbox files whose process is dead: at the start, then once a minute.
 
     Args:
-        folder: where.
-        backlog: who takes them over.
+        folder: folder of the outboxes.
+        backlog: backlog that takes the files over.
         clock: monotonic seconds.
     """
 
@@ -35,7 +35,7 @@ class Adoption:
         self._reported: set[Path] = set()
 
     def look(self) -> None:
-        """Takes over what there is, the oldest first, if it is time to look."""
+        """Take over the files found, the oldest first, if a search is due."""
         if self._clock() < self._next_look:
             return
         self._next_look = self._clock() + _EVERY_SECONDS
@@ -51,7 +51,7 @@ class Adoption:
                 self._backlog.adopt(store)
 
     def set_aside(self, path: Path) -> None:
-        """Renames a damaged file, so that it isn't adopted again and can still be examined."""
+        """Rename a damaged file, so that it isn't adopted again and can still be examined."""
         try:
             path.rename(path.with_name(path.name + DAMAGED))
         except OSError as error:

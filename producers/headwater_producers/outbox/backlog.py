@@ -1,4 +1,4 @@
-"""Backlog: the events of one outbox, in memory until the disk has them and then in its file; with its limits."""
+"""Backlog: the events of one outbox, in memory until they are on disk, then in its file, within limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headwater_producers.outbox.store import Numbered, Store, size_of
 from headwater_schemas.record import Record
 
 DEFAULT_MAX_BYTES: Final = 256 * 1024 * 1024
-# Events that wait for the disk are in memory: while it hangs, no more than this.
+# Events that wait for the disk are in memory: this bounds them while the disk hangs.
 _MAX_UNWRITTEN_BYTES: Final = 64 * 1024 * 1024
 _MOVED_AT_ONCE: Final = 1_000
 # A crash before they are deleted relays them once more.
@@ -23,7 +23,7 @@ _MAX_OWED: Final = 100
 
 
 class WhenFull(StrEnum):
-    """What gives way when there is no room."""
+    """Overflow policy of an outbox: the events that are dropped when it is full."""
 
     DROP_NEWEST = "drop_newest"
     DROP_OLDEST = "drop_oldest"
@@ -34,8 +34,8 @@ class OutboxLimits:
     """Bounds of an outbox.
 
     Attributes:
-        max_bytes: of the events that it holds, those that it took over from dead outboxes included.
-        when_full: what gives way.
+        max_bytes: bound of the events that it holds, including those taken over from dead outboxes.
+        when_full: overflow policy.
     """
 
     max_bytes: int = DEFAULT_MAX_BYTES
@@ -43,19 +43,19 @@ class OutboxLimits:
 
 
 class Backlog:
-    """Takes and numbers events, and keeps of each whether it is unwritten, durable or gone.
+    """Numbered events of an outbox, each unwritten, durable or gone.
 
     Args:
         store: the outbox's own file.
         limits: bounds.
-        metrics: what it counts on.
+        metrics: metrics of the outbox.
     """
 
     def __init__(self, store: Store, limits: OutboxLimits, metrics: OutboxMetrics) -> None:
         self.store = store
         self.limits = limits
         self.metrics = metrics
-        # One lock, and a condition for each who waits: an event wakes nobody who has nothing to do with it.
+        # One lock, and a condition for each kind of waiter, so that an event wakes only those it concerns.
         self.lock = threading.RLock()
         self.to_write = threading.Condition(self.lock)
         self.to_relay = threading.Condition(self.lock)
@@ -76,7 +76,7 @@ class Backlog:
     # Taking
 
     def put(self, record: Record) -> None:
-        """Takes an event into memory.
+        """Put an event into memory.
 
         Raises:
             OutboxFullError, OutboxClosedError: it wasn't taken.
@@ -98,7 +98,7 @@ class Backlog:
             self._unwritten_bytes += size
             self.to_write.notify_all()
             if self.disk_problem is not None:
-                # The relay takes it from memory.
+                # The relay takes the event from memory.
                 self.to_relay.notify_all()
         self.metrics.taken.inc()
 
@@ -113,28 +113,28 @@ class Backlog:
     # Writing
 
     def unwritten(self, after: int = 0, *, max_events: int) -> list[Numbered]:
-        """Events in memory, the oldest first."""
+        """Return the events in memory, the oldest first."""
         with self.lock:
             return list(islice(((number, r) for number, r in self._unwritten.items() if number > after), max_events))
 
     @property
     def any_unwritten(self) -> bool:
-        """Whether there are any."""
+        """True while some events are in memory only."""
         return bool(self._unwritten)
 
     @property
     def unwritten_count(self) -> int:
-        """How many there are."""
+        """Number of events that are in memory only."""
         return len(self._unwritten)
 
     def written(self, records: Iterable[Numbered]) -> None:
-        """They are durable."""
+        """Mark events as durable."""
         records = list(records)
         with self.lock:
             self.store.admit(records)
             for number, _ in records:
                 if not self._forget_unwritten(number):
-                    # Kafka got it from memory while the disk, which had refused it before, took it after all.
+                    # The relay took it from memory, and Kafka has it, before the disk took it after all.
                     self.store.forget([number])
                 self._last_durable = number
             self.disk_problem = None
@@ -142,17 +142,17 @@ class Backlog:
             self.settled.notify_all()
 
     def note_disk_problem(self, problem: str) -> None:
-        """The disk doesn't take what is unwritten; it stays in memory."""
+        """Record that the disk refuses the unwritten events; they stay in memory."""
         with self.lock:
             self.disk_problem = problem
             self.to_relay.notify_all()
         self.metrics.disk_errors.inc()
 
     def begin_anew(self, store: Store) -> int:
-        """Goes on in another, empty file: ours was removed from outside, and is still open to be read.
+        """Continue in a new, empty file: the old one was removed from outside, and is still open for reading.
 
         Returns:
-            How many events were held.
+            Number of events held.
 
         Raises:
             OutboxUnusableError: nothing has changed.
@@ -166,13 +166,13 @@ class Backlog:
         with self.lock:
             old, self.store = self.store, store
             store.forget(set(store.numbers()).difference(old.numbers()))  # settled meanwhile
-            # Empty now, it is closed by the relay, which may be reading it.
+            # An empty file is closed by the relay, which may be reading it.
             old.forget(old.numbers())
             self.adopted.append(old)
         return moved
 
     def make_room(self) -> int:
-        """Drops the oldest durable events while there are too many bytes; returns how many."""
+        """Drop the oldest durable events while the size is above its limit; return their number."""
         with self.lock:
             stores = [*self.adopted, self.store]
         dropped = lost = 0
@@ -193,7 +193,7 @@ class Backlog:
     # Relaying
 
     def settle(self, store: Store, numbers: Iterable[int], *, delivered: bool) -> None:
-        """Kafka has these events, or they never will be delivered: they needn't be held any more."""
+        """Release events that Kafka has, or that will never be delivered."""
         numbers = list(numbers)
         with self.lock:
             count = store.forget(numbers)
@@ -212,24 +212,24 @@ class Backlog:
             store.purge()
 
     def adopt(self, store: Store) -> None:
-        """Holds a dead outbox's events too."""
+        """Add a dead outbox's events to those held."""
         with self.lock:
             self.adopted.append(store)
         self.metrics.adopted.inc(store.count)
 
     def let_go(self, store: Store) -> None:
-        """Closes an adopted file; what it still holds is for the next outbox."""
+        """Close an adopted file; the next outbox takes over the events left in it."""
         with self.lock:
             self.adopted.remove(store)
         store.close()
 
     @property
     def newest_relayable(self) -> int:
-        """The number of the last event that the relay can get at: durable, or in memory while the disk refuses."""
+        """Number of the last event that can be relayed: durable, or in memory while the disk refuses it."""
         return self._last if self.disk_problem is not None else self._last_durable
 
     def close(self) -> None:
-        """Closes all files."""
+        """Close all files."""
         for store in list(self.adopted):
             self.let_go(store)
         self.store.close()
@@ -239,23 +239,23 @@ class Backlog:
 
     @property
     def events(self) -> int:
-        """How many events are held."""
+        """Number of events held, in memory and on disk."""
         return len(self._unwritten) + self.store.count + sum(store.count for store in self.adopted)
 
     @property
     def bytes(self) -> int:
-        """Their size."""
+        """Size of the events held."""
         return self._unwritten_bytes + self.store.bytes + sum(store.bytes for store in self.adopted)
 
     def await_durable(self, timeout_seconds: float) -> int:
-        """Waits until all that was taken so far is on disk or delivered; returns how many events are neither."""
+        """Wait until all events so far are on disk or delivered; return the number that is neither."""
         with self.lock:
             last = self._last
             self.settled.wait_for(lambda: not self._unwritten_until(last), timeout_seconds)
             return self._unwritten_until(last)
 
     def await_relayed(self, timeout_seconds: float) -> int:
-        """Waits until Kafka has all that was taken so far; returns how many of this outbox's own events it hasn't."""
+        """Wait until Kafka has all events so far; return the number of this outbox's own that it lacks."""
         with self.lock:
             last = self._last
             self.settled.wait_for(lambda: not self._held_until(last), timeout_seconds)

@@ -1,4 +1,4 @@
-"""What an outbox raises.
+"""Errors of the outbox.
 
 LineageError
 └── OutboxError
@@ -13,18 +13,18 @@ from headwater_schemas.errors import LineageError
 
 
 class OutboxError(LineageError):
-    """Any error of the outbox."""
+    """Base of the outbox's errors."""
 
 
 class OutboxFullError(OutboxError):
-    """There is no room for the event; it was not taken. There is again when Kafka has acknowledged some."""
+    """Full outbox; the event was not taken. Retry once Kafka has acknowledged some events."""
 
     retryable = True
 
 
 class OutboxClosedError(OutboxError):
-    """The outbox is closed; the event was not taken."""
+    """Closed outbox; the event was not taken."""
 
 
 class OutboxUnusableError(OutboxError):
-    """The folder or a file in it can't be used. The text names it, with the reason."""
+    """Unusable folder or file. The text names it, with the reason."""

@@ -1,4 +1,4 @@
-"""SQLite files that one connection holds locked, from its opening to the end of its process.
+"""Locked SQLite files: one connection holds the lock from the file's opening to the end of the process.
 
 The lock is SQLite's own (`locking_mode=EXCLUSIVE`: a POSIX lock, which the kernel drops with the process, and which
 every other connection of the same process respects too), so it can't go stale. Write-ahead log, `synchronous=FULL`: a
@@ -19,14 +19,14 @@ _LOG_BYTES: Final = 4 * 1024 * 1024
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that can be referred to weakly."""
+    """SQLite connection that can be referred to weakly."""
 
 
 _open: weakref.WeakSet[_Connection] = weakref.WeakSet()
 
 
 def _abandon() -> None:
-    """In a forked child: its copies must never be closed, not even by the end of the interpreter.
+    """Keep a forked child's copies of connections open for good: closing one would release the parent's lock.
 
     SQLite would take itself for the owner of the lock, and remove the log that the parent goes on writing.
     """
@@ -39,7 +39,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def make_private(folder: Path) -> None:
-    """Makes a folder and those above it that are missing, each for its owner alone.
+    """Make a folder and its missing parents, each for its owner alone.
 
     Raises:
         OSError: it can't be made.
@@ -51,10 +51,11 @@ def make_private(folder: Path) -> None:
 
 
 def create_locked(path: Path) -> sqlite3.Connection | None:
-    """Makes an empty file, readable by its owner alone, and opens it.
+    """Make an empty file, readable by its owner alone, and open it.
 
     Returns:
-        None: another process took it for a dead one's before it was locked, and removed it. Choose another name.
+        None: before the file was locked, another process took it for a dead process's, and removed it. Choose another
+        name.
 
     Raises:
         OSError, sqlite3.Error: it can't be made.
@@ -69,7 +70,7 @@ def create_locked(path: Path) -> sqlite3.Connection | None:
 
 
 def open_locked(path: Path) -> sqlite3.Connection | None:
-    """A connection that alone may use the file; None: another has it, or it is gone."""
+    """Open a file for exclusive use; None: another process has it, or it is gone."""
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=rw",
@@ -101,16 +102,16 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
 
 
 def remove_locked(path: Path, connection: sqlite3.Connection) -> None:
-    """Removes a file while it is still locked, so that a process which is just creating it notices."""
-    # SQLite leaves the log of a file that is gone. Without its log the file is whole, only older: the events that it
-    # would still show are delivered.
+    """Remove a file while it is still locked, so that a process which is just creating it notices."""
+    # SQLite leaves the log of a file that is gone. Without its log the file is intact, only older: the events that it
+    # would still have are delivered.
     path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
     path.unlink(missing_ok=True)
     connection.close()
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes the folder's entries durable: a file without a name is lost."""
+    """Sync the folder's entries to disk: a file without an entry is lost."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

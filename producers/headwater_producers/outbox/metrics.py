@@ -1,4 +1,4 @@
-"""Every metric of the outbox. All are there from the start, at 0; labels come from closed enums."""
+"""Metrics of the outbox. All exist from the start, at 0; labels come from closed enums."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histo
 
 
 class DropReason(StrEnum):
-    """Why an event was given up: `reason` of the dropped counter."""
+    """Reason for which an event was dropped: label `reason` of the dropped counter."""
 
     FULL = "full"
     TOO_LARGE = "too_large"
 
 
 class Holder(Protocol):
-    """What holds events."""
+    """Holder of events whose number and size are exported as gauges."""
 
     @property
     def events(self) -> int:
-        """How many."""
+        """Number of events held."""
 
     @property
     def bytes(self) -> int:
-        """Their size."""
+        """Size of the events held."""
 
 
 class OutboxMetrics:
-    """The outbox's metrics on one registry. Outboxes of one process share them.
+    """Metrics of the outbox on one registry. Outboxes of one process share them.
 
     Args:
         registry: each registry takes only one instance.
@@ -69,16 +69,16 @@ class OutboxMetrics:
         )
 
     def watch(self, holder: Holder) -> None:
-        """Counts what it holds among what is held, for as long as it lives."""
+        """Include a holder's events in the gauges, for as long as it lives."""
         self._holders.add(holder)
 
     def forget(self, holder: Holder) -> None:
-        """It holds nothing any more."""
+        """Exclude a holder that has become empty for good."""
         self._holders.discard(holder)
 
 
 @cache
 def shared_metrics() -> OutboxMetrics:
-    """The process's metrics, on prometheus_client's own registry."""
+    """Return the process's metrics, on prometheus_client's own registry."""
     # Made on first use, so that importing the package registers nothing.
     return OutboxMetrics()

@@ -1,4 +1,4 @@
-"""Outbox: wires backlog, writer and relay; and as a sink of events.
+"""Outbox: wiring of backlog, writer and relay, and the sink in front of them.
 
 put ─▶ memory ─ writer ─▶ file, synced ─ relay ─▶ publisher ─▶ Kafka, acknowledged ─▶ removed
 """
@@ -29,16 +29,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OutboxFigures:
-    """What an outbox has done so far.
+    """Snapshot of an outbox's state and counters.
 
     Attributes:
-        folder: where it is.
-        events: held, with those of dead outboxes that it took over.
-        bytes: their size.
-        unwritten: of the events, those that are in memory only.
-        relayed: acknowledged by Kafka, and removed.
-        dropped: refused or given up.
-        disk_problem: why the disk doesn't take what is unwritten.
+        folder: the outbox's folder.
+        events: events held, including those of dead outboxes that it took over.
+        bytes: size of these events.
+        unwritten: number of these events that are in memory only.
+        relayed: events acknowledged by Kafka, and removed.
+        dropped: events refused or given up.
+        disk_problem: reason for which unwritten events can't be written to disk; None while the disk takes them.
     """
 
     folder: str
@@ -51,14 +51,14 @@ class OutboxFigures:
 
 
 class Outbox:
-    """Events on disk until Kafka has them. Safe to use from many threads; not across a fork.
+    """Outbox of events on local disk until Kafka has them. Safe to use from many threads; not across a fork.
 
     Args:
         folder: made if it is missing, for its owner alone. Everything in it goes where this publisher sends it: one
             folder for each Kafka cluster and topic.
         publisher: the outbox's own, from here on; it is closed with it.
-        limits: how much it may hold.
-        metrics: by default the process's.
+        limits: bounds of the outbox.
+        metrics: default: the process's metrics.
 
     Raises:
         OutboxUnusableError: there can't be an outbox.
@@ -81,7 +81,7 @@ class Outbox:
         self._relay.start()
 
     def put(self, record: Record) -> None:
-        """Takes an event. Waits neither for the disk nor for Kafka.
+        """Take an event. Waits neither for the disk nor for Kafka.
 
         Raises:
             OutboxFullError: there is no room for it.
@@ -90,37 +90,40 @@ class Outbox:
         self._backlog.put(record)
 
     def await_durable(self, timeout_seconds: float) -> int:
-        """Waits until all that was taken so far would survive this process and the machine's power.
+        """Wait until all events so far would survive this process and a power failure.
 
         Returns:
-            How many events wouldn't: the disk hasn't taken them yet, and neither has Kafka. Dropped ones don't count.
+            Number of events that wouldn't survive: neither the disk nor Kafka has them yet. Dropped ones don't count.
         """
         return self._backlog.await_durable(timeout_seconds)
 
     def await_relayed(self, timeout_seconds: float) -> int:
-        """Waits until Kafka has acknowledged all that was taken so far, what dead outboxes left not included.
+        """Wait until Kafka has acknowledged all events so far, apart from those of dead outboxes.
 
         Returns:
-            How many events it hasn't: they stay, and are relayed on.
+            Number of unacknowledged events: they stay, and are still relayed.
         """
         return self._backlog.await_relayed(timeout_seconds)
 
     @property
     def problem(self) -> str | None:
-        """Why events don't reach Kafka, where that is known."""
+        """Reason for which events don't reach Kafka; None while no problem is known."""
         return self._publisher.problem
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """As `Publisher.max_event_bytes`."""
+        """Return the largest size of an event that Kafka takes; see `Publisher.max_event_bytes`."""
         return self._publisher.max_event_bytes(timeout_seconds)
 
     @property
     def lost(self) -> int:
-        """How many of its own events it took and gave up: too large for Kafka, or the oldest when it was full."""
+        """Number of its own events that were accepted and then dropped.
+
+        Dropped are events too large for Kafka, and the oldest events of a full outbox.
+        """
         return self._backlog.lost
 
     def figures(self) -> OutboxFigures:
-        """The counts so far."""
+        """Return a snapshot of the state and counters."""
         backlog = self._backlog
         return OutboxFigures(
             folder=str(self._folder),
@@ -133,7 +136,7 @@ class Outbox:
         )
 
     def close(self) -> None:
-        """Writes what is unwritten and closes the files. The next outbox sends what is left in them. Idempotent."""
+        """Write the unwritten events and close the files. The next outbox sends the events left in them. Idempotent."""
         with self._backlog.lock:
             if self._backlog.closed:
                 return
@@ -148,7 +151,7 @@ class Outbox:
             )
         self._publisher.close(timeout_seconds=0)
         self._backlog.close()
-        # Nothing is left behind where Kafka has all: not the folder either, if this was the last to use it.
+        # Where Kafka has all events, the files are removed, and the folder too, if this was its last user.
         with contextlib.suppress(OSError):
             self._folder.rmdir()
 
@@ -162,14 +165,14 @@ class Outbox:
 
 
 class OutboxSink:
-    """Puts events into an outbox, which relays them to Kafka: now, or at the next start."""
+    """Event sink backed by an outbox, which relays events to Kafka now or at the next start."""
 
     def __init__(self, outbox: Outbox, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._outbox = outbox
         self._clock = clock
 
     def publish(self, event: LineageEvent) -> None:
-        """Takes an event; waits neither for the disk nor for Kafka.
+        """Take an event; waits neither for the disk nor for Kafka.
 
         Raises:
             OutboxError, ContractError: it wasn't taken.
@@ -177,11 +180,11 @@ class OutboxSink:
         self._outbox.put(record_of(event))
 
     def flush(self, timeout_seconds: float) -> int:
-        """Waits for delivery. What isn't delivered stays in the outbox."""
+        """Wait for delivery. Undelivered events stay in the outbox."""
         return self._logged(self._outbox.await_relayed(timeout_seconds))
 
     def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
-        """The same, for as long as Kafka acknowledges something; see `KeepingSink`."""
+        """Wait like `flush`, for as long as Kafka goes on acknowledging events; see `KeepingSink`."""
         deadline = self._clock() + timeout_seconds
         acknowledged = -1
         while True:
@@ -214,23 +217,23 @@ class OutboxSink:
         return waiting
 
     def close(self) -> None:
-        """Leaves to the next start what isn't delivered."""
+        """Close the outbox; undelivered events are sent at the next start."""
         self._outbox.close()
 
     @property
     def lost(self) -> int:
-        """How many events were given up after they were taken."""
+        """Number of events that were accepted and then dropped."""
         return self._outbox.lost
 
     @property
     def outbox(self) -> OutboxFigures:
-        """What it holds, and has done."""
+        """Snapshot of the outbox's state and counters."""
         return self._outbox.figures()
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """What Kafka takes; see `SizedSink`."""
+        """Return the largest size of an event that Kafka takes; see `SizedSink`."""
         return self._outbox.max_event_bytes(timeout_seconds)
 
     def await_durable(self, timeout_seconds: float) -> int:
-        """Waits until all is on disk; see `DurableSink`."""
+        """Wait until all events are on disk; see `DurableSink`."""
         return self._outbox.await_durable(timeout_seconds)

@@ -37,11 +37,11 @@ _RETRY_SECONDS: Final = 30.0
 
 @dataclass(slots=True)
 class _Progress:
-    """How far a file has been relayed.
+    """Relay progress of one outbox file.
 
     Attributes:
-        after: all up to this number were given to the publisher.
-        again_at: when those that failed are tried again, by the monotonic clock; None: none has failed.
+        after: number of the last event that was given to the publisher.
+        again_at: time of the next retry of failed events, by the monotonic clock; None: none has failed.
     """
 
     after: int = 0
@@ -49,11 +49,11 @@ class _Progress:
 
 
 class Relay:
-    """Relays a backlog to Kafka until it is stopped.
+    """Relay of a backlog to Kafka, until it is stopped.
 
     Args:
-        backlog: what to relay.
-        publisher: its own; nothing else flushes it.
+        backlog: backlog to relay.
+        publisher: the relay's own publisher; nothing else flushes it.
         adoption: finds dead outboxes.
     """
 
@@ -67,11 +67,11 @@ class Relay:
         self._thread = threading.Thread(target=self._run, name="headwater-outbox-relay", daemon=True)
 
     def start(self) -> None:
-        """Begins."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the thread; what isn't acknowledged by now stays in the outbox."""
+        """End the thread; events not acknowledged by now stay in the outbox."""
         self._stopping.set()
         with self._backlog.to_relay:
             self._backlog.to_relay.notify_all()
@@ -89,7 +89,7 @@ class Relay:
                 self._await_change()
 
     def _run_once(self) -> bool:
-        """One batch of each file; whether there was any."""
+        """Relay one batch of each file; return True if there was any."""
         self._adoption.look()
         moved = False
         for store in [*self._backlog.adopted, self._backlog.store]:
@@ -131,14 +131,14 @@ class Relay:
         batch = self._next(store, progress)
         if not batch:
             return False
-        # 2.
+        # Step 2.
         for _, record in batch:
             self._publisher.publish_record(record)
-        # 3.
+        # Step 3.
         failed = self._await_outcome()
         if failed is None:
             return False
-        # 4.
+        # Step 4.
         progress.after = batch[-1][0]
         reasons = {failure.event_id: failure for failure in failed}
         too_large = {failure.event_id for failure in failed if failure.kind is FailureKind.TOO_LARGE}
@@ -166,12 +166,12 @@ class Relay:
     def _read(self, store: Store, after: int) -> list[Numbered]:
         batch = store.read(after, max_events=_BATCH_EVENTS, max_bytes=_BATCH_BYTES)
         if not batch and store is self._backlog.store and self._backlog.disk_problem is not None:
-            # The disk doesn't take them; Kafka may.
+            # The disk refuses them; Kafka may take them.
             return self._backlog.unwritten(after, max_events=_BATCH_EVENTS)
         return batch
 
     def _await_outcome(self) -> list[FailedEvent] | None:
-        """What failed of what the publisher has; None: the relay is being stopped, so what became of it isn't known."""
+        """Wait for the publisher and return the failed events; None if the relay stops first."""
         failed: list[FailedEvent] = []
         while not self._stopping.is_set():
             try:

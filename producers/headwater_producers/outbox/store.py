@@ -18,7 +18,7 @@ from headwater_schemas.record import Record
 
 SUFFIX: Final = ".outbox"
 _FORMAT: Final = 1  # PRAGMA user_version
-# What a row costs beside its key and value: id, kind, numbers, its share of the pages.
+# Overhead of a row beside key and value: id, kind, numbers, its share of the pages.
 _ROW_BYTES: Final = 128
 _SCHEMA: Final = (
     "CREATE TABLE event (number INTEGER PRIMARY KEY, event_id TEXT NOT NULL, kind TEXT NOT NULL, "
@@ -29,12 +29,12 @@ Numbered = tuple[int, Record]
 
 
 def size_of(record: Record) -> int:
-    """Bytes that an event takes in an outbox, about."""
+    """Return the approximate number of bytes of an event in an outbox."""
     return len(record.key) + len(record.value) + _ROW_BYTES
 
 
 class Store:
-    """An open outbox file. Thread-safe: one thread may write while another reads and removes.
+    """Open outbox file. Thread-safe: one thread may write while another reads and removes.
 
     Build one with `create` or `adopt`.
     """
@@ -42,11 +42,11 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection = connection
-        self._lock = threading.Lock()  # of the connection: held while the disk is waited for
-        self._counting = threading.Lock()  # of sizes and bytes: taken inside the other, held for no time
+        self._lock = threading.Lock()  # guards the connection: held while the disk is waited for
+        self._counting = threading.Lock()  # guards sizes and bytes: taken inside the other, and held briefly
         # Forgotten, but not deleted yet.
         self._owed: set[int] = set()
-        # Why not all of it can be read.
+        # Reason why a part of it can't be read.
         self.damage: str | None = None
         # In the order of writing.
         self._sizes: dict[int, int] = {}
@@ -61,7 +61,7 @@ class Store:
 
     @classmethod
     def create(cls, folder: Path) -> Self:
-        """A new, empty file, readable by its owner alone.
+        """Create an empty file, readable by its owner alone.
 
         Raises:
             OutboxUnusableError: there can't be one.
@@ -80,17 +80,17 @@ class Store:
 
     @classmethod
     def create_below(cls, folder: Path) -> Self:
-        """The same in a folder that is made if it is missing, for its owner alone.
+        """Create a store in a folder, which is made if it is missing, readable by its owner alone.
 
         Raises:
-            OutboxUnusableError: there can't be one.
+            OutboxUnusableError: the folder or the file can't be made.
         """
         while True:
             try:
                 make_private(folder)
             except OSError as error:
                 if isinstance(error, FileExistsError) and not os.path.lexists(folder):
-                    continue  # it was there, and an outbox that ended has removed it before it was looked at
+                    continue  # the folder existed, and an outbox that ended removed it in between
                 raise OutboxUnusableError(f"no outbox can be made in {folder}: {error}") from error
             try:
                 return cls.create(folder)
@@ -101,7 +101,7 @@ class Store:
 
     @classmethod
     def adopt(cls, path: Path) -> Self | None:
-        """The file of a process that is dead; None: it lives, or the file is gone or empty (then it is removed).
+        """Open the file of a dead process; None: the process lives, or the file is gone or was empty and is removed.
 
         Raises:
             OutboxUnusableError: it is damaged, or of a later version.
@@ -117,7 +117,7 @@ class Store:
                     f"{path} was written by a later version (format {version}); its events are sent after an upgrade"
                 )
             if version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                # Killed before its first commit.
+                # The process was killed before its first commit.
                 remove_locked(path, connection)
                 return None
             store = cls(path, connection)
@@ -133,39 +133,39 @@ class Store:
 
     @property
     def count(self) -> int:
-        """Events in it."""
+        """Number of stored events."""
         return len(self._sizes)
 
     @property
     def bytes(self) -> int:
-        """Their size."""
+        """Size of the stored events."""
         return self._bytes
 
     @property
     def owed(self) -> int:
-        """Events that were forgotten and not deleted yet: after a crash they would be relayed once more."""
+        """Number of events forgotten but not deleted yet: after a crash they would be relayed once more."""
         return len(self._owed)
 
     @property
     def is_there(self) -> bool:
-        """Whether the file can still be found: what is written to a removed file is lost with the process."""
+        """True while the file still exists: writes to a removed file are lost with the process."""
         return self.path.exists()
 
     def numbers(self) -> list[int]:
-        """Of all events in it, in order."""
+        """List the numbers of all stored events, in order."""
         with self._counting:
             return list(self._sizes)
 
     def oldest(self) -> int | None:
-        """The number of the first event."""
+        """Number (key) of the first event."""
         with self._counting:
             return next(iter(self._sizes), None)
 
     def append(self, records: Sequence[Numbered]) -> None:
-        """Writes events with their numbers, which must be greater than all before. Durable when it returns.
+        """Write events with ascending numbers, above all earlier ones. They are durable on return.
 
-        They don't count until `admit` is called: so the backlog can drop them from memory at the same moment, and
-        nothing is counted twice.
+        They don't count until `admit` is called. The backlog drops them from memory at that moment, so that nothing is
+        counted twice.
 
         Raises:
             OutboxUnusableError: none was written.
@@ -174,14 +174,14 @@ class Store:
             self._write(records)
 
     def admit(self, records: Iterable[Numbered]) -> None:
-        """Counts events in that were appended. Doesn't touch the disk."""
+        """Count appended events as stored. Doesn't touch the disk."""
         with self._counting:
             for number, record in records:
                 self._sizes[number] = size_of(record)
                 self._bytes += size_of(record)
 
     def read(self, after: int, *, max_events: int, max_bytes: int) -> list[Numbered]:
-        """The next events with a number greater than `after`: at least one, if there is one.
+        """Read the next events with a number greater than `after`: at least one, if there is one.
 
         Raises:
             OutboxUnusableError: not one can be read; `damage` has the reason.
@@ -208,12 +208,12 @@ class Store:
         return read
 
     def forget(self, numbers: Iterable[int]) -> int:
-        """Drops events from what is counted and read. Doesn't touch the disk.
+        """Exclude events from counting and reading. Doesn't touch the disk.
 
         The next `append` deletes them, or `purge`, or `close`.
 
         Returns:
-            How many there were.
+            Number of these events.
         """
         with self._counting:
             found = [number for number in dict.fromkeys(numbers) if number in self._sizes]
@@ -223,7 +223,7 @@ class Store:
         return len(found)
 
     def forget_oldest(self, at_least_bytes: int) -> int:
-        """Forgets the oldest events until so much has become free; returns how many."""
+        """Forget the oldest events until enough bytes are free; return their number."""
         numbers: list[int] = []
         freed = 0
         with self._counting:
@@ -235,12 +235,12 @@ class Store:
         return self.forget(numbers)
 
     def purge(self) -> None:
-        """Deletes what was forgotten. What the disk refuses to delete is deleted with the next write."""
+        """Delete the forgotten events. Those that can't be deleted now are deleted with the next write."""
         with self._lock:
             self._delete_owed()
 
     def close(self) -> None:
-        """Closes the file, and removes it if it holds nothing and all of it could be read."""
+        """Close the file, and remove it if it is empty and was read completely."""
         with self._lock:
             if self._sizes or self.damage is not None:
                 self._delete_owed()
@@ -254,7 +254,7 @@ class Store:
                 self._write([])
 
     def _write(self, records: Sequence[Numbered]) -> None:
-        """One transaction: what was forgotten goes, `records` come. The lock is held."""
+        """Delete forgotten events and insert `records` in one transaction. Requires the lock."""
         with self._counting:
             owed = list(self._owed)
         try:
@@ -274,5 +274,5 @@ class Store:
 
 
 def _new_name() -> str:
-    """Sorted by names, files are in the order in which they were made."""
+    """Return a file name that sorts by time of creation."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"

@@ -1,4 +1,4 @@
-"""Writer: the thread that makes events durable, in groups: all that came while the disk wrote the group before."""
+"""Writer: the thread that makes events durable, in groups: those that came while the disk wrote the group before."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _RETRY_SECONDS: Final = 1.0
 
 
 class Writer:
-    """Writes a backlog's events to its file, a new one where it was removed from outside.
+    """Writer of a backlog's events to its file, or to a new one where the file was removed from outside.
 
-    While the disk refuses, they stay in memory and are tried again.
+    Events that the disk refuses stay in memory and are tried again.
     """
 
     def __init__(self, backlog: Backlog) -> None:
@@ -30,11 +30,11 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="headwater-outbox-writer", daemon=True)
 
     def start(self) -> None:
-        """Begins."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the thread, after one last attempt at what isn't written. The backlog must be closed already."""
+        """End the thread, after one last attempt at the unwritten events. Requires a closed backlog."""
         self._stopping.set()
         with self._backlog.to_write:
             self._backlog.to_write.notify_all()

@@ -1,4 +1,4 @@
-"""The publisher: events to Kafka, each one's delivery confirmed or its failure reported.
+"""Publisher: events to Kafka, each one's delivery confirmed or its failure reported.
 
     with Publisher(PublisherSettings(bootstrap_servers="broker:9092")) as publisher:
         publisher.publish(event)

@@ -1,4 +1,4 @@
-"""What `publish` can raise besides the errors of the contract and of Kafka in `headwater_schemas.errors`.
+"""Errors that `publish` can raise, besides those of the contract and of Kafka in `headwater_schemas.errors`.
 
     LineageError
     └── PublisherError
@@ -7,8 +7,7 @@
         └── DeliveryError            raised by `FlushReport.require_delivered` alone
 
 An event that breaks the contract is refused with `EncodeError`, settings that make no producer with
-`SettingsRefusedError`. What happens to an event after it was taken is never raised by `publish`: it is in the report of
-`flush`.
+`SettingsRefusedError`. `publish` never raises a failure of an event that it has taken: the report of `flush` has it.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from headwater_schemas.errors import LineageError
 
 
 class PublisherError(LineageError):
-    """Any error of the publisher."""
+    """Base of the publisher's errors."""
 
 
 class BufferFullError(PublisherError):
-    """The local buffer is full; the event was not taken."""
+    """Full local buffer; the event was not taken."""
 
     retryable = True
 
 
 class PublisherClosedError(PublisherError):
-    """The publisher is closed; the event was not taken."""
+    """Closed publisher; the event was not taken."""
 
 
 class DeliveryError(PublisherError):
-    """Not every event was delivered."""
+    """Incomplete delivery of events."""

@@ -1,4 +1,4 @@
-"""Ledger: what was taken, what is on its way, what became of it. The one place where events are counted."""
+"""Ledger: counts of events accepted, in flight, acknowledged and failed. The one place where events are counted."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ MAX_LISTED_FAILURES = 10_000
 
 
 Settled = Callable[[FailedEvent | None], None]
-"""What an event's publisher is called back with: None once it is acknowledged, or why it never will be. Of events that
-were taken together it is called for each."""
+"""Callback of an event's publisher: with None once the event is acknowledged, or with its failure. It is called for
+each event of a group."""
 
 
 class Outgoing(msgspec.Struct, frozen=True):
-    """An event on its way.
+    """Event in flight.
 
     Attributes:
-        sequence: its place among the events taken, from 1.
-        record: it as a record.
-        taken_at: by the monotonic clock, in seconds.
+        sequence: number among the accepted events, from 1.
+        record: the encoded event.
+        taken_at: time of acceptance, by the monotonic clock, in seconds.
         settled: called once, with why it won't be delivered, or with None once all in-sync replicas have it.
     """
 
@@ -40,12 +40,12 @@ class Outgoing(msgspec.Struct, frozen=True):
 
 
 class Ledger:
-    """Thread-safe accounts. At any time, taken = acknowledged + failed + outstanding.
+    """Thread-safe delivery accounts. At any time, taken = acknowledged + failed + outstanding.
 
     Args:
-        max_events: how many may be outstanding.
-        max_bytes: how large their values may be together.
-        metrics: what it counts on.
+        max_events: bound of the outstanding events.
+        max_bytes: bound of their values' total size.
+        metrics: metrics of the publisher.
         clock: monotonic seconds.
     """
 
@@ -76,7 +76,7 @@ class Ledger:
         added = sum(len(record.value) for record in records)
         with self._changed:
             count, size = len(self._outstanding), self._bytes
-            # What is larger than the whole buffer still gets its chance, alone.
+            # An event larger than the whole buffer still gets its chance, alone.
             if count and (count + len(records) > self._max_events or size + added > self._max_bytes):
                 self._metrics.refused.inc(len(records))
                 raise BufferFullError(
@@ -97,7 +97,7 @@ class Ledger:
         return taken
 
     def acknowledge(self, acknowledged: Sequence[Outgoing]) -> None:
-        """The broker has these. That the broker answers clears any problem."""
+        """Record that the broker has these events. The answer clears any problem."""
         with self._changed:
             new = [outgoing for outgoing in acknowledged if self._settle(outgoing)]
             if not new:
@@ -114,7 +114,7 @@ class Ledger:
                 outgoing.settled(None)
 
     def fail(self, outgoing: Outgoing, reason: str, kind: FailureKind) -> None:
-        """It won't be delivered."""
+        """Record that an event won't be delivered."""
         failure = FailedEvent(outgoing.record.event_id, reason, kind)
         with self._changed:
             if not self._settle(outgoing):
@@ -137,38 +137,41 @@ class Ledger:
         return True
 
     def note(self, problem: str, *, refusal: CredentialsRefusedError | None = None) -> None:
-        """Why nothing arrives, until something does. A refusal ends waiting; delivery goes on being tried."""
+        """Record the reason why nothing is delivered, until something is.
+
+        A refusal ends waiting; delivery is still retried.
+        """
         with self._changed:
             if self._refusal is not None and refusal is None:
-                return  # a broker that hangs up after refusing adds nothing
+                return  # a broker that closes the connection after a refusal adds nothing
             self._problem, self._refusal = problem, refusal
             if refusal is not None:
                 self._changed.notify_all()
 
     @property
     def problem(self) -> str | None:
-        """Why nothing arrives; None where nothing is known to be wrong."""
+        """Reason why nothing is delivered; None while no problem is known."""
         with self._changed:
             return self._problem
 
     @property
     def refusal(self) -> CredentialsRefusedError | None:
-        """The brokers' refusal of the credentials, while nothing has arrived since."""
+        """Refusal of the credentials by the brokers, while nothing has arrived since."""
         with self._changed:
             return self._refusal
 
     @property
     def failed(self) -> int:
-        """How many events have failed so far."""
+        """Number of events that have failed so far."""
         return self._failed
 
     def waiting_since(self) -> float | None:
-        """When the oldest outstanding event was taken, by the clock; None where none is."""
+        """Return the time at which the oldest outstanding event was accepted, by the clock; None without any."""
         with self._changed:
             return next(iter(self._outstanding.values())).taken_at if self._outstanding else None
 
     def outstanding(self) -> int:
-        """How many events are on their way."""
+        """Return the number of events that are still being delivered."""
         with self._changed:
             return len(self._outstanding)
 
@@ -176,7 +179,7 @@ class Ledger:
         """Wait until every event taken so far is settled, the time is over, or the credentials are refused.
 
         Returns:
-            How many of them aren't settled.
+            Number of unsettled events.
         """
         with self._changed:
             last = self._taken
@@ -187,7 +190,7 @@ class Ledger:
             return sum(sequence <= last for sequence in self._outstanding)
 
     def report(self) -> FlushReport:
-        """The outcomes since the last report."""
+        """Return the outcomes since the last report."""
         with self._changed:
             report = FlushReport(
                 acknowledged=self._acknowledged,

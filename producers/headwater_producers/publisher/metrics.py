@@ -1,4 +1,4 @@
-"""Every metric of the publisher. All are there from the start, at 0; labels come from closed enums."""
+"""Metrics of the publisher. All exist from the start, at 0; labels come from closed enums."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histo
 
 
 class FailureKind(StrEnum):
-    """Why an event failed, coarsely: `reason` of the failed counter."""
+    """Coarse class of a delivery failure: label `reason` of the failed counter."""
 
     TOO_LARGE = "too_large"
     NOT_AUTHORIZED = "not_authorized"
@@ -18,7 +18,7 @@ class FailureKind(StrEnum):
 
 
 class PublisherMetrics:
-    """The publisher's metrics on one registry. Publishers of one process share them.
+    """Metrics of the publisher on one registry. Publishers of one process share them.
 
     Args:
         registry: each registry takes only one instance.
@@ -57,6 +57,6 @@ class PublisherMetrics:
 
 @cache
 def shared_metrics() -> PublisherMetrics:
-    """The process's metrics, on prometheus_client's own registry."""
+    """Return the process's metrics, on prometheus_client's own registry."""
     # Made on first use, so that importing the package registers nothing.
     return PublisherMetrics()

@@ -1,4 +1,4 @@
-"""Preparation: what has to be so before a producer's first event goes out.
+"""Preparation: steps before a producer's first event.
 
 1. The topics are there.
 2. The schema that the events are written in is on the schemas topic, acknowledged, so that a reader who meets its
@@ -37,20 +37,20 @@ _ADMIN_TIMEOUT_SECONDS = 10.0
 
 
 class Note(Protocol):
-    """Where a problem is noted (`Ledger.note`)."""
+    """Callback that records a delivery problem (`Ledger.note`)."""
 
     def __call__(self, problem: str, *, refusal: CredentialsRefusedError | None = None) -> None:
-        """Why nothing arrives."""
+        """Record the reason why nothing is delivered."""
 
 
 class Preparation:
-    """Steps 1 to 3, each of them safe to repeat.
+    """Steps 1 to 3 before the first event, each safe to repeat.
 
     Args:
-        settings: of the publisher.
+        settings: settings of the publisher.
         topics: the topics' names.
-        note: where problems go.
-        on_error: where the producer's errors go.
+        note: callback for problems.
+        on_error: callback for the producer's errors.
         poll: serves the producer's callbacks for a moment.
         stopping: set when waiting must end.
     """
@@ -75,12 +75,12 @@ class Preparation:
         self._registry_id: int | None = None
         self._logged_error: str | None = None
         self.topic_bytes: int | None = None
-        """What the events topic takes at most, where that is less than the settings have."""
+        """Largest event of the events topic, where that is less than the settings have."""
         self.has_asked = threading.Event()
-        """Set once the brokers have answered, or don't show, what the topic takes."""
+        """Set once the brokers have reported the topic's limit, or can't."""
 
     def done(self, producer: AcknowledgedProducer) -> bool:
-        """Do what is missing. False: it didn't succeed this time, and the problem is noted."""
+        """Take the missing steps. False: one failed this time, and its problem is noted."""
         try:
             if not self._topics_exist(producer):
                 return False
@@ -91,13 +91,13 @@ class Preparation:
         except LineageError as error:
             self._note(str(error))
         except KafkaException as failure:
-            # A topic that this producer may not write to, or that can't have the name it has.
+            # This producer may not write to the topic, or the topic's name is invalid.
             self._on_error(failure.args[0])
         self._poll()
         return False
 
     def framed(self, value: bytes) -> bytes:
-        """An encoded event as it goes on the topic."""
+        """Frame an encoded event as it goes on the topic."""
         return value if self._registry_id is None else with_registry_id(value, self._registry_id)
 
     def _topics_exist(self, producer: AcknowledgedProducer) -> bool:
@@ -155,6 +155,6 @@ class Preparation:
 
     def _registered(self) -> bool:
         if self._registry is not None:
-            # The subject's name is what other clients of the registry call the topic's values by default.
+            # The subject's name is the one that other clients of the registry use by default for the topic's values.
             self._registry_id = self._registry.register(f"{self._topics.events}-value", current_schema())
         return True

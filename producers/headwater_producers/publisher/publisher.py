@@ -21,7 +21,7 @@ from headwater_schemas.topics import TopicNames
 
 
 class Publisher:
-    """Publishes events to the topic. Safe to use from many threads.
+    """Publisher of events to the topic. Safe to use from many threads.
 
     The record: key `identity.record_key(event)`; value `codec.encode(event)`; headers `headwater.event.id`,
     `headwater.kind` and `content-type`; timestamp the moment of publishing, not the event's time (which is in the
@@ -29,9 +29,9 @@ class Publisher:
     delete late facts.
 
     Args:
-        settings: where to and how.
+        settings: destination and delivery.
         topics: the topics' names.
-        metrics: by default the process's.
+        metrics: default: the process's metrics.
         make_producer: `confluent_kafka.Producer`, or a stand-in.
         clock: monotonic seconds.
 
@@ -65,10 +65,10 @@ class Publisher:
         """Take an event for delivery. Never waits for Kafka; costs the caller an encoding (0.1 ms for an interval).
 
         Args:
-            event: what to publish.
-            settled: called once for this event: with None when all in-sync replicas have it, or with why it won't be
-                delivered. It is called on the publisher's thread, or within this call; it must not wait and must not
-                publish. Of an event that is outstanding at `close` it is never called.
+            event: event to publish.
+            settled: called once for this event: with None when all in-sync replicas have it, or with the reason of its
+                failure. It is called on the publisher's thread, or within this call; it must not wait and must not
+                publish. It is never called for an event that is outstanding at `close`.
 
         Raises:
             EncodeError: the event breaks the contract.
@@ -90,7 +90,7 @@ class Publisher:
         """Take encoded events that belong together: all of them, or none.
 
         Args:
-            records: of the events.
+            records: the encoded events.
             settled: as in `publish`, called for each of them.
 
         Raises:
@@ -105,34 +105,34 @@ class Publisher:
         """Wait as `flush` does, but take no report and raise nothing.
 
         Returns:
-            How many of the events taken so far are neither acknowledged nor failed.
+            Number of events so far that are neither acknowledged nor failed.
         """
         return self._ledger.wait(timeout_seconds)
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """The largest event, uncompressed, that the settings and the topic take.
+        """Return the largest event, uncompressed, that the settings and the topic take.
 
         Args:
-            timeout_seconds: how long to wait until the brokers have said what the topic takes. Afterwards it is the
-                settings' alone.
+            timeout_seconds: longest time to wait for the brokers' limit of the topic. Afterwards only the settings'
+                limit counts.
         """
         return self._sender.max_event_bytes(timeout_seconds)
 
     @property
     def failed(self) -> int:
-        """How many events have failed so far."""
+        """Number of events that have failed so far."""
         return self._ledger.failed
 
     @property
     def problem(self) -> str | None:
-        """Why nothing arrives; None where nothing is known to be wrong."""
+        """Reason why nothing is delivered; None while no problem is known."""
         return self._ledger.problem
 
     def flush(self, timeout_seconds: float) -> FlushReport:
         """Wait until all events taken so far are acknowledged or have failed, or until the time is over.
 
         Returns:
-            What happened since the last report. Events still on their way stay so, and are in a later report.
+            Outcomes since the last report. Outstanding events are in a later report.
 
         Raises:
             CredentialsRefusedError: the brokers refuse the credentials, so nothing arrives. Outcomes so far are kept

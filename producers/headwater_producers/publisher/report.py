@@ -1,4 +1,4 @@
-"""What became of published events."""
+"""Delivery reports of published events."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from headwater_producers.publisher.metrics import FailureKind
 
 @dataclass(frozen=True, slots=True)
 class FailedEvent:
-    """An event that will not be delivered.
+    """Event that will not be delivered.
 
     Attributes:
-        event_id: its id.
-        reason: for people, with librdkafka's name of the error, and nothing of the event's content.
+        event_id: id of the event.
+        reason: for people: librdkafka's name of the error, and nothing of the event's content.
         kind: coarsely.
     """
 
@@ -25,14 +25,14 @@ class FailedEvent:
 
 @dataclass(frozen=True, slots=True)
 class FlushReport:
-    """What happened since the report before this one; each outcome is in exactly one report.
+    """Delivery outcomes since the report before this one; each outcome is in exactly one report.
 
     Attributes:
-        acknowledged: how many events all in-sync replicas have.
-        failed: those that won't be delivered.
-        outstanding: how many are still on their way. They go on being delivered after the report.
-        problem: why they haven't arrived, where the publisher knows: an unreachable broker, refused credentials.
-        failures_not_listed: how many more failed than `failed` lists, where no report was taken for very long.
+        acknowledged: number of events that all in-sync replicas have.
+        failed: events that won't be delivered.
+        outstanding: number of events still being delivered. Their delivery goes on after the report.
+        problem: reason for the delay, where the publisher knows it: an unreachable broker, refused credentials.
+        failures_not_listed: number of failures beyond those in `failed`, where no report was taken for very long.
     """
 
     acknowledged: int
@@ -43,14 +43,14 @@ class FlushReport:
 
     @property
     def delivered(self) -> bool:
-        """Whether nothing failed and nothing is still on its way."""
+        """True if nothing failed and nothing is still being delivered."""
         return not self.failed and not self.outstanding and not self.failures_not_listed
 
     def require_delivered(self) -> None:
         """Turn anything but complete delivery into an exception.
 
         Raises:
-            DeliveryError: some events failed or are still on their way; with how many, and the first reason.
+            DeliveryError: some events failed or are still outstanding; with their number, and the first reason.
         """
         if self.delivered:
             return

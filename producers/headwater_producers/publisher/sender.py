@@ -41,13 +41,13 @@ _KINDS = {
 
 
 class Sender:
-    """Sends events until each is acknowledged or has failed, and reports that to the ledger.
+    """Sender of events until each is acknowledged or has failed, which it reports to the ledger.
 
     Args:
-        settings: of the producer.
-        topics: where to.
+        settings: settings of the producer.
+        topics: destination topics.
         ledger: counts outcomes.
-        metrics: what it counts on.
+        metrics: metrics of the publisher.
         make_producer: `confluent_kafka.Producer`, or a stand-in.
         clock: monotonic seconds.
 
@@ -77,7 +77,8 @@ class Sender:
         self._backlog: deque[Outgoing] = deque()
         self._too_large: deque[Outgoing] = deque()
         self._sent_alone: set[int] = set()
-        self._acknowledged: list[Outgoing] = []  # of one call of librdkafka; only the thread's, and `stop`'s after it
+        # Filled in one call of librdkafka, by the thread alone, and by `stop` after it.
+        self._acknowledged: list[Outgoing] = []
         self._prepared = False
         self._last_complaint = -COMPLAINT_EVERY_SECONDS
         self._last_unexpected: str | None = None
@@ -102,7 +103,7 @@ class Sender:
                     self._backlog.append(outgoing)
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """The largest event that the topic takes, as far as that is known by then."""
+        """Return the largest event that the topic takes, as far as that is known by then."""
         self._preparation.has_asked.wait(timeout_seconds)
         return min(self._settings.max_message_bytes, self._preparation.topic_bytes or self._settings.max_message_bytes)
 
@@ -168,7 +169,7 @@ class Sender:
                 self._produce(self._backlog.popleft())
 
     def _produce(self, outgoing: Outgoing) -> None:
-        """Give an event to librdkafka. The lock is held."""
+        """Give an event to librdkafka. Requires the lock."""
         try:
             self._producer.send(
                 ProducerRecord(
@@ -187,7 +188,7 @@ class Sender:
             self._not_delivered(outgoing, Undelivered(kafka_error(failure)), refused_alone=True)
 
     def _settled(self, outgoing: Outgoing, failure: Undelivered | None) -> None:
-        """The event's delivery report, called from `poll`, `flush` and `discard`."""
+        """Handle an event's delivery report, called from `poll`, `flush` and `discard`."""
         if failure is None:
             self._acknowledged.append(outgoing)
             return
@@ -195,13 +196,13 @@ class Sender:
             self._not_delivered(outgoing, failure, refused_alone=outgoing.sequence in self._sent_alone)
 
     def _report_acknowledged(self) -> None:
-        """Report what was acknowledged in one call of librdkafka: one by one it costs the ledger more."""
+        """Report the events acknowledged in one call of librdkafka: one by one it costs the ledger more."""
         if self._acknowledged:
             acknowledged, self._acknowledged = self._acknowledged, []
             self._ledger.acknowledge(acknowledged)
 
     def _not_delivered(self, outgoing: Outgoing, failure: Undelivered, *, refused_alone: bool) -> None:
-        """Decide over an event that wasn't delivered: again, again but alone, or never. The lock is held."""
+        """Decide on an undelivered event: retry, retry alone, or fail. Requires the lock."""
         if failure.producer_lost:
             self._backlog.append(outgoing)
             self._gate_open, self._broken = False, True
@@ -217,7 +218,7 @@ class Sender:
         self._ledger.fail(outgoing, reason, _KINDS.get(error.code(), FailureKind.OTHER))
 
     def _send_alone(self) -> None:
-        """Send the events of batches that were too large one by one, so that only those at fault fail."""
+        """Send the events of too large batches one by one, so that only the large ones fail."""
         self._drain()
         while self._too_large and not self._broken and not self._stopping.is_set():
             with self._lock:
@@ -242,7 +243,7 @@ class Sender:
         )
 
     def _on_error(self, error: KafkaError) -> None:
-        """Librdkafka's errors of the connection as a whole, called from `poll`."""
+        """Handle librdkafka's errors of the connection as a whole, called from `poll`."""
         servers = self._settings.require_servers()
         if error.fatal():
             logger.warning("Kafka producer failed: %s. A new one sends what was not acknowledged again", error.str())
@@ -255,7 +256,7 @@ class Sender:
             self._ledger.note(f"Kafka at {servers}: {error.str()}")
 
     def _rebuild(self) -> None:
-        """Replace a producer after a fatal error; what it hadn't delivered is in the backlog afterwards."""
+        """Replace a producer after a fatal error; its undelivered events are in the backlog afterwards."""
         self._producer.discard(_RETRY_SECONDS)
         self._report_acknowledged()
         self._producer = self._new_producer()
@@ -269,7 +270,7 @@ class Sender:
 
 
 def _too_large(outgoing: Outgoing) -> str:
-    """The event that Kafka refuses for its size, by its record, and the settings that would let it through."""
+    """Describe the event that Kafka refuses for its size, and the settings that would let it through."""
     record = outgoing.record
     subject = "dataset" if record.kind == "DATASET" else "job"
     return (
@@ -279,7 +280,7 @@ def _too_large(outgoing: Outgoing) -> str:
 
 
 def _name(key: bytes) -> str:
-    """The last part of a record's key: tenant, namespace, name."""
+    """Return the last part of a record's key: tenant, namespace, name."""
     try:
         return str(json.loads(key)[-1])
     except (ValueError, LookupError, TypeError):

@@ -1,4 +1,4 @@
-"""PublisherSettings: where events go and how."""
+"""PublisherSettings: destination and delivery of events."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from headwater_schemas.topics import (
     topic_specs,
 )
 
-# librdkafka counts the schema announcement too; the publisher's own limit must be the one that is met first.
+# librdkafka counts the schema announcement too; the publisher's own limit must be reached first.
 _HEADROOM_MESSAGES = 1_000
 
 
 class PublisherSettings(KafkaSettings):
-    """Everything about publishing, the connection included.
+    """Settings of publishing, the connection included.
 
     Attributes:
-        client_id: how the broker's logs and metrics call this client.
+        client_id: name of this client in the broker's logs and metrics.
         compression: zstd makes a full batch of events 28 % smaller than lz4 does, for 0.1 µs more an event.
-        linger_milliseconds: how long a batch waits for more events.
+        linger_milliseconds: time that a batch waits for more events.
         max_message_bytes: the largest event, uncompressed, and the largest batch. At most the topic's
             `max.message.bytes`.
-        max_buffered_events: how many events may be on their way before `publish` refuses more.
-        max_buffered_bytes: how many bytes of them.
-        delivery_timeout_seconds: when an event is given up as failed; None: never.
+        max_buffered_events: number of events in flight at which `publish` refuses more.
+        max_buffered_bytes: size of the events in flight at which `publish` refuses more.
+        delivery_timeout_seconds: time after which an event is given up as failed; None: never.
         registry: a schema registry to register the schema with; events are then written in Confluent's format.
         create_topics: create the topics that are missing, with the configuration that `headwater_schemas.topics` has.
-        topic_partitions: of the events topic, if it has to be created.
-        topic_replication_factor: of all of them, likewise; -1 leaves it to the broker.
+        topic_partitions: partitions of the events topic, if it has to be created.
+        topic_replication_factor: replication factor of all topics, likewise; -1 leaves it to the broker.
     """
 
     client_id: str = "headwater-publisher"
@@ -53,7 +53,7 @@ class PublisherSettings(KafkaSettings):
     topic_replication_factor: int = Field(default=BROKER_DEFAULT, ge=BROKER_DEFAULT)
 
     def specs(self, topics: TopicNames) -> tuple[TopicSpec, ...]:
-        """The topics as they should be."""
+        """Return the specifications of the topics."""
         return topic_specs(
             topics,
             partitions=self.topic_partitions,
@@ -62,7 +62,7 @@ class PublisherSettings(KafkaSettings):
         )
 
     def producer_config(self) -> dict[str, str | int | float | bool]:
-        """These settings as librdkafka spells them, secrets in clear: for a producer, never for a log."""
+        """Return these settings in librdkafka's spelling, secrets in clear: for a producer, never for a log."""
         timeout = self.delivery_timeout_seconds
         return {
             **ACKNOWLEDGED,
@@ -70,7 +70,7 @@ class PublisherSettings(KafkaSettings):
             "compression.type": self.compression,
             "linger.ms": self.linger_milliseconds,
             "message.max.bytes": self.max_message_bytes,
-            "message.timeout.ms": 0 if timeout is None else max(1, round(timeout * 1000)),  # 0: for ever
+            "message.timeout.ms": 0 if timeout is None else max(1, round(timeout * 1000)),  # 0: without limit
             "queue.buffering.max.messages": self.max_buffered_events + _HEADROOM_MESSAGES,
             "queue.buffering.max.kbytes": self.max_buffered_bytes // 1024 * 2 + 1024,
             # librdkafka writes to stderr by itself; its errors arrive by callback.

@@ -36,17 +36,17 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageSource:
-    """An input field that an output comes from or is influenced by.
+    """Input field that an output comes from or is influenced by.
 
     Attributes:
-        namespace, name: of the dataset; None where there is none (a constant) or it isn't known.
-        path: of the field, `legs.[].origin`; None: the dataset as a whole (`count(*)`).
+        namespace, name: dataset of the field; None where there is none (a constant) or it isn't known.
+        path: path of the field, `legs.[].origin`; None: the dataset as a whole (`count(*)`).
         type: DIRECT or INDIRECT.
         subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION, JOIN, GROUP_BY, FILTER, SORT, WINDOW,
             CONDITIONAL; None where it has no word.
         kind: finer: COPY, RENAME, CAST, …
         masking: the field's value can't be read back.
-        expression: what was computed, or the condition; None for a plain copy.
+        expression: computation or condition; None for a plain copy.
     """
 
     namespace: str | None
@@ -59,7 +59,7 @@ class LineageSource:
     expression: str | None = None
 
     def __str__(self) -> str:
-        """E.g. `flights.departed value.dep_delay (AGGREGATE)`."""
+        """Render the source: `flights.departed value.dep_delay (AGGREGATE)`."""
         where = " ".join(part for part in (self.name, self.path) if part) or "nothing"
         masked = ", masked" if self.masking else ""
         return f"{where} ({self.kind}{masked})"
@@ -67,11 +67,11 @@ class LineageSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageOutput:
-    """One field of the DataFrame: a column, or a part of one right after it.
+    """Output field of the DataFrame: a column, or a part of one right after it.
 
     Attributes:
         path: `delay`, `window.start`.
-        sources: DIRECT and INDIRECT ones, sorted; what holds for all outputs isn't repeated here.
+        sources: DIRECT and INDIRECT ones, sorted; influences on all outputs aren't repeated here.
     """
 
     path: str
@@ -80,13 +80,13 @@ class LineageOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageExplanation:
-    """The column lineage of a DataFrame.
+    """Column lineage of a DataFrame.
 
     Attributes:
-        outputs: in the DataFrame's column order; two may share a name.
+        outputs: output fields in the DataFrame's column order; two may share a name.
         influences: INDIRECT sources that hold for every output: filters, join and group keys, orders.
         complete: False where something in the plan wasn't understood, so that a missing source proves nothing.
-        incomplete_reason: what that was.
+        incomplete_reason: the parts that weren't understood.
     """
 
     outputs: tuple[LineageOutput, ...]
@@ -95,7 +95,7 @@ class LineageExplanation:
     incomplete_reason: str | None = None
 
     def to_table(self) -> str:
-        """The lineage as aligned text, one line for each source; `*` stands for all outputs."""
+        """Render the lineage as aligned text, one line for each source; `*` stands for all outputs."""
         return text_table(self)
 
     def _repr_html_(self) -> str:
@@ -105,15 +105,15 @@ class LineageExplanation:
 def explain_lineage(
     df: DataFrame, *, settings: PlanSettings | None = None, encoded: bool = False
 ) -> LineageExplanation:
-    """Which input fields each column of `df` comes from, and which influence it.
+    """Explain the column lineage of `df`: the input fields that each column comes from, and those that influence it.
 
-    Nothing is run, written or sent; streaming frames that aren't started work as well. Never raises for a plan: what
-    isn't understood makes the explanation incomplete, with a reason.
+    Nothing is run, written or sent; streaming frames that aren't started work as well. Never raises for a plan: parts
+    that aren't understood make the explanation incomplete, with a reason.
 
     Args:
         df: a DataFrame of a classic session (Spark Connect has no plan to look at).
         settings: see `PlanSettings`.
-        encoded: whether members of what is encoded, such as JSON, are outputs as well, and those of a map by their key.
+        encoded: True to output members of encoded values, such as JSON, as well, and members of a map by their key.
 
     Raises:
         TypeError: `df` is of a Spark Connect session, or no DataFrame.
@@ -147,7 +147,7 @@ def explain_lineage(
 
 @dataclass(frozen=True, slots=True)
 class _Transposed:
-    """The frame that `transpose()` has turned around.
+    """Frame before its `transpose()`.
 
     Spark computes a transposed frame while it analyzes, and keeps its rows alone. The plan as it was asked for still
     has the frame before; whatever is done to the frame afterwards starts from the rows.
@@ -162,10 +162,10 @@ class _Transposed:
 
 
 def _before_transposing(asked: Any) -> _Transposed | None:
-    """What a frame is the transpose of, by the JVM's plan that it was asked for by; None where it is none."""
+    """Return the plan and index column that a transposed frame was made from; None where the plan is no transpose."""
     if class_name(asked) != "UnresolvedTranspose":
         return None
-    # Without an index column it is the first.
+    # Without an index column it is the first column.
     index = asked.child().output().head() if asked.indices().isEmpty() else asked.indices().head()
     try:
         return _Transposed(asked.child(), str(index.name()))
@@ -194,7 +194,7 @@ def _explained(
 
 
 def _unknown(schema: object, sources: Sequence[Field], reason: str | None) -> LineageExplanation:
-    """Each output may come from each of these, or from who knows what."""
+    """Build the fallback explanation: each output may come from each of these sources, or from unknown ones."""
     fields: Sequence[Field | None] = sources or [None]
     anything = tuple(_direct(Direct(field, TransformationKind.UNKNOWN), "", None) for field in fields)
     outputs = tuple(LineageOutput(path=field.path, sources=anything) for field in schema_definition(schema).fields)
@@ -217,7 +217,7 @@ def _sources(column: Column, name: str) -> tuple[LineageSource, ...]:
 def _direct(source: Direct, name: str, text: str | None) -> LineageSource:
     kind = edge_kind(source, name)
     plain = kind in (TransformationKind.COPY, TransformationKind.RENAME)
-    dataset, path = _place(source.field)
+    dataset, path = _dataset_and_path(source.field)
     return LineageSource(
         namespace=dataset.namespace if dataset else None,
         name=dataset.name if dataset else None,
@@ -231,7 +231,7 @@ def _direct(source: Direct, name: str, text: str | None) -> LineageSource:
 
 
 def _indirect(source: Indirect) -> LineageSource:
-    dataset, path = _place(source.field)
+    dataset, path = _dataset_and_path(source.field)
     return LineageSource(
         namespace=dataset.namespace if dataset else None,
         name=dataset.name if dataset else None,
@@ -244,7 +244,7 @@ def _indirect(source: Indirect) -> LineageSource:
     )
 
 
-def _place(field: object) -> tuple[DatasetRef | None, str | None]:
+def _dataset_and_path(field: object) -> tuple[DatasetRef | None, str | None]:
     if not isinstance(field, Field):
         return None, None
     return field.dataset, path_text(field.path) if field.path else None
@@ -267,16 +267,16 @@ def _sorted(sources: Iterable[LineageSource]) -> tuple[LineageSource, ...]:
 
 HEAD: Final = ("output", "input", "field", "type", "kind", "expression")
 MAX_HTML_ROWS: Final = 500
-"""A notebook keeps what it shows, and a browser lays all of it out; text has all rows."""
+"""Largest number of rows in HTML: a notebook stores its output, and a browser lays all of it out; text has all rows."""
 
-# The page's own colours, so that it is read in a light and in a dark theme; a notebook would set text to the right.
+# The page's own colours, for light and dark themes; a notebook would align text to the right.
 _TABLE: Final = "color:inherit;font-size:inherit"
 _CELL: Final = "text-align:left;vertical-align:top;white-space:pre-wrap;padding:2px 8px"
 _EXPRESSION: Final = f"{_CELL};overflow-wrap:anywhere;min-width:20em"
 
 
 def text_table(explanation: LineageExplanation) -> str:
-    """Aligned text, one line for each source; `*` stands for all outputs."""
+    """Render an explanation as aligned text, one line for each source; `*` stands for all outputs."""
     rows = [HEAD, *(tuple(_one_line(cell) for cell in row.cells) for row in _rows(explanation))]
     # The last column may be as wide as it likes.
     widths = [max(_width(row[column]) for row in rows) for column in range(len(HEAD) - 1)]
@@ -288,7 +288,7 @@ def text_table(explanation: LineageExplanation) -> str:
 
 
 def html_table(explanation: LineageExplanation) -> str:
-    """The same as HTML: an output named once, the namespace of an input when pointed at."""
+    """Render an explanation as HTML: each output named once, the namespace of an input as a tooltip."""
     head = "".join(f'<th style="{_CELL}">{cell}</th>' for cell in HEAD)
     rows = list(_rows(explanation))
     body = "".join(_html_row(row) for row in rows[:MAX_HTML_ROWS])
@@ -303,12 +303,12 @@ def html_table(explanation: LineageExplanation) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One source of an output.
+    """Row of the table: one source of an output.
 
     Attributes:
-        cells: as in `HEAD`.
-        namespace: of the input.
-        first: whether it is the output's first.
+        cells: cells in the order of `HEAD`.
+        namespace: namespace of the input.
+        first: True for the output's first row.
     """
 
     cells: tuple[str, ...]
@@ -340,12 +340,12 @@ def _html_row(row: _Row) -> str:
 
 
 def _one_line(cell: str) -> str:
-    # A line break or a terminal's escape in a name would be obeyed.
+    # A terminal would obey a line break or an escape sequence in a name.
     return visible(cell)
 
 
 def _width(cell: str) -> int:
-    """How many places a terminal gives it: two to each wide character, none to what stands above another."""
+    """Return the width of a cell in a terminal: two columns for each wide character, none for a combining one."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in cell)
 
 

@@ -1,12 +1,12 @@
-"""What Great Expectations, Soda, dbt and Deequ have found, as results for `Capture.report_quality`.
+"""Quality results of Great Expectations, Soda, dbt and Deequ, for `Capture.report_quality`.
 
     from headwater_producers.spark import attach, quality
 
     capture = attach(spark, job_name="orders")
     capture.report_quality(quality.soda(scan.get_scan_results()), dataset="/data/orders", suite="orders")
 
-Each takes what the tool itself gives, as objects or as the JSON that it writes, and needs nothing of the tool. A check
-that wasn't made (skipped by dbt, not evaluated by Soda) is no result.
+Each function takes the tool's own result, as objects or as JSON, and doesn't need the tool. A check that wasn't made
+(skipped by dbt, not evaluated by Soda) is no result.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TESTS: Final = ("test.", "unit_test.")
 
 
 def great_expectations(result: Any) -> list[QualityResult]:
-    """Of a validation result of Great Expectations, 0.18 or 1, or its `to_json_dict()`.
+    """Convert a validation result of Great Expectations, 0.18 or 1, or its `to_json_dict()`.
 
     A result's value is `observed_value` where that is a number, else `unexpected_percent`.
     """
@@ -58,10 +58,10 @@ def _expectation(each: Mapping[str, Any]) -> QualityResult:
 
 
 def soda(scan_results: Mapping[str, Any], *, table: str | None = None) -> list[QualityResult]:
-    """Of a Soda scan: `scan.get_scan_results()`, or the JSON that it writes.
+    """Convert the result of a Soda scan: `scan.get_scan_results()`, or the JSON that it writes.
 
     Args:
-        scan_results: of the scan.
+        scan_results: the scan's results.
         table: takes only the checks of this table; None: all.
     """
     found = (_mapping(each) for each in _listed(scan_results, "checks", "soda"))
@@ -80,7 +80,7 @@ def soda(scan_results: Mapping[str, Any], *, table: str | None = None) -> list[Q
 
 
 def _soda_rule(name: str, definition: str) -> str | None:
-    """By the check itself, the last line of its definition, `- missing_count(id) = 0`; or a name that is the check."""
+    """Return the rule of a Soda check, `- missing_count(id) = 0`: the definition's last line, or the name."""
     for text in (definition.rpartition("- ")[2], name):
         if text.startswith("values in "):
             return "REFERENTIAL"
@@ -92,12 +92,14 @@ def _soda_rule(name: str, definition: str) -> str | None:
 def dbt(
     run_results: Mapping[str, Any], manifest: Mapping[str, Any] | None = None, *, model: str | None = None
 ) -> list[QualityResult]:
-    """Of dbt's tests, by `target/run_results.json` and, for columns, rules and severities, `target/manifest.json`.
+    """Convert results of dbt's tests: `target/run_results.json`, with `target/manifest.json`.
+
+    The manifest has their columns, rules and severities.
 
     Args:
         run_results: the parsed file.
-        manifest: the same; None: the rule is known by the test's name alone, and the column isn't.
-        model: takes only the tests of this model, source or snapshot, which the manifest tells; None: all.
+        manifest: the parsed file; None: the rule is derived from the test's name, and the column is unknown.
+        model: takes only the tests of this model, source or snapshot, by the manifest; None: all.
 
     Raises:
         CaptureError: tests weren't run, but only compiled: `dbt docs generate` writes that file, too.
@@ -137,14 +139,17 @@ def _is_of(node: Mapping[str, Any], model: str) -> bool:
 
 
 def _rule_by_beginning(test: str) -> str | None:
-    """Of `not_null_orders_id`, `dbt_utils_accepted_range_orders_amount__0`: the longest that is known wins."""
+    """Find the rule that begins a test's name; the longest wins.
+
+    Examples: `not_null_orders_id`, `dbt_utils_accepted_range_orders_amount__0`.
+    """
     words = test.removeprefix("dbt_utils_").removeprefix("dbt_expectations_").split("_")
     beginnings = ("_".join(words[:count]) for count in range(len(words), 0, -1))
     return next(filter(None, map(rule_of, beginnings)), None)
 
 
 def deequ(rows: Any) -> list[QualityResult]:
-    """Of the rows of Deequ's `VerificationResult.checkResultsAsDataFrame`, or the DataFrame itself."""
+    """Convert the rows of Deequ's `VerificationResult.checkResultsAsDataFrame`, or the DataFrame itself."""
     found = rows.collect() if hasattr(rows, "collect") else rows
     return _distinct(_constraint(each.asDict() if hasattr(each, "asDict") else _mapping(each)) for each in found)
 
@@ -175,7 +180,7 @@ def _deequ_column(kind: str, matched: re.Match[str] | None, text: str) -> str:
 
 
 def _distinct(results: Iterable[QualityResult]) -> list[QualityResult]:
-    """Of two of one name about one column, such as a range for each of two days, the second has a number."""
+    """Number results of one name and column from the second on, such as a range for each of two days."""
     seen: Counter[tuple[str, str | None]] = Counter()
     found = []
     for each in results:
@@ -187,7 +192,7 @@ def _distinct(results: Iterable[QualityResult]) -> list[QualityResult]:
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    """A mapping, or what an object of a tool gives for one."""
+    """Return a mapping, or the mapping that a tool's object gives."""
     made = value.to_json_dict() if hasattr(value, "to_json_dict") else value
     if not isinstance(made, Mapping):
         raise CaptureError(f"a result of a check is a mapping, not {type(value).__name__}")
@@ -197,7 +202,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 def _listed(given: Mapping[str, Any], key: str, tool: str) -> list[Any]:
     found = given.get(key)
     if not isinstance(found, list | tuple):
-        raise CaptureError(f"quality.{tool} takes what has a list of `{key}`")
+        raise CaptureError(f"quality.{tool} takes a result with a list of `{key}`")
     return list(found)
 
 

@@ -37,7 +37,7 @@ def test_attaching_twice_is_attaching_once(
         assert attach(spark) is capture
         assert caplog.text == ""
         assert attach(spark, sink=other, job_name="twice") is capture
-        assert "what a second attach sets otherwise is ignored" in caplog.text
+        assert "other settings of a second attach are ignored" in caplog.text
         spark.range(1).write.parquet(str(tmp_path / "x"))
     assert sink.run_types("once.x") == [RunEventType.START, RunEventType.COMPLETE]
     assert other.events == []

@@ -586,8 +586,8 @@ def test_a_disk_that_fails_is_reported_with_what_to_do(tmp_path: Path, caplog: p
     kept.add(*started("run-2"))
     [record] = caplog.records
     begin, end = record.getMessage().split("writes'")
-    assert begin.startswith("lineage capture: the batch writes that run can't be saved (")
-    assert end == "); after a crash, `headwater reconcile TABLE` is what recovers them"
+    assert begin.startswith("lineage capture: running batch writes can't be saved (")
+    assert end == "); after a crash, `headwater reconcile TABLE` recovers them"
 
 
 def test_a_file_that_fails_is_reported_once_and_written_no_more(

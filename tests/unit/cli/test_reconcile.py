@@ -66,7 +66,7 @@ def test_what_is_not_certain_is_an_error(
     subtests: pytest.Subtests, checkpoint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cases = [
-        ((*OFFLINE,), ExitCode.BAD_INPUT, "source 0 (Kafka, topic in): which dataset it is isn't known"),
+        ((*OFFLINE,), ExitCode.BAD_INPUT, "source 0 (Kafka, topic in): its dataset is unknown"),
         (("--no-graph", "--dry-run"), ExitCode.BAD_INPUT, "the job has to be named"),
         ((*OFFLINE, "--source", "0"), ExitCode.BAD_INPUT, None),
         ((*OFFLINE, "--source", "0=rate"), ExitCode.BAD_INPUT, None),

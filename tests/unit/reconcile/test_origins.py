@@ -81,7 +81,7 @@ def test_an_error_names_what_it_may_be() -> None:
     with pytest.raises(UnknownOriginError) as error:
         found(kafka_checkpoint(1), [HERE, THERE])
     assert str(error.value) == (
-        "source 0 (Kafka, topic in): which dataset it is isn't known; not one of kafka://here in, kafka://there in"
+        "source 0 (Kafka, topic in): its dataset is unknown; not one of kafka://here in, kafka://there in"
     )
 
 
@@ -152,4 +152,4 @@ def test_what_neither_kafka_nor_a_folder_describes_is_named_as_that() -> None:
     made.run(0, 5)
     with pytest.raises(UnknownOriginError) as error:
         found(made, [])
-    assert str(error.value) == "source 0 (neither Kafka nor files): which dataset it is isn't known"
+    assert str(error.value) == "source 0 (neither Kafka nor files): its dataset is unknown"

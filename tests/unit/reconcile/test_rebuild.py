@@ -132,7 +132,7 @@ def test_files_are_those_of_the_batch() -> None:
         (),
     ]
     made.purge(2)
-    with pytest.raises(CheckpointError, match="which files it took isn't known"):
+    with pytest.raises(CheckpointError, match="its files are unknown"):
         rebuilder(made, FILES).entry(2)
     assert files(rebuilder(made, FILES).entry(3)).count == 0
 
@@ -271,6 +271,6 @@ def test_a_micro_batch_of_other_sources_than_the_one_before_it_is_refused() -> N
     made = HandWritten()
     made.run(0, {"in": {"0": 4}})
     made.run(1, {"in": {"0": 4}}, 7)
-    message = "micro-batch 1 has another number of sources than the one before it"
+    message = "micro-batch 1 and the one before it have different numbers of sources"
     with pytest.raises(CheckpointError, match=message):
         rebuilder(made, IN, sources=None).entry(1)

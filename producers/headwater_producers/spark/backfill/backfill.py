@@ -1,13 +1,13 @@
 """Backfill: emits from checkpoints the micro-batches that weren't emitted when they were committed.
 
-    a query starts      what the process before may have been killed with: the last committed micro-batches
+    a query starts      the last committed micro-batches: the process before may have been killed with them
     a batch is skipped  its progress was dropped, because too many callbacks waited
-    a query ends        whatever of it was committed and never emitted
+    a query ends        its committed micro-batches that were never emitted
     now and then        with a continuous trigger, which reports no progress: its epochs
 
-Each is emitted as RECONCILED, without a run. It merges with what was observed, which wins. Files are read a few
-micro-batches at a time, so that the worker gets to do other things in between. What was purged from the
-checkpoint meanwhile is reported as a gap.
+Each is emitted as RECONCILED, without a run. It merges with the observed micro-batch, which wins. Files are read a few
+micro-batches at a time, so that the worker gets to do other things in between. Micro-batches that were purged from the
+checkpoint meanwhile are reported as a gap.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class BackfillTask:
-    """The backfill of one run.
+    """Backfill of one run.
 
     Attributes:
-        before: those planned later are left out, where that is known: the run emits them itself.
+        before: time of planning from which micro-batches are left out: the run emits them itself.
         noted: the last micro-batch that was known to be emitted before.
-        gone: those that were purged from the checkpoint.
+        gone: batch ids that were purged from the checkpoint.
         plan: the digest of their plan, as far as it is certain; of those that weren't emitted before.
-        unrecoverable: those that couldn't be rebuilt.
+        unrecoverable: batch ids that couldn't be rebuilt.
     """
 
     run: StreamRun
@@ -63,11 +63,14 @@ class BackfillTask:
     unrecoverable: list[int] = field(default_factory=list)
 
     def wants(self, planned_at: datetime | None) -> bool:
-        """Whether a micro-batch is one of those meant."""
+        """Return True if a micro-batch, by its planned time, belongs to this task."""
         return planned_at is None or self.before is None or planned_at < self.before
 
     def missing(self, now: datetime) -> list[Gap]:
-        """What is gone or couldn't be rebuilt, unless it was emitted before; to be asked when all were tried."""
+        """List the gaps: batch ids that are gone or couldn't be rebuilt, and weren't emitted before.
+
+        Call it after the last attempt to rebuild one.
+        """
         at_start = self.reason is EmissionReason.START
         emitted = self.noted if at_start and self.noted is not None else -1
         found = spans(batch for batch in self.unrecoverable if batch > emitted)
@@ -85,22 +88,22 @@ class BackfillTask:
 
 # A micro-batch takes two to four small files: 10 of them some 5 ms on a local disk, a second in an object store.
 STEP: Final = 10
-# Rebuilt before they are sent.
-_AT_ONCE: Final = 50
+# Micro-batches rebuilt before they are sent.
+_MAX_HELD: Final = 50
 
 
 class Backfill:
-    """The backfill tasks of all runs. The worker's alone.
+    """Backfill tasks of all runs. For the worker's thread alone.
 
     Args:
-        context: of the application.
+        context: context of the application.
         emit: takes each event; False: it was refused.
-        files: to read checkpoints with.
-        max_batches: how many of the last micro-batches are backfilled at a query's start; 0: none ever is.
-        gaps: takes what can't be recovered any more.
+        files: reader of checkpoints.
+        max_batches: number of latest micro-batches to backfill at a query's start; 0: none.
+        gaps: receiver of micro-batches that can't be recovered any more.
         store: keeps the last emitted micro-batch of each query.
-        per_event: how many consecutive ones may share an event; alone, each has the event id that it was observed
-            under, or would have been.
+        per_event: largest number of consecutive micro-batches in an event; with 1, each has the event id that it was
+            observed under, or would have been.
         inside: emits the datasets and the column lineage of writes inside foreachBatch; returns the lineage's digest.
     """
 
@@ -130,19 +133,19 @@ class Backfill:
         return bool(self._work)
 
     def started(self, run: StreamRun) -> None:
-        """A query goes on from its checkpoint."""
+        """Enqueue the backfill of a query that continues from its checkpoint."""
         self._guarded(run, self._started)
 
     def skipped(self, run: StreamRun, batches: Iterable[int]) -> None:
-        """Micro-batches of which no progress came, though a later one's did."""
+        """Enqueue micro-batches whose progress was never received, though a later one's was."""
         self._guarded(run, lambda run, log: self._add(run, log, batches, EmissionReason.CHECKPOINT))
 
     def committed(self, run: StreamRun, reason: EmissionReason) -> None:
-        """What a query has committed since the last that was emitted."""
+        """Enqueue the micro-batches that a query has committed since the last emitted one."""
         self._guarded(run, lambda run, log: self._unemitted(run, log, reason))
 
     def ended(self, run: StreamRun, reason: EmissionReason) -> None:
-        """A query has ended: the same, at once."""
+        """Backfill the unemitted micro-batches of an ended query at once."""
         self.committed(run, reason)
         run_all(self._steps(run))
 
@@ -152,10 +155,10 @@ class Backfill:
         if run.chain.emitted_until is not None and run.chain.emitted_until > newest:
             run.chain.set_back(newest)
         emitted = run.chain.emitted_until
-        # What came before that was a gap already, then.
+        # Earlier ones were a gap already, then.
         gone = range(0 if emitted is None else emitted + 1, committed[0] if committed else 0)
         unemitted = [batch for batch in committed[-self._max_batches :] if not run.chain.has(batch)]
-        # What this run has committed meanwhile it emits itself.
+        # This run emits its own later commits itself.
         self._add(run, log, unemitted, EmissionReason.START, before=run.started_at, gone=gone)
 
     def _unemitted(self, run: StreamRun, log: QueryLog, reason: EmissionReason) -> None:
@@ -167,7 +170,7 @@ class Backfill:
             run.chain.add(batch)
 
     def step(self) -> None:
-        """Rebuilds the next few micro-batches; an event goes out when it is full, or nothing more comes.
+        """Rebuild the next few micro-batches; emit an event when it is full, or nothing more comes.
 
         Raises:
             OSError, Py4JError: a file couldn't be read just now. The others were emitted; `headwater reconcile`
@@ -187,7 +190,7 @@ class Backfill:
         if not work.batches:
             self._work.popleft()
             self._miss(work)
-        if not work.batches or len(work.entries) + STEP > _AT_ONCE:
+        if not work.batches or len(work.entries) + STEP > _MAX_HELD:
             self._send(work)
 
     def _rebuild(self, work: BackfillTask, batch_id: int) -> None:
@@ -198,7 +201,7 @@ class Backfill:
             work.unrecoverable.append(batch_id)
             return
         except Exception as error:
-            # An object store that fails, a file cut short: the next one may be readable.
+            # The object store failed, or a file is truncated: the next one may be readable.
             logger.warning(
                 "lineage capture: query %s: micro-batch %d not backfilled: %s",
                 work.run.query_id,
@@ -214,9 +217,9 @@ class Backfill:
             work.run.left_out.append(batch_id)
 
     def _with_writes(self, work: BackfillTask, entry: IntervalEntry, at: datetime) -> IntervalEntry:
-        """What the run was seen to write in a micro-batch: of foreachBatch, its checkpoint knows no outputs.
+        """Add to an entry the writes observed inside a foreachBatch call, whose outputs the checkpoint doesn't hold.
 
-        Not of the one that it has failed in: another start may have committed that, with writes of its own.
+        The micro-batch in which the run failed gets none: another start may have committed it, with writes of its own.
         """
         run, batch_id = work.run, entry.batch_id
         if work.reason is EmissionReason.FAILURE and batch_id == max(run.called, default=None):
@@ -249,13 +252,13 @@ class Backfill:
             self._store.write(run.query_id, run.chain.sent(last))
 
     def _miss(self, work: BackfillTask) -> None:
-        """What can't be recovered is a gap."""
+        """Record a gap for each range of micro-batches that can't be recovered."""
         for gap in work.missing(datetime.now(UTC)):
             work.run.gaps.append(gap)
             self._gaps.add(gap)
 
     def _guarded(self, run: StreamRun, look: Callable[[StreamRun, QueryLog], None]) -> None:
-        """Looks into a run's checkpoint; that it can't be read must not keep what was observed from being emitted."""
+        """Read a run's checkpoint; an error there must not keep observed lineage from being emitted."""
         if not self._max_batches or run.checkpoint is None or run.description is None:
             return
         try:
@@ -291,7 +294,7 @@ class Backfill:
             commits=run.commits,
         )
         noted = run.chain.emitted_until
-        # What ran before this start had its plan only where the last that was emitted had it, too.
+        # Runs before this start had its plan only where the last emitted micro-batch had it, too.
         is_same = reason is not EmissionReason.START or run.chain.plan_digest == run.plan_digest
         plan = run.plan_digest if is_same else None
         self._work.append(BackfillTask(run, rebuilder, log, waiting, reason, before, noted, gone, plan))

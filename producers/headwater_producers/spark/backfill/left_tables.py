@@ -1,4 +1,4 @@
-"""What became of batch writes whose driver is gone, by the logs of the tables that they were to write."""
+"""Outcomes of batch writes whose driver is gone, by the logs of their target tables."""
 
 from __future__ import annotations
 
@@ -29,59 +29,59 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class KeptWrite:
-    """A write of a dead driver, and the event of the plan by which it was to write, where that is known."""
+    """Open write of a dead driver, with the event of its plan, where known."""
 
     write: LeftWrite
     plan: LineageEvent | None
 
 
 class KeptWrites(Protocol):
-    """The open writes of an application, for whoever attaches next."""
+    """Store of an application's open writes, for the next process of the same job."""
 
     def add(self, start: LineageEvent, plan: LineageEvent | None) -> None:
-        """A write was announced."""
+        """Add an announced write."""
 
     def seen(self, at: datetime) -> None:
-        """All of them were seen to run."""
+        """Record that all open writes were observed running."""
 
     def claim(self, run_id: str, version: str) -> None:
-        """A version of what a write writes is another's."""
+        """Record that a version of an open write's target belongs to another run."""
 
     def remove(self, run_id: str) -> None:
-        """A write has ended, and its end is durable."""
+        """Remove a write that has ended, once its end is durable."""
 
     def close(self) -> None:
-        """The application's capture ends. What is open still stays for the next."""
+        """Close the store at the end of capture. Open writes stay for the next process."""
 
     def left(self) -> Iterator[list[KeptWrite]]:
-        """The writes that each dead driver of the same job has left."""
+        """Yield the writes that each dead driver of the same job has left."""
 
 
 class NothingKept:
-    """KeptWrites of an application without an outbox."""
+    """Store of open writes for an application without an outbox: keeps nothing."""
 
     def add(self, start: LineageEvent, plan: LineageEvent | None) -> None:
-        """Not kept."""
+        """Do nothing."""
 
     def seen(self, at: datetime) -> None:
-        """Not kept."""
+        """Do nothing."""
 
     def claim(self, run_id: str, version: str) -> None:
-        """Not kept."""
+        """Do nothing."""
 
     def remove(self, run_id: str) -> None:
-        """Not kept."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""
 
     def left(self) -> Iterator[list[KeptWrite]]:
-        """None."""
+        """Yield nothing."""
         return iter(())
 
 
 def location(dataset: DatasetRef) -> str:
-    """Where a dataset lies that is named by its path, as Hadoop has it."""
+    """Return the Hadoop path of a dataset that is named by its path."""
     if dataset.namespace == "file":
         return dataset.name
     # Hadoop's connector for S3 has a scheme of its own.
@@ -89,12 +89,12 @@ def location(dataset: DatasetRef) -> str:
 
 
 def became_of(write: LeftWrite, files: TextFiles, current: CurrentMetadata | None = None) -> WriteOutcome:
-    """What became of a write. Never raises: a log that can't be read shows nothing.
+    """Determine the outcome of a write. Never raises: a log that can't be read gives no verdict.
 
     Args:
-        write: which.
-        files: to read the table's log with.
-        current: of Iceberg's tables in the catalogs of a session; None: there is no session.
+        write: the write whose driver is gone.
+        files: reader of the table's log.
+        current: current metadata of Iceberg tables in the catalogs of a session; None: there is no session.
     """
     if len(write.targets) != 1:
         return unknown("it was to write several datasets" if write.targets else "where it was to write isn't known")
@@ -116,11 +116,11 @@ def became_of(write: LeftWrite, files: TextFiles, current: CurrentMetadata | Non
 def ends_of(
     left: list[KeptWrite], files: TextFiles, current: CurrentMetadata | None = None, *, producer: str
 ) -> Iterator[LineageEvent]:
-    """The events that end what one dead driver has left, its application's run last.
+    """Build the events that end the runs of one dead driver, its application's run last.
 
     Args:
-        left: its open writes.
-        files: to read the tables' logs with.
+        left: the driver's open writes.
+        files: reader of the tables' logs.
         current: see `became_of`.
         producer: URI of this code.
     """

@@ -1,11 +1,11 @@
-"""OpenWrites: the batch writes that an application has announced and not ended, on disk for whoever attaches next.
+"""OpenWrites: announced and unfinished batch writes of an application, on disk for the next process of its job.
 
     <outbox>/<destination>/writes/<run id of the application>.db
 
 The file is made with the first write that is announced, and is gone with an application that ends none of them openly.
-Its lock goes with the process (`outbox.locked_file`): a file that can be opened is a dead driver's. Each row is the
-START of a write, the plan that it writes by, when it was last seen, and the versions of what it writes that are of
-others. It is the worker's alone; a disk that fails costs what it would have kept.
+Its lock goes with the process (`outbox.locked_file`): a file that can be opened is a dead driver's. Each row has the
+START of a write, its plan, the time of its last observation, and versions of its target that belong to other runs. The
+file is for the worker's thread alone; a failing disk costs the open writes, never the job.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _TABLE: Final = (
     "seen REAL, claimed TEXT)"
 )
 _KEPT_SECONDS: Final = 400 * 24 * 3600
-"""How long the file of a dead driver waits for its job to be started again."""
+"""Time that the file of a dead driver waits for a new start of its job."""
 
 
 class OpenWrites:
-    """The open writes of this application.
+    """Store of this application's open writes.
 
     Args:
         folder: may not exist.
         app_run: id of the application's run.
         job: the application's job.
-        tenant: of it.
+        tenant: tenant of the application.
     """
 
     def __init__(self, folder: Path, app_run: str, job: JobRef, tenant: str) -> None:
@@ -56,7 +56,7 @@ class OpenWrites:
         self._open: set[str] = set()
 
     def add(self, start: LineageEvent, plan: LineageEvent | None) -> None:
-        """A write was announced."""
+        """Add an announced write."""
         if start.run is None:
             return
         run_id = start.run.run_id
@@ -65,23 +65,23 @@ class OpenWrites:
         self._do("INSERT OR REPLACE INTO writes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def seen(self, at: datetime) -> None:
-        """All of them were seen to run."""
+        """Record that all open writes were observed running."""
         if self._open:
             self._do("UPDATE writes SET seen = ?", (at.timestamp(),))
 
     def claim(self, run_id: str, version: str) -> None:
-        """A version of what a write writes is another's."""
+        """Record that a version of an open write's target belongs to another run."""
         if run_id in self._open:
             self._do("UPDATE writes SET claimed = json_insert(claimed, '$[#]', ?) WHERE run = ?", (version, run_id))
 
     def remove(self, run_id: str) -> None:
-        """A write has ended, and its end is durable."""
+        """Remove a write that has ended, once its end is durable."""
         if run_id in self._open:
             self._open.discard(run_id)
             self._do("DELETE FROM writes WHERE run = ?", (run_id,))
 
     def close(self) -> None:
-        """The application's capture ends. What is open still stays for the next."""
+        """Close the store at the end of capture. Open writes stay for the next process."""
         connection, self._connection = self._connection, None
         if connection is None or self._path is None:
             return
@@ -90,11 +90,11 @@ class OpenWrites:
                 connection.close()
             else:
                 remove_locked(self._path, connection)
-                # Not left behind by the last one.
+                # The last user leaves no empty folder behind.
                 self._path.parent.rmdir()
 
     def left(self) -> Iterator[list[KeptWrite]]:
-        """The writes that each dead driver of the same job has left; a file is removed once its writes were taken."""
+        """Yield the writes that each dead driver of the same job has left, and then remove its file."""
         for path in sorted(self._folder.glob(f"*{SUFFIX}")):
             if path == self._path:
                 continue
@@ -119,13 +119,13 @@ class OpenWrites:
                 remove_locked(path, connection)
 
     def _of_this_job(self, path: Path, connection: sqlite3.Connection) -> list[KeptWrite] | None:
-        """What a file has; None where it is another job's, and not so old that nobody waits for it."""
+        """Read the open writes of a file; None where another job may still claim them."""
         try:
             rows = connection.execute(
                 "SELECT tenant, namespace, job, start, plan, seen, claimed FROM writes"
             ).fetchall()
         except sqlite3.Error:
-            # Its driver died as it made the file.
+            # Its driver died while it made the file.
             return []
         if any(tuple(row[:3]) != self._owner for row in rows):
             return [] if path.stat().st_mtime < time.time() - _KEPT_SECONDS else None
@@ -141,8 +141,8 @@ class OpenWrites:
                 self._connection.execute(statement, values)
         except (OSError, sqlite3.Error) as error:
             logger.warning(
-                "lineage capture: the batch writes that run can't be saved (%s); after a crash, `headwater reconcile "
-                "TABLE` is what recovers them",
+                "lineage capture: running batch writes can't be saved (%s); after a crash, `headwater reconcile TABLE` "
+                "recovers them",
                 error,
             )
             self._path = self._connection = None
@@ -152,7 +152,7 @@ class OpenWrites:
         try:
             connection = create_locked(path)
         except FileNotFoundError:
-            # Another process has removed the folder just now, as the last one to use it.
+            # Another process has just removed the folder, as its last user.
             make_private(path.parent)
             connection = create_locked(path)
         if connection is not None:

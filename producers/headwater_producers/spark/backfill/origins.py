@@ -1,8 +1,8 @@
-"""Origins: which dataset each source of a checkpoint is, where no running query shows it.
+"""Origins: datasets of each source of a checkpoint, where no running query shows them.
 
 A checkpoint has offsets, not names: of Kafka the topics without their cluster, of files their paths without the folder
-that was read. What is known of the query, from the graph or from a person, fills that in. The names must be those that
-were observed, since they are part of a micro-batch's identity: so what isn't certain is an error, never a guess.
+that was read. Facts about the query, from the graph or from a person, fill that in. The names must be those that were
+observed, since they are part of a micro-batch's identity: so an uncertain name is an error, never a guess.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from headwater_schemas.events import DatasetRef
 
 
 def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]) -> tuple[tuple[PlanInput, ...], int]:
-    """The datasets of each source, and how many sources there are.
+    """Return the datasets of each source, and the number of sources.
 
     Args:
-        log: of the checkpoint.
+        log: log of the checkpoint.
         known: the datasets that the query is known to read.
-        given: by index, what a person states: a path or URI, namespace and name with a space between, of Kafka the
+        given: statements of a person, by index: a path or URI; a namespace and name with a space between; for Kafka the
             namespace `kafka://<cluster>` alone.
 
     Raises:
@@ -49,7 +49,7 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
             found.append(PlanInput(dataset=_stated(stated), kind=SourceKind.UNKNOWN, source_index=index))
         else:
             left.append(index)
-    # The one source that nothing describes, and the one dataset that no source is.
+    # The one source without a description, and the one dataset without a source.
     taken = {each.dataset for each in found}
     spare = [dataset for dataset in known if dataset not in taken]
     for index in left:
@@ -60,6 +60,6 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
 
 
 def _stated(given: str) -> DatasetRef:
-    """`memory://spark/app rate` ⇒ namespace and name; else a path or a URI."""
+    """Parse a dataset: `memory://spark/app rate` ⇒ namespace and name; else a path or a URI."""
     namespace, separator, name = given.partition(" ")
     return DatasetRef(namespace, name) if separator and name else naming.path_pattern(given)

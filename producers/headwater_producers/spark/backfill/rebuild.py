@@ -1,8 +1,8 @@
-"""Rebuilt micro-batches: a committed one as the entry that its progress would have made, and the events of several.
+"""Rebuilt micro-batches: committed ones as the entries that their progress would have made, and their events.
 
-The offset log has ends only: a micro-batch begins where the one before it ended. What it takes from there goes through
-the same functions as a progress, so that the source positions, and with them the event id, come out the same. What the
-checkpoint doesn't have (run, duration, rows, plan, versions) is left out, and blanks nothing.
+The offset log has end offsets only: a micro-batch begins where the one before it ended. These offsets go through the
+same functions as a progress, so that the source positions, and with them the event id, come out the same. Facts that
+the checkpoint lacks (run, duration, rows, plan, versions) are left out, and blank nothing.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class Rebuilder:
-    """Rebuilds micro-batches of one query.
+    """Rebuilder of one query's micro-batches.
 
     Args:
-        log: of its checkpoint.
-        files: to read the checkpoint and a file sink's log with.
-        inputs: what its sources read; those without a `source_index` are left out.
-        sources: how many sources it has; None: as many as its log has.
-        outputs: what its sink writes, where that is known without the micro-batch.
-        commits: the sink's log, which has what a micro-batch wrote.
-        proven: whether only that is reported of `outputs` which the sink's log bears out: a foreachBatch function may
-            write a dataset in some micro-batches and not in others.
+        log: log of the query's checkpoint.
+        files: reader of the checkpoint and of a file sink's log.
+        inputs: inputs of the query's sources; those without a `source_index` are left out.
+        sources: number of the query's sources; None: as many as its log has.
+        outputs: outputs of the sink, where they are known without the micro-batch.
+        commits: the sink's log, with the output of each micro-batch.
+        proven: True to report only those `outputs` that the sink's log confirms: a foreachBatch function may write a
+            dataset in some micro-batches and not in others.
     """
 
     def __init__(
@@ -80,14 +80,14 @@ class Rebuilder:
         self._read: OrderedDict[int, LoggedBatch] = OrderedDict()
 
     def entry(self, batch_id: int) -> IntervalEntry:
-        """A committed micro-batch.
+        """Rebuild a committed micro-batch.
 
-        Where the log of the one before it is gone, so is its beginning. Its range then goes back to the last offsets
-        that are known, for Kafka to where the query began, and is an UPPER_BOUND. The id needs the end alone: it stays
-        the same.
+        The start offset is in the log of the micro-batch before. If that is gone, the range goes back to the last known
+        offsets, for Kafka to the query's first ones, and is an UPPER_BOUND. The event id depends on the end alone: it
+        stays the same.
 
         Raises:
-            CheckpointError: it isn't known what it read.
+            CheckpointError: its range is unknown.
             OSError, ValueError: a file of the checkpoint can't be read.
         """
         batch = self._batch(batch_id)
@@ -98,7 +98,7 @@ class Rebuilder:
         sources = source_offsets(progress, self._inputs)
         if not is_exact and any(REGISTRY.needs_start(each) and each.start != each.end for each in sources):
             raise CheckpointError(
-                f"micro-batch {batch_id}: the offsets of the one before it are gone, so which files it took isn't known"
+                f"micro-batch {batch_id}: the offsets of the one before it are gone, so its files are unknown"
             )
         entry = interval_entry(
             progress,
@@ -122,7 +122,9 @@ class Rebuilder:
     def _progress(self, batch: LoggedBatch, starts: Sequence[Any]) -> Progress:
         ends = self._ends(batch)
         if len(starts) != len(ends):
-            raise CheckpointError(f"micro-batch {batch.batch_id} has another number of sources than the one before it")
+            raise CheckpointError(
+                f"micro-batch {batch.batch_id} and the one before it have different numbers of sources"
+            )
         return Progress(
             query_id="",
             run_id="",
@@ -143,7 +145,7 @@ class Rebuilder:
         )
 
     def _ends(self, batch: LoggedBatch) -> tuple[Any, ...]:
-        """By source. A source that the plan has twice (a frame united with itself) is logged twice."""
+        """Return the end offsets by source; a source that the plan has twice (a self-union) is logged twice."""
         if self._sources is None or len(batch.ends) == self._sources:
             return batch.ends
         distinct = tuple(end for index, end in enumerate(batch.ends) if end not in batch.ends[:index])
@@ -154,7 +156,7 @@ class Rebuilder:
         )
 
     def _batch(self, batch_id: int) -> LoggedBatch:
-        # In order, each is read as the one and then as the one before.
+        # In order, each micro-batch is asked for as itself, then as the one before the next.
         if batch_id not in self._read:
             self._read[batch_id] = self._log.batch(batch_id)
             if len(self._read) > 2:
@@ -171,13 +173,13 @@ def _at_most(use: DatasetUse) -> DatasetUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryIdentity:
-    """What all events of one query have in common.
+    """Fields that all events of one query share.
 
     Attributes:
-        tenant, job, query_id: what the query is known by in the graph.
+        tenant, job, query_id: the query's key in the graph.
         producer: URI of this code.
-        query_name, checkpoint_location: where known.
-        reason: why it is emitted now.
+        query_name, checkpoint_location: None where unknown.
+        reason: reason of the current emission.
     """
 
     tenant: str
@@ -192,11 +194,11 @@ class QueryIdentity:
 def interval_events(
     query: QueryIdentity, entries: Sequence[IntervalEntry], *, per_event: int, now: datetime
 ) -> Iterator[LineageEvent]:
-    """The entries, in order of their batch ids, in events of at most `per_event` consecutive ones.
+    """Yield events of the entries, in order of their batch ids, with at most `per_event` consecutive ones each.
 
     An event's time is when its last micro-batch was planned, so the same reconstruction is the same event, byte for
-    byte, however often it is made; `now` only where the checkpoint has no times. There is no run: which start of the
-    query a micro-batch ran in isn't in the checkpoint.
+    byte, however often it is made; `now` only where the checkpoint has no times. There is no run: the checkpoint
+    doesn't record the start of the query that a micro-batch ran in.
     """
     for part in consecutive(entries, per_event):
         yield from fitting(part, lambda fits: _event(query, fits, now))
@@ -220,7 +222,7 @@ def _event(query: QueryIdentity, entries: Sequence[IntervalEntry], now: datetime
 
 
 def consecutive(entries: Iterable[IntervalEntry], at_most: int) -> Iterator[list[IntervalEntry]]:
-    """Runs of consecutive batch ids, none longer than `at_most`."""
+    """Split into runs of consecutive batch ids, none longer than `at_most`."""
     part: list[IntervalEntry] = []
     for entry in entries:
         if part and (entry.batch_id != part[-1].batch_id + 1 or len(part) >= at_most):

@@ -1,1 +1,1 @@
-"""What all of capture shares: settings, errors, metrics, the protocol of sinks. Imports nothing else of capture."""
+"""Shared parts of capture: settings, errors, metrics, the protocol of sinks. Imports nothing else of capture."""

@@ -1,4 +1,4 @@
-"""Under which account a job runs, and a digest of what it has set of Spark."""
+"""Service account of a job, and a digest of its Spark configuration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BY_PROPERTY: Final = (
     "spark.yarn.principal",
 )
 _BY_VARIABLE: Final = ("AWS_ROLE_ARN", "AZURE_CLIENT_ID", "GOOGLE_SERVICE_ACCOUNT", "SERVICE_ACCOUNT")
-"""AWS and Azure set theirs in a pod with a workload identity."""
+"""Variables that AWS and Azure set in a pod with a workload identity."""
 
 _OF_ONE_START: Final = re.compile(
     r"spark\.(?:app|ui|yarn|repl|kubernetes|openlineage|headwater|history|submit|files|jars|log|org)(?:\.(?!packages$)|$)"
@@ -29,23 +29,23 @@ _DIGITS: Final = 16
 
 
 def service_account(properties: Mapping[str, str], environment: Mapping[str, str]) -> str | None:
-    """The account that the job accesses other systems with, where Spark's properties or the platform name it.
+    """Return the account that the job accesses other systems with, where Spark's properties or the platform name it.
 
     Args:
-        properties: of Spark.
-        environment: of the driver.
+        properties: Spark's properties.
+        environment: environment of the driver.
     """
     named = [properties.get(name) for name in _BY_PROPERTY] + [environment.get(name) for name in _BY_VARIABLE]
     return next((each for each in named if each), None)
 
 
 def configuration_digest(properties: Mapping[str, str]) -> str:
-    """A digest of what the job has set of Spark: equal for equal settings, on any machine.
+    """Return a digest of the Spark properties that the job has set: equal for equal settings, on any machine.
 
-    Left out are what Spark or its cluster manager sets anew at each start, and secrets.
+    Secrets are left out, and so are properties that Spark or its cluster manager sets anew at each start.
 
     Args:
-        properties: of the session, the application's among them.
+        properties: properties of the session, including the application's.
     """
     kept = {
         name: value for name, value in properties.items() if not _OF_ONE_START.match(name) and not is_secret_name(name)

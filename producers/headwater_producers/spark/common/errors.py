@@ -1,16 +1,16 @@
-"""What `attach` and `Capture` raise, and what is raised where a checkpoint is read.
+"""Errors of `attach`, of `Capture`, and of reading checkpoints.
 
     CaptureError
     ├── CaptureSettingsError     (also a ValueError) a setting is missing, unknown or of the wrong form
     └── LineageNotDurableError   lineage isn't durable, and the emission policy makes that the job's failure
     ValueError
     └── CheckpointError          a checkpoint, or a micro-batch of it, can't be read
-        └── UnknownOriginError   which dataset one of its sources is isn't known
+        └── UnknownOriginError   the dataset of one of its sources is unknown
 
 `attach` raises the first, before anything is registered. The second comes from `Capture.close` under the policies
-`fail_job` and `fail_closed`, and under the latter from a foreachBatch function. Whatever else goes wrong while a job
-runs is counted in `Capture.status()` and logged; it is never raised into the job. So are the errors of checkpoints,
-which `headwater reconcile` prints.
+`fail_job` and `fail_closed`, and under the latter from a foreachBatch function. All other errors while a job runs are
+counted in `Capture.status()` and logged; they are never raised into the job. So are the errors of checkpoints, which
+`headwater reconcile` prints.
 """
 
 from __future__ import annotations
@@ -25,23 +25,21 @@ class CaptureError(Exception):
 
 
 class CaptureSettingsError(CaptureError, ValueError):
-    """A setting is missing, unknown or of the wrong form. The text names the setting, never its value."""
+    """Missing, unknown or malformed setting. The text names the setting, never its value."""
 
 
 class LineageNotDurableError(CaptureError):
-    """Lineage isn't durable. The text has how much and why; the data is written all the same."""
+    """Lineage that isn't durable. The text has amount and reason; the data is written all the same."""
 
 
 class CheckpointError(ValueError):
-    """A checkpoint, or one micro-batch of it, can't be read for what it is; the text names the file and the reason."""
+    """Unreadable checkpoint, or micro-batch of one; the text names the file and the reason."""
 
 
 class UnknownOriginError(CheckpointError):
-    """Which dataset a source is isn't known; `source` is its index, `known` what it may be."""
+    """Unknown dataset of a checkpoint's source; `source` is the source's index, `known` the candidates."""
 
     def __init__(self, source: int, sort: str, known: Sequence[DatasetRef]) -> None:
         names = ", ".join(f"{each.namespace} {each.name}" for each in known)
-        super().__init__(
-            f"source {source} ({sort}): which dataset it is isn't known" + (f"; not one of {names}" * bool(names))
-        )
+        super().__init__(f"source {source} ({sort}): its dataset is unknown" + (f"; not one of {names}" * bool(names)))
         self.source = source

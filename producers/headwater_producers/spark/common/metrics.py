@@ -1,4 +1,4 @@
-"""Every metric of capture. All are there from the first `attach`, at 0."""
+"""Metrics of capture. All exist from the first `attach`, at 0."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge
 
 
 class Queue(Protocol):
-    """What callbacks wait in."""
+    """Queue of callbacks whose length and size are exported as gauges."""
 
     @property
     def waiting(self) -> int:
-        """How many."""
+        """Number of callbacks that wait."""
 
     @property
     def bytes(self) -> int:
-        """What they weigh."""
+        """Estimated size of the waiting callbacks."""
 
 
 class Emitted(StrEnum):
-    """Whether purged micro-batches were emitted before: the label `emitted` of the gaps' counter."""
+    """Certainty that purged micro-batches were never emitted: label `emitted` of the gaps' counter."""
 
     NEVER = "never"
     UNKNOWN = "unknown"
@@ -41,7 +41,7 @@ class CaptureMetrics:
         self.queued = Gauge(
             "headwater_capture_queued", "Callbacks of Spark's listeners that wait for capture.", registry=registry
         )
-        # Asked for when it is scraped: nothing is counted on the query's thread.
+        # Read at a scrape: nothing is counted on the query's thread.
         self.queued.set_function(lambda: sum(queue.waiting for queue in list(self._queues)))
         self.queued_bytes = Gauge(
             "headwater_capture_queued_bytes",
@@ -87,12 +87,12 @@ class CaptureMetrics:
         )
 
     def watch(self, queue: Queue) -> None:
-        """Counts a queue among those that callbacks wait in, for as long as it lives."""
+        """Include a queue in the gauges, for as long as it lives."""
         self._queues.add(queue)
 
 
 @cache
 def shared_metrics() -> CaptureMetrics:
-    """The process's metrics, on prometheus_client's own registry."""
+    """Return the process's metrics, on prometheus_client's own registry."""
     # Made on first use, so that importing the package registers nothing.
     return CaptureMetrics()

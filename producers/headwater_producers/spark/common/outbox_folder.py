@@ -1,8 +1,8 @@
-"""Where the outbox is: one folder for each place that events go to.
+"""Folders of outboxes: one for each topic of each cluster that events are sent to.
 
     <root>/<cluster>-<digest>/        cluster name, or first broker; digest of cluster and topic
 
-Whoever sends to the same topic of the same cluster shares a folder, and relays what the dead of all jobs left there.
+All senders to one topic of one cluster share a folder, and relay the events that dead processes of all jobs left there.
 Nobody can relay the lineage of one cluster into another.
 """
 
@@ -19,7 +19,7 @@ from headwater_schemas.topics import TopicNames
 
 
 def outbox_folder(settings: CaptureSettings) -> Path:
-    """The folder that the settings mean; may not exist.
+    """Return the outbox folder of these settings; it may not exist.
 
     Raises:
         RuntimeError: no path is set, and the user has no home.
@@ -34,7 +34,7 @@ def outbox_folder(settings: CaptureSettings) -> Path:
 
 
 def default_root() -> Path:
-    """`HEADWATER_DATA_DIR`/outbox, else in the user's folder for state."""
+    """Return `HEADWATER_DATA_DIR`/outbox, else a folder in the user's folder for state."""
     if chosen := os.environ.get("HEADWATER_DATA_DIR"):
         return Path(chosen).expanduser().absolute() / "outbox"
     if base := os.environ.get("XDG_STATE_HOME"):

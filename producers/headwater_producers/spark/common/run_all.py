@@ -1,4 +1,4 @@
-"""Running several actions of which none may keep another from being run."""
+"""Runner of several actions, none of which may prevent another."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 
 def run_all(actions: Iterable[Callable[[], object]]) -> None:
-    """Runs each, in order, whatever the ones before it raise.
+    """Run each action, in order, whatever the ones before it raise.
 
     Raises:
         Exception: the first that was raised, when all is done.

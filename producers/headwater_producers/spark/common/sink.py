@@ -1,4 +1,4 @@
-"""EventSink: where captured events go. The Kafka publisher is one, an outbox another; a test's recorder is a third."""
+"""EventSink: destination of captured events, such as the Kafka publisher, an outbox, or a test's recorder."""
 
 from __future__ import annotations
 
@@ -9,56 +9,56 @@ from headwater_schemas.events import LineageEvent
 
 
 class EventSink(Protocol):
-    """Takes events in order. Called from capture's one worker thread only."""
+    """Receiver of events in order. Called from capture's one worker thread only."""
 
     def publish(self, event: LineageEvent) -> None:
-        """Takes an event for delivery; doesn't wait for it."""
+        """Take an event for delivery; doesn't wait for it."""
 
     def flush(self, timeout_seconds: float) -> int:
-        """Waits until everything taken is delivered, or the time is over; logs why something isn't.
+        """Wait until all events so far are delivered, or the time is over; log why some aren't.
 
         Returns:
-            How many events are not delivered: still waiting, or failed.
+            Number of undelivered events: still waiting, or failed.
         """
 
     def close(self) -> None:
-        """Frees what the sink holds. Nothing is published afterwards."""
+        """Free the sink's resources. Nothing is published afterwards."""
 
 
 @runtime_checkable
 class KeepingSink(EventSink, Protocol):
-    """A sink that keeps what it couldn't deliver for a later process. So the end of a script needn't wait for Kafka."""
+    """Sink that keeps undelivered events for a later process, so that the end of a script needn't wait for Kafka."""
 
     def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
-        """Like `flush`, but gives up as soon as Kafka has acknowledged nothing for `stall_seconds`."""
+        """Wait like `flush`, but give up as soon as Kafka has acknowledged nothing for `stall_seconds`."""
 
 
 @runtime_checkable
 class SizedSink(EventSink, Protocol):
-    """A sink that knows how large an event may be."""
+    """Sink with a limit of the size of an event."""
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """The largest event, uncompressed, as far as it is known within the time; it may become less later."""
+        """Return the largest event, uncompressed, as far as it is known within the time; it may become less later."""
 
 
 @runtime_checkable
 class DurableSink(EventSink, Protocol):
-    """A sink that knows what would survive the process. One without this is durable as far as `flush` delivers.
+    """Sink that knows which events would survive the process. Another sink is durable as far as `flush` delivers.
 
-    What it adds to an EventSink may be asked from any thread, after `close` too.
+    Its properties and methods may be used from any thread, after `close` too.
     """
 
     @property
     def lost(self) -> int:
-        """How many events were taken, and never will be delivered."""
+        """Number of events that were accepted and will never be delivered."""
 
     @property
     def outbox(self) -> OutboxFigures | None:
-        """What its outbox holds; None: it has none."""
+        """Snapshot of the sink's outbox; None: it has none."""
 
     def await_durable(self, timeout_seconds: float) -> int:
-        """Waits until everything taken so far would survive the process: on disk, or acknowledged by Kafka.
+        """Wait until all events so far would survive the process: on disk, or acknowledged by Kafka.
 
         Returns:
-            How many events wouldn't. Those that are lost don't count.
+            Number of events that wouldn't survive. Lost events don't count.
         """

@@ -1,4 +1,4 @@
-"""Which code a job is made of: its script, the checkout or distribution that it is of, the image that it runs in.
+"""Version of a job's code: its script, the git checkout or installed distribution of it, the container image.
 
 git checkout           ⇒ repository, branch, commit, and the script's path in it
 installed distribution ⇒ `flights 1.4.2`
@@ -35,14 +35,14 @@ def capture_version() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """What the running script is, and is of.
+    """Origin and version of the running script.
 
     Attributes:
-        script: its path in its checkout, else its whole path; or the notebook's.
-        commit: of the checkout, `-dirty` with uncommitted changes to tracked files.
+        script: the script's path in its checkout, else its whole path; or the notebook's path.
+        commit: the checkout's commit, with `-dirty` where tracked files have uncommitted changes.
         repository: URL of the checkout's `origin`; it may hold credentials.
-        branch: that is checked out; None of a detached head.
-        package: the installed distribution that the script is of, with its version.
+        branch: the checked-out branch; None of a detached head.
+        package: name and version of the installed distribution that has the script.
     """
 
     script: str | None = None
@@ -53,12 +53,12 @@ class Code:
 
     @property
     def version(self) -> str | None:
-        """The commit; of an installed distribution its name and version."""
+        """Commit of the code; of an installed distribution its name and version."""
         return self.commit or self.package
 
 
 def running_code(environment: Mapping[str, str] = os.environ) -> Code:
-    """Of the script that runs, or the notebook. Each part is None where nothing shows it; never raises."""
+    """Detect the code of the running script or notebook. Each part that can't be detected is None; never raises."""
     main = sys.modules.get("__main__")
     file = getattr(main, "__file__", None)
     if file is None:
@@ -79,10 +79,10 @@ def running_code(environment: Mapping[str, str] = os.environ) -> Code:
 
 
 def container_image(properties: Mapping[str, str]) -> str | None:
-    """The image that Spark on Kubernetes runs the driver in.
+    """Return the image that Spark on Kubernetes runs the driver in.
 
     Args:
-        properties: of Spark.
+        properties: Spark's properties.
     """
     return next((properties[name] for name in _IMAGES if properties.get(name)), None)
 
@@ -96,7 +96,7 @@ def _commit(folder: str) -> str | None:
 
 
 def _distribution_of(main: Any) -> str | None:
-    """Of `python -m flights.daily`, or of a console script's module, the distribution that brought it."""
+    """Return the distribution that installed the main module, as in `python -m flights.daily` or a console script."""
     name = getattr(getattr(main, "__spec__", None), "name", None)
     if not isinstance(name, str):
         return None
@@ -105,7 +105,7 @@ def _distribution_of(main: Any) -> str | None:
 
 
 def _git(folder: str, *arguments: str) -> str | None:
-    """What git answers; None where it is missing or slow, or there is no such thing."""
+    """Return git's output; None where git is missing, slow or has no answer."""
     found = _run_git(folder, *arguments)
     return found.stdout.strip() or None if found is not None and found.returncode == 0 else None
 

@@ -1,4 +1,4 @@
-"""What capture knows of each storage technology: one file or folder for each.
+"""Connectors: one file or folder for each storage technology.
 
 A connector answers the questions of `connector.py`. To add one, write its file, and a line here.
 """

@@ -1,4 +1,4 @@
-"""What connectors answer beside a `Leaf` and `Written`: what was scanned, read and committed, and how tables are."""
+"""Answers of connectors beside `Leaf` and `Written`: scans, offset ranges, commits, descriptions of tables."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from headwater_schemas.facets import AddedFiles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scanned:
-    """What a scan has read.
+    """Positions and partitions that a scan has read.
 
     Attributes:
-        positions: by the names of their datasets; empty where they aren't known.
-        names: more that the dataset may be called.
-        chosen: partitions that it read alone; None where that isn't known.
+        positions: position by dataset name; empty where unknown.
+        names: further names of the dataset.
+        chosen: the only partitions that were read; None where unknown.
     """
 
     positions: Mapping[str, Position] = field(default_factory=dict)
@@ -35,11 +35,11 @@ class Scanned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedSource:
-    """What a checkpoint has of a micro-batch of a streaming source, in the source's own folder.
+    """Log entries of one micro-batch in a streaming source's own folder of the checkpoint.
 
     Attributes:
-        first: the offset at which the source began, as its own JSON, parsed; None: it isn't logged, or isn't needed.
-        files: of a source of files, those of the micro-batch.
+        first: the source's first offset, as parsed JSON; None: it isn't logged, or isn't needed.
+        files: files of the micro-batch, where the source reads files.
     """
 
     first: Any = None
@@ -48,13 +48,13 @@ class LoggedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeRead:
-    """What a micro-batch read of one dataset of a source.
+    """Range of one dataset of a source that a micro-batch read.
 
     Attributes:
-        position: the range; None where it isn't known.
-        certainty: of `position`.
-        dataset: its name, where the source has several; None: the range is of the source as a whole.
-        most_rows: how many rows it has at the most; None where the offsets don't bound them.
+        position: the range; None where unknown.
+        certainty: certainty of `position`.
+        dataset: name of the dataset, where the source has several; None: the range covers the whole source.
+        most_rows: upper bound of the rows in the range; None where the offsets don't bound them.
     """
 
     position: Position | None
@@ -65,15 +65,15 @@ class RangeRead:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A version that a write has made, how sure that is, and what the table counted of it.
+    """Version that a write has committed, its certainty, and the table's counts.
 
     Attributes:
-        position: of several, the last; None: there are some, and which is the write's isn't known.
-        certainty: of `position`.
-        counts: of all of them.
-        read: what it was made from, where the command's input is the table itself, or its files.
-        partitions: of files, those that they are in; empty where there are none, or too many to list.
-        keeps: whether the table still has files that this write didn't make; None where that isn't known.
+        position: position of the version, of the last of several; None: the candidates are several.
+        certainty: certainty of `position`.
+        counts: counts of all versions together.
+        read: position of the input, where the command's input is the table itself, or its files.
+        partitions: partitions of the written files; empty where there are none, or too many to list.
+        keeps: True if the table still has files of other writes; None where unknown.
         added: the files that the version in `position` added, by whole paths or within the table; None where that
             isn't known.
     """
@@ -88,21 +88,21 @@ class Committed:
 
 
 class BatchLog(Protocol):
-    """The log of a table with versions, as one batch command has left it.
+    """Log of a table with versions, after one batch command.
 
     Attributes:
-        is_counted: whether the counters of Spark's plan are the command's.
-        nothing: what the command counted where it has left no commit; None: as Spark has counted.
+        is_counted: True if the counters of Spark's plan are the command's.
+        nothing: counts of a command without a commit; None: those of Spark's plan.
     """
 
     is_counted: bool
     nothing: Counts | None
 
     def schema(self) -> DataType:
-        """The table's newest schema, as Spark's JSON."""
+        """Return the table's newest schema, as Spark's JSON."""
 
     def committed(self, columns: Collection[str]) -> Committed | None:
-        """The version that the command has made; None where it made none, or that isn't known.
+        """Return the version that the command has committed; None where it made none, or that isn't known.
 
         Args:
             columns: names of the table's columns; partitions by others aren't reported.
@@ -111,13 +111,13 @@ class BatchLog(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SinkCommit:
-    """What a micro-batch has written, and what the sink counted of it.
+    """Commit of a micro-batch in its sink, with the sink's counts.
 
     Attributes:
-        position: what was written.
-        counts: of it.
-        at: when the last of it was written, by the sink's clock, where the log has that.
-        added: of a table's version, the files that it added, as in `Committed`; None where that isn't known.
+        position: the position written.
+        counts: rows, bytes and files written.
+        at: time of the last write, by the sink's clock; None where the log doesn't record it.
+        added: files that the table version added, as in `Committed`; None where unknown.
     """
 
     position: Position
@@ -127,56 +127,56 @@ class SinkCommit:
 
 
 class StreamLog(Protocol):
-    """The log of a streaming query's sink."""
+    """Log of a streaming query's sink."""
 
     def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
-        """What a committed micro-batch has written; None where the log doesn't have it (any more)."""
+        """Return the commit of a micro-batch; None where the log doesn't hold it, or no longer."""
 
 
 @dataclass(frozen=True)
 class V1Table:
-    """A JVM `CatalogTable`, and what holds for one of any provider."""
+    """JVM `CatalogTable`, described for any provider."""
 
     table: Any
     provider: str | None
 
     def comment(self) -> str | None:
-        """Its comment, for people."""
+        """Return the table's comment."""
         found = option(self.table.comment())
         return str(found) if found is not None else None
 
     def storage(self) -> Storage | None:
-        """How it stores its rows; None where the catalog doesn't record it."""
+        """Return the storage of the table's rows; None where the catalog doesn't record it."""
         return Storage("file", self.provider) if self.provider is not None else None
 
     def schema(self, _context: Context) -> Any:
-        """Its JVM `StructType`."""
+        """Return the table's JVM `StructType`."""
         return self.table.schema()
 
     def was_there(self, _context: Context, is_since_start: Callable[[int], bool]) -> bool:
-        """Whether it was there before a command that names it was planned.
+        """Return True if the table existed before a command that names it was planned.
 
         Args:
-            is_since_start: whether a time in milliseconds is after that.
+            is_since_start: True for a time in milliseconds at or after the command's planning.
         """
         return not is_since_start(int(self.table.createTime()))
 
 
 @dataclass(frozen=True)
 class V2Table:
-    """A JVM V2 `Table`, and what holds for one of any format."""
+    """JVM V2 `Table`, described for any format."""
 
     table: Any
 
     @cached_property
     def location(self) -> str | None:
-        """Where its data is."""
+        """Location of the table's data."""
         location = self._properties.get("location")
         return str(location) if location else None
 
     @cached_property
     def provider(self) -> str | None:
-        """What its catalog calls its format: `iceberg`, `delta`, `parquet`."""
+        """Name of the table's format in its catalog: `iceberg`, `delta`, `parquet`."""
         provider = self._properties.get("provider")
         return str(provider) if provider else None
 
@@ -185,40 +185,43 @@ class V2Table:
         return self.table.properties()
 
     def comment(self) -> str | None:
-        """Its comment, for people."""
+        """Return the table's comment."""
         comment = self._properties.get("comment")
         return str(comment) if comment else None
 
     def storage(self) -> Storage | None:
-        """How it stores its rows."""
+        """Return the storage of the table's rows."""
         return Storage(self.provider) if self.provider else None
 
     def own_name(self, name: str) -> str:
-        """The table's name, of an identifier that may select a part of it."""
+        """Return the table's own name within an identifier that may select a branch or snapshot."""
         return name
 
     def is_path(self, _name: str) -> bool:
-        """Whether it is named by its path alone."""
+        """Return True if the table is identified by its path alone."""
         return False
 
     def branch(self) -> str | None:
-        """The branch that it is."""
+        """Return the branch that is selected; None: the main one."""
         return None
 
     def schema(self) -> DataType:
-        """As Spark's schema JSON. V1 wrappers and old catalogs only have `schema()`, which is deprecated."""
+        """Return the schema as Spark's schema JSON.
+
+        V1 wrappers and old catalogs only have `schema()`, which is deprecated.
+        """
         return json.loads(str(self.table.schema().json()))
 
     def was_made(self, is_since_start: Callable[[int], bool]) -> bool:
-        """Whether the command made it that ran just now; True also where that isn't known.
+        """Return True if the command that just ran created the table; also where that is unknown.
 
         Args:
-            is_since_start: whether a time in milliseconds is after the command was planned.
+            is_since_start: True for a time in milliseconds at or after the command's planning.
         """
-        # Spark's wrapper of a table of its own catalog.
+        # Spark's wrapper around a table of its own catalog.
         is_v1 = class_name(self.table) == "V1Table"
         return is_since_start(int(self.table.v1Table().createTime())) if is_v1 else True
 
     def is_first_version(self) -> bool:
-        """Whether nothing was there that a REPLACE has replaced; True also where that isn't known."""
+        """Return True if a REPLACE has replaced no earlier table; also where that is unknown."""
         return True

@@ -1,4 +1,4 @@
-"""What looking at a plan needs to know beside the plan."""
+"""Context for reading a plan: the session, its catalogs, its settings."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from headwater_schemas.naming.tables import Catalog, GlueCatalog, HiveCatalog, N
 
 @dataclass
 class Context:
-    """The session a plan belongs to, and how things are named in it.
+    """Session of a plan, and the naming of datasets in it.
 
     Attributes:
         session: the `SparkSession`.
-        settings: of describing.
-        topics: of sources subscribed by pattern, by their index in the progress, as far as known.
-        frames: those that live on as RDDs, as far as known.
+        settings: settings of plan descriptions.
+        topics: topics of sources subscribed by pattern, by their index in the progress, as far as known.
+        frames: frames that live on as RDDs, as far as known.
         execution: the JVM's `QueryExecution` of the plan, where it has run.
-        declared: of a running query in Spark 3.5, see `jvm.versions.declared_streams`.
+        declared: declared streams of a running query in Spark 3.5, see `jvm.versions.declared_streams`.
     """
 
     session: Any
@@ -38,7 +38,7 @@ class Context:
     _conf: dict[str, str | None] = field(default_factory=dict)
 
     def conf(self, key: str) -> str | None:
-        """A setting of the session; None where it isn't set."""
+        """Return a setting of the session; None where it isn't set."""
         if key not in self._conf:
             value = self.session.conf.get(key, None)
             self._conf[key] = None if value is None else str(value)
@@ -46,12 +46,12 @@ class Context:
 
     @cached_property
     def application(self) -> str:
-        """The application's name, the same in every run."""
+        """Name of the application, equal in every run."""
         return str(self.session.sparkContext.appName)
 
     @cached_property
     def session_catalog(self) -> Catalog | None:
-        """How Spark's own catalog names its tables."""
+        """Naming of tables in Spark's session catalog (`spark_catalog`)."""
         if self.conf("spark.sql.catalogImplementation") == "hive" and self.metastore is not None:
             return self.metastore
         warehouse = self.conf("spark.sql.warehouse.dir")
@@ -59,7 +59,7 @@ class Context:
 
     @cached_property
     def metastore(self) -> Catalog | None:
-        """Hive's metastore as the session knows it, or Glue in its place."""
+        """Hive's metastore in this session, or Glue in its place."""
         factory = self.hive_conf("hive.metastore.client.factory.class") or ""
         if "glue" in factory.lower():
             return self.glue(self.hive_conf("hive.metastore.glue.catalogid"))
@@ -67,11 +67,11 @@ class Context:
         return HiveCatalog(uris) if uris else None
 
     def hive_conf(self, key: str) -> str | None:
-        """A setting of Hive's."""
+        """Return a setting of Hive."""
         return self.conf(f"spark.hadoop.{key}") or self.conf(key)
 
     def glue(self, account: str | None, region: str | None = None) -> Catalog | None:
-        """AWS Glue, where account and region are known.
+        """Return AWS Glue, where account and region are known.
 
         Args:
             account: None: as OpenLineage's setting `spark.glue.accountId` has it.
@@ -83,21 +83,22 @@ class Context:
 
     @property
     def catalog(self) -> Any:
-        """Spark's own catalog of the session, the JVM's `SessionCatalog`."""
+        """JVM's `SessionCatalog`: Spark's own catalog of the session."""
         return self.session._jsparkSession.sessionState().catalog()
 
     def cluster_id(self, bootstrap: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
-        """The id that a Kafka cluster's brokers report; None where it isn't known.
+        """Return the id that a Kafka cluster's brokers report; None where it isn't known.
 
         Args:
-            bootstrap: its brokers.
-            connection: how to connect, by Kafka's own names, the brokers included; called where they have to be asked.
+            bootstrap: bootstrap servers of the cluster.
+            connection: returns connection settings by Kafka's own names, the brokers included; called only to ask the
+                brokers.
         """
         clusters = self.settings.kafka_clusters
         return clusters.id_of(self.session, bootstrap, connection) if clusters is not None and bootstrap else None
 
     def topic(self, bootstrap: str, topic: str, cluster_id: str | None = None) -> NamedTable:
-        """A topic's identity, and its name by the cluster's id where that is known."""
+        """Name a topic, by the cluster's id too where that is known."""
         name = naming.declared_cluster(self.settings.kafka_cluster_names, bootstrap, cluster_id)
         links = (naming.kafka_symlink(cluster_id, topic),) if cluster_id is not None else ()
         return NamedTable(naming.kafka_topic(bootstrap, topic, name), links)
@@ -105,13 +106,13 @@ class Context:
     def table(
         self, name: str, location: str | None, *, catalog: str | None = None, names: Catalog | None = None
     ) -> NamedTable:
-        """A catalog table's identity.
+        """Name a catalog's table.
 
         Args:
-            name: the table's, with its databases.
-            location: where its data lies, where that is known.
-            catalog: what the session calls the catalog; None or `spark_catalog`: Spark's own.
-            names: how the catalog names its tables, where that is known; None: by its warehouse.
+            name: name of the table, with its databases.
+            location: location of its data, where known.
+            catalog: name of the catalog in the session; None or `spark_catalog`: Spark's own.
+            names: naming of the catalog's tables, where known; None: by its warehouse.
         """
         if names is not None:
             return naming.table(name, location=location, catalog=names)
@@ -121,7 +122,7 @@ class Context:
         return naming.table(name, location=location, catalog=WarehouseCatalog(warehouse) if warehouse else None)
 
     def catalog_table(self, table: Any) -> NamedTable:
-        """The identity of a JVM `CatalogTable`."""
+        """Name a JVM `CatalogTable`."""
         identifier = table.identifier()
         location = table.storage().locationUri()
         uri = of_uri(location.get()) if location.isDefined() else None
@@ -130,5 +131,5 @@ class Context:
         return self.table(name, uri)
 
     def in_memory(self, name: str) -> DatasetRef:
-        """What lives in this application only."""
+        """Name a dataset that lives in this application only."""
         return naming.in_memory("spark", self.application, name)

@@ -1,4 +1,4 @@
-"""Tables that Spark reads and writes by Hive's own readers and writers (SerDes), and LOAD DATA.
+"""Hive connector: tables that Spark reads and writes by Hive's own readers and writers (SerDes), and LOAD DATA.
 
 Those of Parquet and ORC aren't among them, unless `spark.sql.hive.convertMetastore…` turns that off: Spark takes them
 for files.
@@ -35,14 +35,14 @@ _AS_SELECT: Final = "CreateHiveTableAsSelectCommand"
 
 
 class HiveV1Table(V1Table):
-    """A table of Hive's in Spark's own catalog."""
+    """Hive table in Spark's own catalog."""
 
     def storage(self) -> Storage:
         return Storage("file", hive_format(self.table.storage()))
 
 
 def hive_format(storage: Any) -> str | None:
-    """The format of a JVM `CatalogStorageFormat`, by Hive's class that reads it: `text`, `orc`, `parquet`."""
+    """Return the format of a JVM `CatalogStorageFormat`, by Hive's class that reads it: `text`, `orc`, `parquet`."""
     reader = option(storage.inputFormat())
     # org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat
     name = str(reader).rsplit(".", 1)[-1] if reader is not None else ""
@@ -50,7 +50,7 @@ def hive_format(storage: Any) -> str | None:
 
 
 class Hive(Connector):
-    """Tables that Hive's readers and writers are for."""
+    """Connector of tables that Hive's readers and writers serve."""
 
     classes = frozenset(
         {_RELATION, _AS_SELECT, _INSERT, "InsertIntoHiveDirCommand", "LoadDataCommand", "HiveTableScanExec"}
@@ -59,7 +59,7 @@ class Hive(Connector):
     operators = {_INSERT: written_query}  # noqa: RUF012 - of the class
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
-        """A relation's columns, and those of its partitions."""
+        """Describe a read of a relation's columns, and of its partition columns."""
         table = leaf.plan.tableMeta()
         named = leaf.context.catalog_table(table)
         return leaf.table(named.ref, REGISTRY.v1_table(table).storage(), named.symlinks, leaf.schema())
@@ -84,13 +84,13 @@ class Hive(Connector):
 
 
 def _insert(command: JvmCommand) -> Written:
-    """`InsertIntoHiveTable`: INSERT INTO and INSERT OVERWRITE, and what CREATE TABLE AS runs."""
+    """Describe `InsertIntoHiveTable`: INSERT INTO and INSERT OVERWRITE, also within CREATE TABLE AS."""
     plan = command.plan
     table = plan.table()
     columns = v1_partition_columns(table)
     mode, overwritten = WriteMode.APPEND, None
     if plan.overwrite():
-        # Of a partitioned table Hive replaces the partitions that get rows, whatever partitionOverwriteMode is.
+        # Hive replaces the partitions of a partitioned table that get rows, whatever partitionOverwriteMode is.
         mode = WriteMode.OVERWRITE_PARTITIONS if columns else WriteMode.OVERWRITE
     named = specification(plan.partition())
     if mode is WriteMode.OVERWRITE_PARTITIONS:
@@ -100,7 +100,7 @@ def _insert(command: JvmCommand) -> Written:
 
 
 def _directory(command: JvmCommand) -> Written:
-    """INSERT OVERWRITE [LOCAL] DIRECTORY in one of Hive's formats."""
+    """Describe INSERT OVERWRITE [LOCAL] DIRECTORY in one of Hive's formats."""
     plan = command.plan
     storage = plan.storage()
     file_format = hive_format(storage)
@@ -118,7 +118,7 @@ def _directory(command: JvmCommand) -> Written:
 
 
 def _load(command: JvmCommand) -> Written:
-    """LOAD DATA: files that become a table's, or a partition's, as they are."""
+    """Describe LOAD DATA: files that become a table's, or a partition's, as they are."""
     plan = command.plan
     table = command.context.catalog.getTableMetadata(plan.table())
     columns = v1_partition_columns(table)
@@ -160,7 +160,7 @@ def _output(
 
 
 def _path(uri: str, context: Context, *, local: bool) -> str:
-    """A path as Spark completes it: of LOCAL on this machine, else in the file system that is Hadoop's default."""
+    """Complete a path as Spark does: LOCAL on this machine, else on Hadoop's default file system."""
     if ":/" in uri:
         return uri
     if local:

@@ -1,4 +1,4 @@
-"""Tables and queries behind JDBC."""
+"""JDBC connector: tables and queries of other databases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _QUERY = re.compile(r"\s*\(\s*(?P<query>(?:SELECT|WITH)\b.*)\)\s*(?:AS\s+)?\w*\s
 
 
 class Jdbc(Connector):
-    """Tables and queries behind JDBC."""
+    """Connector of tables and queries behind JDBC."""
 
     classes = frozenset({_RELATION, _PROVIDER})
 
@@ -68,7 +68,7 @@ def _read_relation(leaf: JvmLeaf) -> Leaf:
         pairs = [(attribute, column) for attribute, (_, column) in zip(output, read.columns, strict=True)]
         relation = replace(Relation().with_output(pairs), influences=read.influences, rows=read.rows)
         return Leaf(inputs=inputs, relation=relation)
-    # Which of the query's columns come from which of its tables is the database's to know.
+    # Only the database knows the table of each column of the query.
     anything = Column(frozenset(Direct(Field(i.dataset), Kind.EXTERNAL) for i in inputs))
     pairs = [(attribute, replace(anything, text=attribute.name)) for attribute in output]
     return Leaf(inputs=inputs, relation=replace(Relation().with_output(pairs), rows=rows))
@@ -88,7 +88,7 @@ def _table(url: str, table: str, schema: SchemaDefinition | None) -> PlanInput:
 
 
 def _tables_of(query: str, context: Context) -> list[str]:
-    """The tables that a query names, by Spark's own parser: most of what is asked of a database is SQL to it too."""
+    """List the tables that a query names, by Spark's own parser: most databases' SQL is SQL to Spark, too."""
     waiting = [context.session._jsparkSession.sessionState().sqlParser().parsePlan(query)]
     found: dict[str, None] = {}
     defined: set[str] = set()

@@ -1,4 +1,4 @@
-"""What lives in the application alone: Spark's sources and sinks for tests, and sinks that hand their rows to code."""
+"""In-memory connector: Spark's sources and sinks for tests, and sinks that hand their rows to code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTINUOUS: Final = frozenset(
 
 
 class Generated(Connector):
-    """Spark's `rate`, `console`, `memory`, `noop`, and `foreach` and `foreachBatch`."""
+    """Connector of Spark's `rate`, `console`, `memory`, `noop`, and of `foreach` and `foreachBatch`."""
 
     classes = frozenset({*_RATES, *_CALLBACKS, *_CONTINUOUS, _MEMORY})
 
@@ -43,7 +43,7 @@ class Generated(Connector):
             return _continuous(command) if name in _CONTINUOUS else None
         if name in _CALLBACKS:
             return Written()  # to no dataset
-        # A memory sink's table goes by the name of its query, and an application may have several.
+        # A memory sink's table has the name of its query, and an application may have several.
         query = setting(command.options, "queryName")
         return Written((unnamed(command, command.subject, command.mode, part=query),))
 

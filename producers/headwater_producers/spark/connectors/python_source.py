@@ -1,7 +1,7 @@
-"""Python data sources (`pyspark.sql.datasource`): rows that code of the user's makes, or takes.
+"""Python data sources (`pyspark.sql.datasource`): rows that the user's code makes or takes.
 
-One is known by the path that it is given, if that is one, and else by its own name, within the application: what it
-reads or writes outside, only its code knows. So every column read is EXTERNAL.
+A source is identified by its path option, if it has one, else by its own name within the application: only its code
+knows what it reads or writes outside. So every column read is EXTERNAL.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
 
-# Absolute, or with a scheme. Anything else given to `load` may be the name of whatever the source has names for.
+# Absolute, or with a scheme. Any other argument of `load` may be a name of the source's own making.
 _PATH: Final = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 class PythonSource(Connector):
-    """Rows that code of the user's makes, or takes."""
+    """Connector of Python data sources."""
 
     classes = frozenset({"PythonTable"})
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
         batch = leaf.batch()
         dataset, is_path = _dataset(leaf.context, leaf.subject, leaf.options)
-        # The fields are the source's own. Those of a file, or whatever is at its path, are not.
+        # The fields are the source's own, and not those of a file at its path.
         schema = None if is_path else batch.schema()
         pairs = []
         for attribute in batch.attributes():

@@ -1,4 +1,4 @@
-"""What connectors are asked about: leaves, commands and scans of the JVM, offsets and sinks of streaming queries."""
+"""Subjects of connectors' questions: leaves, commands and scans of the JVM, offsets and sinks of streaming queries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Syml
 
 logger = logging.getLogger(__name__)
 
-# The plans below which the relation that is read, or the table that is written, stands. Spark's own, of all sources.
+# Plans above the relation that is read, or the table that is written. Spark's own, for all sources.
 _SCANNED: Final = frozenset({"DataSourceV2ScanRelation", "StreamingDataSourceV2ScanRelation"})
 _SUBJECT_OF_LEAF: Final[Mapping[str, Callable[[Any], Any]]] = {
     "LogicalRelation": lambda plan: kept(plan, "relation"),
@@ -39,21 +39,21 @@ _SUBJECT_OF_LEAF: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 def unwrapped(table: Any) -> Any:
-    """The table that a MERGE, an UPDATE or a DELETE wraps to plan its scan and write."""
+    """Return the table inside the wrapper by which a MERGE, an UPDATE or a DELETE plans its scan and write."""
     return table.table() if class_name(table) == "RowLevelOperationTable" else table
 
 
 @dataclass(frozen=True, kw_only=True)
 class JvmLeaf:
-    """A leaf of a JVM plan.
+    """Leaf of a JVM plan.
 
     Attributes:
         plan: the leaf.
-        context: see there.
-        index: of its streaming source in `StreamingQueryProgress.sources`.
+        context: the session's context; see `Context`.
+        index: index of its streaming source in `StreamingQueryProgress.sources`.
         view: the temporary view that is this leaf.
         first: the expression id of its first attribute.
-        upstream: inside foreachBatch, what the micro-batch's frame is made of.
+        upstream: inside foreachBatch, the lineage of the micro-batch's frame.
         others: the plan's other leaves of the same class, by the expression id of their first attribute.
     """
 
@@ -67,34 +67,34 @@ class JvmLeaf:
 
     @cached_property
     def is_streamed(self) -> bool:
-        """Whether it is a streaming query's source, started or not."""
+        """True if the leaf is a streaming query's source, started or not."""
         return class_name(self.plan).startswith("Streaming")
 
     @cached_property
     def relation(self) -> Any:
-        """The leaf, or the relation that a scan stands for."""
+        """Relation of the leaf, or of the scan that it is."""
         if self.first is not None and (declared := self.context.declared.get(self.first)) is not None:
             return declared
         return kept(self.plan, "relation") if class_name(self.plan) in _SCANNED else self.plan
 
     @cached_property
     def subject(self) -> Any:
-        """What a connector is picked by: the relation, table or source behind the leaf, else the leaf."""
+        """Object that selects the connector: the relation, table or source behind the leaf, else the leaf."""
         find = _SUBJECT_OF_LEAF.get(class_name(self.relation))
         return find(self.relation) if find is not None else self.plan
 
     @property
     def options(self) -> Any:
-        """Of a V2 relation: those of the reader."""
+        """Options of the reader, of a V2 relation."""
         relation = self.relation
         return relation.extraOptions() if class_name(relation) == "StreamingRelationV2" else relation.options()
 
     def batch(self) -> JvmLeaf:
-        """The leaf with all columns of its relation, also where a scan takes some of them."""
+        """Return the leaf with all columns of its relation, also where a scan takes some of them."""
         return JvmLeaf(plan=self.relation, context=self.context, index=self.index)
 
     def schema(self) -> SchemaDefinition:
-        """Its columns."""
+        """Return the leaf's schema."""
         return schema_definition(json.loads(self.plan.schema().json()))
 
     def table(
@@ -107,7 +107,7 @@ class JvmLeaf:
         type: str = "TABLE",  # noqa: A002 - OpenLineage's word
         from_beginning: bool = False,
     ) -> Leaf:
-        """The leaf as a read of one table."""
+        """Describe the leaf as a read of one table."""
         read = PlanInput(
             dataset=dataset,
             kind=SourceKind.TABLE,
@@ -121,7 +121,7 @@ class JvmLeaf:
         return Leaf(inputs=(read,))
 
     def attributes(self) -> list[Attribute]:
-        """Its columns with their ids, in one round trip."""
+        """Return the leaf's columns with their ids, in one round trip."""
         leaf = Node("", json.loads(str(self.plan.toJSON()))[0])
         found = []
         for nodes in leaf.output():
@@ -158,12 +158,12 @@ _SUBJECT_OF_COMMAND: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 def write_mode(mode: Any) -> WriteMode:
-    """A JVM `SaveMode` or `OutputMode`."""
+    """Convert a JVM `SaveMode` or `OutputMode`."""
     return _MODES.get(str(mode.toString()), WriteMode.UNKNOWN)
 
 
 def loaded(catalog: Any, identifier: Any) -> Any | None:
-    """The table that a catalog has under a name now; None where it has none, or doesn't answer."""
+    """Return the table that a catalog has under a name now; None where it has none, or doesn't answer."""
     try:
         return catalog.loadTable(identifier)
     except Exception:
@@ -172,18 +172,18 @@ def loaded(catalog: Any, identifier: Any) -> Any | None:
 
 
 def written_table(plan: Any) -> Any | None:
-    """The V2 table that a JVM batch command of Spark's writes; None of another plan. May ask a catalog."""
+    """Return the V2 table that a JVM batch command of Spark's writes; None of another plan. May ask a catalog."""
     find = _WRITTEN_TABLE.get(class_name(plan))
     return find(plan) if find is not None else None
 
 
 @dataclass(frozen=True)
 class JvmCommand:
-    """A command at the root of a JVM plan.
+    """Command at the root of a JVM plan.
 
     Attributes:
         plan: the command.
-        context: see there.
+        context: the session's context; see `Context`.
         columns: lineage of the query's columns by name; empty where it couldn't be read.
     """
 
@@ -193,26 +193,26 @@ class JvmCommand:
 
     @cached_property
     def name(self) -> str:
-        """Simple name of its class."""
+        """Simple name of the command's class."""
         return class_name(self.plan)
 
     @cached_property
     def subject(self) -> Any:
-        """What a connector is picked by: the table, sink or provider that it writes to, else the command.
+        """Object that selects the connector: the table, sink or provider that is written to, else the command.
 
-        None of a table that its catalog doesn't have. May ask a catalog.
+        None for a table that its catalog doesn't have. May ask a catalog.
         """
         find = _SUBJECT_OF_COMMAND.get(self.name)
         return find(self.plan) if find is not None else self.plan
 
     @cached_property
     def options(self) -> Any:
-        """Of a write: the options of the writer."""
+        """Options of the writer."""
         return self.plan.options() if self.name == "SaveIntoDataSourceCommand" else self.plan.writeOptions()
 
     @cached_property
     def mode(self) -> WriteMode:
-        """Of a write to a source or a V2 table."""
+        """Mode of a write to a source or a V2 table."""
         if self.name in _APPENDS:
             return WriteMode.APPEND
         if self.name == _BY_CONDITION:
@@ -223,27 +223,27 @@ class JvmCommand:
 
     @property
     def is_micro_batch(self) -> bool:
-        """Whether it is a streaming query's that runs micro-batches."""
+        """True if the command belongs to a streaming query that runs micro-batches."""
         return self.name.startswith("WriteToMicroBatchDataSource")
 
     @property
     def condition(self) -> Any:
-        """Of an overwrite by a condition: the JVM's expression."""
+        """Condition of an overwrite, as the JVM's expression."""
         return kept(self.plan, "deleteExpr")
 
     @property
     def replaces_by_condition(self) -> bool:
-        """Whether it holds a condition by which rows of its table go."""
+        """True if the command replaces the rows of its table that match a condition."""
         return self.name == _BY_CONDITION
 
     @property
     def topics(self) -> frozenset[str] | None:
-        """What a column `topic` can hold, where that is known."""
+        """Topics that a column `topic` can hold; None where unknown."""
         column = self.columns.get("topic")
         return column.constants if column else None
 
     def path(self) -> str | None:
-        """The path that the writer's options name."""
+        """Return the path in the writer's options."""
         return setting(self.options, "path")
 
     def _by_condition(self) -> WriteMode:
@@ -253,7 +253,7 @@ class JvmCommand:
         return WriteMode.OVERWRITE if is_all else WriteMode.OVERWRITE_PARTITIONS
 
 
-# Where a scan of an executed plan has what it reads. Spark's own, of all sources.
+# Accessors of the source in a scan of an executed plan. Spark's own, for all sources.
 _SUBJECT_OF_SCAN: Final[Mapping[str, Callable[[Any], Any]]] = {
     "FileSourceScanExec": lambda scan: kept(kept(scan, "relation"), "location"),
     "RowDataSourceScanExec": lambda scan: kept(scan, "relation"),
@@ -263,11 +263,11 @@ _SUBJECT_OF_SCAN: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 @dataclass(frozen=True)
 class JvmScan:
-    """A leaf of an executed JVM plan.
+    """Leaf of an executed JVM plan.
 
     Attributes:
         node: the leaf.
-        settings: how plans are described; None: what it chose of partitions isn't asked for.
+        settings: settings of plan descriptions; None: chosen partitions aren't looked at.
     """
 
     node: Any
@@ -275,19 +275,19 @@ class JvmScan:
 
     @cached_property
     def subject(self) -> Any:
-        """What a connector is picked by: the file index, relation or scan behind the leaf, else the leaf."""
+        """Object that selects the connector: the file index, relation or scan behind the leaf, else the leaf."""
         find = _SUBJECT_OF_SCAN.get(class_name(self.node))
         return find(self.node) if find is not None else self.node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOffsets:
-    """A streaming source in one micro-batch.
+    """Streaming source in one micro-batch.
 
     Attributes:
-        start, end: its offsets before and after, as their own JSON, parsed; None where Spark has none.
-        description: as a progress has it: `FileStreamSource[file:/in]`; empty where only a checkpoint is at hand.
-        kind: what sort of source the plan has there; None: no plan names it, and it may be of any sort.
+        start, end: offsets before and after, as the source's own JSON, parsed; None where Spark has none.
+        description: description in a progress: `FileStreamSource[file:/in]`; empty where only a checkpoint is at hand.
+        kind: kind of the source in the plan; None: no plan names it, and it may be of any kind.
         from_beginning: see `PlanInput`.
         logged: see `Connector.logged`.
     """
@@ -302,15 +302,15 @@ class SourceOffsets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointSource:
-    """A streaming source of which there is a checkpoint alone.
+    """Streaming source whose checkpoint alone is there.
 
     Attributes:
-        index: which of the sources it is.
+        index: index of the source.
         end: its last offset, as its own JSON, parsed; None where it has none yet.
-        folder: its own in the checkpoint: `sources/<i>`.
+        folder: the source's own folder in the checkpoint: `sources/<i>`.
         known: the datasets that the query is known to read.
-        given: what a person states of it: a path or URI, namespace and name with a space between, of Kafka the
-            namespace alone.
+        given: statement of a person: a path or URI; a namespace and name with a space between; for Kafka the namespace
+            alone.
     """
 
     index: int
@@ -322,13 +322,13 @@ class CheckpointSource:
 
 @dataclass(frozen=True)
 class CommandRun:
-    """One batch command that has ended without an error.
+    """Batch command that has ended without an error.
 
     Attributes:
         execution: the JVM's `QueryExecution`.
         session: the `SparkSession` that ran it.
         command: the command.
-        started_at, ended_at: by this driver's clock.
+        started_at, ended_at: start and end by this driver's clock.
     """
 
     execution: Any
@@ -339,17 +339,17 @@ class CommandRun:
 
     @property
     def window(self) -> tuple[int, int]:
-        """The time that it ran, in milliseconds since the epoch, rounded outwards."""
+        """Time range of the command's run, in milliseconds since the epoch, rounded outwards."""
         return int(self.started_at.timestamp() * 1000), int(self.ended_at.timestamp() * 1000) + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSink:
-    """A streaming query's sink.
+    """Sink of a streaming query.
 
     Attributes:
-        description: as a progress has it: `FileSink[file:/out]`.
-        files: to read a log with.
+        description: description in a progress: `FileSink[file:/out]`.
+        files: reader of the sink's log.
         sink: the JVM's own, where the query can be asked.
     """
 
@@ -359,20 +359,20 @@ class StreamSink:
 
     @property
     def name(self) -> str:
-        """What the sink calls itself: `FileSink`."""
+        """Name of the sink in its description: `FileSink`."""
         return self.description.partition("[")[0]
 
     @property
     def path(self) -> str:
-        """The path in the description: the one place where it is written out in full."""
+        """Path in the sink's description, the one place where it is written out in full."""
         return self.description.partition("[")[2].removesuffix("]")
 
     @property
     def folder(self) -> TextFolder:
-        """The folder at that path."""
+        """Folder at the sink's path."""
         return TextFolder(self.path, self.files)
 
 
 def is_ignoring(description: PlanDescription) -> bool:
-    """Whether a command writes only where nothing is, by mode("ignore") or IF NOT EXISTS."""
+    """Return True if a command writes only where nothing exists, by mode("ignore") or IF NOT EXISTS."""
     return bool(description.outputs) and all(output.mode is WriteMode.IGNORE for output in description.outputs)

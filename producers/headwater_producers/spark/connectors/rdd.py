@@ -1,4 +1,4 @@
-"""RDDs: what they are made of, as far as their own dependencies show."""
+"""RDDs: their origins, as far as their own dependencies show."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from headwater_schemas import naming
 from headwater_schemas.events import TransformationKind as Kind
 
 MAX_RDDS: Final = 200
-"""What is made of more RDDs than this isn't worth so many round trips, about five for each."""
+"""Largest number of RDDs to follow: each costs about five round trips."""
 
 LOCAL: Final = "LocalRelation"
 FRAME: Final = "LogicalRDD"
 HANDED_OVER: Final = "rows that the program handed over may come from anywhere"
-"""Of `createDataFrame` and `parallelize`: what was collected from a table and handed back is in no plan."""
+"""Problem of `createDataFrame` and `parallelize`: no plan has rows that were collected from a table and handed back."""
 _HADOOP: Final = {
     "HadoopRDD": "getJobConf",
     "NewHadoopRDD": "getConf",
@@ -43,37 +43,37 @@ _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 
 @dataclass(slots=True)
 class Origins:
-    """What an RDD is made of.
+    """Origins of an RDD, found along its dependencies.
 
     Attributes:
-        ids: of all RDDs met on the way.
-        frames: those that are known.
-        files: what Hadoop's input formats read.
-        strangers: what else is at its roots, by class, of which nothing is known.
-        handed_over: the program's own rows are at its roots.
+        ids: ids of all RDDs on the way.
+        frames: known frames among them.
+        files: inputs of Hadoop's input formats.
+        unknown_roots: classes of other roots, whose data is unknown.
+        handed_over: True if rows of the program itself are at the roots.
     """
 
     ids: set[int] = field(default_factory=set)
     frames: list[Upstream] = field(default_factory=list)
     files: list[PlanInput] = field(default_factory=list)
-    strangers: list[str] = field(default_factory=list)
+    unknown_roots: list[str] = field(default_factory=list)
     handed_over: bool = False
 
     @property
     def inputs(self) -> tuple[PlanInput, ...]:
-        """All datasets, each once."""
+        """Datasets at the roots, each once."""
         return tuple(dict.fromkeys([*(i for frame in self.frames for i in frame.inputs), *self.files]))
 
     @property
     def problems(self) -> list[str]:
-        """What isn't known of it, as sentences."""
-        own = ["what an RDD is made of isn't in the plan"] if self.strangers else []
+        """Reasons why the origins are incomplete, as sentences."""
+        own = ["what an RDD is made of isn't in the plan"] if self.unknown_roots else []
         own += [HANDED_OVER] if self.handed_over else []
         return list(dict.fromkeys([*own, *(p for frame in self.frames for p in frame.problems)]))
 
 
 def origins(rdd: Any, frames: KnownFrames | None = None) -> Origins:
-    """What a JVM `RDD` is made of: sought along its dependencies, down to frames that are known, or to its roots."""
+    """Find the origins of a JVM `RDD` along its dependencies, down to known frames or to its roots."""
     found = Origins()
     for number, current, below in _walk(rdd, frames):
         found.ids.add(number)
@@ -81,21 +81,21 @@ def origins(rdd: Any, frames: KnownFrames | None = None) -> Origins:
         if frame is not None:
             found.frames.append(frame)
         elif len(found.ids) > MAX_RDDS:
-            found.strangers.append("what is beyond")
+            found.unknown_roots.append("what is beyond")
         elif not below:
             _root(current, found)
     return found
 
 
 def made_of(rdd: Any, name: str) -> Iterator[Any]:
-    """The RDDs of a class that a JVM `RDD` is made of, itself included."""
+    """Yield the RDDs of a class that a JVM `RDD` is made of, itself included."""
     return (current for _, current, _ in _walk(rdd) if class_name(current) == name)
 
 
 def _walk(rdd: Any, frames: KnownFrames | None = None) -> Iterator[tuple[int, Any, list[Any]]]:
-    """An RDD's id, itself, and what it is made of directly; then those: each once, one more than `MAX_RDDS` at most.
+    """Walk an RDD's dependencies: its id, itself, its direct parents; each once, at most one more than `MAX_RDDS`.
 
-    What a frame that is known is made of isn't looked at.
+    The dependencies of a known frame aren't followed.
     """
     waiting, seen = [rdd], set[int]()
     while waiting and len(seen) <= MAX_RDDS:
@@ -120,7 +120,7 @@ def _root(rdd: Any, found: Origins) -> None:
     accessor = _HADOOP.get(name)
     paths = getattr(rdd, accessor)().get(_INPUT_PATHS) if accessor is not None else None
     if paths is None:
-        found.strangers.append(name)
+        found.unknown_roots.append(name)
         return
     for path in _PATHS.findall(str(paths)):
         dataset = naming.path_pattern(_ESCAPED.sub(r"\1", path))
@@ -128,7 +128,7 @@ def _root(rdd: Any, found: Origins) -> None:
 
 
 class Rdds(Connector):
-    """RDDs and rows that the program handed over; frames that live on as RDDs, those of foreachBatch among them."""
+    """Connector of RDDs, of rows that the program handed over, and of frames that live on as RDDs."""
 
     classes = frozenset({LOCAL, FRAME, "ExternalRDD", "Transpose"})
 
@@ -146,14 +146,14 @@ class Rdds(Connector):
 
 
 def rdds_of(plan: Any) -> Iterator[Any]:
-    """The JVM RDDs that a plan begins with."""
+    """Yield the JVM RDDs at the leaves of a plan."""
     for leaf in REGISTRY.leaves(plan):
         if class_name(leaf) == FRAME:
             yield leaf.rdd()
 
 
 def _frame(leaf: JvmLeaf) -> Leaf | None:
-    """A frame that was kept, as `checkpoint()` does: its columns are the RDD's, under ids of the leaf's own."""
+    """Read a frame that was kept, as by `checkpoint()`: its columns are the RDD's, under ids of the leaf's own."""
     frames = leaf.context.frames
     frame = frames.of(int(leaf.plan.rdd().id())) if frames is not None else None
     relation = _renumbered(leaf, frame.relation) if frame is not None else None
@@ -163,14 +163,14 @@ def _frame(leaf: JvmLeaf) -> Leaf | None:
 
 
 def _of_upstream(leaf: JvmLeaf) -> Leaf | None:
-    """The frame of a micro-batch, inside foreachBatch: its attributes keep their ids."""
+    """Read the frame of a micro-batch, inside foreachBatch: its attributes keep their ids."""
     upstream = leaf.upstream
     if upstream is None:
         return None
     relation = upstream.relation
     if leaf.first in relation.columns:
         return Leaf(inputs=upstream.inputs, relation=relation)
-    # One side of a self-join has new ids, and the RDD of the side that hasn't.
+    # One side of a self-join has new ids, and the RDD belongs to the other side.
     number = leaf.plan.rdd().id()
     if not any(first in relation.columns and other.rdd().id() == number for first, other in leaf.others.items()):
         return None
@@ -189,9 +189,9 @@ def _renumbered(leaf: JvmLeaf, relation: Relation) -> Relation | None:
 
 
 def _handed_over(leaf: JvmLeaf) -> Leaf:
-    """Rows that the program made: in a foreachBatch function of what it collected, as like as not.
+    """Read rows that the program made: in a foreachBatch function probably of rows that it collected.
 
-    Of which columns isn't known, so it is the datasets as a whole.
+    The source columns are unknown, so the datasets as a whole are the sources.
     """
     if leaf.upstream is None:
         return Leaf(problem=HANDED_OVER)
@@ -204,7 +204,7 @@ def _handed_over(leaf: JvmLeaf) -> Leaf:
 
 
 def _local_relation(leaf: JvmLeaf) -> Leaf:
-    """Rows in the plan itself: SQL's VALUES, which are constants, or small frames that the program handed over."""
+    """Read rows in the plan itself: SQL's VALUES, which are constants, or small frames that the program handed over."""
     if leaf.view is not None:
         return _named(leaf, leaf.view)
     if leaf.plan.origin().sqlText().isDefined() or leaf.plan.data().isEmpty():
@@ -213,10 +213,10 @@ def _local_relation(leaf: JvmLeaf) -> Leaf:
 
 
 def _named(leaf: JvmLeaf, view: str) -> Leaf:
-    """Rows made in the program are a dataset where a temporary view names them.
+    """Name rows made in the program: a temporary view over them makes them a dataset.
 
-    By the view's name and the names of its columns: another view of that name, with other columns, is another dataset.
-    Types and rows are no part of it, which Spark may infer, and the program hand over, anew in each run.
+    The dataset is named by the view's name and its columns' names: a view of that name with other columns is another
+    dataset. Types and rows are left out of the name: they may differ in each run.
     """
     schema = leaf.schema()
     dataset = leaf.context.in_memory(f"{view}-{_digest(field.path for field in schema.fields)}")
@@ -224,15 +224,15 @@ def _named(leaf: JvmLeaf, view: str) -> Leaf:
 
 
 def _digest(names: Iterable[str]) -> str:
-    # A path has every comma and quote of a name as it is: JSON keeps two names from reading as one.
+    # A path has every comma and quote of a name unescaped: JSON keeps two names from reading as one.
     return hashlib.blake2b(json.dumps(list(names)).encode(), digest_size=4).hexdigest()
 
 
 def _rdd(leaf: JvmLeaf) -> Leaf:
-    """An RDD: made in the program (`createDataFrame` of a list), of frames and files, or of who knows what.
+    """Read an RDD: made in the program (`createDataFrame` of a list), from frames and files, or of unknown origin.
 
-    Code has been at its rows: each column may come from every column of the frames, EXTERNAL. The name of a temporary
-    view stands for rows that are the program's alone, never for what code made of something else.
+    Code has processed its rows: each column may come from every column of the frames, EXTERNAL. A temporary view names
+    only rows that the program made itself, never rows that code derived from other data.
     """
     found = origins(leaf.plan.rdd(), leaf.context.frames)
     if leaf.view is not None and not found.inputs and set(found.problems) <= {HANDED_OVER}:

@@ -1,4 +1,4 @@
-"""Registry of connectors: which of them to ask about an object of the JVM, by the name of its class."""
+"""Registry of connectors, by the names of the JVM classes that they declare."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Registry:
         connectors: the first ones.
 
     Attributes:
-        operators: how operators of theirs are read in a plan's JSON, by class.
+        operators: rules for the connectors' operators in a plan's JSON, by class.
     """
 
     def __init__(self, connectors: Iterable[Connector] = ()) -> None:
@@ -56,12 +56,12 @@ class Registry:
         self._index()
 
     def add(self, connector: Connector) -> None:
-        """Adds a connector behind the others."""
+        """Add a connector behind the others."""
         self._connectors.append(connector)
         self._index()
 
     def remove(self, connector: Connector) -> None:
-        """Takes a connector out again."""
+        """Remove a connector."""
         self._connectors.remove(connector)
         self._index()
 
@@ -79,7 +79,7 @@ class Registry:
         return iter(self._connectors)
 
     def of(self, *subjects: Any) -> Iterator[Connector]:
-        """The connectors that declare a JVM object's class: of what is inside it first, where one of them opens it."""
+        """Yield the connectors that declare a JVM object's class; those of an object inside it come first."""
         for subject in subjects:
             if subject is None:
                 continue
@@ -88,7 +88,7 @@ class Registry:
             yield from self.named(class_name(subject))
 
     def named(self, name: str) -> Iterator[Connector]:
-        """The connectors that declare a class."""
+        """Yield the connectors that declare a class."""
         return iter(self._by_class.get(name, ()))
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
@@ -112,7 +112,7 @@ class Registry:
         return _first(each.read_range(source) for each in self.of_source(source))
 
     def of_source(self, source: SourceOffsets) -> Iterator[Connector]:
-        """The connectors that a streaming source may be of, by the kind that its plan names or its offset's keys."""
+        """Yield the candidate connectors of a streaming source, by its kind in the plan or its offset's keys."""
         keys = source.end.keys() if isinstance(source.end, dict) else set[str]()
         for each in self._connectors:
             is_kind = source.kind in each.kinds if source.kind is not None else bool(each.kinds)
@@ -161,16 +161,16 @@ class Registry:
         return _first(each.transaction(command) for each in self.of(command.subject))
 
     def mark_commits(self, session: Any, run_id: str, *, marked: bool = True) -> None:
-        """Has commits of a session name the run of its application, or no longer. Never raises."""
+        """Make a session's commits name the run of its application, or no longer. Never raises."""
         for each in self._connectors:
             try:
                 (each.mark_commits if marked else each.unmark_commits)(session, run_id)
             except Exception:
-                # Its jars aren't there, or Spark is gone.
+                # The jars of the technology are missing, or Spark is gone.
                 logger.debug("lineage capture can't mark commits", exc_info=True)
 
     def v1_table(self, table: Any) -> V1Table:
-        """A JVM `CatalogTable` as the connector of its provider describes it."""
+        """Describe a JVM `CatalogTable` by the connector of its provider."""
         found = option(kept(table, "provider"))
         provider = None if found is None else str(found)
         for each in self._connectors:
@@ -181,16 +181,16 @@ class Registry:
         return V1Table(table, provider)
 
     def catalog(self, context: Context, name: str) -> Catalog | None:
-        """How a catalog of the session names its tables; None: nobody knows, by its settings."""
+        """Return the naming of a session's catalog, by its settings; None: no connector knows it."""
         return _first(each.catalog(context, name) for each in self._connectors)
 
     def v2_table(self, table: Any) -> V2Table:
-        """A JVM V2 `Table` as the connector of its class describes it."""
+        """Describe a JVM V2 `Table` by the connector of its class."""
         found = (each.v2_table(table) for each in self.of(table))
         return next((described for described in found if described is not None), V2Table(table))
 
     def roots(self, plan: Any) -> list[Any]:
-        """The plans that `plan` is made of: itself, or those that it has in place of children."""
+        """List the plans inside `plan`: itself, or those that it has in place of children."""
         hidden = [each for connector in self.of(plan) for each in connector.hidden_plans(plan)]
         if hidden:
             return hidden
@@ -200,7 +200,7 @@ class Registry:
         return [plan]
 
     def leaves(self, plan: Any) -> Iterator[Any]:
-        """The leaves of all of them, and of their subqueries."""
+        """Yield the leaves of these plans, and of their subqueries."""
         for root in self.roots(plan):
             yield from items(root.collectLeaves())
             for subquery in items(root.subqueriesAll()):
@@ -208,9 +208,9 @@ class Registry:
 
 
 REGISTRY = Registry()
-"""The connectors of this process, which `connectors/__init__.py` adds."""
+"""Connectors of this process, added by `connectors/__init__.py`."""
 
 
 def _first(answers: Iterable[_T | None]) -> _T | None:
-    """The first answer of a connector to which the question is its own; none after it is asked."""
+    """Return the first connector's answer that isn't None; no later connector is asked."""
     return next((answer for answer in answers if answer is not None), None)

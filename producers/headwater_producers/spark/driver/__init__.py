@@ -1,4 +1,4 @@
-"""One application's capture in the Spark driver.
+"""Capture of one application in the Spark driver.
 
     callbacks ─▶ listeners, hooks ─▶ inbox ─▶ engine's worker ─▶ dispatch ─▶ (streaming) ─▶ emission ─▶ sink
 

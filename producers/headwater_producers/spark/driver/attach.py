@@ -1,4 +1,4 @@
-"""attach: the way in, and how one application's capture is put together."""
+"""Attach: entry point of capture, and the wiring of one application's capture."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ CONNECT = (
 def attach(
     spark: SparkSession, settings: CaptureSettings | None = None, *, sink: EventSink | None = None, **overrides: Any
 ) -> Capture:
-    """Captures the lineage of everything that `spark`'s application runs from now on.
+    """Capture the lineage of all plans that `spark`'s application runs from now on.
 
-    That is: all that runs in this session, in those that `newSession()` makes of it, in other sessions of the same
-    application that were there before, and in streaming queries that run already.
+    Captured are this session, sessions that `newSession()` makes from it, earlier sessions of the same application, and
+    streaming queries that run already.
 
     An application that is being captured keeps its capture, which is returned; the session joins it. Settings given
     then are ignored, with a warning where they differ. A Spark Connect session can't be captured: that is logged, as an
@@ -88,7 +88,7 @@ def attach(
         spark: the session.
         settings: default: the properties `spark.headwater.…`, of the session's `spark.conf` and below that of the
             application, and below both the environment (`HEADWATER_…`).
-        sink: where events go; default: Kafka.
+        sink: destination of events; default: Kafka.
         overrides: single settings by name, on top of `settings`: `attach(spark, job_name="enrich")`.
 
     Raises:
@@ -111,12 +111,12 @@ def attach(
     with _lock:
         if (running := captures.running_capture(spark)) is not None:
             sessions.join(spark)
-            # A cell of a notebook that is run again changes nothing.
+            # Repeating a cell of a notebook changes nothing.
             given = settings is not None or overrides or sink is not None
             if given and not running.is_as_asked(chosen, sink):
                 logger.warning(
-                    "lineage capture: this application is being captured already; what a second attach sets otherwise "
-                    "is ignored"
+                    "lineage capture: this application is being captured already; other settings of a second attach "
+                    "are ignored"
                 )
             return running
         target = sink if sink is not None else _kafka(chosen)
@@ -144,21 +144,21 @@ def _check_sink(sink: object) -> None:
 
 
 def _kafka(settings: CaptureSettings) -> EventSink:
-    # Whoever only asks for a DataFrame's lineage, or brings a sink, needs no Kafka client.
+    # Explaining a DataFrame's lineage, or capturing into a given sink, needs no Kafka client.
     from headwater_producers.spark.driver.kafka_sink import kafka_sink
 
     return kafka_sink(settings)
 
 
-# Until the brokers have said how large an event may be, before the first plan is made an event.
+# Longest wait for the brokers' limit of an event's size, before the first plan event is made.
 _SINK_WAIT_SECONDS: Final = 2.0
-# Of the driver's heap, for plans that wait.
+# Part of the driver's heap for plans that wait: an eighth.
 _QUEUES_SHARE: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class _Intake:
-    """The `SignalTarget` of an application's listeners."""
+    """`SignalTarget` of an application's listeners."""
 
     offer: Callable[[Signal], None]
     hold: Callable[[Any, str, int], None]
@@ -174,18 +174,18 @@ def _wired(
     *,
     asked: tuple[CaptureSettings, EventSink | None],
 ) -> Capture:
-    """Puts a capture together: signals ─▶ inbox ─▶ worker ─▶ dispatch ─▶ (streams) ─▶ publisher ─▶ sink.
+    """Wire a capture: signals ─▶ inbox ─▶ worker ─▶ dispatch ─▶ (streams) ─▶ publisher ─▶ sink.
 
-    Each part is given what it calls, and knows nothing of what calls it.
+    Each part gets the parts that it calls, and doesn't know its callers.
 
     Args:
         spark: a session of the application.
-        settings: of the capture.
-        sink: where events go.
-        listeners: of the application.
+        settings: settings of the capture.
+        sink: destination of events.
+        listeners: listeners of the application.
         asked: the settings and the sink that `attach` was given.
     """
-    # What is known of the application.
+    # Facts of the application.
     warn_of_unknown(spark.version)
     submitted = session_properties(spark)
     context = event_context(
@@ -206,7 +206,7 @@ def _wired(
     )
     is_fail_closed = settings.emission_policy is EmissionPolicy.FAIL_CLOSED
 
-    # Where events go.
+    # Destination of events.
     durable = durable_sink(sink)
     outbox = durable.outbox if durable is not None else None
     stop_reasons: dict[str, RunError] = {}
@@ -225,7 +225,7 @@ def _wired(
     topics = ObservedTopics(topic_states)
     store, gaps = LastEmittedStore(Path(outbox.folder) / "queries" if outbox is not None else None), Gaps()
     emitter = StreamEmitter(context=context, emit=publisher.emit, dedup=dedup, files=files, topics=topics, store=store)
-    # Nothing may wait where the next micro-batch waits for it.
+    # Nothing may wait where the next micro-batch waits for the result.
     per_event = 1 if is_fail_closed else settings.coalesce_max_batches
     backfill = Backfill(
         context=context,
@@ -283,7 +283,7 @@ def _wired(
     if settings.capture_commit_marks:
         listeners.mark(context.app_run_id)
 
-    # The policy, and the handle.
+    # Emission policy and handle.
     emission = Emission(settings.emission_policy, Durability(engine, sink), queries, watch)
     engine.start(dedup)
     if watch is not None:
@@ -313,8 +313,8 @@ def _cluster_names(settings: CaptureSettings) -> dict[str, str]:
     return every | (settings.kafka_cluster_names or {})
 
 
-def _once_waiting(sink: SizedSink) -> Callable[[], int]:
-    """Largest event that the sink takes. Only the first call waits until that is known, on capture's worker thread."""
+def _cached_max_event_bytes(sink: SizedSink) -> Callable[[], int]:
+    """Return the largest event that the sink takes. The first call waits for it, on capture's worker thread."""
     waits = [_SINK_WAIT_SECONDS]
     return lambda: sink.max_event_bytes(waits.pop() if waits else 0.0)
 
@@ -330,17 +330,17 @@ def event_context(
     environment: Mapping[str, str] = MappingProxyType({}),
     user: str | None = None,
 ) -> EventContext:
-    """The context of an application under a run id of its own.
+    """Build the context of an application, with a run id of its own.
 
     Args:
-        settings: of the capture.
+        settings: settings of the capture.
         app_name: Spark's name of the application.
-        sink: where events go, if it is known.
-        spark_version: of the session.
+        sink: destination of events, if it is known.
+        spark_version: version of the session's Spark.
         started_by: the orchestrator's runs above it.
-        properties: of the session.
-        environment: of the driver.
-        user: that Spark runs as.
+        properties: properties of the session.
+        environment: environment of the driver.
+        user: user that Spark runs as.
     """
     code = running_code(environment)
     return EventContext(
@@ -363,5 +363,5 @@ def event_context(
         tags=tuple(Tag(key=key, value=value) for key, value in settings.tags) or None,
         errors=settings.capture_errors,
         max_event_bytes=settings.topic_max_message_bytes,
-        sink_bytes=_once_waiting(sink) if isinstance(sink, SizedSink) else None,
+        sink_bytes=_cached_max_event_bytes(sink) if isinstance(sink, SizedSink) else None,
     )

@@ -1,4 +1,4 @@
-"""Attribution of plans to micro-batches, and the settings to read them with."""
+"""Attribution of plans to micro-batches, with the settings for reading them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 
 logger = logging.getLogger(__name__)
 
-# How long Spark's own listeners are waited for, which have to receive an execution before it can be looked up.
+# Longest wait for Spark's own listeners, which must receive an execution before it can be looked up.
 _BUS_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class PlanAttribution:
-    """The micro-batch that a plan is attributed to, with what is needed to read the plan.
+    """Micro-batch that a plan is attributed to, with the arguments for reading the plan.
 
     Attributes:
         batch: the micro-batch in whose foreachBatch function it was made.
-        upstream: what that batch's frame comes from.
-        settings: for reading it.
+        upstream: lineage of that micro-batch's frame.
+        settings: settings for reading the plan.
     """
 
     batch: MicroBatch | None
@@ -37,13 +37,13 @@ class PlanAttribution:
 
 
 class Attributor:
-    """Attributes plans to the micro-batches that they belong to.
+    """Attributor of plans to the micro-batches that they belong to.
 
     Args:
         links: the foreachBatch calls seen.
         streams: the application's streaming queries.
-        frames: those that live on as RDDs.
-        settings: for reading plans.
+        frames: frames that live on as RDDs.
+        settings: settings for reading plans.
         bus: Spark's listener bus.
     """
 
@@ -57,24 +57,24 @@ class Attributor:
         self._bus = bus
 
     def of(self, execution: Any, session: Any) -> PlanAttribution:
-        """Of a JVM `QueryExecution`, which a `SparkSession` ran."""
-        # Most applications have no foreachBatch: they needn't pay for the look.
+        """Attribute a JVM `QueryExecution`, which a `SparkSession` ran."""
+        # Most applications have no foreachBatch: they needn't pay for the lookup.
         batch = self._batch(execution, session) if self._links else None
         if batch is None:
             return PlanAttribution(None, None, self._settings)
-        # Made anew with each micro-batch: the batch's number, or the minute, makes no other plan of it.
+        # Such a plan is made anew with each micro-batch: its number, or the minute, must not make another plan of it.
         return PlanAttribution(batch, self._streams.upstream(batch), replace(self._settings, numbers=False))
 
     def described(
         self, execution: Any, session: Any, earlier: PlanDescription | None = None, *, is_running: bool = False
     ) -> tuple[PlanAttribution, PlanDescription]:
-        """What it is attributed to, and its plan, read accordingly.
+        """Attribute an execution, and describe its plan with the settings of that attribution.
 
         Args:
             execution: the JVM's `QueryExecution`.
             session: the `SparkSession` that ran it.
-            earlier: what was read of it while it ran, where it was attributed to no micro-batch.
-            is_running: whether it isn't over.
+            earlier: description made while it ran, where it was attributed to no micro-batch.
+            is_running: True if it hasn't ended.
 
         Raises:
             Py4JError, PySparkException: it has no plan to read.
@@ -98,7 +98,7 @@ class Attributor:
         return owner
 
     def _by_rows(self, execution: Any) -> MicroBatch | None:
-        """By what its RDDs are made of: a frame's `.rdd` that was handed to `createDataFrame`."""
+        """Attribute by the plan's RDDs: a frame's `.rdd` may have been handed to `createDataFrame`."""
         for rdd in rdds_of(execution.analyzed()):
             if (batch := self._links.made_of(origins(rdd, self._frames).ids)) is not None:
                 return batch
@@ -108,7 +108,7 @@ class Attributor:
         try:
             found = batch_of_thread(execution, session) if self._bus.drained(_BUS_SECONDS) else None
         except Exception:
-            # A store of another make, an execution that was never planned: the write is emitted as one of its own.
+            # The store has another implementation, or the execution was never planned: the write is a batch run.
             logger.debug("lineage capture: the thread that ran a query is unknown", exc_info=True)
             return None
         return self._links.call(found.query_id, found.batch_id, found.run_id) if found is not None else None

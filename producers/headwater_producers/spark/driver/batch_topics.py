@@ -1,4 +1,4 @@
-"""What batch runs read of Kafka topics and wrote to them, which Spark doesn't report: bounded by the topics' states."""
+"""Kafka offsets that batch runs read or wrote, which Spark doesn't report: bounded by the topics' states."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """When a batch run ran, as its bounds need it."""
+    """Times of a batch run, for bounds of its offsets."""
 
     started_at: datetime
     ended_at: datetime
@@ -36,11 +36,11 @@ class _Times:
 
 
 class BatchTopics:
-    """The topics of batch runs. The worker's alone.
+    """Topics of batch runs. For the worker's thread alone.
 
     Args:
-        topics: their states, as far as they were asked for.
-        settings: for naming them.
+        topics: observed states of the topics.
+        settings: settings for naming topics.
     """
 
     def __init__(self, topics: ObservedTopics, settings: PlanSettings) -> None:
@@ -48,20 +48,20 @@ class BatchTopics:
         self._settings = settings
 
     def begins(self, signal: TopicWriteBegins) -> None:
-        """A program is about to write a topic, and waits for a moment until its state was asked for."""
+        """Ask for the state of a topic that is about to be written; the program waits for a moment."""
         try:
             options = private(signal.writer, "extraOptions")
             if (topic := setting(options, "topic")) is not None:
                 context = Context(signal.session, self._settings)
                 self._topics.observe(topics_written(options, context, [topic]))
         except Exception:
-            # A writer of a form that isn't known: its write is emitted without offsets.
+            # The writer has an unknown form: its write is emitted without offsets.
             logger.debug("lineage capture: a topic that is about to be written can't be asked for", exc_info=True)
         finally:
             signal.asked.set()
 
     def bounded(self, run: BatchRun) -> BatchRun:
-        """A run that has succeeded, with the offsets and ids of its topics as far as they can be known."""
+        """Add offsets and ids of topics to a successful run, as far as they can be known."""
         description, times = run.write.description, _Times(run.started_at, run.ended_at)
         read = {each.dataset: each for each in description.inputs if each.kind is SourceKind.KAFKA}
         written = [each for each in description.outputs if each.kind is SourceKind.KAFKA]
@@ -72,7 +72,7 @@ class BatchTopics:
         if read:
             inputs = [
                 self._topics.after_read(use, read[use.dataset], run.ended_at, scanned_once=count == 1)
-                # Without a scan it was read before: a cached frame may be of a topic that was made anew since.
+                # Without a scan it was read before: a cached frame may be of a topic that was recreated since.
                 if use.dataset in read and (count := _scans(run, use))
                 else use
                 for use in inputs

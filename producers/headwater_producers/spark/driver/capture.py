@@ -29,24 +29,24 @@ _running: dict[str, Capture] = {}
 
 
 def running_capture(spark: Any) -> Capture | None:
-    """The capture of the session's application, if it is being captured."""
+    """Return the running capture of the session's application, if any."""
     return _running.get(sessions.application_id(spark)) if _running else None
 
 
 def running_captures() -> list[Capture]:
-    """All captures of this process that run."""
+    """List all running captures of this process."""
     with _lock:
         return list(_running.values())
 
 
 def begin(key: str, capture: Capture) -> None:
-    """A capture runs from now on."""
+    """Register a running capture."""
     with _lock:
         _running[key] = capture
 
 
 class Capture:
-    """One application's capture, from `attach` to `close` or the end of the session.
+    """Capture of one application, from `attach` to `close` or the end of the session.
 
     As a context manager it closes when the block is left; an exception that leaves it is the application's FAIL.
     """
@@ -73,27 +73,27 @@ class Capture:
         self._open = engine is not None
 
     def begin(self) -> None:
-        """Receives callbacks from now on, and tracks the queries that run already; for `attach`."""
+        """Start receiving callbacks, and track the queries that run already; for `attach`."""
         if self._listeners is not None and self._engine is not None:
             self._listeners.target = self._target
             for session in self._listeners.observed():
                 self._engine.found(session)
 
     def flush(self, timeout_seconds: float | None = None) -> bool:
-        """Waits until all that has happened so far is delivered.
+        """Wait until everything so far is delivered.
 
         Args:
             timeout_seconds: default: `capture_drain_timeout_seconds`.
 
         Returns:
-            Whether it is. False: the time was over first, or an event failed; see `status` and the log.
+            True if it is. False: the time was over first, or an event failed; see `status` and the log.
         """
         if self._engine is None or not self._open:
             return True
         return self._engine.flush(timeout_seconds)
 
     def close(self) -> None:
-        """Stops capturing: delivers what has happened, and ends the application's run as COMPLETE. Idempotent.
+        """Stop capturing: deliver everything so far, and end the application's run as COMPLETE. Idempotent.
 
         Queries that run on are not captured any further; `attach` again to see them in a new run of the application.
 
@@ -113,25 +113,26 @@ class Capture:
         suite_version: str | None = None,
         started_at: datetime | None = None,
     ) -> str | None:
-        """Reports what a suite of checks has found in a dataset, as a run of job `<app>.<suite>` that read it.
+        """Report the results of a suite of checks on a dataset, as a run of job `<app>.<suite>` that read it.
 
         For checks that another tool makes: Great Expectations, Soda, dbt tests, Deequ, or code of one's own. Each call
-        is a run. It doesn't wait, and never fails the job for what it reports.
+        is a run. It doesn't wait, and a failed check never fails the job.
 
         Args:
             results: a `QualityResult` or a mapping each: `assertion` and `passed`, and where known `column`, `value`,
                 `rule` (COMPLETENESS, UNIQUENESS, RANGE …; else that of a known kind of test, such as `not_null`) and
-                `severity`. `headwater_producers.spark.quality` makes them of what those tools give.
-            dataset: what was checked: a DataFrame that reads it alone (`spark.table("orders")`), its path, or its name.
-            suite: what the checks belong to.
-            suite_version: of that.
-            started_at: when the checks began; None: just now.
+                `severity`. `headwater_producers.spark.quality` converts the results of those tools.
+            dataset: the checked dataset: a DataFrame that reads it alone (`spark.table("orders")`), its path, or its
+                name.
+            suite: name of the suite of checks.
+            suite_version: version of the suite.
+            started_at: start of the checks; None: just now.
 
         Returns:
             The run's id; None where nothing is captured.
 
         Raises:
-            CaptureError: what is given is of another form; it names the field.
+            CaptureError: an argument has another form; the text names the field.
         """
         reported = quality_reported(
             results,
@@ -147,7 +148,7 @@ class Capture:
         return reported.run_id
 
     def status(self) -> CaptureStatus:
-        """What has been captured so far."""
+        """Return the counters of capture so far."""
         if self._emission is None:
             return CaptureStatus.nothing()
         return self._emission.status(enabled=self._open)
@@ -161,18 +162,18 @@ class Capture:
         return f"<Capture: on, {shown}, last_error={status.last_error!r}>"
 
     def is_as_asked(self, settings: CaptureSettings, sink: EventSink | None) -> bool:
-        """Whether it was attached with these very settings and this sink."""
+        """Return True if it was attached with these very settings and this sink."""
         return self._asked is None or (self._asked[0] == settings and self._asked[1] is sink)
 
     def belongs_to(self, spark_context: Any) -> bool:
-        """Whether its session is one of this context's."""
+        """Return True if its session belongs to this context."""
         return self._spark_context is spark_context
 
     def end(self, kind: RunEventType, error: RunError | None, *, session_ends: bool) -> LineageNotDurableError | None:
-        """Closes with an outcome other than `close`'s; see `Engine.finish`.
+        """Close with an outcome other than `close`'s; see `Engine.finish`.
 
         Returns:
-            What the emission policy wants to be raised; logged already.
+            The error that the emission policy raises; logged already.
         """
         with self._closing:
             if self._engine is None:

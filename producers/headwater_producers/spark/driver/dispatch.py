@@ -1,4 +1,4 @@
-"""Dispatch: from a signal with its JVM references to events, on the worker's thread."""
+"""Dispatch: handling of signals with their JVM references on the worker's thread, into events."""
 
 from __future__ import annotations
 
@@ -66,22 +66,22 @@ _MAX_ERROR_CHARS: Final = 300
 
 
 class Dispatch:
-    """Handles signals one by one. It may raise whatever py4j raises; the worker counts and goes on.
+    """Handler of signals, one by one. It may raise any py4j error; the worker counts it and continues.
 
     Args:
         spark: a session of the application.
-        context: of the application.
-        streams: its streaming queries.
+        context: context of the application.
+        streams: streaming queries of the application.
         emit: takes each event.
-        failed: takes a sentence about what couldn't be read of a callback that became events all the same.
+        failed: receiver of a sentence about unreadable parts of a callback that became events all the same.
         dedup: job, dataset and plan events that were emitted already.
-        settings: for reading plans.
-        heartbeat_seconds: how often what runs is reported to run; 0: never.
-        statements: whether runs have the text of their SQL statement.
+        settings: settings for reading plans.
+        heartbeat_seconds: time between heartbeats; 0: none.
+        statements: True if runs have the text of their SQL statement.
         topics: the states of Kafka topics, as far as they were asked for.
         kept: writes that are open, for the next process.
-        marked: whether the application's commits name its run.
-        reads_are_runs: whether a query that only reads is a run.
+        marked: True if the application's commits name its run.
+        reads_are_runs: True if a query that only reads is a run.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Dispatch:
         self._beat_at = time.monotonic() + heartbeat_seconds
 
     def look_around(self, *, at_once: bool = False) -> None:
-        """Looks for streaming queries that no listener has reported; `at_once`: however long ago the last look was."""
+        """Search for streaming queries that no listener has reported, now and then, or `at_once`."""
         for session in self._untracked.sessions(at_once=at_once):
             self._attached(Attached(session, datetime.now(UTC)))
         if at_once:
@@ -137,11 +137,11 @@ class Dispatch:
             self._beat()
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Close after the last signal."""
         self._running.close()
 
     def _beat(self) -> None:
-        """Reports the application, its queries and its writes as running, when that is due."""
+        """Emit heartbeats of the application, its queries and its writes, when they are due."""
         if not self._heartbeat_seconds or time.monotonic() < self._beat_at:
             return
         self._beat_at = time.monotonic() + self._heartbeat_seconds
@@ -151,7 +151,7 @@ class Dispatch:
         self._streams.beat(now, seconds)
 
     def handle(self, signal: Signal) -> None:
-        """Makes events out of one signal."""
+        """Make events of one signal."""
         match signal:
             case CommandEnded():
                 self._ended(signal)
@@ -199,7 +199,7 @@ class Dispatch:
         except (Py4JError, PySparkException) as error:
             if signal.error is None:
                 raise
-            # It has failed so early that it has no plan to read: the job's own error, and no lineage lost.
+            # It failed before it had a plan: that is the job's own error, and no lineage is lost.
             text = redact(first_line(error), max_chars=_MAX_ERROR_CHARS)
             logger.info("lineage capture: a failed statement is not recorded as a run: %s", text)
         finally:
@@ -214,7 +214,7 @@ class Dispatch:
         attribution, description = self._attributor.described(execution, signal.session, earlier)
         if description.is_streaming or description.command in WRAPPING_COMMANDS:
             return
-        # What a failed statement was about is often not there to be read: that is no lineage lost.
+        # The subject of a failed statement is often unreadable: no lineage is lost.
         for failure in description.failures if signal.error is None else ():
             self._failed(failure)
         self._tables.see(description)
@@ -227,7 +227,7 @@ class Dispatch:
             self._executed(signal, description, attribution.batch, started_at, ended_at)
 
     def _read(self, signal: CommandEnded) -> None:
-        """The end of a query that only reads."""
+        """Handle the end of a query that only reads."""
         execution = signal.query_execution
         self._active.become(signal.session)
         if signal.error is None:
@@ -235,7 +235,7 @@ class Dispatch:
         if not self._reads_are_runs:
             return
         attribution, description = self._attributor.described(execution, signal.session)
-        # What a foreachBatch function looks at is no run.
+        # A read inside a foreachBatch function is no run.
         if description.is_streaming or not description.inputs or attribution.batch is not None:
             return
         for failure in description.failures if signal.error is None else ():
@@ -254,7 +254,7 @@ class Dispatch:
         started_at: datetime,
         ended_at: datetime,
     ) -> None:
-        """The end of a command that writes."""
+        """Handle the end of a command that writes."""
         execution = signal.query_execution
         staged = self._wrapped.rows_of(description, started_at, ended_at)
         write = executed_write(
@@ -304,7 +304,7 @@ class Dispatch:
             self._ran(run, None, run.ended_at)
 
     def _correct(self, wrapper: BatchRun) -> None:
-        """What a command knows of the write that it wraps, which was emitted."""
+        """Emit corrections of an emitted write, by the command that wraps it."""
         if (inner := self._wrapped.corrected(wrapper)) is not None:
             for event in corrected_events(self._context, inner, self._dedup):
                 self._emit(event)
@@ -319,7 +319,7 @@ class Dispatch:
             self._emit(event)
 
     def _changes(self, description: PlanDescription, at: datetime) -> None:
-        """DDL is no run of its own: it is the application that does it."""
+        """Emit DDL changes as changes by the application: DDL is no run of its own."""
         for change in description.changes:
             if (known := self._tables.resolved(change)) is None:
                 continue
@@ -340,7 +340,7 @@ class Dispatch:
         )
 
     def _attached(self, signal: Attached) -> None:
-        """Tracks the session's queries that run already; they count as started when capture attached."""
+        """Track the session's queries that run already; they count as started when capture attached."""
         for query in signal.session._jsparkSession.streams().active():
             run_id, name = str(query.runId().toString()), query.name()
             if not self._streams.knows(run_id):
@@ -359,7 +359,7 @@ class Dispatch:
             # Its start was dropped, or it was being started while capture was attached.
             query = signal.session._jsparkSession.streams().get(progress.query_id)
             if query is not None and str(query.runId().toString()) != progress.run_id:
-                query = None  # started anew meanwhile, perhaps with another plan
+                query = None  # restarted meanwhile, perhaps with another plan
             self._streams.started(
                 StreamRun(
                     query_id=progress.query_id,
@@ -384,7 +384,7 @@ class Dispatch:
 
 
 def _time(text: Any) -> datetime | None:
-    """Spark's ISO 8601 in UTC."""
+    """Parse Spark's ISO 8601 time in UTC."""
     try:
         return datetime.fromisoformat(str(text)).astimezone(UTC)
     except ValueError:

@@ -1,15 +1,15 @@
-"""How much a pipeline wants its lineage to matter: the policies of `emission_policy` at work.
+"""Emission policies (`emission_policy`) at work: fail a job, or hold it back, until its lineage is durable.
 
     OverrunWatch  fail_closed, other sinks: stops a query whose intervals don't become durable
     Fence         fail_closed, foreachBatch: holds a micro-batch back until the lineage of the one before is durable
     Emission      one application's policy at work, and its verdict at the end
 
-The fence holds the query's own thread, which is what the policy asks for. Each of its steps can be repeated, so that
-nothing is waited for longer than a moment without a look at whether waiting still makes sense.
+The fence holds the query's own thread, as the policy asks. Each of its steps can be repeated: it waits for a moment at
+a time, and then checks that waiting still makes sense.
 
 For sinks other than foreachBatch Spark reports a micro-batch after its commit, so nothing can hold the next one back.
-What can be done is to stop the query when an interval hasn't become durable in time, and to report which micro-batches
-were committed by then.
+The watch stops the query when an interval hasn't become durable in time, and reports the micro-batches that were
+committed by then.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ logger = logging.getLogger(__name__)
 
 
 class RunningQueries:
-    """The streaming queries of an application, to be stopped.
+    """Running streaming queries of an application, which an overrun may stop.
 
     Args:
         sessions: the application's sessions, to find a query in.
-        stop_reasons: by query id, why a query is stopped by capture: its run FAILs by that.
+        stop_reasons: reason of each stop by capture, by query id: the query's run FAILs with it.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class RunningQueries:
         self._stop_reasons = stop_reasons if stop_reasons is not None else {}
 
     def stop(self, overrun: Overrun) -> None:
-        """Stops the query of an overrun."""
+        """Stop the query of an overrun."""
         self._stop_reasons[overrun.query_id] = RunError(type="LineageNotDurableError", message=str(overrun))
         shared_metrics().overruns.inc()
         query = self._query(overrun.query_id)
@@ -58,22 +58,22 @@ class RunningQueries:
             logger.warning("lineage capture: query %s has ended already and can't be stopped", overrun.query_id)
 
     def is_stopped(self, query_id: str) -> bool:
-        """Whether a query is known, and has stopped."""
+        """Return True if a query is known, and has stopped."""
         query = self._query(query_id)
         return query is not None and not query.isActive()
 
     def _query(self, query_id: str) -> Any:
-        """A query that runs; None: it isn't known to any session. The one that its frames bear doesn't know it."""
+        """Return a streaming query; None where no session knows it. The session of its own frames doesn't."""
         found = (session._jsparkSession.streams().get(query_id) for session in self._sessions())
         return next((query for query in found if query is not None), None)
 
 
 class Durability:
-    """What of an application's lineage would survive the process.
+    """Durability check of an application's lineage: would all of it survive the process?
 
     Args:
-        engine: makes events of what has happened.
-        sink: where they really go.
+        engine: source of the events.
+        sink: destination of the events.
     """
 
     def __init__(self, engine: Engine, sink: EventSink) -> None:
@@ -82,24 +82,24 @@ class Durability:
 
     @property
     def closing(self) -> bool:
-        """Whether capture ends, or has ended."""
+        """True if capture is ending, or has ended."""
         return self._engine.ending
 
     def secure(self, timeout_seconds: float) -> bool:
-        """Has all that has happened made into events and durable; False: not in time."""
+        """Make everything so far into durable events; False: not in time."""
         if self._durable is None:
             return self._engine.flush(timeout_seconds)
         return self._engine.take_in(timeout_seconds) and self._durable.await_durable(timeout_seconds) == 0
 
     def status(self, *, enabled: bool) -> CaptureStatus:
-        """The counts so far, of the engine and the sink."""
+        """Return the counters of the engine and the sink so far."""
         status = self._engine.status(enabled=enabled)
         if self._durable is None:
             return status
         return replace(status, lost=self._durable.lost, outbox=self._durable.outbox)
 
     def lost(self) -> str | None:
-        """Describes what is lost for good; None: nothing is."""
+        """Describe the lineage that is lost for good; None: none is."""
         status = self.status(enabled=True)
         if not (status.dropped + status.failed + status.publish_failed + status.lost):
             return None
@@ -109,10 +109,10 @@ class Durability:
         )
 
     def missing(self, *, delivered: bool) -> Iterator[str]:
-        """Why not all lineage is durable, when capture has ended; nothing where it is.
+        """Yield the reasons why some lineage isn't durable, when capture has ended; none where all is.
 
         Args:
-            delivered: whether all was made into events, and delivered.
+            delivered: True if all was made into events, and delivered.
         """
         if (lost := self.lost()) is not None:
             yield lost
@@ -125,11 +125,11 @@ class Durability:
 
 
 class Emission:
-    """One application's emission policy at work.
+    """Emission policy of one application at work.
 
     Args:
         policy: the policy.
-        durability: of the application's lineage.
+        durability: durability of the application's lineage.
         queries: the application's.
         watch: over overruns, which has been started; None: under other policies than `fail_closed`.
     """
@@ -148,12 +148,12 @@ class Emission:
         self._fence = Fence(durability, durability.lost) if watch is not None else None
 
     def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """Called before a foreachBatch function, on its query's thread; see `Fence.hold`. Nothing under other policies.
+        """Hold a foreachBatch function back, on its query's thread; see `Fence.hold`. No other policy holds it.
 
         Args:
-            frame: that it is called with.
+            frame: frame that the function is called with.
             query_id: Spark's id of the query.
-            batch_id: of the micro-batch.
+            batch_id: id of the micro-batch.
         """
         if self._fence is not None and self._watch is not None:
             self._watch.fence(query_id)
@@ -163,17 +163,17 @@ class Emission:
             self._fence.hold(jvm, batch_id, lambda: self._queries.is_stopped(query_id))
 
     def status(self, *, enabled: bool) -> CaptureStatus:
-        """The counts so far."""
+        """Return the counters so far."""
         return self.durability.status(enabled=enabled)
 
     def verdict(self, *, delivered: bool) -> LineageNotDurableError | None:
-        """What is to be raised when capture has ended.
+        """Return the error to raise when capture has ended.
 
         Args:
-            delivered: whether all was made into events, and delivered.
+            delivered: True if all was made into events, and delivered.
 
         Returns:
-            None: nothing, since the policy doesn't ask for it, or all is durable.
+            None where the policy doesn't fail jobs, or all lineage is durable.
         """
         if not self.policy.fails:
             return None
@@ -188,7 +188,7 @@ class Emission:
 
 
 def durable_sink(sink: EventSink) -> DurableSink | None:
-    """The sink, where it knows what would survive the process."""
+    """Return the sink as a `DurableSink`; None where it doesn't know which events would survive the process."""
     return sink if isinstance(sink, DurableSink) else None
 
 
@@ -198,22 +198,22 @@ _COMPLAIN_SECONDS: Final = 10.0
 
 
 class Intake(Protocol):
-    """Durability, as the fence asks for it."""
+    """Protocol of `Durability`, as the fence uses it."""
 
     @property
     def closing(self) -> bool:
-        """Whether capture ends, or has ended."""
+        """True if capture is ending, or has ended."""
 
     def secure(self, timeout_seconds: float) -> bool:
-        """Has all that has happened made into events and durable; False: not in time."""
+        """Make everything so far into durable events; False: not in time."""
 
 
 class Fence:
-    """Holds foreachBatch functions back.
+    """Fence that holds foreachBatch functions back.
 
     Args:
-        intake: makes what has happened durable.
-        lost: describes what is lost for good; None: nothing is.
+        intake: makes everything so far durable.
+        lost: describes the lineage that is lost for good; None: none is.
         clock: monotonic seconds.
     """
 
@@ -225,13 +225,13 @@ class Fence:
         self._clock = clock
 
     def hold(self, jvm: Any, batch_id: int, stopped: Callable[[], bool] = lambda: False) -> None:
-        """Returns when all that the query has committed is durable, or capture has been closed meanwhile.
+        """Wait until the lineage of all micro-batches the query has committed is durable, or capture is closed.
 
         Args:
             jvm: the gateway's. Waiting is done by the JVM's thread of the query, so that `query.stop()` interrupts it
                 as it would interrupt Spark itself.
             batch_id: the micro-batch that is to begin.
-            stopped: whether the query was stopped. Where Python's threads aren't pinned to the JVM's
+            stopped: returns True if the query was stopped. Where Python's threads aren't pinned to the JVM's
                 (`PYSPARK_PIN_THREAD=false`), the interruption doesn't get here.
 
         Raises:
@@ -264,7 +264,7 @@ _LOOK_SECONDS: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Overrun:
-    """Micro-batches that were committed without durable lineage.
+    """Overrun: micro-batches that were committed without durable lineage.
 
     Attributes:
         query_id: Spark's id of their query.
@@ -278,24 +278,24 @@ class Overrun:
     last_batch: int
 
     def __str__(self) -> str:
-        """In a sentence."""
+        """Describe the overrun in a sentence."""
         query = f"query {self.name}" if self.name else f"query {self.query_id}"
         verb = "were" if self.last_batch > self.first_batch else "was"
         batches = batches_text(self.first_batch, self.last_batch)
         return f"{query}: micro-{batches} {verb} committed, and the lineage isn't durable"
 
     def joined(self, other: Overrun) -> Overrun:
-        """With another of the same query."""
+        """Join with another overrun of the same query."""
         first, last = min(self.first_batch, other.first_batch), max(self.last_batch, other.last_batch)
         return replace(self, first_batch=first, last_batch=last)
 
 
 class OverrunWatch:
-    """Stops queries whose intervals don't become durable in time, on a thread of its own.
+    """Watch that stops queries whose intervals don't become durable in time, on a thread of its own.
 
     Args:
-        sink: where the intervals go.
-        wait_seconds: how long an interval may take.
+        sink: destination of the intervals.
+        wait_seconds: longest time to durability of an interval.
         stop: stops the query of an overrun.
         clock: monotonic seconds.
     """
@@ -321,35 +321,35 @@ class OverrunWatch:
         self._thread = threading.Thread(target=self._run, name="headwater-emission", daemon=True)
 
     def start(self) -> None:
-        """Begins."""
+        """Start the thread."""
         self._thread.start()
 
     def end(self) -> None:
-        """Ends: no query is stopped any more."""
+        """End the watch: no query is stopped any more."""
         with self._changed:
             self._ending = True
             self._changed.notify_all()
 
     def fence(self, query_id: str) -> None:
-        """This query is held back by a fence, so it can't overrun."""
+        """Exclude a query that a fence holds back, and that can't overrun."""
         self._fenced.add(query_id)
 
     def published(self, interval: IntervalEvent) -> None:
-        """The sink has an interval."""
+        """Watch an interval that the sink has accepted."""
         self._watch(interval, refused=False)
 
     def refused(self, interval: IntervalEvent) -> None:
-        """The sink didn't take an interval: it never will be durable."""
+        """Record an interval that the sink refused: it never will be durable."""
         self._watch(interval, refused=True)
 
     @property
     def overruns(self) -> tuple[Overrun, ...]:
-        """The queries that were stopped."""
+        """Overruns of the queries that were stopped."""
         with self._changed:
             return tuple(self._stopped.values())
 
     def _watch(self, interval: IntervalEvent, *, refused: bool) -> None:
-        # What was only reconstructed was committed by an earlier run.
+        # Reconstructed micro-batches were committed by an earlier run.
         if interval.query_id in self._fenced or interval.provenance is not Provenance.OBSERVED:
             return
         batches = [entry.batch_id for entry in interval.entries]
@@ -376,10 +376,10 @@ class OverrunWatch:
                 logger.exception("lineage capture: unexpected error in the emission policy's check; retrying")
 
     def _overdue(self) -> list[Overrun]:
-        """Lets go of the intervals that are durable by now; those that are late."""
+        """Forget the intervals that are durable by now; return those that are late."""
         with self._changed:
             asked = len(self._waiting)
-        # All that was taken before the question is durable if nothing of it isn't.
+        # Everything accepted before the question is durable if none of it is at risk.
         durable = self._sink is None or self._sink.await_durable(min(_LOOK_SECONDS, self._wait_seconds)) == 0
         with self._changed:
             if durable:

@@ -1,8 +1,7 @@
 """Engine: one application's capture while it runs, and its worker: the one thread on which lineage is made and emitted.
 
 The worker's loop takes a signal, makes events of it and publishes them. Between signals, and at least four times a
-second, it looks after what waits: starts whose plan wasn't readable yet, micro-batches whose writes weren't all
-reported.
+second, it checks waiting work: starts whose plan wasn't readable yet, micro-batches whose writes weren't all reported.
 """
 
 from __future__ import annotations
@@ -50,17 +49,17 @@ logger = logging.getLogger(__name__)
 
 
 class Engine:
-    """Takes signals, and makes events of them on its worker's thread.
+    """Engine of one application's capture: takes signals, and makes events of them on its worker's thread.
 
     Args:
-        context: of the application.
-        settings: of the capture.
-        inbox: where signals wait.
-        worker: who handles them; not started yet.
+        context: context of the application.
+        settings: settings of the capture.
+        inbox: inbox of waiting signals.
+        worker: worker that handles them; not started yet.
         publisher: publishes events.
         streams: the application's streaming queries.
         topic_states: asks for the topics that are read and written.
-        gaps: their micro-batches that can't be recovered any more.
+        gaps: micro-batches that can't be recovered any more.
     """
 
     def __init__(
@@ -88,28 +87,28 @@ class Engine:
         self._end: DrainRequest | None = None
 
     def start(self, dedup: DedupCache) -> None:
-        """Starts the worker, whose first act is the START of the application's run."""
+        """Start the worker, whose first act is the START of the application's run."""
         for event in application_started(self.context, self._started_at, dedup):
             self._publisher.emit(event)
         self._worker.start()
 
     def found(self, session: Any) -> None:
-        """Has the queries tracked that run in a session already."""
+        """Enqueue the tracking of queries that run in a session already."""
         self._inbox.put_urgent(Attached(session, datetime.now(UTC)))
 
     def offer(self, signal: Signal) -> None:
-        """Takes a signal, or drops it where too many wait. Never waits.
+        """Put a signal into the inbox, or drop it where too many wait. Never waits.
 
         The start and end of a query are never dropped: nothing that comes later reports them. Nor is the call of a
         foreachBatch function: its writes would be taken for those of the micro-batch before.
         """
         always = isinstance(signal, BatchFunctionCalled | QualityReported | QueryStarted | QueryTerminated)
-        # Mostly the worker takes it at once, whatever it weighs.
+        # Mostly the worker takes it at once, so its size isn't estimated.
         weight = weigh(signal) if self._inbox.waiting else 0
         if self._inbox.put(signal, weight=weight, always=always):
             return
         if isinstance(signal, TopicWriteBegins):
-            signal.asked.set()  # nobody will
+            signal.asked.set()  # the worker won't
         shared_metrics().dropped.inc()
         if not self._logged_drops:
             self._logged_drops = True
@@ -122,24 +121,24 @@ class Engine:
             )
 
     def flush(self, timeout_seconds: float | None = None) -> bool:
-        """Waits until everything that has happened so far is delivered; False: the time was over first."""
+        """Wait until everything so far is delivered; False: the time was over first."""
         return self._worker.carry_out(DrainRequest(self._deadline(timeout_seconds)))
 
     def take_in(self, timeout_seconds: float) -> bool:
-        """Has everything that has happened so far made into events and published; False: not in time."""
+        """Make everything so far into published events; False: not in time."""
         request = DrainRequest(self._deadline(timeout_seconds), delivers=False)
         return self._worker.carry_out(request) and request.taken_in
 
     def finish(self, kind: RunEventType, error: RunError | None = None, *, session_ends: bool) -> bool:
-        """Ends the application's run, delivers everything, and ends the worker.
+        """End the application's run, deliver everything, and end the worker.
 
         Args:
-            kind: how the run ended.
-            error: why, if it failed.
-            session_ends: whether the session goes down with it: then queries that still run are aborted.
+            kind: kind of the run's end.
+            error: error of a failed run.
+            session_ends: True if the session ends with it: then queries that still run are aborted.
 
         Returns:
-            Whether everything was delivered.
+            True if everything was delivered.
         """
 
         def end() -> None:
@@ -156,7 +155,7 @@ class Engine:
             self._deadline(None), action=end, last=True, stall_seconds=self.settings.capture_stall_seconds
         )
         delivered = self._worker.carry_out(self._end)
-        # Before they are pushed: a gateway would show a query's last micro-batch for ever.
+        # Before the push: otherwise a gateway would show a query's last micro-batch for ever.
         query_metrics().forget(self._streams)
         if self.settings.metrics_pushgateway is not None:
             metrics_server.push(self.settings.metrics_pushgateway, self.context.app_name)
@@ -180,16 +179,16 @@ class Engine:
 
     @property
     def ending(self) -> bool:
-        """Whether `finish` was called."""
+        """True once `finish` was called."""
         return self._end is not None
 
     @property
     def ended_in_time(self) -> bool:
-        """Whether `finish` could look at everything that had happened."""
+        """True if `finish` could process everything that had happened."""
         return self._end is not None and self._end.done.is_set() and self._end.taken_in
 
     def await_end(self) -> None:
-        """Waits for a `finish` that is under way.
+        """Wait for a `finish` that is under way.
 
         For a signal handler that has interrupted it on the same thread: so it takes no lock.
         """
@@ -197,7 +196,7 @@ class Engine:
             time.sleep(0.02)
 
     def status(self, *, enabled: bool) -> CaptureStatus:
-        """The counts so far."""
+        """Return the counters so far."""
         tally = self._publisher.tally
         return CaptureStatus(
             enabled=enabled,
@@ -218,47 +217,47 @@ class Engine:
 
 
 _IDLE_SECONDS: Final = 1.0
-# While something waits for more callbacks of Spark.
+# Delay while something waits for more callbacks of Spark.
 _WATCHFUL_SECONDS: Final = 0.05
 _CARE_SECONDS: Final = 0.25
 _MAX_ERROR_CHARS: Final = 500
 
 
 class Bus(Protocol):
-    """The listener bus."""
+    """Listener bus of Spark."""
 
     def drained(self, timeout_seconds: float) -> bool:
-        """Whether everything posted so far was delivered in time."""
+        """Return True if everything posted so far was delivered in time."""
 
 
 class Handler(Protocol):
-    """Makes events of signals."""
+    """Handler of signals."""
 
     def handle(self, signal: Signal) -> None:
-        """Handles one; may raise anything."""
+        """Make events of one signal; may raise any error."""
 
     def look_around(self, *, at_once: bool = False) -> None:
-        """Looks for what no signal reports, now and then or `at_once`."""
+        """Search for events that no signal reports, now and then or `at_once`."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Close after the last signal."""
 
 
 @dataclass(slots=True)
 class DrainRequest:
-    """A request to the worker itself: take in all that has happened, then act, then deliver.
+    """Request to the worker itself: process everything so far, then act, then deliver.
 
     Attributes:
         deadline: monotonic; nothing is waited for beyond it.
-        action: what to do when everything that has happened was taken in.
-        last: whether the worker ends with it.
-        delivers: whether the sink is waited for.
-        stall_seconds: of the last request: how long Kafka may acknowledge nothing until a sink that keeps its events is
-            waited for no more.
+        action: action after everything so far was processed.
+        last: True if the worker ends with it.
+        delivers: True to wait for the sink.
+        stall_seconds: time without an acknowledgement by Kafka after which the last request stops waiting for a sink
+            that keeps its events.
         done: set when it has been carried out.
-        taken_in: whether all that had happened was on time to be handled.
-        undelivered: how many events the sink couldn't deliver in time; None until it was asked.
-        failed: how often something went wrong meanwhile.
+        taken_in: True if everything so far was processed in time.
+        undelivered: number of events that the sink couldn't deliver in time; None until it was asked.
+        failed: number of errors meanwhile.
     """
 
     deadline: float
@@ -272,13 +271,13 @@ class DrainRequest:
     failed: int = 0
 
     def remaining(self) -> float:
-        """Seconds left."""
+        """Return the seconds left."""
         return max(0.0, self.deadline - time.monotonic())
 
 
 @dataclass(slots=True)
 class Tally:
-    """What the worker has counted."""
+    """Counters of the worker."""
 
     failed: int = 0
     published: int = 0
@@ -287,23 +286,23 @@ class Tally:
 
 
 class IntervalWatch(Protocol):
-    """Observes how intervals are published; see `emission.OverrunWatch`."""
+    """Observer of published intervals; see `emission.OverrunWatch`."""
 
     def published(self, interval: IntervalEvent) -> None:
-        """The sink has an interval."""
+        """Watch an interval that the sink has accepted."""
 
     def refused(self, interval: IntervalEvent) -> None:
-        """The sink didn't take an interval: it never will be durable."""
+        """Record an interval that the sink refused: it never will be durable."""
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """End the watch: no query is stopped any more."""
 
 
 class EventPublisher:
-    """Publishes events to the sink, and counts what it takes, what it refuses and what else goes wrong.
+    """Publisher of events to the sink, with counters of accepted, refused and failed ones.
 
     Args:
-        sink: where events go.
+        sink: destination of events.
         watch: over the intervals among them, where the emission policy wants it.
     """
 
@@ -315,7 +314,7 @@ class EventPublisher:
         self._logged: set[str] = set()
 
     def emit(self, event: LineageEvent) -> bool:
-        """Publishes an event; what the sink refuses is counted, and False."""
+        """Publish an event; False where the sink refuses it, which is counted."""
         interval = event.interval_event
         try:
             self._sink.publish(event)
@@ -337,28 +336,28 @@ class EventPublisher:
         return True
 
     def flush(self, timeout_seconds: float, *, stall_seconds: float | None = None) -> int:
-        """Waits for delivery.
+        """Wait for delivery.
 
         Args:
-            timeout_seconds: at most.
-            stall_seconds: how long Kafka may acknowledge nothing until a sink that keeps its events is waited for no
-                more; None: that doesn't count.
+            timeout_seconds: longest time to wait.
+            stall_seconds: time without an acknowledgement by Kafka after which a sink that keeps its events isn't
+                waited for any more; None: no limit.
 
         Returns:
-            How many events are not delivered.
+            Number of undelivered events.
         """
         if stall_seconds is not None and isinstance(self._sink, KeepingSink):
             return self._sink.flush_while_moving(timeout_seconds, stall_seconds=stall_seconds)
         return self._sink.flush(timeout_seconds)
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Close after the last event."""
         if self._watch is not None:
             self._watch.end()
         self._sink.close()
 
     def failed(self, sentence: str) -> None:
-        """Counts what couldn't be read of a callback that became events all the same; the first of a kind is logged."""
+        """Count a part of a callback that couldn't be read, though events were made; log the first of a kind."""
         self.tally.failed += 1
         self._metrics.failed.inc()
         self.tally.last_error = sentence
@@ -367,7 +366,7 @@ class EventPublisher:
             logger.warning("lineage capture: %s (further failures of this kind are only counted)", sentence)
 
     def guard(self, what: str, action: Callable[[], None]) -> None:
-        """Runs an action; what it raises is counted, and the first of a kind logged."""
+        """Run an action; count its error, and log the first of a kind."""
         try:
             action()
         except Exception as error:
@@ -386,10 +385,10 @@ class EventPublisher:
 
 
 class Worker:
-    """Runs one capture.
+    """Worker thread of one capture.
 
     Args:
-        inbox: what it takes from.
+        inbox: source of the signals.
         publisher: publishes events.
         bus: Spark's.
         handler: makes events of signals.
@@ -413,17 +412,17 @@ class Worker:
         self._thread = threading.Thread(target=self._run, name="headwater-capture", daemon=True)
 
     def start(self) -> None:
-        """Starts the thread."""
+        """Start the thread."""
         self._thread.start()
 
     def carry_out(self, request: DrainRequest) -> bool:
-        """Has a request carried out, and waits for it. Not to be called by the worker's own thread.
+        """Enqueue a request and wait for its completion. Not to be called by the worker's own thread.
 
         Returns:
-            Whether it was, and everything is delivered.
+            True if it is complete, and everything is delivered.
         """
         self._inbox.put_urgent(request)
-        # What the request does between its waits takes time of its own.
+        # The request's own steps between its waits take time, too.
         finished = request.done.wait(request.remaining() + 5.0)
         return finished and not request.failed and (request.undelivered == 0 or not request.delivers)
 
@@ -463,25 +462,25 @@ class Worker:
         streams = self._streams
         if waiting := streams.pending:
             # The writes of a micro-batch were posted before its progress. So when the bus is empty they are in the
-            # inbox, and when the inbox is, they have been seen.
+            # inbox, and when the inbox is empty, they have been handled.
             if self._bus.drained(_WATCHFUL_SECONDS):
                 self._take_in()
                 streams.settle(waiting, datetime.now(UTC))
             streams.settle_overdue(datetime.now(UTC))
 
     def _drain(self, request: DrainRequest) -> None:
-        # 1. Everything that has happened is on the bus: let it come in.
+        # Step 1. Drain the bus into the inbox.
         request.taken_in = self._bus.drained(request.remaining())
         if not request.taken_in:
             logger.info("lineage capture: Spark's listener bus was not empty in time")
-        # 2. Handle it.
+        # Step 2. Handle the inbox.
         self._take_in()
-        # Whatever goes wrong in one step, the others are taken.
+        # An error in one step doesn't skip the others.
         failed, doing = (
             self._publisher.tally.failed,
             partial(self._publisher.guard, "ending" if request.last else "flushing"),
         )
-        # 3. Nothing more is coming for what waits.
+        # Step 3. Settle waiting work: no more callbacks are coming for it.
         if request.delivers:
             doing(lambda: self._handler.look_around(at_once=True))
         streams = self._streams
@@ -490,10 +489,10 @@ class Worker:
         while streams.behind and request.remaining():
             doing(streams.backfill_next)
         doing(lambda: streams.send_all(EmissionReason.STOP if request.last else EmissionReason.CHECKPOINT))
-        # 4. What the request is about.
+        # Step 4. Act as requested.
         if request.action is not None:
             doing(request.action)
-        # 5. Deliver.
+        # Step 5. Deliver.
         if request.delivers:
             doing(partial(self._deliver, request))
         request.failed = self._publisher.tally.failed - failed

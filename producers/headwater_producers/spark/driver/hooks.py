@@ -1,4 +1,4 @@
-"""Hooks of PySpark where Spark's own listeners aren't called, or don't have all that is needed.
+"""Hooks of PySpark where Spark's own listeners aren't called, or lack a part of the information.
 
 They are installed once a process, by the first `attach`; in an application that isn't captured the methods do what they
 always did.
@@ -50,7 +50,7 @@ logger = logging.getLogger(__name__)
 
 
 PAUSE_SECONDS: Final = 30.0
-"""How long no write waits after one that waited in vain."""
+"""Time during which no write waits after one that waited in vain."""
 _NOT_OPTIONS: Final = frozenset({"path", "format", "mode", "partitionBy"})
 _SOURCE: Final = "_headwater_source"
 _KEPT: Final = ("checkpoint", "localCheckpoint")
@@ -64,14 +64,14 @@ _SAVED: Final = (
 )
 _SAVED_BY_CONF: Final = ("saveAsHadoopDataset", "saveAsNewAPIHadoopDataset")
 _READ: Final = ("collect", "take", "toLocalIterator")
-"""By these of its methods all others of an RDD have its rows, too."""
+"""Methods through which all other methods of an RDD get its rows, too."""
 _ITERATED: Final = "toLocalIterator"
 _STARTS: Final = ("start", "toTable")
 _OUTPUT_PATHS: Final = ("mapreduce.output.fileoutputformat.outputdir", "mapred.output.dir")
 
 
 def install() -> None:
-    """Wraps the methods. Idempotent."""
+    """Wrap PySpark's methods. Idempotent."""
     _hook_foreach_batch()
     _hook_starts()
     _hook_new_sessions()
@@ -85,7 +85,7 @@ def _hook_rdds() -> None:
         return
     for name in _KEPT:
         _replace(frames, name, _keeping(getattr(frames, name)))
-    # Asked for once a frame: it is kept in the frame itself, which is then asked no more.
+    # Called once for each frame, which keeps its result.
     rdd = functools.cached_property(_becoming(versions.frame_rdd(frames)))
     rdd.__set_name__(frames, "rdd")
     frames.rdd = rdd
@@ -97,7 +97,7 @@ def _hook_rdds() -> None:
 
 
 def output_path(action: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
-    """Where an action on an RDD writes to; None where it writes no files, or that isn't known."""
+    """Return the path that an action on an RDD writes to; None where it writes no files, or the path is unknown."""
     if action in _SAVED:
         path = arguments[0] if arguments else named.get("path")
         return str(path) if path is not None else None
@@ -179,7 +179,7 @@ def _report_read(context: Any, signal: Callable[[], CommandEnded | RddRead]) -> 
             target.offer(signal())
     except Exception:
         logger.warning(
-            "lineage capture: what the program has read can't be read; writes of its rows are recorded without it",
+            "lineage capture: the program's reads of rows can't be recorded; writes of these rows lack the inputs",
             exc_info=True,
         )
 
@@ -193,7 +193,7 @@ def _report_kept(source: Any, *, frame: Any = None, rdd: Any = None) -> None:
             target.offer(FrameKept(source._jdf, kept, made, source._session))
     except Exception:
         logger.warning(
-            "lineage capture: the RDD of a DataFrame can't be read; what is made of it is recorded without its inputs",
+            "lineage capture: the RDD of a DataFrame can't be read; writes of its rows are recorded without its inputs",
             exc_info=True,
         )
 
@@ -210,7 +210,7 @@ def _report_acted(rdd: Any, action: str, path: str | None, started_at: datetime,
 
 
 def _jvm_rdd(rdd: Any) -> Any:
-    """The JVM's RDD that a Python one is made of. Of a chain of Python functions that which they begin with.
+    """Return the JVM's RDD behind a Python one; of a chain of Python functions, the RDD at its start.
 
     PySpark makes an RDD of the chain only when it runs, and anew for each action.
     """
@@ -300,7 +300,7 @@ def _hook_new_sessions() -> None:
 
 
 class TopicWait:
-    """Batch writes to Kafka wait for their topics' states; used from any thread.
+    """Wait of batch writes to Kafka for their topics' states; used from any thread.
 
     Args:
         clock: monotonic seconds.
@@ -311,7 +311,7 @@ class TopicWait:
         self._not_before = float("-inf")
 
     def wait(self, writer: Any, options: Mapping[str, Any]) -> None:
-        """Returns once the topic was asked for, or won't be in time. Never raises.
+        """Wait until the topic was asked about, or it is too late. Never raises.
 
         Args:
             writer: PySpark's, about to write.
@@ -322,16 +322,16 @@ class TopicWait:
             if application is None or (target := application.target) is None or self._clock() < self._not_before:
                 return
             if options:
-                # As `save` itself does next.
+                # `save` itself does the same next.
                 writer.options(**options)
             asked = threading.Event()
             target.offer(TopicWriteBegins(writer._jwrite, writer._spark, asked))
-            # An answer that comes later bounds nothing; one that nobody waits for mostly is there before Spark writes.
+            # A later answer bounds nothing. Mostly it is there before Spark writes, even if nobody waits.
             if (seconds := target.topic_wait_seconds) and not asked.wait(seconds):
                 self._not_before = self._clock() + PAUSE_SECONDS
         except Exception:
             logger.warning(
-                "lineage capture: a topic can't be asked for; what is written is recorded without offsets",
+                "lineage capture: a topic can't be asked about; its write is recorded without offsets",
                 exc_info=True,
             )
 

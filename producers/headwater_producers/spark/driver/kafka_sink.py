@@ -1,4 +1,4 @@
-"""KafkaSink: the publisher as an EventSink; and which sink the settings describe."""
+"""KafkaSink: the publisher as an EventSink; and the sink for given settings."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ logger = logging.getLogger(__name__)
 
 
 class KafkaSink:
-    """Publishes to Kafka. A broker that can't be reached is waited for; what fails for good is logged by event id."""
+    """Event sink of Kafka. It waits for an unreachable broker; permanent failures are logged by event id."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
 
     def publish(self, event: LineageEvent) -> None:
-        """Takes an event; doesn't wait for the broker.
+        """Take an event; doesn't wait for the broker.
 
         Raises:
             LineageError: it wasn't taken.
@@ -35,7 +35,7 @@ class KafkaSink:
         self._publisher.publish(event)
 
     def flush(self, timeout_seconds: float) -> int:
-        """Waits for delivery."""
+        """Wait for delivery."""
         try:
             report = self._publisher.flush(timeout_seconds=timeout_seconds)
         except CredentialsRefusedError as refusal:
@@ -45,30 +45,30 @@ class KafkaSink:
         return _undelivered(report)
 
     def close(self) -> None:
-        """Frees the producer. What is still on its way is lost, and was reported by `flush`."""
+        """Free the producer. Events in flight are lost, and were reported by `flush`."""
         self._publisher.close(timeout_seconds=0)
 
     @property
     def lost(self) -> int:
-        """How many events have failed for good."""
+        """Number of events that have failed for good."""
         return self._publisher.failed
 
     @property
     def outbox(self) -> None:
-        """It has none."""
+        """None: this sink has no outbox."""
         return
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """What Kafka takes; see `SizedSink`."""
+        """Return the largest size of an event that Kafka takes; see `SizedSink`."""
         return self._publisher.max_event_bytes(timeout_seconds)
 
     def await_durable(self, timeout_seconds: float) -> int:
-        """Waits until Kafka has all; see `DurableSink`."""
+        """Wait until Kafka has all events; see `DurableSink`."""
         return self._publisher.await_settled(timeout_seconds)
 
 
 def kafka_sink(settings: CaptureSettings) -> DurableSink:
-    """The sink that the settings describe: an outbox before Kafka, or Kafka alone.
+    """Build the sink for these settings: an outbox before Kafka, or Kafka alone.
 
     Raises:
         CaptureSettingsError: no brokers are set, librdkafka doesn't take a setting, or the outbox can't be where
@@ -103,7 +103,7 @@ def _without_outbox(settings: CaptureSettings, publisher: Publisher, why: Except
 
 
 def publisher_settings(settings: CaptureSettings) -> PublisherSettings:
-    """The settings of the publisher, by those of capture.
+    """Build the publisher's settings from those of capture.
 
     Raises:
         CaptureSettingsError: no brokers are set, or a value is out of the publisher's range.
@@ -123,7 +123,7 @@ def publisher_settings(settings: CaptureSettings) -> PublisherSettings:
 
 
 def _section(settings: CaptureSettings, prefix: str) -> dict[str, Any]:
-    """`kafka_security_protocol` ⇒ `security_protocol`; what isn't set is left out."""
+    """Strip a prefix off settings: `kafka_security_protocol` ⇒ `security_protocol`; unset ones are left out."""
     return {
         name.removeprefix(prefix): value
         for name in type(settings).model_fields

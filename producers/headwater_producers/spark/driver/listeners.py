@@ -1,4 +1,4 @@
-"""What Spark calls on its own threads, what it hands to the worker, and the inbox in between.
+"""Listeners that Spark calls on its own threads, their signals to the worker, and the inbox in between.
 
 A signal has references and the time, nothing read yet.
 
@@ -11,15 +11,15 @@ Nobody here keeps a session alive: an application may make one for each request 
 the JVM's ends of the proxies, these hold the proxies, by way of py4j, and the proxies hold the session weakly. So when
 the job lets go of a session, both sides' collectors take it, and the proxies after it.
 
-Which micro-batch a foreachBatch function is called for Spark has only on the thread that calls it. So the function is
-wrapped (`watch`); the wrapper adds one round trip to the JVM (0.2 ms) to each call, takes a reference, and passes
-everything through, exceptions included.
+Only the thread that calls a foreachBatch function knows the micro-batch. So the function is wrapped (`watch`); the
+wrapper adds one round trip to the JVM (0.2 ms) to each call, takes a reference, and passes everything through,
+exceptions included.
 
 In a signal, `session` is the `SparkSession` whose listener was called; a query or write in a copy of it is reported by
 it too. A py4j reference keeps its JVM object alive for as long as it is held here, and lets go of it when it is
 dropped.
 
-A signal's weight is about how much of the JVM's memory it keeps from being freed while it waits. A command holds its
+A signal's weight estimates the JVM's memory that it keeps from being freed while it waits. A command holds its
 `QueryExecution`: the plan as it was analyzed, optimized and executed, in which each operator has an object for each of
 its columns, and several for what is computed. So a plan weighs its operators times their columns. Both are in the text
 by which Spark shows a plan, where it names the first columns of an operator and counts the rest: one look of a
@@ -55,9 +55,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CommandEnded:
-    """A query has ended; `error` is its JVM exception, None where it succeeded.
+    """Signal: a query has ended; `error` is its JVM exception, None where it succeeded.
 
-    `function` is what Spark calls it: `command`, `overwrite` of a write or DDL; `collect`, `count` of what only reads.
+    `function` is Spark's name of the action: `command`, `overwrite` for a write or DDL; `collect`, `count` for a read.
     """
 
     function: str
@@ -70,7 +70,7 @@ class CommandEnded:
 
 @dataclass(frozen=True, slots=True)
 class QueryStarted:
-    """A streaming query starts. `query` is its JVM object, None where it was gone already."""
+    """Signal: a streaming query starts. `query` is its JVM object, None where it was gone already."""
 
     event: Any
     query: Any
@@ -80,7 +80,7 @@ class QueryStarted:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """Capture begins to observe a session, whose queries may be running already."""
+    """Signal: capture begins to observe a session, whose queries may be running already."""
 
     session: Any
     at: datetime
@@ -88,7 +88,7 @@ class Attached:
 
 @dataclass(frozen=True, slots=True)
 class QueryProgressed:
-    """A micro-batch has been committed."""
+    """Signal: a micro-batch has been committed."""
 
     event: Any
     session: Any
@@ -97,7 +97,7 @@ class QueryProgressed:
 
 @dataclass(frozen=True, slots=True)
 class QueryTerminated:
-    """A streaming query has stopped or failed."""
+    """Signal: a streaming query has stopped or failed."""
 
     event: Any
     at: datetime
@@ -105,7 +105,7 @@ class QueryTerminated:
 
 @dataclass(frozen=True, slots=True)
 class BatchFunctionCalled:
-    """A foreachBatch function is being called with `frame`, a JVM Dataset."""
+    """Signal: a foreachBatch function is being called with `frame`, a JVM Dataset."""
 
     frame: Any
     query_id: str
@@ -114,7 +114,7 @@ class BatchFunctionCalled:
 
 @dataclass(frozen=True, slots=True)
 class FrameKept:
-    """A frame's rows live on: in `frame`, a JVM Dataset that begins anew, or in `rdd`, a `JavaRDD`."""
+    """Signal: a frame's rows live on, in `frame`, a JVM Dataset that begins anew, or in `rdd`, a `JavaRDD`."""
 
     source: Any
     frame: Any
@@ -124,17 +124,17 @@ class FrameKept:
 
 @dataclass(frozen=True, slots=True)
 class RddRead:
-    """Rows of `rdd`, a `JavaRDD`, have reached the program."""
+    """Signal: rows of `rdd`, a `JavaRDD`, have reached the program."""
 
     rdd: Any
 
 
 @dataclass(frozen=True, slots=True)
 class RddActed:
-    """Something was done with an RDD, a `JavaRDD`, that runs no query.
+    """Signal: an action on an RDD, a `JavaRDD`, that runs no query.
 
-    `action` is PySpark's method, `path` where it writes, `error` why it failed, `inside` the query's id and
-    the batch's number where a foreachBatch function did it.
+    `action` is PySpark's method, `path` the written path, `error` the error of a failed action, `inside` the query's id
+    and the batch's number where a foreachBatch function did it.
     """
 
     rdd: Any
@@ -148,7 +148,10 @@ class RddActed:
 
 @dataclass(frozen=True, slots=True)
 class TopicWriteBegins:
-    """A batch write to Kafka is about to begin. `writer` is the JVM's, `asked` is set once its topic was asked for."""
+    """Signal: a batch write to Kafka is about to begin, by the JVM's `writer`.
+
+    `asked` is set once its topic was asked about.
+    """
 
     writer: Any
     session: Any
@@ -171,51 +174,51 @@ Signal = (
 
 
 SMALL_BYTES: Final = 16 * 1024
-"""Of what holds no plan of a command: a progress, a frame of a micro-batch."""
+"""Bytes of a signal without a command's plan: a progress, a frame of a micro-batch."""
 
 # Measured: what the heap holds after a collection, with fresh plans that wait and without. Of 5 columns and 3 operators
 # 0.15 MB each, 1,000 and 3: 15.5 MB, 300 and 10: 15.7 MB, 600 and 2: 6.9 MB, 1 and 150: 0.9 MB.
 COMMAND_BYTES: Final = 128 * 1024
-"""Of any command: what its execution consists of beside operators and columns."""
+"""Bytes of any command's execution beside operators and columns."""
 
 OPERATOR_BYTES: Final = 8 * 1024
 
 COLUMN_BYTES: Final = 5 * 1024
-"""Of one column that an operator computes, over all its plans."""
+"""Bytes of one column that an operator computes, over all its plans."""
 
 # Measured the same way, of projections that change one column: 50 operators of 1,000 columns 15 MB, 500 of 100 10 MB.
 PASSED_BYTES: Final = 512
-"""Of one column that an operator only passes on: all of them refer to one attribute."""
+"""Bytes of one column that an operator only passes on: all of them refer to one attribute."""
 
-# Spark names an operator's first columns, and new ones may come after them: so many of the others may be computed.
+# Spark names an operator's first columns, and new ones may come after them: this share of the others may be computed.
 _LEAST_COMPUTED: Final = 0.2
 
-# As many as Spark shows, by default: with fewer it would complain of the shortening, once a process.
+# Spark's default number of shown fields: with fewer it logs a warning about truncation, once a process.
 _SHOWN_FIELDS: Final = 25
 _MORE: Final = re.compile(r"\.\.\. (\d+) more fields")
 
 
 def weigh(signal: Signal) -> int:
-    """Bytes, within about a factor of two for a plan that shares nothing with another that waits.
+    """Estimate the bytes that a waiting signal keeps, within a factor of two where plans share nothing.
 
-    Of four, where an operator's first columns aren't like its others. Never raises: what can't be read is taken
-    for small.
+    The factor is four where an operator's first columns aren't like its others. Never raises: a plan that can't be read
+    counts as small.
     """
     if not isinstance(signal, CommandEnded):
         return SMALL_BYTES
     try:
         return weight_of_plan(signal.query_execution.analyzed())
-    except Exception:  # whatever py4j raises; the worker will meet it again, and log it
+    except Exception:  # any error of py4j; the worker will meet it again, and log it
         return COMMAND_BYTES
 
 
 def weight_of_plan(plan: Any) -> int:
-    """Of a JVM `LogicalPlan`, in two round trips."""
+    """Estimate the bytes of a JVM `LogicalPlan`, in two round trips."""
     return COMMAND_BYTES + sum(map(_weight_of_operator, plan_text(plan, _SHOWN_FIELDS).splitlines()))
 
 
 def _weight_of_operator(line: str) -> int:
-    """Of one line: `+- Project [id#0L, (id#0L + 1) AS next#2L, ... 975 more fields]`."""
+    """Estimate the bytes of one operator's line: `+- Project [id#0L, (id#0L + 1) AS next#2L, ... 975 more fields]`."""
     named = line.count(", ")
     computed = min(named, line.count(" AS "))
     more = _MORE.search(line)
@@ -224,8 +227,8 @@ def _weight_of_operator(line: str) -> int:
     return OPERATOR_BYTES + computed * COLUMN_BYTES + (named + unnamed - computed) * PASSED_BYTES
 
 
-# A write or DDL, executed as soon as it is analyzed. What only reads is called `collect`, `count` …; and so is a
-# micro-batch of a V2 sink, of which the query itself reports more. Writes of tables have names of their own
+# A write or DDL, executed as soon as it is analyzed. A read has other names, `collect`, `count` …; so has a
+# micro-batch of a V2 sink, which the query itself reports in more detail. Writes of tables have names of their own
 # (QueryExecution.commandExecutionName).
 COMMANDS: Final = MORE_COMMANDS | {
     "append",
@@ -239,25 +242,25 @@ COMMANDS: Final = MORE_COMMANDS | {
 
 
 class SignalTarget(Protocol):
-    """Takes signals, without waiting."""
+    """Receiver of signals, which never waits."""
 
     @property
     def captures_reads(self) -> bool:
-        """Whether it takes queries that only read, too."""
+        """True if queries that only read are captured, too."""
 
     @property
     def topic_wait_seconds(self) -> float:
-        """How long a batch write to Kafka may wait for its topic's state."""
+        """Longest time that a batch write to Kafka may wait for its topic's state."""
 
     def offer(self, signal: Signal) -> None:
-        """Takes one."""
+        """Take a signal."""
 
     def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """Called on the query's thread before a foreachBatch function is: may wait, or refuse by raising."""
+        """Hold a foreachBatch function back, on the query's thread before its call: may wait, or refuse by raising."""
 
 
 class SessionListeners:
-    """One session's registered proxies, and who receives their callbacks: nobody while `target` is None.
+    """Registered listeners of one session, and the receiver of their callbacks; `target` None: none.
 
     Args:
         session: the `SparkSession` they are registered with.
@@ -277,7 +280,10 @@ class SessionListeners:
 
     @property
     def session(self) -> Any:
-        """The `SparkSession`; None where Spark has none any more. Asks the JVM only if Python has let go of it."""
+        """Session as a `SparkSession`; None where Spark has none any more.
+
+        Asks the JVM only if Python has let go of the session.
+        """
         if (known := self._known()) is not None:
             return known
         left = self._in_jvm.get() if self._in_jvm is not None else None
@@ -287,21 +293,21 @@ class SessionListeners:
         return made
 
     def register(self, *, streams: bool) -> None:
-        """Registers the proxies, once.
+        """Register the proxies, once.
 
         Args:
-            streams: at once for streaming queries, too; else when `observe_streams` is called.
+            streams: True to register for streaming queries at once; else `observe_streams` does.
         """
         self.session._jsparkSession.listenerManager().register(CommandListener(self))
         if streams:
             self.observe_streams()
 
     def register_copy(self, jvm_session: Any) -> None:
-        """Observes a copy of the session, too, in which a query runs already."""
+        """Register for a copy of the session, too, in which a query runs already."""
         jvm_session.listenerManager().register(CommandListener(self))
 
     def observe_streams(self) -> None:
-        """Registers for the session's streaming queries, if that wasn't done yet."""
+        """Register for the session's streaming queries, if that wasn't done yet."""
         with self._lock:
             if self._observes_streams or (session := self.session) is None:
                 return
@@ -310,36 +316,32 @@ class SessionListeners:
             self._observes_streams = True
 
     def offer_with(self, signal_in: Callable[[Any], Signal]) -> None:
-        """Passes a signal on that is made with the session."""
+        """Pass on a signal that is made with the session."""
         try:
             signal = signal_in(self.session)
         except Exception:
-            logger.warning(
-                "lineage capture: a callback of Spark failed; what it reported isn't recorded", exc_info=True
-            )
+            logger.warning("lineage capture: a callback of Spark failed; its report isn't recorded", exc_info=True)
         else:
             self.offer(signal)
 
     def offer(self, signal: Signal) -> None:
-        """Passes a signal on."""
+        """Pass on a signal."""
         if (target := self.target) is not None:
             try:
                 target.offer(signal)
             except Exception:
-                logger.warning(
-                    "lineage capture: a callback of Spark failed; what it reported isn't recorded", exc_info=True
-                )
+                logger.warning("lineage capture: a callback of Spark failed; its report isn't recorded", exc_info=True)
 
 
 def session_of(spark_context: Any, jvm_session: Any) -> Any:
-    """A `SparkSession` for one of the JVM's; None when Spark is down: it would be taken for the new default one."""
+    """Return a `SparkSession` for a JVM session; None when Spark is down: it would become the new default one."""
     from pyspark.sql import SparkSession
 
     return SparkSession(spark_context, jvm_session) if SparkSession._instantiatedSession is not None else None
 
 
 def _query(session: Any, event: Any) -> Any:
-    """The query that is starting; None where it can't be had."""
+    """Return the query that is starting; None where it can't be had."""
     try:
         with own_references():
             return session._jsparkSession.streams().get(event.id())
@@ -350,70 +352,70 @@ def _query(session: Any, event: Any) -> Any:
         return None
 
 
-def _own(argument: Any) -> Any:
-    """A callback's argument, to which nobody else has this reference: the worker's keeps nothing that nobody has."""
+def _sole_reference(argument: Any) -> Any:
+    """Return a callback's argument as the only reference to it, so that the worker keeps nothing alive for long."""
     if type(argument) is JavaObject:
         argument.__class__ = Reference
     return argument
 
 
 class CommandListener:
-    """Spark's QueryExecutionListener."""
+    """QueryExecutionListener of Spark."""
 
     def __init__(self, listeners: SessionListeners) -> None:
         self._listeners = listeners
 
     def onSuccess(self, function: str, query_execution: Any, duration_ns: int) -> None:
-        """A query has succeeded."""
+        """Receive the end of a successful query."""
         self._ended(function, query_execution, duration_ns, None)
 
     def onFailure(self, function: str, query_execution: Any, error: Any) -> None:
-        """A query has failed."""
+        """Receive the end of a failed query."""
         self._ended(function, query_execution, None, error)
 
     def _ended(self, function: str, query_execution: Any, duration_ns: int | None, error: Any) -> None:
         target = self._listeners.target
         if target is not None and (function in COMMANDS or target.captures_reads):
-            now, execution, failure = datetime.now(UTC), _own(query_execution), _own(error)
+            now, execution, failure = datetime.now(UTC), _sole_reference(query_execution), _sole_reference(error)
             self._listeners.offer_with(
                 lambda session: CommandEnded(function, execution, duration_ns, failure, session, now)
             )
 
     class Java:
-        """What py4j asks for."""
+        """Interface that py4j implements for the JVM."""
 
         implements: ClassVar = ["org.apache.spark.sql.util.QueryExecutionListener"]
 
 
 class StreamListener:
-    """Spark's StreamingQueryListener, without PySpark's own wrapper: that one parses each progress on the bus."""
+    """StreamingQueryListener of Spark, without PySpark's own wrapper, which parses each progress on the bus."""
 
     def __init__(self, listeners: SessionListeners) -> None:
         self._listeners = listeners
 
     def onQueryStarted(self, event: Any) -> None:
-        """Runs inside `start()`. A query with nothing to do may be gone when the worker looks: so take it now."""
+        """Receive a query's start, inside `start()`. Takes the query now: it may be gone when the worker looks."""
         if self._listeners.target is None:
             return
-        own = _own(event)
+        own = _sole_reference(event)
         self._listeners.offer_with(lambda session: QueryStarted(own, _query(session, own), session, datetime.now(UTC)))
 
     def onQueryProgress(self, event: Any) -> None:
-        """A trigger has ended."""
+        """Receive the progress of a trigger that has ended."""
         if self._listeners.target is not None:
-            now, own = datetime.now(UTC), _own(event)
+            now, own = datetime.now(UTC), _sole_reference(event)
             self._listeners.offer_with(lambda session: QueryProgressed(own, session, now))
 
     def onQueryIdle(self, event: Any) -> None:
-        """A trigger found nothing to do: no micro-batch, so nothing to record."""
+        """Ignore a trigger that found nothing to do: there is no micro-batch to record."""
 
     def onQueryTerminated(self, event: Any) -> None:
-        """A query has ended."""
+        """Receive the end of a query."""
         if self._listeners.target is not None:
-            self._listeners.offer(QueryTerminated(_own(event), datetime.now(UTC)))
+            self._listeners.offer(QueryTerminated(_sole_reference(event), datetime.now(UTC)))
 
     class Java:
-        """What py4j asks for."""
+        """Interface that py4j implements for the JVM."""
 
         implements: ClassVar = ["org.apache.spark.sql.streaming.PythonStreamingQueryListener"]
 
@@ -423,15 +425,15 @@ QUERY_ID_PROPERTY = "sql.streaming.queryId"
 RUNNING_BATCH: Final[ContextVar[tuple[str, int] | None]] = ContextVar("headwater_running_batch", default=None)
 """The query's id and the batch's number, on a thread that runs a foreachBatch function."""
 WRAPPED: Final = "_headwater_wrapped"
-"""Set on what is wrapped already."""
+"""Attribute that marks a wrapped function."""
 
 
 def watch_started(gateway: Any, session_id: str, listeners: SessionListeners) -> None:
-    """Wraps the functions of the session's queries that were handed over before, where py4j keeps them for Spark."""
+    """Wrap foreachBatch functions of the session's queries that started before, where py4j keeps them for Spark."""
     from pyspark.sql.utils import ForeachBatchFunction
 
     try:
-        # Everything of Python's that the JVM may call.
+        # All Python objects that the JVM may call.
         handed_over = list(gateway.gateway_property.pool.dict.values())
         for proxy in handed_over:
             if isinstance(proxy, ForeachBatchFunction) and not hasattr(proxy.func, WRAPPED):
@@ -447,7 +449,7 @@ def watch_started(gateway: Any, session_id: str, listeners: SessionListeners) ->
 
 
 def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Callable[[Any, int], None]:
-    """`func`, reporting each call to `listeners` before it is made."""
+    """Wrap `func` to report each call to `listeners` before it is made."""
 
     @functools.wraps(func)
     def call(frame: Any, batch_id: int) -> None:
@@ -480,15 +482,14 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
 
 
 class Inbox(Generic[T]):
-    """Many threads put, one takes. Putting never waits: what finds no room is counted and forgotten.
+    """Inbox with many producers and one consumer. Putting never waits: items are dropped and counted when it is full.
 
-    It is bounded by the number of its items and by what they weigh together, whichever comes first; whatever it weighs,
-    one item always has room. Its lock can be taken again by the thread that holds it, since a signal handler may run
-    inside any of its methods.
+    It is bounded by the number of its items and by their total size; a single item always has room. Its lock can be
+    taken again by the thread that holds it, since a signal handler may run inside any of its methods.
 
     Args:
-        limit: how many items may wait.
-        limit_bytes: how much they may weigh; None: that isn't limited.
+        limit: largest number of waiting items.
+        limit_bytes: largest estimated size of waiting items; None: no limit.
     """
 
     def __init__(self, limit: int, limit_bytes: int | None = None) -> None:
@@ -502,12 +503,12 @@ class Inbox(Generic[T]):
         self._dropped = 0
 
     def put(self, item: T, *, weight: int = 0, always: bool = False) -> bool:
-        """Adds an item; False where there is no room.
+        """Add an item; False when the inbox is full.
 
         Args:
-            item: to add.
+            item: item to add.
             weight: bytes that it keeps from being freed, about.
-            always: for the few that are never dropped.
+            always: True for the few items that are never dropped.
         """
         with self._changed:
             if not always and not self._has_room(weight):
@@ -520,13 +521,13 @@ class Inbox(Generic[T]):
             return True
 
     def put_urgent(self, item: T) -> None:
-        """Adds an item that is never dropped, and taken before all others: an order to the worker itself."""
+        """Add an item that is never dropped, and taken before all others: an order to the worker itself."""
         with self._changed:
             self._urgent.append(item)
             self._changed.notify()
 
     def take(self, timeout_seconds: float) -> T | None:
-        """The next item; None when none has come in time."""
+        """Return the next item; None when none has come in time."""
         deadline = time.monotonic() + timeout_seconds
         with self._changed:
             while not self._urgent and not self._items:
@@ -538,7 +539,7 @@ class Inbox(Generic[T]):
             return self._pop() if self._items else None
 
     def take_waiting(self) -> Iterator[T]:
-        """The items that are here now, in order, without the urgent ones. Each counts until its turn has come."""
+        """Yield the items that are here now, in order, without the urgent ones. Each counts until its turn has come."""
         for _ in range(len(self._items)):
             with self._changed:
                 if not self._items:
@@ -548,22 +549,22 @@ class Inbox(Generic[T]):
 
     @property
     def waiting(self) -> int:
-        """How many items wait."""
+        """Number of items that wait."""
         return len(self._items)
 
     @property
     def bytes(self) -> int:
-        """What they weigh."""
+        """Estimated size of the waiting items."""
         return self._bytes
 
     @property
     def received(self) -> int:
-        """How many items were ever taken in."""
+        """Number of items accepted so far."""
         return self._received
 
     @property
     def dropped(self) -> int:
-        """How many items found no room."""
+        """Number of items dropped because the inbox was full."""
         return self._dropped
 
     def _has_room(self, weight: int) -> bool:

@@ -1,4 +1,4 @@
-"""The metrics of this process over HTTP: for a Prometheus that scrapes drivers, and to a Pushgateway at their end."""
+"""Metrics of this process over HTTP: for a Prometheus that scrapes drivers, and to a Pushgateway at their end."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from headwater_schemas.redaction import redact
 logger = logging.getLogger(__name__)
 
 PUSH_SECONDS: Final = 3.0
-"""How long a Pushgateway may take: the end of the application waits for it."""
+"""Longest time of a push to a Pushgateway: the end of the application waits for it."""
 PUSHED: Final = "headwater-jobs"
-"""The label `job` of what is pushed."""
+"""Label `job` of pushed metrics."""
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Metrics that are served until the process ends.
+    """Metrics server that runs until the process ends.
 
     Attributes:
-        host: as it was given.
-        port: that was bound.
+        host: host as it was given.
+        port: bound port.
     """
 
     host: str
@@ -41,23 +41,23 @@ _served: dict[tuple[str, int], Served] = {}
 
 
 def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Served | None:
-    """Serves `/metrics` on a thread of its own; where this process does so already, that is what is returned.
+    """Serve `/metrics` on a thread of its own; a server that this process has already is returned.
 
-    It goes on until the process ends: what an application counted is scraped after its end, too. A port that can't be
-    bound is logged, and costs the metrics, never the job.
+    The server runs until the process ends: an application's metrics are scraped after its end, too. A port that can't
+    be bound is logged, and costs the metrics, never the job.
 
     Args:
-        host: to listen on.
+        host: host to listen on.
         port: 0: any that is free.
-        registry: whose metrics.
+        registry: registry of the metrics.
 
     Returns:
-        Where; None where the port can't be bound.
+        The server; None where the port can't be bound.
     """
     with _lock:
         if (running := _served.get((host, port))) is not None:
             return running
-        # Every series is there from the first scrape on, at 0.
+        # Every series exists from the first scrape on, at 0.
         capture_metrics()
         outbox_metrics()
         query_metrics()
@@ -79,15 +79,15 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Se
 
 
 def push(gateway: str, application: str, *, registry: CollectorRegistry = REGISTRY) -> bool:
-    """Replaces what the gateway has of an application by this process's metrics. A failure is logged, no more.
+    """Replace an application's metrics in the gateway by this process's. A failure is logged, no more.
 
     Args:
         gateway: `host:port`, or a URL.
-        application: its name: runs of one job replace each other.
-        registry: whose metrics.
+        application: name of the application: runs of one job replace each other.
+        registry: registry of the metrics.
 
     Returns:
-        Whether the gateway took them.
+        True if the gateway took them.
     """
     capture_metrics()
     outbox_metrics()
@@ -98,7 +98,7 @@ def push(gateway: str, application: str, *, registry: CollectorRegistry = REGIST
         ),
     )
     if error is not None:
-        # An address that isn't one, a gateway that is away or refuses: urllib's errors, http.client's and ValueErrors.
+        # An invalid address, an unreachable or refusing gateway: urllib's errors, http.client's and ValueErrors.
         logger.warning(
             "lineage capture: the Pushgateway %s doesn't take the metrics (%s); the job's end isn't affected. "
             "Its counts are in its log and in capture.status()",
@@ -110,7 +110,10 @@ def push(gateway: str, application: str, *, registry: CollectorRegistry = REGIST
 
 
 def _within(seconds: float, action: Callable[[], None]) -> Exception | None:
-    """Why an action failed, or that it isn't done in time: a timeout of HTTP's is for each address and each answer."""
+    """Run an action with a deadline, and return its error, or a TimeoutError.
+
+    HTTP's own timeouts are per address and per read.
+    """
     errors: list[Exception] = []
 
     def act() -> None:

@@ -1,4 +1,4 @@
-"""Runs of Iceberg's procedures, by the snapshots that they have left."""
+"""Runs of Iceberg's procedures, by the snapshots that they have committed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _NO_FILES = "which files an Iceberg procedure took over isn't known"
 
 
 class Procedures:
-    """Emits what procedures have made of tables that the application reads or writes, too. Never raises.
+    """Finder of procedures' runs on tables that the application reads or writes, too. Never raises.
 
     Args:
         spark: a session of the application.
-        settings: for naming things.
+        settings: settings for naming datasets.
     """
 
     def __init__(self, spark: Any, settings: PlanSettings) -> None:
@@ -33,21 +33,21 @@ class Procedures:
         self._snapshots = ProcedureSnapshots(str(spark.sparkContext.applicationId), datetime.now(UTC))
 
     def of_plan(self, plan: Any, description: PlanDescription) -> list[BatchRun]:
-        """Of the tables of a plan, as it was described."""
+        """List the procedure runs that a described plan's tables show."""
         storages = [*(each.storage for each in description.inputs), *(each.storage for each in description.outputs)]
         if all(storage is None or storage.layer != "iceberg" for storage in storages):
             return []
         return self._runs(self._snapshots.of_plan(plan))
 
     def left(self) -> list[BatchRun]:
-        """Of all tables that were met."""
+        """List the procedure runs that all tables seen so far show."""
         return self._runs(self._snapshots.of_tables())
 
     def _runs(self, found: Iterable[ProcedureSnapshot]) -> list[BatchRun]:
         try:
             return [self._run(each) for each in found]
         except Exception:
-            logger.debug("lineage capture can't look at what procedures have made", exc_info=True)
+            logger.debug("lineage capture can't read the snapshots of procedures", exc_info=True)
             return []
 
     def _run(self, snapshot: ProcedureSnapshot) -> BatchRun:
@@ -83,5 +83,5 @@ class Procedures:
             version=snapshot.made,
             version_certainty=Certainty.EXACT,
         )
-        # When it began nobody knows.
+        # The start is unknown.
         return BatchRun(write=write, started_at=snapshot.at, ended_at=snapshot.at)

@@ -1,4 +1,4 @@
-"""Datasets whose rows reached the program: rows that it hands over afterwards may be made of them."""
+"""Program reads: datasets whose rows reached the program, from which it may make rows that it hands over later."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from headwater_schemas.events import DatasetRef
 from headwater_schemas.reasons import leaves_inputs_known
 
 MOST_DATASETS: Final = 500
-"""Of more, those read last are possible inputs. Each is one use in the event of a write."""
+"""Largest number of possible inputs, those read last. Each is one use in the event of a write."""
 
 
 class ProgramReads:
-    """Datasets whose rows reached the program: by `toPandas`, `collect`, an RDD, an iterator.
+    """Datasets whose rows reached the program by `toPandas`, `collect`, an RDD or an iterator.
 
-    A plan begins anew with rows that the program hands over, `createDataFrame(frame.toPandas())`. So a write whose
-    inputs aren't all known has these as possible ones.
+    Rows that the program hands over start a new plan, as in `createDataFrame(frame.toPandas())`. So a write with
+    unknown inputs has these datasets as possible inputs.
     """
 
     def __init__(self) -> None:
         self._inputs: dict[DatasetRef, PlanInput] = {}
 
     def add(self, inputs: Iterable[PlanInput]) -> None:
-        """Rows of these have reached the program: of which part isn't followed."""
+        """Add datasets whose rows have reached the program; the part of their rows isn't followed."""
         for each in inputs:
             self._inputs.pop(each.dataset, None)
             self._inputs[each.dataset] = replace(each, position=None, certainty=None, source_index=None)
@@ -34,7 +34,7 @@ class ProgramReads:
             del self._inputs[oldest]
 
     def may_be_in(self, write: Write) -> Write:
-        """The write, with these as inputs that are possible, where it may be made of more than its plan has."""
+        """Add these datasets to a write as possible inputs, where it may have more sources than its plan shows."""
         description = write.description
         lineage = description.lineage
         if lineage.complete or not description.outputs or leaves_inputs_known(lineage.incomplete_reason or ""):

@@ -1,4 +1,4 @@
-"""From frames that become RDDs to what is remembered of them, and from what is done with RDDs to events."""
+"""RDD actions: lineage of frames that become RDDs, and events of actions on RDDs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headwater_schemas.events import Storage
 from headwater_schemas.redaction import redact
 
 RDD_FACET: Final = "headwater_rdd"
-"""The run facet of something done with an RDD: PySpark's method, and Spark's own account of the RDD."""
+"""Run facet of an action on an RDD: PySpark's method, and Spark's own description of the RDD."""
 
 MAX_DEBUG_CHARS: Final = 4_000
 
@@ -27,13 +27,13 @@ _REASON: Final = "what code makes of an RDD's rows isn't known"
 
 
 class RddDispatch:
-    """Looks at frames and RDDs, on the worker's thread.
+    """Dispatch of frames and RDDs, on the worker's thread.
 
     Args:
         spark: a session of the application.
         attributor: finds the micro-batch that a plan belongs to.
         links: the foreachBatch calls seen.
-        frames: where frames are remembered.
+        frames: cache of known frames.
     """
 
     def __init__(self, spark: Any, attributor: Attributor, links: BatchLinks, frames: KnownFrames) -> None:
@@ -43,7 +43,7 @@ class RddDispatch:
         self._frames = frames
 
     def kept(self, signal: FrameKept) -> None:
-        """Remembers what a frame is made of whose rows live on."""
+        """Remember the lineage of a frame whose rows live on."""
         execution = signal.source.queryExecution()
         attribution, description = self._attributor.described(execution, signal.session)
         if description.upstream is None:
@@ -54,16 +54,16 @@ class RddDispatch:
             self._links.kept(number, attribution.batch)
 
     def read(self, rdd: Any) -> tuple[PlanInput, ...]:
-        """What an RDD is made of, a `JavaRDD`, as far as that is known."""
+        """List the inputs of a `JavaRDD`, as far as they are known."""
         return origins(rdd.rdd(), self._frames).inputs
 
     def acted(self, signal: RddActed) -> tuple[BatchRun, MicroBatch | None]:
-        """What was done with an RDD, as a run, and the micro-batch in which it was."""
+        """Describe an action on an RDD as a run, with its micro-batch."""
         rdd = signal.rdd.rdd()
         found = origins(rdd, self._frames)
         facet: dict[str, Any] = {"action": signal.action}
         if signal.error is None:
-            # Of one that failed Spark might list files again for that.
+            # For a failed action Spark might list files again for that.
             facet["toDebugString"] = redact(str(rdd.toDebugString()), max_chars=MAX_DEBUG_CHARS)
         run = BatchRun(
             write=Write(description=self._description(signal, found), written=Counts()),

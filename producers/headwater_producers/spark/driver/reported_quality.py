@@ -1,4 +1,4 @@
-"""Outcomes of checks that another tool has made, as a run of that suite: `Capture.report_quality`."""
+"""Reported quality: results of another tool's checks, as a run of that suite (`Capture.report_quality`)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIELDS: Final = frozenset(QualityResult.__struct_fields__) - {"dataset", "suite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityReported:
-    """Checks of one dataset by one suite are over."""
+    """Signal: checks of one dataset by one suite are over."""
 
     run_id: str
     dataset: DatasetRef
@@ -51,15 +51,15 @@ def quality_reported(
     started_at: datetime | None,
     at: datetime,
 ) -> QualityReported:
-    """The signal of a report; see `Capture.report_quality`.
+    """Build the signal of a report; see `Capture.report_quality`.
 
     Raises:
-        CaptureError: what was given is of another form; it names the field.
+        CaptureError: an argument has another form; the text names the field.
     """
     if not suite:
         raise CaptureError("report_quality needs the name of the suite: suite='orders'")
     about = checked_dataset(dataset)
-    found = [_result(each, place) for place, each in enumerate(results)]
+    found = [_result(each, number) for number, each in enumerate(results)]
     return QualityReported(
         run_id=str(uuid.uuid4()),
         dataset=about,
@@ -80,7 +80,7 @@ def quality_reported(
 
 
 def checked_dataset(dataset: Any) -> DatasetRef:
-    """A dataset as a job names it: by its reference, its path, or a frame that reads it alone.
+    """Resolve a dataset as a job names it: by its reference, its path, or a frame that reads it alone.
 
     Raises:
         CaptureError: it is none of these, or the frame reads none or several.
@@ -102,10 +102,10 @@ def checked_dataset(dataset: Any) -> DatasetRef:
     return inputs.pop()
 
 
-def _result(given: QualityResult | Mapping[str, Any], place: int) -> QualityResult:
+def _result(given: QualityResult | Mapping[str, Any], number: int) -> QualityResult:
     if isinstance(given, QualityResult):
         return given
-    at = f"report_quality's results[{place}]"
+    at = f"report_quality's results[{number}]"
     if not isinstance(given, Mapping):
         raise CaptureError(f"{at} is a mapping such as {{'assertion': 'not_null', 'passed': True}}")
     if unknown := sorted(set(given) - _FIELDS):
@@ -117,9 +117,9 @@ def _result(given: QualityResult | Mapping[str, Any], place: int) -> QualityResu
 
 
 def quality_events(context: EventContext, reported: QualityReported, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """The events of a suite's run: its job where it is new, START, and COMPLETE with what it read and found.
+    """Build the events of a suite's run: its job where it is new, START, and COMPLETE with its input and results.
 
-    It is COMPLETE whatever it found: that a check fails is no failure of the checking.
+    The run is COMPLETE with any results: a failed check is no failure of the suite's run.
     """
     job = context.job(f"{context.app_name}.{reported.suite}")
     yield from job_events(context, job, ProcessingType.BATCH, "QUALITY", reported.started_at, dedup)

@@ -1,11 +1,11 @@
-"""Batch writes that are running: found while they run, so that a driver that is killed leaves a run that is open.
+"""Running batch writes: announced while they run, so that a killed driver leaves an open run behind.
 
 Spark calls a QueryExecutionListener when a query is over. While it runs it is in a map of Spark's own, by which its UI
 finds it. The worker looks there once a second: one round trip to the JVM where nothing runs, and none on the query's
 thread. A write that has run for a second is announced; a shorter one is reported when it is over, as ever.
 
-Not announced is what ends as part of something else: a write inside foreachBatch, which its micro-batch reports; a
-CREATE TABLE AS around a write that Spark reports apart, and a write into a table that the command around it reports.
+Writes that another run reports aren't announced: a write inside foreachBatch, which its micro-batch reports; a CREATE
+TABLE AS around a write that Spark reports apart; a write into a table that the command around it reports.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from headwater_schemas.facets import WRITE_FACET
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 1.0
-"""How often it looks, and how long a write has to run to be announced."""
+"""Time between searches, and the least run time of an announced write."""
 
 
 @dataclass(slots=True)
 class _Seen:
-    """An execution that runs: since when it is known, and what it writes, once it was read."""
+    """Running execution: time of its discovery, and its plan once it was read."""
 
     since: float
     session: Any
@@ -62,16 +62,16 @@ class _Seen:
 
 
 class RunningWrites:
-    """Announces the writes that run, and hands each over when it has ended. The worker's alone.
+    """Announcer of running writes, which hands each over when it has ended. For the worker's thread alone.
 
     Args:
         spark: a session of the application.
         attributor: reads their plans.
-        context: of the application.
+        context: context of the application.
         emit: takes each event.
         dedup: job, dataset and plan events that were emitted already.
-        kept: those that are open, for the next process.
-        marked: whether the application's commits name its run.
+        kept: store of open writes, for the next process.
+        marked: True if the application's commits name its run.
         clock: monotonic seconds.
     """
 
@@ -101,26 +101,26 @@ class RunningWrites:
         self._clock = clock
         self._look_at = clock() + LOOK_SECONDS
         self._running: Any = None
-        self._is_there = True
-        # By the number of the query execution.
+        self._has_running_map = True
+        # Keyed by the number of the query execution.
         self._seen: dict[int, _Seen] = {}
         self._open: dict[int, BatchRun] = {}
 
     def look(self) -> None:
-        """Announces what has run for long enough. Never raises."""
-        if self._clock() < self._look_at or not self._is_there:
+        """Announce the writes that have run for long enough. Never raises."""
+        if self._clock() < self._look_at or not self._has_running_map:
             return
         self._look_at = self._clock() + LOOK_SECONDS
         self._forget_done()
         try:
             self._look()
         except Exception as error:
-            # Spark is on its way down, or of a version that keeps no such map: ends are reported all the same.
+            # Spark is shutting down, or its version keeps no such map: ends are reported all the same.
             logger.debug("lineage capture can't look for running writes (%s)", first_line(error), exc_info=True)
-            self._is_there = self._running is not None
+            self._has_running_map = self._running is not None
 
     def look_back(self) -> None:
-        """Ends the runs that dead drivers of the same job have left open, once. Never raises."""
+        """End the runs that dead drivers of the same job have left open, once. Never raises."""
         if self._looked_back:
             return
         self._looked_back = True
@@ -137,12 +137,12 @@ class RunningWrites:
             )
 
     def close(self) -> None:
-        """Nothing more comes. What is open stays for the next process."""
+        """Close after the last write. Open writes stay for the next process."""
         self._forget_done()
         self._kept.close()
 
     def wrote(self, run: BatchRun) -> None:
-        """A write was emitted: its version is of none of the others that are open."""
+        """Record that an emitted write's version belongs to no other open write."""
         version = run.write.version.table_snapshot if run.write.version is not None else None
         if version is None or not self._open:
             return
@@ -163,36 +163,36 @@ class RunningWrites:
         return run
 
     def beat(self, at: datetime, seconds: float) -> None:
-        """Reports that the writes which were announced, and still run, are running."""
+        """Emit heartbeats of announced writes that still run."""
         self._kept.seen(at)
         for number, run in self._open.items():
             if number in self._seen:
                 self._emit(batch_running(self._context, run, at, seconds))
 
     def announced(self, execution: Any) -> BatchRun | None:
-        """The run that was announced for an execution; None where none was. Costs nothing where none is open."""
+        """Return the announced run of an execution; None without one. Costs nothing where none is open."""
         return self._open.get(int(execution.id())) if self._open else None
 
     def ended(self, execution: Any) -> None:
-        """An execution is over, and its end was emitted."""
+        """Close the announced run of an execution whose end was emitted."""
         if self._open:
             self._end(int(execution.id()))
 
     def wrote_nothing(self, execution: Any, reason: str, at: datetime) -> None:
-        """An execution is over, and there was nothing to write."""
+        """End the announced run of an execution that had nothing to write."""
         if (known := self.announced(execution)) is not None:
             self._emit(batch_wrote_nothing(self._context, replace(known, ended_at=at), reason))
             self.ended(execution)
 
     def reported_inside(self, execution: Any, inner: BatchRun, error: RunError | None, at: datetime) -> None:
-        """An execution is over, and what it wrote was emitted as the run `inner`, of the write within it."""
+        """End the announced run of an execution whose write was emitted as the run `inner`, within it."""
         if (known := self.announced(execution)) is not None:
             run = replace(known, error=error, ended_at=at)
             self._emit(batch_wrote_nothing(self._context, run, "the write inside it is reported", inner.run_id))
             self.ended(execution)
 
     def unreadable(self, execution: Any, error: RunError | None, at: datetime) -> None:
-        """An announced execution is over, and no end was emitted: it can't be read any more."""
+        """End the announced run of an execution that can't be read any more."""
         if (run := self._end(int(execution.id()))) is not None:
             self._emit(batch_unreadable(self._context, replace(run, error=error, ended_at=at)))
 
@@ -221,14 +221,14 @@ class RunningWrites:
                 self._announce(number, running[number], seen.description)
 
     def _executions(self) -> Iterator[Any]:
-        # By its own iterator: py4j would ask for each value by its key, an Integer where the map has a Long.
+        # By the map's own iterator: py4j would ask for each value by its key, an Integer where the map has a Long.
         if not self._running.isEmpty():
             elements = self._running.elements()
             while elements.hasMoreElements():
                 yield elements.nextElement()
 
     def _session_of(self, execution: Any) -> Any:
-        """The session whose listeners will be called; None for a copy that a streaming query runs in, or a stranger."""
+        """Return the session whose listeners will be called; None for a streaming query's copy, or a stranger."""
         application = sessions.known_application(self._spark.sparkContext)
         found = application.sessions.get(str(execution.sparkSession().sessionUUID())) if application else None
         if found is None or class_name(execution) == "IncrementalExecution":
@@ -243,7 +243,7 @@ class RunningWrites:
                 return
             attribution, description = self._attributor.described(execution, seen.session, is_running=True)
         except Exception as error:
-            # One that isn't analyzed, or is over by now.
+            # The execution isn't analyzed, or is over by now.
             logger.debug("lineage capture can't read a running execution (%s)", first_line(error))
             seen.session = None
             return

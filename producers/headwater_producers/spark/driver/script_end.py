@@ -1,6 +1,6 @@
-"""How a script ends: well, by an exception, by an exit status, by Ctrl-C.
+"""Script ends: success, an exception, an exit status, Ctrl-C.
 
-Python shows at its end neither the exception that ended a script nor the exit status. What it shows:
+Python shows at its end neither the exception that ended a script nor the exit status. It shows:
 
     sys.excepthook: each uncaught exception but SystemExit
     sys.exit, exit: an exit status on its way, which may still be caught
@@ -11,8 +11,8 @@ SystemExit leave it. Elsewhere one that was raised without those functions is un
 
 Ctrl-C may come while the script waits for the JVM, as in `query.awaitTermination()`. PySpark's handler of SIGINT asks
 the JVM to cancel all jobs, and raises KeyboardInterrupt then. Where the signal has come in the middle of a call, py4j
-can't make another one on that connection: the handler fails, and what the script gets is a Py4JError of the call that
-was cut off, which has nothing of the interruption in it. So it is noted that there was one.
+can't make another one on that connection: the handler fails, and the script gets a Py4JError of the call that was cut
+off, without a sign of the interruption. So each SIGINT is noted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from headwater_schemas.events import RunError, RunEventType
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of the application's run."""
+    """Outcome of the application's run."""
 
     kind: RunEventType
     error: RunError | None = None
@@ -42,12 +42,12 @@ ENDED_WELL: Final = Outcome(RunEventType.COMPLETE)
 
 
 def outcome_of(error: BaseException) -> Outcome:
-    """What an exception makes of the script that it ends."""
+    """Return the outcome of a script that an exception ends."""
     match error:
         case SystemExit(code=None | 0):
             return ENDED_WELL
         case KeyboardInterrupt():
-            # Somebody's wish, not a failure of the job.
+            # A user's request, not a failure of the job.
             return Outcome(RunEventType.ABORT, from_exception(error))
         case _ if was_cut_off(error):
             return Outcome(RunEventType.ABORT, RunError(type="SIGINT", message="the driver was interrupted"))
@@ -56,22 +56,22 @@ def outcome_of(error: BaseException) -> Outcome:
 
 
 class ScriptEnd:
-    """What is known of how this process's script ends."""
+    """Observed end of this process's script."""
 
     def __init__(self) -> None:
         self._frame = _outermost_frame()
         self._noted = ENDED_WELL
 
     def note(self, error: BaseException) -> None:
-        """An exception that seems to end the script: the last one counts. One of another thread never ends it."""
+        """Note an exception that seems to end the script: the last one counts. One of another thread never ends it."""
         if threading.current_thread() is threading.main_thread():
             self._noted = outcome_of(error)
 
     def outcome(self) -> Outcome:
-        """How the script ends, as far as that is known now.
+        """Return the script's outcome, as far as it is known now.
 
-        Of a script that still runs: by the exception that is being handled on this thread, as in a `finally`; without
-        one it does well.
+        While the script still runs, the exception being handled on this thread decides, as in a `finally`; without one
+        the outcome is a success.
         """
         if (passing := sys.exc_info()[1]) is not None:
             return outcome_of(passing)
@@ -80,7 +80,7 @@ class ScriptEnd:
 
 
 def _outermost_frame() -> FrameType | None:
-    """Of the main thread: the script's module, or what runs it."""
+    """Return the main thread's outermost frame: the script's module, or the code that runs it."""
     frame = sys._current_frames().get(threading.main_thread().ident or 0)
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back
@@ -99,7 +99,7 @@ _interrupted = False
 
 
 def watch_interrupts() -> None:
-    """Notes each SIGINT from now on, before whoever handles it does. Idempotent; on the main thread alone.
+    """Note each SIGINT from now on, before other handlers. Idempotent; on the main thread alone.
 
     Each SparkContext sets a handler of its own.
     """
@@ -111,7 +111,7 @@ def watch_interrupts() -> None:
 
     @functools.wraps(handler)
     def noted(number: int, frame: FrameType | None) -> None:
-        # No lock: another one may come in the middle of this.
+        # No lock: another signal may come in the middle of this.
         global _interrupted  # noqa: PLW0603  a process has one keyboard
         _interrupted = True
         handler(number, frame)
@@ -121,10 +121,10 @@ def watch_interrupts() -> None:
 
 
 def was_cut_off(error: BaseException) -> bool:
-    """Whether an exception is of a call to the JVM that an interruption has cut off."""
+    """Return True if an exception comes from a call to the JVM that an interruption cut off."""
     if not _interrupted:
         return False
     from py4j.protocol import Py4JError, Py4JJavaError
 
-    # An exception of Java's has come as the answer to a call.
+    # A Java exception has arrived as the answer to a call.
     return isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError)

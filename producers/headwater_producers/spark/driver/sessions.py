@@ -1,12 +1,12 @@
-"""Sessions: which have our listeners, and streaming queries that run in sessions without them.
+"""Sessions: registration of capture's listeners, and streaming queries in sessions without them.
 
 One application (a SparkContext) has one capture, whatever number of sessions it has. A session joins by `attach`, by
-`newSession()` on one that has joined, or by having been there before the application's first `attach`. Who has joined
-is known for as long as the session lives, and isn't what keeps it alive.
+`newSession()` on one that has joined, or by having been there before the application's first `attach`. A session's
+membership lasts as long as the session, and doesn't keep it alive.
 
 A session calls its own listeners alone, and those that only the JVM knows of have none of ours: a query that code of
 the JVM starts in a session that Python has started none in runs untracked. But all sessions of an application share one
-list of the queries that run. So it is read now and then (`UntrackedQueries`); what is found there is tracked from then
+list of the queries that run. So it is read now and then (`UntrackedQueries`); queries found there are tracked from then
 on, like a query that was running when capture was attached.
 """
 
@@ -31,18 +31,18 @@ _lock = threading.RLock()
 
 
 class ApplicationListeners:
-    """The listeners of one application's sessions, registered for its life; `target` switches them all."""
+    """Listeners of one application's sessions, registered for its life; `target` switches them all."""
 
     def __init__(self) -> None:
         self._target: SignalTarget | None = None
-        # By the session's id. A query that was there first has a session of its own, under the listeners of its parent.
+        # By the session's id. A query that ran first has a session of its own, under the listeners of its parent.
         self.sessions: WeakValueDictionary[str, SessionListeners] = WeakValueDictionary()
-        # The application's run, where commits are to name it.
+        # The application's run id, where commits are to name it.
         self.marks: str | None = None
 
     @property
     def target(self) -> SignalTarget | None:
-        """Who receives their callbacks: nobody while it is None."""
+        """Receiver of the listeners' callbacks; None: callbacks are ignored."""
         return self._target
 
     @target.setter
@@ -52,19 +52,19 @@ class ApplicationListeners:
             listeners.target = target
 
     def mark(self, run_id: str) -> None:
-        """Has the commits of all sessions, those to come included, name the application's run."""
+        """Make the commits of all sessions, present and future, name the application's run."""
         self.marks = run_id
         for session in self.observed():
             REGISTRY.mark_commits(session, run_id)
 
     def unmark(self) -> None:
-        """Has them name it no longer."""
+        """Undo `mark`."""
         run_id, self.marks = self.marks, None
         for session in self.observed() if run_id is not None else ():
             REGISTRY.mark_commits(session, run_id or "", marked=False)
 
     def observed(self) -> list[Any]:
-        """The sessions that are still there, without copies that queries run in."""
+        """List the sessions that still exist, without copies that queries run in."""
         distinct = {id(listeners): listeners for listeners in list(self.sessions.values())}
         return [session for listeners in distinct.values() if (session := listeners.session) is not None]
 
@@ -73,19 +73,19 @@ _applications: dict[str, ApplicationListeners] = {}
 
 
 def application_id(spark: Any) -> str:
-    """Spark's id of the application that a session belongs to."""
+    """Return Spark's id of the application that a session belongs to."""
     return str(spark.sparkContext.applicationId)
 
 
 def session_id(spark: Any) -> str:
-    """Spark's id of a session; Python may have several objects for one."""
+    """Return Spark's id of a session; Python may have several objects for one."""
     return str(spark._jsparkSession.sessionUUID())
 
 
 def join(spark: Any, *, is_new: bool = False) -> ApplicationListeners:
-    """The application's listeners, registered with this session if they weren't yet.
+    """Return the application's listeners, and register them with this session if they weren't yet.
 
-    The first of an application's sessions brings those along that were there before it.
+    The first session of an application also registers the sessions made before it.
 
     Args:
         spark: the session.
@@ -97,7 +97,7 @@ def join(spark: Any, *, is_new: bool = False) -> ApplicationListeners:
         if application is None:
             application = _applications[key] = ApplicationListeners()
             _register(spark, application)
-            for other in _made_before(spark):
+            for other in _earlier_sessions(spark):
                 _register(other, application)
         else:
             _register(spark, application, is_new=is_new)
@@ -105,7 +105,7 @@ def join(spark: Any, *, is_new: bool = False) -> ApplicationListeners:
 
 
 def known_listeners(spark: Any) -> SessionListeners | None:
-    """The session's listeners, if it has any."""
+    """Return the session's listeners, if it has any."""
     if not _applications:
         return None
     application = _applications.get(application_id(spark))
@@ -113,12 +113,12 @@ def known_listeners(spark: Any) -> SessionListeners | None:
 
 
 def known_application(spark_context: Any) -> ApplicationListeners | None:
-    """The listeners of a SparkContext's application, if it has any."""
+    """Return the listeners of a SparkContext's application, if it has any."""
     return _applications.get(str(spark_context.applicationId)) if _applications else None
 
 
 def forget(key: str) -> None:
-    """The application is gone, and its listeners with it."""
+    """Drop the listeners of an application that is gone."""
     with _lock:
         _applications.pop(key, None)
 
@@ -147,8 +147,8 @@ def _register(spark: Any, application: ApplicationListeners, *, is_new: bool = F
     watch_started(gateway, key, listeners)
 
 
-def _made_before(spark: Any) -> Iterator[Any]:
-    """The context's other sessions that Python knows of. PySpark keeps no list of them, so the interpreter is asked."""
+def _earlier_sessions(spark: Any) -> Iterator[Any]:
+    """Yield the context's other sessions, from the interpreter: PySpark keeps no list of them."""
     from pyspark.sql import SparkSession
 
     for found in gc.get_objects():
@@ -161,7 +161,7 @@ _LOOK_SECONDS: Final = 10.0
 
 
 class UntrackedQueries:
-    """Finds them. The worker's alone.
+    """Finder of streaming queries without our listeners. For the worker's thread alone.
 
     Args:
         spark: a session of the application.
@@ -178,9 +178,9 @@ class UntrackedQueries:
         self._look_at = clock() + _LOOK_SECONDS
 
     def sessions(self, *, at_once: bool = False) -> list[Any]:
-        """The sessions with queries that aren't known yet, which are tracked from now on. Never raises.
+        """List the sessions with untracked queries, which are tracked from now on. Never raises.
 
-        One round trip to the JVM every ten seconds, as long as all are known.
+        Takes one round trip to the JVM every ten seconds, as long as all queries are tracked.
 
         Args:
             at_once: however long ago the last look was.
@@ -193,7 +193,7 @@ class UntrackedQueries:
                 return []
             return list(self._found())
         except Exception:
-            # Spark is on its way down, or of a version that keeps no such list.
+            # Spark is shutting down, or its version keeps no such list.
             logger.debug("lineage capture can't look for streaming queries that run untracked", exc_info=True)
             return []
 
@@ -207,7 +207,7 @@ class UntrackedQueries:
                 continue
             seen.add(key)
             join(made)
-            # One that `newSession()` made has joined, but wasn't observed for its streams.
+            # A session from `newSession()` has joined, but wasn't observed for its streams.
             if (listeners := known_listeners(made)) is not None:
                 listeners.observe_streams()
             yield made

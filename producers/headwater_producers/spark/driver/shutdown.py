@@ -1,4 +1,4 @@
-"""The end of the process: everything captured is delivered while there still is a JVM to ask.
+"""End of the process: everything captured is delivered while there still is a JVM to ask.
 
     the script ends            atexit: drain the listener bus, then the inbox, then the sink
     an uncaught exception      sys.excepthook has seen it first: the application's run FAILs
@@ -42,7 +42,7 @@ _instead_of_0 = 0
 
 
 def install() -> None:
-    """Hooks into the end of this process. Idempotent; to be called again for each SparkContext."""
+    """Hook into the end of this process. Idempotent; to be called again for each SparkContext."""
     watch_interrupts()
     global _installed_in, _script  # noqa: PLW0603  a process has one end
     if _installed_in == os.getpid():
@@ -59,7 +59,7 @@ def install() -> None:
 
 
 def drain_before_stop(spark: Any) -> None:
-    """Makes `spark.stop()` end the captures of its context first. Idempotent.
+    """Make `spark.stop()` end the captures of its context first. Idempotent.
 
     The context's own `stop` is wrapped, on this one object: `SparkSession.stop` calls it.
     """
@@ -84,12 +84,12 @@ def drain_before_stop(spark: Any) -> None:
 
 
 def script_raised(error: BaseException) -> None:
-    """For what runs a script: an exception that has left it."""
+    """Note an exception that has left the script; for a runner of scripts."""
     _script.note(error)
 
 
 def ends_with(status: int) -> None:
-    """For what runs a script: one that ends well, ends with this exit status instead."""
+    """Set the exit status of a script that succeeds; for a runner of scripts."""
     global _instead_of_0  # noqa: PLW0603  a process has one end
     install()
     _instead_of_0 = status
@@ -105,7 +105,7 @@ def _at_exit() -> None:
 
 
 def _end_all(outcome: Outcome) -> bool:
-    """Ends all captures; whether the emission policy of one makes that a failure."""
+    """End all captures; return True if an emission policy makes the result a failure."""
     problems = [_end(capture, outcome) for capture in captures.running_captures()]
     return any(problem is not None for problem in problems)
 
@@ -120,7 +120,7 @@ def _end(capture: Any, outcome: Outcome) -> Exception | None:
 
 
 def _leave(code: int) -> NoReturn:
-    """Leaves with an exit code that the script didn't choose: by now Python has no other way."""
+    """Leave with an exit code that the script didn't choose: by now Python has no other way."""
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
@@ -146,7 +146,7 @@ def _exit_over(previous: Any) -> Any:
 
 
 def _watch_quitter(quitter: Any) -> None:
-    """What `exit` and `quit` are, where `site` has made them: they raise SystemExit themselves."""
+    """Note exits by `exit` and `quit`, the objects of `site`, which raise SystemExit themselves."""
     if quitter.__module__ != "_sitebuiltins":
         return
     call = quitter.__call__

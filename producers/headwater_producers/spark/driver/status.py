@@ -1,4 +1,4 @@
-"""CaptureStatus: what capture has done so far, in numbers."""
+"""CaptureStatus: counters of capture so far."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from headwater_producers.spark.streaming.gaps import Gap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureStatus:
-    """A snapshot of one application's capture.
+    """Snapshot of one application's capture.
 
     Attributes:
-        enabled: whether callbacks are being taken.
+        enabled: True while callbacks are being taken.
         queued: callbacks that wait for the worker.
-        queued_bytes: what they keep from being freed in the JVM, about.
+        queued_bytes: estimated size of the JVM objects that waiting callbacks keep alive.
         received: callbacks taken since `attach`.
         dropped: callbacks turned away because the queue was full. A dropped micro-batch is backfilled later.
         failed: callbacks that could not be made into events, or not all of them; the first of each kind of error is
@@ -24,9 +24,9 @@ class CaptureStatus:
         publish_failed: events the sink refused.
         last_error: the last failure, redacted.
         lost: events that the sink took and gave up: too large for Kafka, or pushed out of a full outbox.
-        gaps: micro-batches that no checkpoint has any more, and that were never emitted, or not to this process's
-            knowledge: the latest thousand.
-        outbox: what the outbox holds, has relayed and has dropped; None: there is none.
+        gaps: micro-batches that were purged from the checkpoint and never emitted, as far as this process knows: the
+            latest thousand.
+        outbox: state and counters of the outbox; None: there is none.
     """
 
     enabled: bool
@@ -44,7 +44,7 @@ class CaptureStatus:
 
     @classmethod
     def nothing(cls) -> CaptureStatus:
-        """Of a capture that is turned off."""
+        """Return the status of a capture that is turned off."""
         return cls(
             enabled=False,
             queued=0,

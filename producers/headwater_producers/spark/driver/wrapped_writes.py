@@ -1,4 +1,4 @@
-"""Commands that make a table of a query run a write inside, and Spark reports both, the inner one first.
+"""Wrapped writes: writes inside a command that makes a table from a query. Spark reports both, the inner one first.
 
 Several threads may write at once, so other writes may be reported in between.
 """
@@ -15,25 +15,25 @@ from headwater_producers.spark.execution.writes import StagedWrite
 from headwater_producers.spark.plan import PlanDescription, PlanOutput
 from headwater_schemas.events import LifecycleChange
 
-# Writes remembered. More threads than these hardly make tables at once.
+# Writes remembered: more threads than these hardly make tables at once.
 _REMEMBERED: Final = 16
 
 Names = frozenset[tuple[str, str]]
 
 
 class WrappedWrites:
-    """The last writes, for the commands that they may have run in."""
+    """Latest writes, for the commands that they may have run in."""
 
     def __init__(self) -> None:
         self._staged: deque[tuple[Names, StagedWrite]] = deque(maxlen=_REMEMBERED)
         self._done: deque[tuple[Names, BatchRun]] = deque(maxlen=_REMEMBERED)
 
     def stage(self, description: PlanDescription, write: StagedWrite) -> None:
-        """A write into a table that isn't there before the command around it ends."""
+        """Keep a write to a table that doesn't exist before its command ends."""
         self._staged.append((names_of(description), write))
 
     def rows_of(self, description: PlanDescription, started_at: datetime, ended_at: datetime) -> StagedWrite | None:
-        """The staged write that a command ran inside; by its table, or where nothing else was written meanwhile."""
+        """Return the staged write that a command ran inside: by its table, or as the only write meanwhile."""
         if not makes_a_table(description):
             return None
         during = [each for each in self._staged if started_at <= each[1].started_at <= ended_at]
@@ -44,9 +44,9 @@ class WrappedWrites:
         return mine[0][1]
 
     def inside(self, run: BatchRun) -> BatchRun | None:
-        """The write that was emitted before the command that only wraps it. Else the command is one of those itself.
+        """Return the emitted write that the command only wraps; else remember the command as such a write.
 
-        It ends as the write did: one that fails after it, as a table that can't be made, is emitted.
+        The command must end as the write did: a command that fails after it, since its table can't be made, is emitted.
         """
         inner = self._inner(run)
         if inner is None:
@@ -54,10 +54,9 @@ class WrappedWrites:
         return inner
 
     def corrected(self, run: BatchRun) -> BatchRun | None:
-        """The write that a command wraps, as the command knows it; None where that adds nothing.
+        """Return a wrapped write with its command's details; None where these add nothing.
 
-        The write inside doesn't know that it is a table that is made, nor what it is called: it replaces whatever is in
-        a folder.
+        The write inside only knows that it replaces the content of a folder, not the table that is made, nor its name.
         """
         if (inner := self._inner(run)) is None:
             return None
@@ -77,21 +76,21 @@ class WrappedWrites:
 
 
 def _named(inner: PlanOutput, table: PlanOutput) -> PlanOutput:
-    """What is written, as the table that it is."""
+    """Return the inner write's output under the name of the table that the command creates."""
     lifecycle = table.lifecycle
     if lifecycle is None and inner.lifecycle is LifecycleChange.OVERWRITE:
-        # An append to a table that wasn't there.
+        # An append to a table that didn't exist.
         lifecycle = LifecycleChange.CREATE
     return replace(inner, kind=table.kind, type=table.type, symlinks=table.symlinks, lifecycle=lifecycle)
 
 
 def makes_a_table(description: PlanDescription) -> bool:
-    """Whether it is a CREATE TABLE AS, or a REPLACE."""
+    """Return True if the command is a CREATE TABLE AS, or a REPLACE."""
     return "AsSelect" in (description.command or "")
 
 
 def names_of(description: PlanDescription) -> Names:
-    """What is written, by all its names."""
+    """Return all names of the written datasets, symlinks included."""
     names = [(output.dataset.namespace, output.dataset.name) for output in description.outputs]
     links = [(link.namespace, link.name) for output in description.outputs for link in output.symlinks]
     return frozenset([*names, *links])

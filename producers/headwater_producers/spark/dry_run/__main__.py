@@ -1,6 +1,6 @@
-"""One dry run: isolate, make a session, replace readers and writers, run the script, report.
+"""Entry point of a dry run: isolate, make a session, replace readers and writers, run the script, report.
 
-Exit statuses: 0 reported, whatever came of the script; 2 a command line that can't be read.
+Exit statuses: 0 for a report, whatever the script's end; 2 for a command line that can't be read.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NEEDS_DATA: Final = (IndexError, StopIteration, KeyError)
 
 
 def main() -> None:
-    """Does what this process's command line asks for."""
+    """Run this process's command line."""
     flags = argparse.ArgumentParser(allow_abbrev=False)
     flags.add_argument("--channel", required=True, help="descriptors to read answers from, and to write reports to")
     flags.add_argument("--scratch", type=Path, required=True, help="the only folder that may be written")
@@ -74,11 +74,11 @@ def main() -> None:
         stop(session)
 
     threading.excepthook = failed
-    # Python waits for the script's threads, and calls what the script has registered, before what is registered here.
+    # Python waits for the script's threads, and calls the script's exit handlers, before those registered here.
     atexit.register(end)
     raised.append(_run(given.script, source, given.arguments, channel, lines, looks))
     if channel.forked:
-        # The script goes on in the process that it began in, and ends there.
+        # The script continues in its original process, and ends there.
         os._exit(0)
 
 
@@ -89,7 +89,7 @@ def prepare(
 
     Args:
         session: the session.
-        channel: to report to.
+        channel: channel of the reports.
         scratch: the only folder that may be written.
         empty: see `Looks`.
     """
@@ -111,7 +111,7 @@ def prepare(
 def _run(
     script: str, source: bytes, arguments: list[str], channel: Channel, lines: Lines, looks: Looks
 ) -> BaseException | None:
-    """What the script has raised; it is reported."""
+    """Run the script; report and return the exception that it raised."""
     try:
         lines.start()
         try:
@@ -120,7 +120,7 @@ def _run(
             lines.stop()
     except SystemExit as left:
         if channel.forked:
-            # As a process of the script ends, which has nothing to report by that.
+            # A forked process ends, which has nothing to report.
             os._exit(left.code if isinstance(left.code, int) else int(left.code is not None))
         if left.code not in (None, 0) and not is_by_a_made_up_row(left, channel, lines, looks):
             channel.problem(
@@ -135,7 +135,7 @@ def _run(
 
 
 def is_by_a_made_up_row(raised: BaseException, channel: Channel, lines: Lines, looks: Looks) -> bool:
-    """Whether the script itself raises that after it was given a row: it checks its data, say. It is reported."""
+    """Report that the script itself raised after it got a made-up row, as by a check of its data; True if so."""
     trace = raised.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,8 +1,8 @@
-"""MERGE, UPDATE and DELETE ⇒ what the review compares: the rows that each branch takes, and what it sets columns to.
+"""MERGE, UPDATE and DELETE described for a review: the rows of each branch, and the values it sets.
 
-Such a statement has no rows of its own. Its signatures are those of queries: of the rows that a branch takes, which are
-those of both tables joined by its condition, and of the values that it sets. So another WHEN, another ON or other rows
-of the source differ in rows, and another value differs in its column alone.
+Such a statement has no rows of its own. Its signatures are those of two queries: the rows that a branch takes from both
+tables joined by its condition, and the values that it sets. So another WHEN, another ON or other rows of the source
+change the signature of rows; another value changes that of its column alone.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _EVOLUTION: Final = "spark.databricks.delta.schema.autoMerge.enabled"
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """What a branch sets a column to.
+    """Assignment of a branch: a column, and the expression of its new value.
 
     Attributes:
-        column: of the table.
+        column: name of the table's column.
         label: the column, or the field in it, as the statement names it.
-        expression: the JVM's.
+        expression: the JVM's expression.
     """
 
     column: str
@@ -45,21 +45,21 @@ class _Value:
 
     @property
     def path(self) -> str:
-        """Of the column, or of the field in it."""
+        """Path of the assigned column, or of the field in it."""
         column = quoted(self.column)
         return column if self.label == self.column else f"{column}.{quoted(self.label)}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """One WHEN of a MERGE, or the whole of an UPDATE or DELETE.
+    """Branch: one WHEN of a MERGE, or the whole of an UPDATE or DELETE.
 
     Attributes:
         when: such as `WHEN MATCHED`.
         action: `UPDATE`, `INSERT` or `DELETE`.
         condition: the JVM's; None: all rows.
         written: the condition in the statement's words.
-        values: what it sets.
+        values: assignments of the branch.
     """
 
     when: str
@@ -68,8 +68,8 @@ class _Branch:
     written: str
     values: tuple[_Value, ...] = ()
 
-    def placed(self, path: str) -> str:
-        """A path in what the branch sets, by its labels, as a path in the table."""
+    def table_path(self, path: str) -> str:
+        """Translate a path in the branch's output, by its labels, to a path in the table."""
         for value in self.values:
             label = quoted(value.label)
             if path == label or path.startswith(f"{label}."):
@@ -77,16 +77,16 @@ class _Branch:
         return path
 
     def __str__(self) -> str:
-        """For people."""
+        """Describe the branch for people."""
         more = f" AND {self.written}" if self.written else ""
         return f"{self.when}{more} THEN {self.action}" if self.when else f"{self.action} WHERE {self.written or 'true'}"
 
 
 class Changes:
-    """Reports statements that change rows of a table.
+    """Reporter of statements that change rows of a table.
 
     Args:
-        writes: what is written is reported to.
+        writes: reporter of outputs.
     """
 
     def __init__(self, writes: Writes) -> None:
@@ -94,12 +94,12 @@ class Changes:
         self._session = writes.sources.session
 
     def report(self, statement: Any, target: Source, *, evolves: bool = False) -> None:
-        """This statement would be run.
+        """Report a statement that the script would run.
 
         Args:
             statement: the parsed one, the JVM's.
-            target: the table that it changes.
-            evolves: whether new columns come into the table, where the statement can't have that: until Spark 4.0.
+            target: table that the statement changes.
+            evolves: True if new columns come into the table, where the statement can't say so: until Spark 4.0.
 
         Raises:
             AnalysisException: Spark wouldn't run it.
@@ -121,7 +121,7 @@ class Changes:
         self._writes.report_found(found, schema, target, mode=mode)
 
     def _branches(self, kind: str, written: Any, analyzed: Any) -> tuple[DataFrame, list[_Branch]]:
-        """The rows that branches choose from, and the branches in order."""
+        """Return the rows that branches choose from, and the branches in order."""
         if kind == "DeleteFromTable":
             condition = _Condition(analyzed.condition(), written.condition())
             return self._frame(analyzed.table()), [_branch("", "DELETE", condition, ())]
@@ -138,7 +138,7 @@ class Changes:
         return self._joined(analyzed, {branch.when for branch in branches}), branches
 
     def _joined(self, merge: Any, whens: set[str]) -> DataFrame:
-        """Rows of both tables, with those that have no match as far as a branch takes them."""
+        """Join the rows of both tables, with unmatched rows as far as a branch takes them."""
         target, source = "WHEN NOT MATCHED BY SOURCE" in whens, "WHEN NOT MATCHED" in whens
         kind = {(False, False): "Inner", (False, True): "RightOuter", (True, False): "LeftOuter"}.get(
             (target, source), "FullOuter"
@@ -153,7 +153,7 @@ class Changes:
         return self._frame(join)
 
     def _schema(self, table: Any, branches: Iterable[_Branch]) -> Any:
-        """The table's columns, and those that schema evolution adds to it."""
+        """Return the table's columns, with those that schema evolution adds."""
         schema = self._frame(table).schema
         known = {name.lower() for name in schema.fieldNames()}
         for branch in branches:
@@ -168,7 +168,7 @@ class Changes:
         return by_setting or bool(if_there(merge, "withSchemaEvolution"))
 
     def _described(self, rows: DataFrame, branches: Sequence[_Branch], names: Sequence[str]) -> dict[str, Any]:
-        """As `Frames.described` has it, of a frame."""
+        """Describe the branches of a statement as `Frames.described` does a frame."""
         taken, expressions = [], defaultdict[str, dict[str, str]](dict)
         signed = _Signed()
         read = defaultdict[str, list[dict[str, Any]]](list)
@@ -183,9 +183,9 @@ class Changes:
                 made = rows.select(*(column_of(self._session, v.expression).alias(v.label) for v in branch.values))
                 texts = self._frames.texts(made)
                 for path, text in texts["expressions"].items():
-                    expressions[branch.placed(path)][branch.when or branch.action] = text
+                    expressions[branch.table_path(path)][branch.when or branch.action] = text
                 for path, fields in texts["read"].items():
-                    read[branch.placed(path)] += fields
+                    read[branch.table_path(path)] += fields
                 if texts["unread"]:
                     unread[texts["unread"]] = None
                 self._sign(branch, made, signed)
@@ -207,10 +207,10 @@ class Changes:
 
     def _sign(self, branch: _Branch, made: DataFrame, signed: _Signed) -> None:
         together, values = self._frames.signatures_of(made)
-        for place, value in enumerate(branch.values):
+        for index, value in enumerate(branch.values):
             key = f"{branch.when} {branch.action} {value.label}"
-            signed.together[value.column].append(f"{key} {together[place]}")
-            for path, digest in values[place].digests(value.path):
+            signed.together[value.column].append(f"{key} {together[index]}")
+            for path, digest in values[index].digests(value.path):
                 signed.values[path].append(f"{branch.when} {branch.action} {digest}")
             if len(branch.values) <= MOST_COLUMNS:
                 signed.columns[value.column].append(f"{key} {self._frames.signature_of(made, value.label)}")
@@ -224,7 +224,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class _Signed:
-    """Signatures of what branches set, in order: of columns, of all columns together, and of values by path."""
+    """Signatures of the branches' values, in order: by column, of all columns together, and by path."""
 
     columns: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     together: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -233,7 +233,7 @@ class _Signed:
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """A condition, analyzed and as the statement has it; None: there is none."""
+    """Condition, analyzed and in the statement's text; None: there is none."""
 
     analyzed: Any | None
     parsed: Any | None
@@ -272,7 +272,7 @@ def _type(expression: Any) -> Any:
 
 
 def _text(by_branch: dict[str, str]) -> str:
-    """A line for each branch; one, where all do the same."""
+    """Return a line for each branch; a single one where all lines are equal."""
     if len(set(by_branch.values())) == 1:
         return next(iter(by_branch.values()))
     return "\n".join(f"{branch}: {text}" for branch, text in by_branch.items())

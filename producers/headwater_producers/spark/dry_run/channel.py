@@ -1,4 +1,4 @@
-"""Questions to the process that started the dry run, and what is reported to it: lines of JSON on two pipes.
+"""Channel to the process that started the dry run: questions and reports, as lines of JSON on two pipes.
 
 ⇒ {"ask": {"kind": "table", "name": "shop.orders"}}      ⇐ {"columns": "id BIGINT, day DATE"}, or null
 ⇒ {"output": {…}}, {"input": {…}}, {"look": {…}}, {"problem": {…}}, {"lines": {…}}, {"end": {…}}
@@ -25,12 +25,12 @@ _FORKED: Final = {
 
 
 def end_with_parent(parent: int) -> None:
-    """End this process and its JVM, which are a process group of their own, once the one that started it is gone.
+    """End this process and its JVM, which are a process group of their own, once the starting process is gone.
 
-    That one ends it in time, as long as it isn't killed itself: a cancelled step of CI leaves nothing behind.
+    The parent ends this process in time, unless it is killed itself: so a cancelled step of CI leaves nothing behind.
 
     Args:
-        parent: its id, as it gave it: it may be gone by now, and this process be another's child.
+        parent: the parent's process id, as it gave it: the parent may be gone by now.
     """
 
     def watch() -> None:
@@ -42,7 +42,7 @@ def end_with_parent(parent: int) -> None:
 
 
 class Channel:
-    """The two pipes.
+    """Channel over two pipes.
 
     Args:
         answers: descriptor to read answers from.
@@ -59,11 +59,11 @@ class Channel:
 
     @property
     def forked(self) -> bool:
-        """Whether this is a process that the script has forked: the answers, and the end, are another's."""
+        """True in a process that the script has forked: answers and the end belong to its parent."""
         return os.getpid() != self._process
 
     def ask(self, kind: str, name: str) -> str | None:
-        """The declared columns, as DDL; None: there are none."""
+        """Ask for a source's declared columns, as DDL; None: there are none."""
         if self.forked:
             self._report_fork()
             return None
@@ -75,7 +75,7 @@ class Channel:
         return columns
 
     def report(self, what: str, content: dict[str, Any]) -> None:
-        """As above; of a forked process, that there is one."""
+        """Report `content`; a forked process only reports that it exists."""
         if self.forked:
             self._report_fork()
             return
@@ -83,11 +83,11 @@ class Channel:
             self._write(what, content)
 
     def problem(self, text: str, fix: str = "") -> None:
-        """Why the review can't be complete, and what to do about it; without what looks like a secret."""
+        """Report a reason why the review is incomplete, and its fix, with likely secrets redacted."""
         self.report("problem", {"text": redact(text), "fix": redact(fix)})
 
     def _report_fork(self) -> None:
-        # One call, below what a pipe takes at once, and without the lock, which another thread may have had.
+        # One call, smaller than a pipe's buffer, and without the lock, which another thread may have held at the fork.
         os.write(self._reports.fileno(), f"{json.dumps(_FORKED)}\n".encode())
 
     def _write(self, what: str, content: dict[str, Any]) -> None:

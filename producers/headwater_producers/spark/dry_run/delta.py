@@ -1,4 +1,4 @@
-"""Delta's own API for Python: `DeltaTable`, whether or not Delta's package and jars are there.
+"""Delta's Python API, `DeltaTable`, in a dry run, with or without Delta's package and jars.
 
 Its methods have the names and parameters of Delta's.
 """
@@ -26,17 +26,17 @@ _PACKAGE: Final = "delta"
 
 
 def serve_delta(merging: Merging) -> None:
-    """From now on a script that imports `delta.tables` gets what is below."""
+    """Serve this module's classes to scripts that import `delta.tables`."""
     DryDeltaTable.merging = merging
     tables = {"DeltaTable": DryDeltaTable, "DeltaMergeBuilder": DeltaMerge, "DeltaTableBuilder": DeltaTableBuilder}
     sys.meta_path.insert(0, _Served(_MODULE, tables))
-    # Last: the package itself, if it is there, or a folder of the script's that is called so.
+    # Last: the package itself, if it is there, or a folder of the script's with that name.
     package = {"DeltaTable": DryDeltaTable, "configure_spark_with_delta_pip": lambda builder, *_, **__: builder}
     sys.meta_path.append(_Served(_PACKAGE, package))
 
 
 class DryDeltaTable:
-    """A table of Delta's, as far as jobs read and write by it."""
+    """Dry-run `DeltaTable`, as far as jobs read and write by it."""
 
     merging: ClassVar[Merging]
 
@@ -45,109 +45,109 @@ class DryDeltaTable:
 
     @classmethod
     def forPath(cls, sparkSession: Any, path: str, hadoopConf: Any = None) -> DryDeltaTable:
-        """The table at a path."""
+        """Return the table at a path."""
         source = cls.merging.sources.path(path)
         return cls(source, cls.merging.plan(cls.merging.sources.frame(source, None)))
 
     @classmethod
     def forName(cls, sparkSession: Any, tableOrViewName: str) -> DryDeltaTable:
-        """The table of a name."""
+        """Return the table with a name."""
         frame = cls.merging.sources.session.table(tableOrViewName)
         return cls(cls.merging.sources.called(tableOrViewName), cls.merging.plan(frame))
 
     @classmethod
     def isDeltaTable(cls, sparkSession: Any, identifier: str) -> bool:
-        """Whether there is a table: the job's usual run is reviewed, for which there is one."""
+        """Return True: the usual run of the job is reviewed, in which the table exists."""
         return True
 
     @classmethod
     def create(cls, sparkSession: Any = None) -> DeltaTableBuilder:
-        """A new table."""
+        """Start the builder of a table."""
         return DeltaTableBuilder(cls.merging, "create")
 
     @classmethod
     def createIfNotExists(cls, sparkSession: Any = None) -> DeltaTableBuilder:
-        """A new table."""
+        """Start the builder of a table that may exist."""
         return DeltaTableBuilder(cls.merging, "create")
 
     @classmethod
     def replace(cls, sparkSession: Any = None) -> DeltaTableBuilder:
-        """A new table in place of another."""
+        """Start the builder of a table that replaces another."""
         return DeltaTableBuilder(cls.merging, "replace")
 
     @classmethod
     def createOrReplace(cls, sparkSession: Any = None) -> DeltaTableBuilder:
-        """A new table, maybe in place of another."""
+        """Start the builder of a table that may replace another."""
         return DeltaTableBuilder(cls.merging, "replace")
 
     def toDF(self) -> DataFrame:
-        """Its rows."""
+        """Return the table's rows."""
         return frame_of(self.merging.sources.session, self._plan)
 
     def alias(self, aliasName: str) -> DryDeltaTable:
-        """The same by another name, for conditions."""
+        """Return the table under another name, for conditions."""
         return DryDeltaTable(self._source, self.merging.plan(self.toDF().alias(aliasName)))
 
     def merge(self, source: DataFrame, condition: Any) -> DeltaMerge:
-        """The begin of a MERGE."""
+        """Start the builder of a MERGE."""
         on = self.merging.expression(condition)
         return DeltaMerge(self.merging, self._source, self._plan, self.merging.plan(source), on)
 
     def delete(self, condition: Any = None) -> None:
-        """Some rows, or all."""
+        """Report a DELETE of some rows, or of all."""
         where = self.merging.expression("true" if condition is None else condition)
         self.merging.report(self.merging.made("DeleteFromTable", self._plan, where), self._source)
 
     def update(self, condition: Any = None, set: Mapping[str, Any] | None = None) -> None:
-        """Columns of some rows, or of all."""
+        """Report an UPDATE of some rows, or of all."""
         where = self.merging.option(None if condition is None else self.merging.expression(condition))
         statement = self.merging.made("UpdateTable", self._plan, self.merging.assignments(set or {}), where)
         self.merging.report(statement, self._source)
 
     def optimize(self) -> Compaction:
-        """The rows stay."""
+        """Start the builder of an OPTIMIZE, which keeps the rows."""
         return Compaction()
 
     def vacuum(self, retentionHours: float | None = None) -> None:
-        """Of files that no version has: the rows stay."""
+        """Do nothing: vacuum removes files that no version has, and keeps the rows."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"DeltaTable.{name} needs a table of Delta's, which a dry run hasn't")
+        raise AttributeError(f"DeltaTable.{name} needs a Delta table, and a dry run has none")
 
 
 class DeltaMerge(Actions):
-    """What `DeltaTable.merge` gives."""
+    """Builder that `DeltaTable.merge` returns."""
 
     def whenMatchedUpdate(self, condition: Any = None, set: Any = None) -> DeltaMerge:
-        """Columns by name."""
+        """Add a branch: matched rows get values, by column."""
         return self._with(self.matched, "UpdateAction", condition, set)
 
     def whenMatchedUpdateAll(self, condition: Any = None) -> DeltaMerge:
-        """All columns."""
+        """Add a branch: matched rows get the source's values in all columns."""
         return self._with(self.matched, "UpdateStarAction", condition)
 
     def whenMatchedDelete(self, condition: Any = None) -> DeltaMerge:
-        """The row."""
+        """Add a branch: matched rows are deleted."""
         return self._with(self.matched, "DeleteAction", condition)
 
     def whenNotMatchedInsert(self, condition: Any = None, values: Any = None) -> DeltaMerge:
-        """Columns by name."""
+        """Add a branch: unmatched source rows are inserted, with values by column."""
         return self._with(self.not_matched, "InsertAction", condition, values)
 
     def whenNotMatchedInsertAll(self, condition: Any = None) -> DeltaMerge:
-        """All columns."""
+        """Add a branch: unmatched source rows are inserted, with all columns."""
         return self._with(self.not_matched, "InsertStarAction", condition)
 
     def whenNotMatchedBySourceUpdate(self, condition: Any = None, set: Any = None) -> DeltaMerge:
-        """Columns by name."""
+        """Add a branch: target rows without a source row get values, by column."""
         return self._with(self.not_matched_by_source, "UpdateAction", condition, set)
 
     def whenNotMatchedBySourceDelete(self, condition: Any = None) -> DeltaMerge:
-        """The row."""
+        """Add a branch: target rows without a source row are deleted."""
         return self._with(self.not_matched_by_source, "DeleteAction", condition)
 
     def execute(self) -> None:
-        """It would be run."""
+        """Report the MERGE that the script would run."""
         self.run()
 
     def _with(self, actions: list[Any], name: str, condition: Any, values: Any = None) -> DeltaMerge:
@@ -156,7 +156,7 @@ class DeltaMerge(Actions):
 
 
 class DeltaTableBuilder:
-    """What `DeltaTable.create` gives."""
+    """Builder that `DeltaTable.create` and its siblings return."""
 
     def __init__(self, merging: Merging, mode: str) -> None:
         from pyspark.sql.types import StructType
@@ -167,46 +167,46 @@ class DeltaTableBuilder:
         self._partitioning: list[str] = []
 
     def tableName(self, identifier: str) -> DeltaTableBuilder:
-        """Its name in the catalog."""
+        """Set the table's name in the catalog."""
         self._target = self._merging.sources.called(identifier)
         return self
 
     def location(self, location: str) -> DeltaTableBuilder:
-        """Its path, by which it is known where it has no name."""
+        """Set the table's path, which identifies a table without a name."""
         self._target = self._target or self._merging.sources.path(location)
         return self
 
     def addColumn(self, colName: str, dataType: Any, nullable: bool = True, **_: Any) -> DeltaTableBuilder:  # noqa: FBT001, FBT002
-        """One column."""
+        """Add a column."""
         self._schema = self._schema.add(colName, dataType, nullable)
         return self
 
     def addColumns(self, cols: Any) -> DeltaTableBuilder:
-        """Columns of a schema, or a list of fields."""
+        """Add the columns of a schema, or of a list of fields."""
         for each in cols:
             self._schema = self._schema.add(each)
         return self
 
     def partitionedBy(self, *cols: Any) -> DeltaTableBuilder:
-        """Columns."""
+        """Set the partition columns."""
         self._partitioning = _names(cols)
         return self
 
     def clusterBy(self, *cols: Any) -> DeltaTableBuilder:
-        """Columns."""
+        """Set the clustering columns."""
         self._partitioning = [f"cluster_by({', '.join(_names(cols))})"]
         return self
 
     def comment(self, comment: str) -> DeltaTableBuilder:
-        """A description."""
+        """Ignore a comment: it changes neither rows nor columns."""
         return self
 
     def property(self, key: str, value: str) -> DeltaTableBuilder:
-        """Of the table: neither rows nor columns."""
+        """Ignore a property of the table: it changes neither rows nor columns."""
         return self
 
     def execute(self) -> DryDeltaTable:
-        """It would be made."""
+        """Report the table that the script would create."""
         if self._target is None:
             raise ValueError("the table has neither a name nor a path")
         frame = self._merging.sources.session.createDataFrame([], self._schema)
@@ -217,26 +217,26 @@ class DeltaTableBuilder:
 
 
 def _names(columns: Sequence[Any]) -> list[str]:
-    """Of columns that are given one by one, or as lists."""
+    """Flatten columns that are given one by one, or as lists."""
     return [name for each in columns for name in ([each] if isinstance(each, str) else each)]
 
 
 class Compaction:
-    """What `DeltaTable.optimize` gives."""
+    """Builder that `DeltaTable.optimize` returns."""
 
     def where(self, partitionFilter: str) -> Compaction:
-        """Some partitions."""
+        """Return the builder: a choice of partitions changes no rows."""
         return self
 
     def executeCompaction(self) -> None:
-        """The rows stay."""
+        """Do nothing: compaction keeps the rows."""
 
     def executeZOrderBy(self, *cols: Any) -> None:
-        """The rows stay."""
+        """Do nothing: Z-ordering keeps the rows."""
 
 
 class _Served(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds one module, which has these names."""
+    """Import finder of one module with these names."""
 
     def __init__(self, name: str, content: Mapping[str, Any]) -> None:
         self._name, self._content = name, dict(content)

@@ -1,4 +1,4 @@
-"""A Python function ⇒ a digest of what it does: its code, and that of the functions and values it uses."""
+"""Digest of a Python function: of its code, and of the functions and values it uses."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _DEEPEST: Final = 20
 
 
 def function_digest(function: Callable[..., Any]) -> str:
-    """The same for a function that reads the same, wherever it stands and whatever it is called."""
+    """Return a digest of a function's code, equal for equal code wherever it stands and whatever its name is."""
     return hashlib.sha256(repr(_described(function, _Described(), 0)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def code_of(function: Callable[..., Any]) -> set[CodeType]:
-    """All code that the digest is of."""
+    """Return all code that the digest covers."""
     seen = _Described()
     _described(function, seen, 0)
     return seen.codes
 
 
 class _Described(set[int]):
-    """Identities of what is being described.
+    """Identities of the functions and values under description, to end recursion.
 
     Attributes:
         codes: the code that was described so far.
@@ -45,7 +45,7 @@ def _described(value: Any, seen: _Described, depth: int) -> Any:
     try:
         return _parts(value, seen, depth + 1)
     finally:
-        # Two equal functions are described alike, whether or not they are the same object.
+        # Two equal functions have equal descriptions, as different objects too.
         seen.discard(id(value))
 
 
@@ -87,7 +87,7 @@ def _collection(value: Any, seen: _Described, depth: int) -> Any:
 def _class(value: type, seen: _Described, depth: int) -> Any:
     module = getattr(value, "__module__", "")
     own = [(name, each) for name, each in sorted(vars(value).items()) if isinstance(each, FunctionType)]
-    # A class of a library is what its name says; one of the script's is what its methods do.
+    # A library's class is identified by its name; a class of the script by its methods.
     installed = "site-packages" in str(getattr(own[0][1].__code__, "co_filename", "")) if own else True
     if installed:
         return (module, value.__qualname__)

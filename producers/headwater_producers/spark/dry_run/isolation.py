@@ -1,9 +1,8 @@
-"""What a dry run may not do: reach another machine, or write outside its scratch folder.
+"""Isolation of a dry run: no network, no writes outside its scratch folder.
 
-The process has a network namespace of its own, whose loopback leads nowhere else: the JVM and Python's workers are in
-there too. Where the system allows none, connections of Python are refused, and those of the JVM aren't: then
-`isolate` answers False, which is reported. Files are guarded by an audit hook, for Python code; what Spark would write
-is replaced in `writing`.
+The process has a network namespace of its own, with a loopback alone: the JVM and Python's workers are in there too.
+Where the system allows none, connections of Python are refused, and those of the JVM aren't: then `isolate` returns
+False, which is reported. An audit hook guards files from Python code; `writing` replaces Spark's writes.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ _CHANGES: Final = frozenset(
 
 
 class NotAllowedError(PermissionError):
-    """The script did what a dry run may not do."""
+    """Action of the script that a dry run forbids."""
 
 
 def isolate(scratch: Path) -> bool:
-    """From now on: no network, and no files outside of `scratch`; whether the network is gone for the JVM too."""
+    """Forbid network, and files outside of `scratch`; return True if the network is gone for the JVM too."""
     alone = _without_network()
-    # Python writes what it has compiled; and /dev/null is nowhere.
+    # Python writes its compiled files; and /dev/null is no destination.
     sys.dont_write_bytecode = True
     allowed = (str(scratch.resolve()) + os.sep, str(scratch.absolute()) + os.sep, "/dev/", "/proc/self/")
 
@@ -76,10 +75,10 @@ def _require_loopback(address: Any) -> None:
 
 
 def _without_network() -> bool:
-    """A network namespace for this process and all that it starts; False where the system doesn't let it have one.
+    """Enter a network namespace with all child processes; False where the system doesn't allow one.
 
-    It is tried in a child first: some systems give a namespace and refuse to set up its loopback, without which no JVM
-    can be talked to, and there is no way back.
+    A child process tries first: some systems give a namespace and refuse to set up its loopback, without which no JVM
+    can be reached, and there is no way back.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -97,7 +96,7 @@ def _without_network() -> bool:
 
 
 def _leave_network() -> None:
-    """Into a namespace of its own, whose loopback is up.
+    """Leave for a namespace of its own, whose loopback is up.
 
     Raises:
         OSError: the system refuses it.

@@ -1,4 +1,4 @@
-"""Which lines of a script, and of what it imports from its own folders, have run."""
+"""Line coverage of a script, and of the modules that it imports from its own folders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 _MOST: Final = 20_000
 _NOT_OURS: Final = frozenset({"site-packages", "dist-packages", "headwater_producers"})
-# Methods of Python's collections, by which a statement gives its object another value.
+# Methods of Python's collections that change their object.
 _CHANGES: Final = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "setdefault", "sort", "update"}
 )
@@ -24,11 +24,11 @@ _UNIMPORTANT: Final = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize
 
 
 class Lines:
-    """Follows a script while it runs.
+    """Tracer of a script's lines while it runs.
 
     Args:
-        script: its path.
-        folders: of what it imports.
+        script: path of the script.
+        folders: folders of followed imports.
     """
 
     def __init__(self, script: str, folders: Sequence[str]) -> None:
@@ -40,20 +40,20 @@ class Lines:
         self._codes: set[CodeType] = set()
 
     def start(self) -> None:
-        """From now on."""
+        """Start tracing."""
         threading.settrace(self._called)
         sys.settrace(self._called)
 
     def stop(self) -> None:
-        """No longer."""
+        """Stop tracing."""
         sys.settrace(None)
         threading.settrace(None)
 
     def unrun(self, compared: Collection[CodeType] = ()) -> list[dict[str, Any]]:
-        """Lines that haven't run of all files that have been begun.
+        """List the lines that haven't run, of all files that have been begun.
 
-        Each with `file`, `line`, its `text` without comments and spacing, whether the function that it is in was
-        called (`begun`), and whether it handles or raises an exception (`handler`).
+        Each has `file`, `line`, `text` without comments and spacing, `begun` (its function was called), and `handler`
+        (it handles or raises an exception).
 
         Args:
             compared: code that is left out.
@@ -65,17 +65,17 @@ class Lines:
         return found[:_MOST]
 
     def is_ours(self, file: str) -> bool:
-        """Whether a file is one of those that are followed."""
+        """Return True if a file's lines are followed."""
         known = self._ours.get(file)
         if known is None:
             known = self._ours[file] = self._is_ours(file)
         return known
 
     def statements(self) -> list[dict[str, Any]]:
-        """All statements of the files that have been begun, of those with others within their heads.
+        """List all statements of the files that have been begun; a compound statement counts by its head.
 
-        Each with its `text`, written in one way, the names that it gives a value to, or decides the value of (`sets`),
-        and those that decide what that is (`uses`).
+        Each has its normalized `text`, the names that it sets or whose values it decides (`sets`), and the names that
+        decide these values (`uses`).
         """
         files = sorted({code.co_filename for code in self._codes if code.co_name == "<module>"})
         return [each for file in files for each in _statements(file)][:_MOST]

@@ -1,7 +1,7 @@
-"""Where a script asks for rows, of which there are none: `count`, `first`, `collect` and the like.
+"""Looks: places where a script asks for rows, of which a dry run has none: `count`, `first`, `collect` and the like.
 
-What follows may run only where there are some. So the script is run once more, and gets a made-up row there: a frame of
-columns `id BIGINT, day DATE` has the row `1, 2000-01-01`, and a count is 1.
+Code behind a look may run only where there are rows. So the script is run once more, and gets a made-up row there: a
+frame of columns `id BIGINT, day DATE` has the row `1, 2000-01-01`, and a count is 1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OF_RDDS: Final = (
     *("collect", "collectAsMap", "count", "countByKey", "countByValue", "first", "isEmpty", "max", "mean", "min"),
     *("reduce", "sum", "take", "takeOrdered", "toLocalIterator", "top"),
 )
-# Plans whose rows the script has given itself, or Spark knows without data.
+# Plans whose rows the script has made itself, or Spark knows without data.
 _WITHOUT_DATA: Final = frozenset({LOCAL, "CommandResult", "OneRowRelation", "Range"})
 _OURS: Final = ("pyspark.", "headwater_producers.")
 _VALUES: Final[dict[str, Any]] = {
@@ -54,11 +54,11 @@ _VALUES: Final[dict[str, Any]] = {
 
 
 class Looks:
-    """Reports where the script asks for rows, and makes one up.
+    """Recorder of the places where the script asks for rows, which makes up a row there.
 
     Args:
-        sources: what the script reads.
-        empty: places that get what there is, which is nothing; all others get a made-up row. None: all get nothing.
+        sources: sources that the script reads.
+        empty: places that get no rows; all others get a made-up row. None: no place gets one.
 
     Attributes:
         last: the last place that got a made-up row; None: none did.
@@ -69,16 +69,16 @@ class Looks:
         self._sources = sources
         self._empty = empty
         self._reported: set[str] = set()
-        # PySpark's `first` asks by `head`, and that by `take`.
+        # PySpark's `first` calls `head`, and that calls `take`.
         self._within = threading.local()
 
     def begin(self, empty: Collection[str] | None) -> None:
-        """Another script, or the same one with other places."""
+        """Begin another script, or the same one with other places."""
         self._empty, self.last = empty, None
         self._reported.clear()
 
     def serve(self) -> None:
-        """From now on PySpark's methods are followed."""
+        """Wrap PySpark's methods that return rows."""
         from pyspark import RDD
         from pyspark.sql import DataFrame
 
@@ -123,13 +123,13 @@ class Looks:
                 return made_up(frame.schema) if real is None else _filled(real, frame.schema)
 
     def _of_rdd(self, name: str, caller: FrameType, _: Any, real: Any) -> Any:
-        """What is in an RDD isn't known, so nothing is made up but that there is something."""
+        """Answer an RDD's call as if the RDD had rows. No row is made up, since its type is unknown."""
         if not self._makes_up(name, caller):
             return real
         return {"isEmpty": False, "count": real or 1}.get(name, real)
 
     def _makes_up(self, name: str, caller: FrameType) -> bool:
-        """Reports the place; whether a row is made up there."""
+        """Report the place; return True if a row is made up there."""
         place = f"{name} in line {caller.f_lineno:,} of {Path(caller.f_code.co_filename).name}"
         if place not in self._reported:
             self._reported.add(place)
@@ -141,14 +141,14 @@ class Looks:
 
 
 def made_up(schema: StructType) -> Any:
-    """A row of that schema, without a null."""
+    """Make up a row of that schema, without a null."""
     from pyspark.sql.types import _create_row
 
     return _create_row(schema.names, [_value(field.dataType) for field in schema.fields])
 
 
 def _filled(row: Any, schema: StructType) -> Any:
-    """A row that there is without data, as that of an aggregate: its nulls and zeros aren't those of any rows."""
+    """Fill a row that exists without data, as an aggregate's: its nulls and zeros come from no rows."""
     from pyspark.sql.types import _create_row
 
     values = [value or _value(field.dataType) for value, field in zip(row, schema.fields, strict=True)]
@@ -171,13 +171,13 @@ def _value(kind: DataType) -> Any:
 
 
 def _has_data(frame: DataFrame) -> bool:
-    """Whether its rows are those of a source."""
+    """Return True if the frame's rows come from a source."""
     leaves: Any = frame._jdf.queryExecution().analyzed().collectLeaves()
     return any(leaves.apply(n).nodeName() not in _WITHOUT_DATA for n in range(leaves.size()))
 
 
 def _is_discarded(caller: FrameType) -> bool:
-    """Whether the script does nothing with what it has asked for, as after `cache()`."""
+    """Return True if the script discards the answer, as after `cache()`."""
     following = (each for each in dis.get_instructions(caller.f_code) if each.offset > caller.f_lasti)
     after = next(following, None)
     return after is not None and after.opname == "POP_TOP"

@@ -1,4 +1,4 @@
-"""MERGE by methods, such as `DataFrame.mergeInto`, becomes the statement that SQL has, and is described as that."""
+"""Builders of MERGE, such as `DataFrame.mergeInto`: each becomes the SQL statement, and is described as that."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOGICAL: Final = "org.apache.spark.sql.catalyst.plans.logical"
 
 
 def merge_by_methods(merging: Merging) -> None:
-    """From now on `mergeInto` describes what it would do."""
+    """Make `mergeInto` describe its MERGE instead of running it."""
     from pyspark.sql import DataFrame
 
     def merge_into(self: Any, table: str, condition: Any) -> Merge:
@@ -32,10 +32,10 @@ def merge_by_methods(merging: Merging) -> None:
 
 
 class Merging:
-    """Makes statements, and reports them.
+    """Builder and reporter of MERGE statements.
 
     Args:
-        writes: what is written is reported to.
+        writes: reporter of outputs.
     """
 
     def __init__(self, writes: Writes) -> None:
@@ -45,27 +45,27 @@ class Merging:
         self._session: Any = writes.sources.session
 
     def into(self, frame: DataFrame, table: str, condition: Any) -> Merge:
-        """What `DataFrame.mergeInto` gives."""
+        """Return the builder of `DataFrame.mergeInto`."""
         target = self.sources.session.table(table)
         return Merge(self, self.sources.called(table), self.plan(target), self.plan(frame), self.expression(condition))
 
     def plan(self, frame: DataFrame) -> Any:
-        """The JVM's."""
+        """Return the JVM's plan of a frame."""
         return frame._jdf.queryExecution().analyzed()
 
     def expression(self, given: Any) -> Any:
-        """The JVM's of a column, or of SQL."""
+        """Return the JVM's expression of a column, or of SQL."""
         if isinstance(given, str):
             return self._session._jsparkSession.sessionState().sqlParser().parseExpression(given)
         return expression_of(self._session, given)
 
     def assignments(self, given: Mapping[str, Any]) -> Any:
-        """Those of an UPDATE or INSERT."""
+        """Return the JVM's assignments of an UPDATE or INSERT."""
         made = statics(self._session, f"{_LOGICAL}.Assignment")
         return self.seq([made(self.expression(name), self.expression(value)) for name, value in given.items()])
 
     def made(self, name: str, *arguments: Any) -> Any:
-        """A node of the statement. Newer versions of Spark have a flag more, off by default."""
+        """Make a node of the statement. Newer versions of Spark have one more flag, off by default."""
         class_ = statics(self._session, f"{_LOGICAL}.{name}")
         try:
             return class_(*arguments)
@@ -73,25 +73,25 @@ class Merging:
             return class_(*arguments, False)  # noqa: FBT003  the JVM's
 
     def option(self, value: Any | None) -> Any:
-        """Scala's."""
+        """Make a Scala `Option`."""
         return statics(self._session, "scala.Option").apply(value)
 
     def seq(self, values: Sequence[Any]) -> Any:
-        """Scala's."""
+        """Make a Scala `Seq`."""
         return statics(self._session, "org.apache.spark.api.python.PythonUtils").toSeq([*values])
 
     def report(self, statement: Any, target: Source, *, evolves: bool = False) -> None:
-        """This would be run; see `Changes.report`."""
+        """Report a statement that the script would run; see `Changes.report`."""
         self._changes.report(statement, target, evolves=evolves)
 
 
 class Actions:
-    """A MERGE that is being built.
+    """Actions of a MERGE that is being built.
 
     Args:
         merging: makes the statement.
-        target: what the table is.
-        table: its plan, the JVM's.
+        target: target of the MERGE.
+        table: the JVM's plan of the target.
         source: the plan of the rows.
         on: the condition.
 
@@ -108,18 +108,18 @@ class Actions:
         self._evolves = False
 
     def add(self, actions: list[Any], name: str, condition: Any, values: Mapping[str, Any] | None = None) -> None:
-        """An action more."""
+        """Add an action."""
         given = self._merging.option(None if condition is None else self._merging.expression(condition))
         more = () if values is None else (self._merging.assignments(values),)
         actions.append(self._merging.made(name, given, *more))
 
     def withSchemaEvolution(self) -> Any:
-        """New columns of the source come into the table."""
+        """Let new columns of the source into the table."""
         self._evolves = True
         return self
 
     def run(self) -> None:
-        """The statement would be run."""
+        """Report the MERGE that the script would run."""
         seq = self._merging.seq
         arguments = [self._table, self._source, self._on]
         arguments += [seq(each) for each in (self.matched, self.not_matched, self.not_matched_by_source)]
@@ -132,22 +132,22 @@ class Actions:
 
 
 class Merge(Actions):
-    """What `mergeInto` gives."""
+    """Builder that `DataFrame.mergeInto` returns."""
 
     def whenMatched(self, condition: Any = None) -> _When:
-        """As PySpark's."""
+        """Start a branch for matched rows."""
         return _When(self, self.matched, "Update", condition)
 
     def whenNotMatched(self, condition: Any = None) -> _When:
-        """As PySpark's."""
+        """Start a branch for source rows without a match."""
         return _When(self, self.not_matched, "Insert", condition)
 
     def whenNotMatchedBySource(self, condition: Any = None) -> _When:
-        """As PySpark's."""
+        """Start a branch for target rows without a match."""
         return _When(self, self.not_matched_by_source, "Update", condition)
 
     def merge(self) -> None:
-        """It would be run."""
+        """Report the MERGE that the script would run."""
         self.run()
 
 
@@ -160,21 +160,21 @@ class _When:
         return self._merge
 
     def updateAll(self) -> Merge:
-        """As PySpark's."""
+        """Set all columns of the branch's rows."""
         return self._with("UpdateStarAction")
 
     def update(self, assignments: Mapping[str, Any]) -> Merge:
-        """As PySpark's."""
+        """Set the assigned columns of the branch's rows."""
         return self._with("UpdateAction", assignments)
 
     def insertAll(self) -> Merge:
-        """As PySpark's."""
+        """Insert the branch's rows with all columns."""
         return self._with("InsertStarAction")
 
     def insert(self, assignments: Mapping[str, Any]) -> Merge:
-        """As PySpark's."""
+        """Insert the branch's rows with the assigned columns."""
         return self._with("InsertAction", assignments)
 
     def delete(self) -> Merge:
-        """As PySpark's."""
+        """Delete the branch's rows."""
         return self._with("DeleteAction")

@@ -1,4 +1,4 @@
-"""Options of readers and writers that decide what rows are, or what readers find: as text, without secrets."""
+"""Options of readers and writers that change rows, or what readers find: as text, without secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from headwater_schemas.redaction import is_secret_name, redact
 
-# Where something is, how fast it is read or written, and how files are packed.
+# Options about location, speed of reads and writes, and compression.
 _NEUTRAL: Final = frozenset(
     {
         "batchsize", "compression", "dbtable", "driver", "failondataloss", "fetchsize", "fetchoffset.numretries",
@@ -19,31 +19,31 @@ _NEUTRAL: Final = frozenset(
         "querytimeout", "subscribe", "subscribepattern", "assign", "topic", "upperbound", "url",
     }
 )  # fmt: skip
-# What is shown in a comment of a pull request must be no secret: those are left out.
+# Options that may be secrets: a comment of a pull request must not show them.
 _SECRET: Final = re.compile(r"pass|secret|key|token|credential|user|auth|sas|jaas|^kafka\.|^fs\.", re.IGNORECASE)
 _MOST: Final = 80
 
 
 def options_text(options: Mapping[str, str]) -> str:
-    """The options that count, as `name=value` in order; empty: none does.
+    """Render the relevant options as `name=value` in order; empty without any.
 
     Args:
-        options: by name in lower case.
+        options: options by name in lower case.
     """
     return " ".join(shown_options(options).values())
 
 
 def shown_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The options that count, in order, as `name=value` by name.
+    """Return the relevant options by name, in order, each as `name=value`.
 
     Args:
-        options: by name in lower case.
+        options: options by name in lower case.
     """
     return {name: _shown(name, value) for name, value in sorted(options.items()) if not _is_neutral(name)}
 
 
 def option_text(value: object) -> str:
-    """A value as PySpark hands it to the JVM."""
+    """Render a value as PySpark hands it to the JVM."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -52,14 +52,14 @@ def _is_neutral(name: str) -> bool:
 
 
 def _shown(name: str, value: str) -> str:
-    # Two long ones that begin alike are two. The value is cut once it has no secret that a cut could hide.
+    # Two long values with a common beginning stay two. The value is cut after its secrets are replaced.
     text = without_secrets(f"{name}={value}")
     most = len(name) + 1 + _MOST
     return text if len(text) <= most else f"{text[:most]}…{_digest(value)}"
 
 
 def without_secrets(text: str) -> str:
-    """A text that is shown and compared, without what looks like a secret: with another secret it is another text."""
+    """Replace likely secrets in a text by digests: with another secret it is another text."""
     shown = redact(text)
     return text if shown == text else f"{shown} [{_digest(text)}]"
 

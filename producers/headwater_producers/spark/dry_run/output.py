@@ -1,8 +1,8 @@
-"""A frame that would be written ⇒ what the review compares: schema, lineage, and signatures of rows and columns.
+"""Output frame described for a review: schema, lineage, and signatures of rows and columns.
 
-The signature of the rows is that of the plan without columns, the signature of a column that of the plan with this
-column alone: so a column that is computed otherwise differs alone, and another filter differs for all. A value
-(`values`) has no rows in it: with another filter it differs only where its expression does, member by member.
+The signature of the rows is that of the plan without columns; the signature of a column is that of the plan with this
+column alone. So a changed column changes its own signature alone, and a changed filter changes all. A value (`values`)
+has no rows in it: with another filter it differs only where its expression does, member by member.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MOST_COLUMNS: Final = 100
-"""Columns that have a plan each; of more, all are read from one."""
+"""Largest number of columns that have a plan each; more columns share one plan."""
 _SHAPES: Final = {
     "Distinct": "DISTINCT",
     "Deduplicate": "DISTINCT",
@@ -54,10 +54,10 @@ _SETTINGS: Final = (
 
 
 class Frames:
-    """Describes frames.
+    """Describer of frames.
 
     Args:
-        sources: what stands for what is read.
+        sources: server of the script's sources.
     """
 
     def __init__(self, sources: Sources) -> None:
@@ -66,17 +66,17 @@ class Frames:
         self._functions: dict[int, str] = {}
 
     def made_of(self, frame: DataFrame, digest: str) -> None:
-        """The script made this frame of values of its own, of which this is the digest."""
+        """Record the digest of the values from which the script made a frame."""
         for leaf in items(frame._jdf.queryExecution().analyzed().collectLeaves()):
             if class_name(leaf) == FRAME:
                 self._rows[self._identity(leaf.rdd())] = digest
 
     def calls(self, function: Any, digest: str) -> None:
-        """The JVM's function object does what the digest says."""
+        """Record the digest of a JVM function object."""
         self._functions[self._identity(function)] = digest
 
     def described(self, frame: DataFrame) -> dict[str, Any]:
-        """All of a frame that is compared; `complete` is false with a `reason` where something isn't known."""
+        """Describe a frame for comparison; `complete` is false with a `reason` where a part is unknown."""
         names = frame.schema.fieldNames()
         found: dict[str, Any] = {"rows": None, "columns": {}, "together": {}, "values": {}}
         found |= self.texts(frame)
@@ -93,23 +93,23 @@ class Frames:
                 found["columns"] = {name: self._signature(frame.select(_in_sql(name))) for name in names}
         except UnreadableError as error:
             problems.append(str(error))
-        # Signatures are made of the whole plan: where lineage is incomplete, only its texts are.
+        # Signatures cover the whole plan: incomplete lineage leaves only the texts incomplete.
         found["complete"], found["reason"] = not problems, "; ".join(problems) or None
         found["settings"] = self.settings()
         return found
 
     def settings(self) -> dict[str, str | None]:
-        """Those of the session that decide what expressions mean."""
+        """Return the session's settings that change the meaning of expressions."""
         return {name: self._sources.session.conf.get(name, None) for name in _SETTINGS}
 
     def texts(self, frame: DataFrame) -> dict[str, Any]:
-        """What each column is made of, by path, what decides the rows, for people, and what is read for each path."""
+        """Return texts for people: lineage by column path, influences on rows, fields read by column path."""
         found = _texts(self._explained(frame), self._sources)
         found["influences"] += _shapes(frame._jdf.queryExecution().analyzed())
         return found
 
     def signature_of(self, frame: DataFrame, column: str | None = None) -> str:
-        """The signature of one column, or of the rows.
+        """Return the signature of one column, or of the rows.
 
         Raises:
             UnreadableError: it has none.
@@ -118,7 +118,7 @@ class Frames:
         return self._signature(frame.select() if column is None else frame.select(_in_sql(column)))
 
     def signatures_of(self, frame: DataFrame) -> tuple[list[str], list[Value]]:
-        """Signatures and values of all columns, of one plan; see `column_signatures` and `values_of`.
+        """Return signatures and values of all columns, of one plan; see `column_signatures` and `values_of`.
 
         Raises:
             UnreadableError: it has none.
@@ -133,9 +133,9 @@ class Frames:
         return signature(*self._optimized(frame))
 
     def _optimized(self, frame: DataFrame) -> tuple[Nodes, str, Unwritten]:
-        """The plan's JSON, its text, and what isn't in there."""
+        """Return the plan's JSON, its text, and the parts that the JSON lacks."""
         analyzed = frame._jdf.queryExecution().analyzed()
-        # Not the query's own: Spark refuses that for a stream, and takes cached frames for what they are made of.
+        # Not the query's own plan: Spark refuses that for a stream, and reads through cached frames.
         plan = self._sources.session._jsparkSession.sessionState().optimizer().execute(analyzed)
         text = str(plan.toJSON())
         functions = self._called(plan) if ".PythonUD" in text else {}
@@ -146,7 +146,7 @@ class Frames:
         return json.loads(text), printed, leaves
 
     def _leaves(self, plan: Any) -> tuple[dict[tuple[str, int], str], dict[str, str]]:
-        """What each leaf reads, and by that, the same without how it is read."""
+        """Return the names of the leaves' sources, and by name the origin: the source without its read options."""
         found: dict[tuple[str, int], str] = {}
         origins: dict[str, str] = {}
         for leaf in REGISTRY.leaves(plan):
@@ -160,7 +160,7 @@ class Frames:
         return found, origins
 
     def _leaf(self, leaf: Any, kind: str) -> tuple[str, str]:
-        """What a leaf reads, and the same without how it is read; empty: that isn't known."""
+        """Return a leaf's source, and its origin: the source without its read options. Empty where unknown."""
         if kind == LOCAL:
             return f"values[{leaf.data()}]", "values"
         if kind == FRAME:
@@ -181,7 +181,7 @@ class Frames:
         return self._sources.identities.get(source.name, f"{source} {source.options}".rstrip()), str(source)
 
     def _called(self, plan: Any) -> dict[int, str]:
-        """Digest of each Python function that a plan calls, by the number of its result."""
+        """Return the digest of each Python function that a plan calls, by the number of its result."""
         found: dict[int, str] = {}
         for operator in _operators(plan):
             for expression in items(operator.expressions()):
@@ -198,7 +198,7 @@ class Frames:
 
 
 def _shapes(plan: Any) -> Iterator[str]:
-    """What decides rows besides values: kinds of joins, DISTINCT, LIMIT, sampling."""
+    """Yield row-shaping operators: kinds of joins, DISTINCT, LIMIT, sampling."""
     for operator in _operators(plan):
         kind = class_name(operator)
         if kind == "Join":
@@ -234,14 +234,14 @@ def _in_sql(name: str) -> str:
 
 
 def _texts(explanation: LineageExplanation, sources: Sources) -> dict[str, Any]:
-    """Expressions by path, what decides the rows, which fields each path takes its value from, and why not all do."""
+    """Return expressions by path, influences on rows, fields read by path, and the reason why some are missing."""
     expressions: dict[str, str] = {}
     read: dict[str, list[dict[str, Any]]] = {}
     for output in explanation.outputs:
         direct = [each for each in output.sources if each.type == "DIRECT"]
         read[output.path] = [found for each in direct for found in _read(each, sources)]
         texts = {each.expression for each in direct if each.expression}
-        plain = [_place(each, sources) for each in direct]
+        plain = [_source_text(each, sources) for each in direct]
         expressions[output.path] = "; ".join(sorted(texts)) or ", ".join(filter(None, plain)) or "a constant"
     rows = sorted({f"{each.subtype or each.kind}: {each.expression or each.path}" for each in explanation.influences})
     rows += sources.read_with()
@@ -250,7 +250,7 @@ def _texts(explanation: LineageExplanation, sources: Sources) -> dict[str, Any]:
 
 
 def _read(each: LineageSource, sources: Sources) -> list[dict[str, Any]]:
-    """A field that a value is made of, and what is done to it in turn; those of the stream, in a foreachBatch."""
+    """Describe a field behind a value, with the steps in order; in a foreachBatch, the stream's field."""
     source = sources.of_folder(each.name or "")
     if source is None or each.path is None:
         return []
@@ -263,6 +263,6 @@ def _read(each: LineageSource, sources: Sources) -> list[dict[str, Any]]:
     return [{"source": source.kind, "name": source.name, "field": each.path, "steps": [step]}]
 
 
-def _place(each: LineageSource, sources: Sources) -> str:
+def _source_text(each: LineageSource, sources: Sources) -> str:
     source = sources.of_folder(each.name or "")
     return f"{each.path or '*'} of {source.name if source else each.name}" if each.name else ""

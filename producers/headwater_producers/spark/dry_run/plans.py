@@ -1,4 +1,4 @@
-"""Frames of plans, and of plans without what is of no interest to a review."""
+"""Frames of JVM plans, and plans without the operators that a review ignores."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ORDER_OF_ROWS: Final = frozenset({"Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"})
-"""Operators that decide how rows are divided among partitions, and not which rows there are."""
-# What is the same for rows in another order, where its expressions are.
+"""Operators that divide rows among partitions, and change no rows."""
+# Operators that give the same result for rows in another order, if their expressions do.
 _ROW_BY_ROW: Final = frozenset({"Project", "Filter", "SubqueryAlias", "View", *ORDER_OF_ROWS})
 
 
 def frame_of(session: SparkSession, plan: Any) -> DataFrame:
-    """The frame of a JVM plan, which is analyzed."""
+    """Make a frame of a JVM plan, which is analyzed."""
     from pyspark.sql import DataFrame
 
     return DataFrame(jvm_frames(session._jvm).ofRows(session._jsparkSession, plan), session)
 
 
 def unsorted(session: SparkSession, frame: DataFrame) -> DataFrame:
-    """The frame without the sorts at its end: above them is only what takes one row after the other.
+    """Remove the sorts at a frame's end, with only row-by-row operators above them.
 
     Files and tables have their rows in no order. A sort before a limit or `monotonically_increasing_id` stays.
     """

@@ -1,4 +1,4 @@
-"""PySpark's readers, served by `sources`."""
+"""Readers of PySpark in a dry run, served by `sources`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATE: Final = "_headwater_reading"
 
 
 def serve_reads(sources: Sources) -> None:
-    """From now on readers and tables are served."""
+    """Serve readers and tables from `sources`."""
     from pyspark.sql import SparkSession
     from pyspark.sql.catalog import Catalog
     from pyspark.sql.readwriter import DataFrameReader
@@ -29,14 +29,14 @@ def serve_reads(sources: Sources) -> None:
     session_table = SparkSession.table
 
     def table(session: Any, tableName: str) -> DataFrame:  # noqa: N803  PySpark's name
-        return session_table(session, _known(sources, tableName))
+        return session_table(session, _session_name(sources, tableName))
 
     SparkSession.table = table  # type: ignore[method-assign,assignment]
     Catalog.setCurrentDatabase = lambda _, dbName: sources.use([dbName])  # type: ignore[method-assign,assignment]  # noqa: N803
 
 
-def _known(sources: Sources, name: str) -> str:
-    """What a table or temporary view is called in the dry run's session."""
+def _session_name(sources: Sources, name: str) -> str:
+    """Return the name of a table or temporary view in the dry run's session."""
     catalog: Any = sources.session._jsparkSession.catalog()
     if "." not in name and catalog.tableExists(name):
         return name
@@ -49,7 +49,7 @@ def _remember(reader: Any) -> None:
 
     def with_format(self: Any, source: str) -> Any:
         _state(self)["format"] = source.lower()
-        # The JVM needn't have it: what is read is served.
+        # The JVM needn't have it: reads are served.
         return self
 
     def with_schema(self: Any, schema: Any) -> Any:
@@ -93,7 +93,7 @@ def _of_format(sources: Sources, format_: str, *, streaming: bool) -> Any:
         given = {key.lower(): option_text(value) for key, value in options.items() if value is not None}
         state["options"].update(given)
         if not isinstance(path, (str, list, tuple, type(None))):
-            raise TypeError(f"what {format_} reads is no path but a {type(path).__name__}: that needs data")
+            raise TypeError(f"the source of {format_} is a {type(path).__name__} and no path: that needs data")
         return _loaded(sources, format_, path, schema or state["schema"], state, streaming=streaming)
 
     if format_ in ("parquet", "orc"):

@@ -1,4 +1,4 @@
-"""The one session of a dry run: local, with its warehouse in the scratch folder, whatever the script asks for."""
+"""Session of a dry run: local, with its warehouse in the scratch folder, whatever the script asks for."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SETTINGS: Final = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.shuffle.partitions": "1",
-    # What signatures are made of has to be all there, and the same in both versions.
+    # Signatures need the complete plan, with equal settings in both versions.
     "spark.sql.debug.maxToStringFields": "100000",
     "spark.sql.optimizer.inSetConversionThreshold": "100000",
 }
-# What a script may set of the session it gets: none of these lets it reach anything.
+# Settings that a script may make: none of these lets it reach anything.
 _KEPT: Final = "spark.sql."
 _NOT_KEPT: Final = (
     "spark.sql.catalog",
@@ -30,7 +30,7 @@ _NOT_KEPT: Final = (
 
 
 def make_session(scratch: Path) -> SparkSession:
-    """A local session. Its JVM may write to `scratch` alone."""
+    """Make a local session, whose JVM may write to `scratch` alone."""
     from pyspark.sql import SparkSession
 
     java = f"-Dderby.system.home={scratch} -Djava.io.tmpdir={scratch} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss16m"
@@ -52,7 +52,7 @@ def make_session(scratch: Path) -> SparkSession:
 
 
 def keep_session(session: SparkSession) -> None:
-    """From now on the script gets this session whatever it asks for, and can't end it."""
+    """Give the script this session whatever it asks for, and keep the script from ending it."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -70,7 +70,7 @@ def keep_session(session: SparkSession) -> None:
         new.__dict__ = context.__dict__
 
     def nothing(*_: Any, **__: Any) -> None:
-        """`stop()` is for the end of the dry run."""
+        """Ignore `stop()`: the session lives to the end of the dry run."""
 
     SparkSession.Builder.getOrCreate = got  # type: ignore[method-assign,assignment]
     SparkContext.__init__ = made  # type: ignore[method-assign,assignment]

@@ -1,9 +1,9 @@
-"""An optimized plan as JSON ⇒ a text that is the same for equal plans written differently, and else another.
+"""Signature of an optimized plan's JSON: a text that is equal for equal plans written differently, and for them alone.
 
-Spark's optimizer has folded constants, pushed filters down and taken out what isn't used. What is left: numbers of
-expressions and names within the plan go; operands of what commutes are sorted; how rows are divided among files isn't
-what the rows are. Where Spark's JSON leaves something out that may matter, its text is
-taken besides: then plans that mean the same may differ, and never the other way round.
+Spark's optimizer has folded constants, pushed filters down and removed unused parts. Here expression ids and names
+within the plan are dropped, operands of commutative operators are sorted, and the division of rows among files is
+ignored. Where Spark's JSON leaves out a part that may matter, the plan's text is added: then equal plans may differ,
+and never the other way round.
 """
 
 from __future__ import annotations
@@ -27,28 +27,30 @@ _SKIPPED: Final = frozenset(
         "left", "right", "children", "catalog", "identifier", "timeZoneId", "stableOutput", "nodeId", "replacement",
     }
 )  # fmt: skip
-# Left out of Spark's JSON, and seen elsewhere: `try_` in the plan's text, types in the expression, the settings.
-_SEEN_ELSEWHERE: Final = frozenset({"evalMode", "hint", "inputAggBufferOffset", "condition", "filter", "tag", "tagDF"})
+# Missing from Spark's JSON and read elsewhere: `try_` in the plan's text, types in the expression, the settings.
+_READ_ELSEWHERE: Final = frozenset({"evalMode", "hint", "inputAggBufferOffset", "condition", "filter", "tag", "tagDF"})
 _PASSED: Final = frozenset({"SubqueryAlias", "ReturnAnswer", *ORDER_OF_ROWS})
 _KEEP_COLUMNS: Final = frozenset({"Filter", "Sort", "GlobalLimit", "LocalLimit", "Offset", "Tail"})
-_BOTH_WAYS: Final = frozenset({"EqualTo", "EqualNullSafe", "Add", "Multiply", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
+_COMMUTATIVE: Final = frozenset(
+    {"EqualTo", "EqualNullSafe", "Add", "Multiply", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}
+)
 _TURNED: Final = {"GreaterThan": "LessThan", "GreaterThanOrEqual": "LessThanOrEqual"}
 _PLANS: Final = (".plans.logical.", ".execution.datasources.", ".execution.streaming.", f".{FRAME}", ".python.")
-# Numbers of expressions, addresses of objects, and ids of operators: others with each run.
+# Expression ids, addresses of objects, and ids of operators: they differ in each run.
 CHANGING: Final = re.compile(r"#\d+L?|@[0-9a-f]{4,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NOW: Final = frozenset({"CurrentTimestamp", "CurrentDate", "Now", "LocalTimestamp", "CurrentTimestampLike"})
 
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """What can't be read from the JSON.
+    """Parts of a plan that its JSON lacks.
 
     Attributes:
-        names: what a leaf reads, by class and number of its first attribute.
+        names: source of a leaf, by class and number of its first attribute.
         functions: digest of a Python function, by the number of its call's result.
-        columns: of a leaf that isn't a dataset, by its name: what its columns are made of.
-        origins: of a leaf, by its name: the same without how it is read, and which rows are in it.
-        now: the time at which the plan was optimized, in seconds; None: it has no current time.
+        columns: lineage of the columns of a leaf that isn't a dataset, by the leaf's name.
+        origins: source of a leaf without read options and without the choice of rows, by the leaf's name.
+        now: time at which the plan was optimized, in seconds; None: it has no current time.
     """
 
     names: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -59,12 +61,12 @@ class Unwritten:
 
 
 class UnreadableError(Exception):
-    """Something in the plan has no text that would be the same in another run."""
+    """Part of a plan without a text that would be equal in another run."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """An operator: its text, the numbers of its columns in order, and what decides its rows alone; empty: the text."""
+    """Operator: text, numbers of its columns in order, text that decides its rows alone (empty: `text`)."""
 
     text: str
     output: tuple[int, ...] = ()
@@ -76,12 +78,12 @@ class _Operator:
 
 
 def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
-    """A digest of the plan.
+    """Return a digest of the plan.
 
     Args:
         nodes: the optimized plan's JSON.
-        text: the same as Spark prints it.
-        leaves: what isn't in there.
+        text: the same plan as Spark prints it.
+        leaves: parts of the plan that the JSON lacks.
 
     Raises:
         UnreadableError: a leaf has no name that would be the same in another run.
@@ -95,15 +97,15 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
 
 
 def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
-    """A digest of each column of the plan, in order.
+    """Return a digest of each column of the plan, in order.
 
-    Of equal columns over equal rows it may differ where another column has changed, and never the other way round. It
-    takes one plan for all columns, where a `signature` for each takes as many.
+    A changed column may change the digests of other, equal columns, and never the other way round. One plan serves all
+    columns, where a `signature` for each takes as many plans.
 
     Args:
         nodes: the optimized plan's JSON.
-        text: the same as Spark prints it.
-        leaves: what isn't in there.
+        text: the same plan as Spark prints it.
+        leaves: parts of the plan that the JSON lacks.
 
     Raises:
         UnreadableError: as `signature`.
@@ -116,16 +118,16 @@ def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
 
 
 def digest(text: str) -> str:
-    """A short text that is another one for another text."""
+    """Return a short digest of a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 class Signer:
-    """Reads a plan.
+    """Reader of a plan that builds its signature.
 
     Args:
-        leaves: what isn't in its JSON.
-        by_column: whether a column is made of the rows below it, and not of all columns there.
+        leaves: parts of the plan that the JSON lacks.
+        by_column: True to sign a column by the rows below it, and not by all columns there.
     """
 
     def __init__(self, leaves: Unwritten, *, by_column: bool = False) -> None:
@@ -142,7 +144,7 @@ class Signer:
         }
 
     def plan(self, nodes: Nodes) -> _Operator:
-        """The operator at the top, with all below it."""
+        """Return the operator at the top, with all below it."""
         return fold(nodes, self._operator)
 
     def _operator(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
@@ -159,18 +161,18 @@ class Signer:
         for name in ("generatorOutput", "resultAttrs", "aggAttrs"):
             more += [n for tree in node.trees(name) if (n := expression_id(tree[0])) is not None]
         below = tuple(number for child in children for number in child.output)
-        # A new column is known by its place in what makes it.
-        for place, number in enumerate((*own, *more)):
+        # A new column is identified by its position in its operator.
+        for position, number in enumerate((*own, *more)):
             if number not in self.columns or number not in below:
-                self.columns[number] = self._of_operator(node, text, place)
+                self.columns[number] = self._of_operator(node, text, position)
         only_rows = ""
         if node.name in _KEEP_COLUMNS:
             only_rows = f"{node.name}[{self._fields(node)}]({'; '.join(child.rows for child in children)})"
         return _Operator(text, own or (*below, *more), only_rows)
 
-    def _of_operator(self, node: Node, text: str, place: int) -> str:  # noqa: ARG002  for those that override it
-        """A column that an operator makes, without an expression for it."""
-        return f"{digest(text)}.{place}"
+    def _of_operator(self, node: Node, text: str, position: int) -> str:  # noqa: ARG002  for those that override it
+        """Sign a column that an operator makes without an expression for it."""
+        return f"{digest(text)}.{position}"
 
     def _leaf(self, node: Node) -> _Operator:
         output = node.output()
@@ -183,23 +185,23 @@ class Signer:
                 raise UnreadableError(f"what a {node.name} reads isn't known")
             name = known
         instance = self._instances[name] = self._instances.get(name, 0) + 1
-        for place, (number, tree) in enumerate(zip(numbers, output, strict=False)):
-            self._read(number, str(tree[0].get("name")), place, name, instance)
+        for position, (number, tree) in enumerate(zip(numbers, output, strict=False)):
+            self._read(number, str(tree[0].get("name")), position, name, instance)
         return _Operator(f"{name}~{instance}", numbers)
 
-    def _read(self, number: int, column: str, place: int, name: str, instance: int) -> None:
-        """A column of a leaf that is called so, and is there so many times already."""
-        # By name: a column that is added to a source before it changes nothing.
+    def _read(self, number: int, column: str, position: int, name: str, instance: int) -> None:
+        """Sign a column of a leaf by the leaf's name and instance, and the column's name."""
+        # By name: a column added to a source before it changes nothing.
         known = self._leaves.columns.get(name, {}).get(column, column)
-        self.columns[number] = f"{name}~{instance}.{place if '[' in name else known}"
+        self.columns[number] = f"{name}~{instance}.{position if '[' in name else known}"
 
     def _within(self, child: _Operator, keys: Sequence[str] = ()) -> str:
-        """What a column is made of besides its expression."""
+        """Return the part of a column's signature that comes from below its expression."""
         below = child.rows if self._by_column else child.text
         return f"{[*keys]}{below}" if keys else below
 
     def _named(self, trees: list[Nodes], within: str) -> tuple[list[str], tuple[int, ...]]:
-        """The columns of a list, each with a text of its own."""
+        """Sign the columns of a list, each with a text of its own."""
         texts: list[str] = []
         numbers: list[int] = []
         at = digest(within)
@@ -218,7 +220,7 @@ class Signer:
         return texts, tuple(numbers)
 
     def _alias(self, number: int, nodes: Nodes) -> str:  # noqa: ARG002  for those that override it
-        """The text of the expression that a column has the name of."""
+        """Return the text of the expression behind a column's alias."""
         return self.expression(nodes)
 
     def _project(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
@@ -276,11 +278,11 @@ class Signer:
         return _Operator(f"Union[{'; '.join(sorted(labels))}]({'; '.join(texts)})", children[0].output, rows)
 
     def _united(self, numbers: Sequence[int], label: str) -> None:
-        """A column of a UNION is made of one column of each branch."""
+        """Sign a column of a UNION by one column of each branch."""
         self.columns[numbers[0]] = f"={digest(f'union {label}')}"
 
     def expression(self, nodes: Nodes) -> str:
-        """The text of an expression."""
+        """Return the text of an expression."""
         return fold(nodes, self._expression)
 
     def _expression(self, node: Node, children: tuple[str, ...]) -> str:
@@ -300,7 +302,7 @@ class Signer:
         if name in {"And", "Or"}:
             flat = [part for child in children for part in _flat(name, child)]
             return f"{name}({' & '.join(sorted(set(flat)))})"
-        if name in _BOTH_WAYS:
+        if name in _COMMUTATIVE:
             children = tuple(sorted(children))
         elif name in _TURNED:
             name, children = _TURNED[name], children[::-1]
@@ -327,7 +329,7 @@ class Signer:
         for name, value in sorted(node.fields.items()):
             if name in _SKIPPED:
                 continue
-            if value is None and name not in _SEEN_ELSEWHERE:
+            if value is None and name not in _READ_ELSEWHERE:
                 self.unknown = True
             parts.append(f"{name}={self._value(value)}")
         return ", ".join(parts)
@@ -348,15 +350,15 @@ class Signer:
 
 
 def _flat(name: str, text: str) -> list[str]:
-    """Operands of an operand of the same operator."""
+    """Flatten the operands of nested equal operators."""
     if not (text.startswith(f"{name}(") and text.endswith(")")):
         return [text]
     inner, depth, parts, start = text[len(name) + 1 : -1], 0, [], 0
-    for place, character in enumerate(inner):
+    for position, character in enumerate(inner):
         depth += {"(": 1, ")": -1}.get(character, 0)
-        if not depth and inner.startswith(" & ", place):
-            parts.append(inner[start:place])
-            start = place + 3
+        if not depth and inner.startswith(" & ", position):
+            parts.append(inner[start:position])
+            start = position + 3
     return [*parts, inner[start:]]
 
 
@@ -375,5 +377,5 @@ def _minutes_from(text: str, now: float) -> str:
 
 
 def has_now(text: str) -> bool:
-    """Whether an analyzed plan's JSON has the current time in it."""
+    """Return True if an analyzed plan's JSON has the current time in it."""
     return any(f'.{name}"' in text for name in _NOW)

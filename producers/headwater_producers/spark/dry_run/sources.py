@@ -1,4 +1,4 @@
-"""What a script reads ⇒ an empty frame of the declared schema."""
+"""Sources that a script reads ⇒ empty frames of their declared schemas."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _FIXED: Final = {
 }
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 _UNSAFE_IN_TABLES: Final = re.compile(r"[^A-Za-z0-9_]+")
-# What SQL reads by its path: delta.`/lake/orders`.
+# Formats that SQL reads by path: delta.`/lake/orders`.
 _FORMATS: Final = frozenset({"delta", "iceberg", "parquet", "orc", "json", "csv", "text", "avro", "binaryfile"})
 
 
 class MissingSchemaError(Exception):
-    """A source has no declared schema."""
+    """Source without a declared schema."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(f"the schema of the {kind} {name} isn't known")
@@ -46,12 +46,12 @@ class MissingSchemaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a script reads.
+    """Source that a script reads, or target that it writes.
 
     Attributes:
         kind: `path`, `table`, `topic`, `jdbc` or `stream` (the rows that a foreachBatch is given).
-        name: as datasets are named, without the scratch folder.
-        options: how it is read, which decides what its rows are; it is the same source however it is read.
+        name: name of the dataset, without the scratch folder.
+        options: read options that change the rows; two sources with different options are equal.
     """
 
     kind: str
@@ -59,24 +59,24 @@ class Source:
     options: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        """For people."""
+        """Describe the source for people."""
         return f"{self.kind} {self.name}"
 
 
 class Sources:
-    """Serves what the script reads.
+    """Server of the sources that the script reads.
 
     Args:
         session: the session.
-        channel: to ask for schemas.
+        channel: channel for questions about schemas.
         scratch: the folder that the script runs in.
 
     Attributes:
-        identities: what is behind a source that isn't a dataset: the signature of a stream's rows.
-        streams: and by that, the signatures of its columns.
-        values: and by that, what each of its columns is computed from.
-        read: by a stream's name: for each path, the fields that its value is made of.
-        last_write: name of what the script would have written last; empty: nothing yet.
+        identities: signatures of sources that aren't datasets, such as a stream's rows.
+        streams: signatures of a stream's columns, by the stream's name and the column's.
+        values: values of a stream's columns, by the stream's name and the column's.
+        read: source fields of a stream's columns, by the stream's name and the column's path.
+        last_write: name of the script's last output; empty: none yet.
         compared: code of the script that Spark would call for rows, which isn't run: it is compared by itself.
         missing: the error for each source whose schema isn't known, which the script may have caught.
     """
@@ -97,7 +97,7 @@ class Sources:
         self._current: list[str] = []
 
     def forget(self) -> None:
-        """Begin with another script: what the one before would have written isn't there, and inputs are reported."""
+        """Begin another script: forget the outputs of the one before, and report inputs again."""
         self._written.clear()
         self._served.clear()
         self._current = []
@@ -110,20 +110,20 @@ class Sources:
         self._made.clear()
 
     def wrote(self, source: Source, schema: StructType) -> None:
-        """The script would have written this: it may read it again."""
+        """Record an output of the script, which may read it again."""
         self._written[source] = schema
 
     def was_written(self, source: Source) -> bool:
-        """Whether the script would have written it."""
+        """Return True if the script would have written the source."""
         return source in self._written
 
     def frame(self, source: Source, schema: StructType | None, *, streaming: bool = False) -> DataFrame:
-        """An empty frame.
+        """Return an empty frame for a source.
 
         Args:
-            source: what is read.
+            source: source that is read.
             schema: the schema that the script declares; None: the declared one of the dataset.
-            streaming: whether it is read as a stream.
+            streaming: True if it is read as a stream.
 
         Raises:
             MissingSchemaError: nobody declares one.
@@ -135,7 +135,7 @@ class Sources:
         return self._frame(reader._jreader.format("parquet").load(str(folder)))
 
     def schema(self, source: Source) -> StructType:
-        """The declared schema.
+        """Return a source's declared schema.
 
         Raises:
             MissingSchemaError: there is none.
@@ -151,7 +151,7 @@ class Sources:
         return found
 
     def folder(self, source: Source) -> Path:
-        """The empty folder that stands for it; its name is the same for each run."""
+        """Return the empty folder that stands for a source; its name is equal in each run."""
         digest = hashlib.sha256(f"{source}{source.options}".encode()).hexdigest()[:10]
         name = f"{_UNSAFE.sub('_', source.name)[-60:]}-{digest}"
         folder = self.scratch / "sources" / name
@@ -163,15 +163,15 @@ class Sources:
         return folder
 
     def read_with(self) -> list[str]:
-        """How sources are read, of those that are read with options: for people."""
+        """List sources with their read options, for people; those without options are left out."""
         return [f"READ: {source.name} as {source.options}" for source in self._served.values() if source.options]
 
     def of_folder(self, path: str) -> Source | None:
-        """What a folder stands for."""
+        """Return the source that a scratch folder stands for."""
         return self._served.get(path.rstrip("/").rsplit("/", 1)[-1])
 
     def table(self, name: str) -> str:
-        """Make sure that there is a table of this name; what to call it in Spark.
+        """Make a table for this name where there is none; return its name in Spark.
 
         Raises:
             MissingSchemaError: nobody declares its schema.
@@ -189,7 +189,7 @@ class Sources:
         return _quoted(called)
 
     def made(self, parts: Sequence[str]) -> str:
-        """The script makes a table of this name, or drops it; what to call it in Spark."""
+        """Record that the script makes or drops a table; return its name in Spark."""
         spark = self._register(parts)
         self._made.add(spark)
         return spark
@@ -202,12 +202,12 @@ class Sources:
         return _quoted(called)
 
     def use(self, parts: Sequence[str]) -> None:
-        """Names without a database are of this one from now on."""
+        """Resolve names without a database in this one from now on."""
         current = _without_catalog(parts)
         self._current = [] if current == ["default"] else current
 
     def named(self, parts: Sequence[str]) -> Source:
-        """What a table's name stands for: a path, where it is a format and a path."""
+        """Return the source that a table's name means: a path, where the name is a format and a path."""
         known = self._tables.get(_quoted(parts).lower()) if len(parts) > 1 else None
         if known is not None:
             return known
@@ -219,18 +219,18 @@ class Sources:
         return [*self._current, *parts] if len(parts) == 1 else _without_catalog(parts)
 
     def _called(self, parts: Sequence[str]) -> list[str]:
-        """The dry run's catalog has two levels, and names of letters."""
+        """Return a table's name in the dry run's catalog, which has two levels, and names of letters."""
         full = self._full(parts)
         if _is_of_path(full):
             return [full[0].lower(), _UNSAFE_IN_TABLES.sub("_", full[1]).strip("_")]
         return full if len(full) < 3 else ["__".join(full[:-1]), full[-1]]
 
     def called(self, name: str) -> Source:
-        """What a table's name, as the script writes it, stands for; see `named`."""
+        """Return the source that a table's name in the script means; see `named`."""
         return self.named([part.strip("`") for part in _parts(name)])
 
     def columns(self, source: Source) -> list[str]:
-        """Names of a table's columns, which isn't read by that.
+        """List the names of a table's columns, without counting that as a read.
 
         Raises:
             MissingSchemaError: nobody declares its schema.
@@ -244,12 +244,12 @@ class Sources:
         return bool(self.session._jsparkSession.catalog().tableExists(_quoted(parts)))
 
     def topic(self, options: Mapping[str, str]) -> Source:
-        """What a Kafka source reads."""
+        """Return the source of a Kafka reader."""
         topics = options.get("subscribe") or options.get("subscribepattern") or options.get("assign") or "?"
         return Source("topic", ",".join(sorted(part.strip() for part in topics.split(","))))
 
     def path(self, given: str) -> Source:
-        """The dataset at a path; paths in the scratch folder are relative to it."""
+        """Return the dataset at a path; paths in the scratch folder are relative to it."""
         text = given if ":/" in given else str(self.scratch / given)
         local = re.sub(r"^file:/+", "/", text)
         if local.startswith(f"{self.scratch}/"):
@@ -265,7 +265,7 @@ class Sources:
 
 
 def fixed_schema(format_: str, options: Mapping[str, str]) -> StructType | None:
-    """The schema that every source of a format has; None: it has none of its own."""
+    """Return the schema that every source of a format has; None: it has none of its own."""
     from pyspark.sql.types import _parse_datatype_string
 
     if format_ == "kafka":

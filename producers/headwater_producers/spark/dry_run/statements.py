@@ -1,4 +1,4 @@
-"""SQL: a query reads what is served; a statement that writes is described and reported, and not run."""
+"""SQL statements in a dry run: a query reads served sources; a write is described and reported, and not run."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 _DO: Final = tuple(
     f"org.apache.spark.sql.catalyst.plans.logical.{name}" for name in ("Command", "ParsedStatement", "InsertIntoDir")
 )
-"""What Spark's statements are that aren't queries."""
+"""Spark's classes of statements that aren't queries."""
 _LOOKS: Final = ("Show", "Describe", "Explain", "List")
 _TRANSFORMS: Final = re.compile(
     r"(?i)\bPARTITIONED\s+BY\s*\((?=[^;]*?\b(?:years?|months?|days?|hours?|bucket|truncate)\s*\()(?:[^()]|\([^()]*\))*\)"
 )
-"""Partitioning that tables of the dry run's catalog can't have. It is read from the plan."""
+"""Partitioning that tables of the dry run's catalog don't support. It is read from the plan."""
 _BELOW_WITH: Final = ("InsertIntoStatement", "MergeIntoTable")
 """Statements whose query can have their WITH instead."""
-# What extensions of Delta and Iceberg parse, which aren't there: none of these changes what rows a table has.
+# Statements of Delta's and Iceberg's parsers, which are missing here: none of these changes a table's rows.
 _OF_EXTENSIONS: Final = re.compile(r"(?is)\s*(OPTIMIZE|VACUUM|CALL|REORG|FSCK)\b.*")
 _NOTHING: Final = ("Map()", "None", "optionlist()")
 
 
 def run_statements(sources: Sources, writes: Writes) -> None:
-    """From now on `spark.sql` runs queries on what is served, and no statement that writes."""
+    """Make `spark.sql` run queries on served sources, and describe writes instead of running them."""
     from pyspark.sql import SparkSession
     from pyspark.sql.sql_formatter import SQLStringFormatter
 
@@ -67,13 +67,13 @@ def run_statements(sources: Sources, writes: Writes) -> None:
 
 
 class _Statement:
-    """A statement.
+    """SQL statement.
 
     Args:
-        sources: what is read.
-        writes: what is written is reported to.
-        text: as the script has it.
-        has_values: whether values come with it for its parameters.
+        sources: server of the script's sources.
+        writes: reporter of outputs.
+        text: text in the script.
+        has_values: True if values come with it for its parameters.
     """
 
     def __init__(self, sources: Sources, writes: Writes, text: str, *, has_values: bool = False) -> None:
@@ -85,7 +85,7 @@ class _Statement:
             self.kind = below
 
     def with_tables(self) -> str:
-        """The text, every table that it names being there."""
+        """Return the text after serving every table that it names."""
         text = self.text
         for name in sorted(self._relations(), key=len, reverse=True):
             served = self._table(name)
@@ -117,7 +117,7 @@ class _Statement:
         return {name for name in found if not (len(name) == 1 and name[0].lower() in ctes)}
 
     def is_command(self) -> bool:
-        """Whether it does something, as a whole or in a part: a query alone is none."""
+        """Return True if the statement, or a part of it, does something; False for a query alone."""
         waiting = [self.plan]
         while waiting:
             plan = waiting.pop()
@@ -127,7 +127,7 @@ class _Statement:
         return False
 
     def without_ctes(self) -> Any:
-        """The statement below its WITH, whose query has the WITH instead."""
+        """Return the statement below its WITH, whose query has the WITH instead."""
         if class_name(self.plan) != "UnresolvedWith":
             return self.plan
         jvm: Any = self.sources.session._jvm
@@ -140,7 +140,7 @@ class _Statement:
         return list(items(plan.subqueries()))
 
     def frame(self, plan: Any) -> DataFrame:
-        """The frame of a query in the statement."""
+        """Return the frame of a query in the statement."""
         return frame_of(self.sources.session, plan)
 
 
@@ -178,7 +178,7 @@ def _run(statement: _Statement, run: Any, values: Any) -> DataFrame:
 def _not_run(writes: Writes, text: str, values: Any) -> DataFrame:
     # Parameters may be secrets.
     more = f" [parameters {hashlib.sha256(repr(values).encode()).hexdigest()[:8]}]" if values else ""
-    writes.beside(f"{text}{more}")
+    writes.report_statement(f"{text}{more}")
     return _nothing(writes.sources)
 
 
@@ -209,8 +209,8 @@ def _inserted(statement: _Statement) -> DataFrame:
 
 def _inserted_into_folder(statement: _Statement) -> DataFrame:
     plan = statement.plan
-    place = plan.storage().locationUri()
-    path = str(place.get().toString()) if place.isDefined() else None
+    location = plan.storage().locationUri()
+    path = str(location.get().toString()) if location.isDefined() else None
     format_ = str(plan.provider().get()).lower() if plan.provider().isDefined() else None
     target = statement.writes.target(format_, path, {})
     statement.writes.report(statement.frame(plan.child()), target, format_=format_, mode="overwrite")
@@ -231,7 +231,7 @@ def _made(statement: _Statement) -> DataFrame:
 
 
 def _changed(statement: _Statement) -> DataFrame:
-    """MERGE, UPDATE, DELETE."""
+    """Report MERGE, UPDATE, DELETE."""
     plan = statement.without_ctes()
     table = plan.targetTable() if statement.kind == "MergeIntoTable" else plan.table()
     relation = next(each for each in items(table.collectLeaves()))
@@ -241,7 +241,7 @@ def _changed(statement: _Statement) -> DataFrame:
 
 
 def _used(statement: _Statement) -> DataFrame:
-    """USE: names without a database are of that one from now on."""
+    """Handle USE: names without a database are of that one from now on."""
     name = next(iter(items(statement.plan.children())))
     parts = [str(part) for part in items(if_there(name, "nameParts") or name.multipartIdentifier())]
     statement.sources.use(parts)
@@ -249,7 +249,7 @@ def _used(statement: _Statement) -> DataFrame:
 
 
 def _viewed(statement: _Statement) -> DataFrame:
-    """A view of the catalog: it is to readers what a table is."""
+    """Report a view of the catalog, which readers use like a table."""
     plan = statement.plan
     frame = statement.frame(plan.query())
     if names := [str(pair._1()) for pair in items(plan.userSpecifiedColumns())]:
@@ -260,7 +260,7 @@ def _viewed(statement: _Statement) -> DataFrame:
 
 
 def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
-    """DDL runs on the dry run's own catalog, with tables of its own kind and place."""
+    """Run DDL on the dry run's own catalog, whose tables have a format and location of their own."""
     plan = statement.plan
     plain = re.sub(r"(?i)\b(USING)\s+\w+", r"\1 parquet", text)
     plain = re.sub(r"(?i)\bLOCATION\s+('[^']*'|\"[^\"]*\")", "", plain)
@@ -271,11 +271,11 @@ def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
     if parts:
         plain = _with_name(plain, parts, statement.sources.made(parts))
     if statement.kind not in MAKES_EMPTY_TABLE or not parts:
-        statement.writes.beside(statement.text)
+        statement.writes.report_statement(statement.text)
         frame: DataFrame = run(plain)
         return frame
     frame = run(plain)
-    # Without rows, but its columns and how it is divided are compared.
+    # It has no rows, but its columns and partitioning are compared.
     format_, more = _kept(plan)
     statement.writes.report(
         statement.sources.session.table(".".join(f"`{part}`" for part in parts)).limit(0),
@@ -289,13 +289,13 @@ def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
 
 
 def _with_name(text: str, name: Sequence[str], called: str) -> str:
-    """The text with another name for a table."""
+    """Replace the name of a table in the text."""
     parts = r"\s*\.\s*".join(f"`?{re.escape(part)}`?" for part in name)
     return re.sub(rf"(?i)(?<![\w`.]){parts}(?![\w`])", lambda _: called, text)
 
 
 def _kept(plan: Any) -> tuple[str | None, dict[str, str]]:
-    """What a table is kept in, and a digest of its properties and place, in which there may be secrets."""
+    """Return a table's format, and a digest of its properties and location, which may hold secrets."""
     spec = plan.tableSpec()
     format_ = str(spec.provider().get()).lower() if spec.provider().isDefined() else None
     options = spec.optionExpression() if class_name(spec) == "UnresolvedTableSpec" else spec.options()

@@ -1,11 +1,11 @@
-"""An optimized plan as JSON ⇒ what each of its columns, and each member of one, is computed from, whatever its rows.
+"""Values of an optimized plan's JSON: the expression behind each column, and each member of one, whatever the rows.
 
-A signature of a column (`signature`) is of its rows, too: under another filter all columns have another one. A value's
-text has no rows in it, so another filter leaves it as it is, and a hash that is dropped beside the filter doesn't.
+A column's signature (`signature`) covers its rows, too: a changed filter changes it for all columns. A value's text has
+no rows in it: a changed filter leaves it as it is, and a dropped hash changes it.
 
     to_json(struct(id, sha2(email, 256) AS mail))  ⇒  value: to_json(struct()); value.id: id; value.mail: sha2(email …)
 
-What Spark's JSON leaves out of an expression is taken from the printed plan: then equal values may differ, and never
+Parts of an expression that Spark's JSON leaves out come from the printed plan: then equal values may differ, and never
 the other way round.
 """
 
@@ -37,7 +37,7 @@ _DECODES: Final = {
     "ProtobufDataToCatalyst": "from_protobuf",
 }
 _PRINTED: Final = _ENCODES | _DECODES
-# What has its first child's members.
+# Expressions with the members of their first child.
 _SAME: Final = frozenset(
     {"Alias", "Cast", "KnownNotNull", "KnownNullable", "AggregateExpression", "LambdaFunction", *_ENCODES}
 )
@@ -51,13 +51,13 @@ _COUNTED: Final = re.compile(r"_\d+$")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a value is computed from.
+    """Lineage of a value as text over source columns, with its members.
 
     Attributes:
-        text: the whole of it, over columns of what is read.
-        members: of one that is put together: fields of a struct by name, `[]` elements of an array, values of a map by
-            key, or `{}`; of JSON, Avro and the like those of what is encoded.
-        frame: the text without its members, of one that has some.
+        text: the whole expression, over columns of the sources.
+        members: parts of a composite value: fields of a struct by name, `[]` elements of an array, values of a map by
+            key, or `{}`; of JSON, Avro and the like the parts of the encoded value.
+        frame: the text without the members, of a composite value.
     """
 
     text: str
@@ -65,7 +65,7 @@ class Value:
     frame: str = ""
 
     def digests(self, path: str) -> Iterator[tuple[str, str]]:
-        """By path: a digest of the value without its members, then of each of them."""
+        """Yield digests by path: of the value without its members, then of each member."""
         yield path, digest(self.frame if self.members else self.text)
         for name, member in self.members.items():
             yield from member.digests(f"{path}.{name}")
@@ -74,13 +74,13 @@ class Value:
 def values_of(
     nodes: Nodes, text: str, leaves: Unwritten, streams: Mapping[str, Mapping[str, Value]] | None = None
 ) -> list[Value]:
-    """What each column of the plan is computed from, in order.
+    """List the lineage of each column of the plan, in order.
 
     Args:
         nodes: the optimized plan's JSON.
-        text: the same as Spark prints it.
-        leaves: what isn't in there.
-        streams: of a leaf that stands for a stream, by its name: its columns.
+        text: the same plan as Spark prints it.
+        leaves: parts of the plan that the JSON lacks.
+        streams: columns of a leaf that stands for a stream, by the leaf's name.
 
     Raises:
         UnreadableError: as `signature`.
@@ -98,7 +98,7 @@ class _ValueSigner(Signer):
         self._values: dict[int, Value] = {}
 
     def value(self, number: int) -> Value:
-        """A column's."""
+        """Return a column's value."""
         return self._values.get(number) or Value(self.columns.get(number, "?"))
 
     def expression(self, nodes: Nodes) -> str:
@@ -107,19 +107,19 @@ class _ValueSigner(Signer):
     def _within(self, child: Any, keys: Sequence[str] = ()) -> str:  # noqa: ARG002
         return ""
 
-    def _of_operator(self, node: Node, text: str, place: int) -> str:  # noqa: ARG002
+    def _of_operator(self, node: Node, text: str, position: int) -> str:  # noqa: ARG002
         made = node.trees("udfs")
-        if len(made) == len(node.trees("resultAttrs")) and place < len(made):
-            return f"={digest(self.expression(made[place]))}"
+        if len(made) == len(node.trees("resultAttrs")) and position < len(made):
+            return f"={digest(self.expression(made[position]))}"
         own = Node(node.name, {name: each for name, each in node.fields.items() if name not in _NEW_COLUMNS})
-        return f"{digest(f'{node.name}[{self._fields(own)}]')}.{place}"
+        return f"{digest(f'{node.name}[{self._fields(own)}]')}.{position}"
 
-    def _read(self, number: int, column: str, place: int, name: str, instance: int) -> None:
+    def _read(self, number: int, column: str, position: int, name: str, instance: int) -> None:
         streamed = self._streams.get(name, {}).get(column)
         if streamed is not None:
             self.columns[number], self._values[number] = f"={digest(streamed.text)}", streamed
             return
-        made = place if "[" in name else column
+        made = position if "[" in name else column
         self.columns[number] = f"{self._origins.get(name, name)}~{instance}.{made}"
 
     def _alias(self, number: int, nodes: Nodes) -> str:
@@ -138,7 +138,7 @@ class _ValueSigner(Signer):
         if "evalMode" in node.fields and self._tried:
             more = f"{more} {self._tried}"
         if node.name == "NamedLambdaVariable":
-            # Spark counts the variables of a session.
+            # Spark numbers the variables of a session.
             return Value(f"lambda {_COUNTED.sub('', str(node.get('name')))}")
         if node.name == "AttributeReference" and not children:
             number = expression_id(node.fields)
@@ -147,24 +147,24 @@ class _ValueSigner(Signer):
         return self._with_members(node, children, _short(f"{text}{more}"), more)
 
     def _options(self, name: str) -> str:
-        """How a kind of decoding is done in the printed plan, without the schemas."""
+        """Return a digest of the options of a kind of decoding, from the printed plan, without the schemas."""
         calls = (
             re.sub(r"StructField\(.*?\), (?!StructField)", "", call) for call in _calls(self._printed, _DECODES[name])
         )
         return digest(" ".join(sorted(set(calls))))
 
     def _left_out(self, node: Node) -> str:
-        """What the plan's JSON leaves out of an expression, from the printed plan."""
+        """Return a digest of an expression's parts that the plan's JSON leaves out, from the printed plan."""
         name = _PRINTED.get(node.name)
         if name is None:
             return f" {digest(self._printed)}"
         return f" {digest(' '.join(sorted(set(_calls(self._printed, name)))))}"
 
     def _with_members(self, node: Node, children: tuple[Value, ...], text: str, more: str) -> Value:
-        """The value with its members, as far as the expression puts it together, or takes it apart."""
+        """Return the value with its members, as far as the expression builds it, or takes it apart."""
         name = node.name
         if name in _SAME:
-            return _around(children[0], f"{name}[{self._fields(node)}{more}]", text)
+            return _wrapped(children[0], f"{name}[{self._fields(node)}{more}]", text)
         if name in _LISTS and children[0].members:
             others = ", ".join(each.text for each in children[1:])
             return Value(text, {ELEMENT: children[0]}, f"{name}[{self._fields(node)}]({others})")
@@ -176,24 +176,24 @@ class _ValueSigner(Signer):
         return Value(text) if make is None or not children else make(node, children, text)
 
 
-def _around(child: Value, head: str, text: str) -> Value:
-    """What is around a value, and has its members."""
+def _wrapped(child: Value, head: str, text: str) -> Value:
+    """Wrap a value in another expression, and keep its members."""
     return Value(text, child.members, f"{head}({child.frame})") if child.members else Value(text)
 
 
 def _evaluated(node: Node, children: Sequence[Value], text: str) -> Value:
-    """`to_json`, `from_json` and the like, as the optimizer of some versions leaves them: without their schema."""
+    """Read `to_json`, `from_json` and the like, as the optimizer of some versions leaves them: without their schema."""
     evaluator = children[0].text.lstrip("'")
     if len(children) != 2 or not _EVALUATED.match(evaluator):
         return Value(text)
     head = _SCHEMA.sub("", evaluator)
     if evaluator.startswith("StructsTo"):
-        return _around(children[1], head, text)
+        return _wrapped(children[1], head, text)
     return _decoded(node.get("dataType"), f"{head}({children[1].text})", text)
 
 
 def _decoded(type_: Any, call: str, text: str) -> Value:
-    """A struct that is read of JSON and the like: each field is one by itself, whichever others are read with it."""
+    """Read a struct decoded from JSON and the like: each field by itself, whichever others are read with it."""
     fields = type_.get("fields") if isinstance(type_, dict) else None
     return Value(text, {quoted(each["name"]): Value(_short(f"{call}.{each}")) for each in fields or ()}, call)
 
@@ -212,8 +212,8 @@ def _transformed(_: Node, children: Sequence[Value], text: str) -> Value:
 
 
 def _field(node: Node, children: Sequence[Value], text: str) -> Value:
-    members, place = [*children[0].members.values()], node.get("ordinal")
-    return members[place] if isinstance(place, int) and place < len(members) else Value(text)
+    members, position = [*children[0].members.values()], node.get("ordinal")
+    return members[position] if isinstance(position, int) and position < len(members) else Value(text)
 
 
 def _fields_of(children: Sequence[Value]) -> Iterator[tuple[str, Value]]:
@@ -230,13 +230,13 @@ def _map(_: Node, children: Sequence[Value], text: str) -> Value:
 
 
 def _literal(value: Value) -> str | None:
-    """The string that a literal is; None: it is none."""
+    """Return a literal's string; None: it is no string literal."""
     found = re.fullmatch(r"(['\"])(.*)\1:string", value.text, re.DOTALL)
     return None if found is None else found[2]
 
 
 def _chosen(node: Node, children: Sequence[Value], text: str) -> Value:
-    """One of several values by conditions: the members of those that have some, if these are the same."""
+    """Choose one of several values by conditions: it has the members of those that have some, if these are equal."""
     made = [child for child in children if child.members]
     if not made or len({tuple(child.members) for child in made}) > 1:
         return Value(text)
@@ -258,8 +258,8 @@ _MAKES: Final[dict[str, Callable[[Node, Sequence[Value], str], Value]]] = {
 
 
 def _merged(how: str, values: Sequence[Value]) -> Value:
-    """Several values as one, with the members that all of them have."""
-    # The same of each branch, as of a table and some of its rows once more, is no other value.
+    """Merge several values into one, with the members that all of them have."""
+    # Equal branches, as of a table and some of its rows once more, are no other value.
     texts = list(dict.fromkeys(_INSTANCE.sub("", value.text) for value in values))
     text = values[0].text if len(texts) == 1 else _short(f"{how}({' | '.join(value.text for value in values)})")
     names = [tuple(value.members) for value in values]
@@ -271,13 +271,13 @@ def _merged(how: str, values: Sequence[Value]) -> Value:
 
 
 def _calls(text: str, name: str) -> Iterator[str]:
-    """Each call of a function in a text."""
+    """Yield each call of a function in a text."""
     for found in re.finditer(rf"\b{name}\(", text):
-        depth, place = 1, found.end()
-        while depth and place < len(text):
-            depth += {"(": 1, ")": -1}.get(text[place], 0)
-            place += 1
-        yield text[found.start() : place]
+        depth, position = 1, found.end()
+        while depth and position < len(text):
+            depth += {"(": 1, ")": -1}.get(text[position], 0)
+            position += 1
+        yield text[found.start() : position]
 
 
 def _short(text: str) -> str:

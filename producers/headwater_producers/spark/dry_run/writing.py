@@ -1,4 +1,4 @@
-"""PySpark's writers: instead of writing, the output is described and reported.
+"""Writers of PySpark in a dry run: the output is described and reported instead of written.
 
 Parameters have the names that PySpark gives them.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _FILES: Final = ("csv", "json", "parquet", "orc", "text", "xml")
 _OVERWRITTEN: Final = ("replacewhere", "partitionoverwritemode")
-"""Options that decide which rows a writer overwrites."""
+"""Options that select the rows a writer overwrites."""
 _STATE: Final = "_headwater_writing"
 _DYNAMIC: Final = "of the partitions that it has rows for"
 _NO_SINK: Final = ("noop", "console", "memory")
@@ -37,10 +37,10 @@ _COLUMN: Final = re.compile(r"^Column<'(.*)'>$", re.DOTALL)
 
 
 class Writes:
-    """Reports what would be written.
+    """Reporter of the script's outputs.
 
     Args:
-        sources: what is read.
+        sources: server of the script's sources.
         frames: describes a frame.
     """
 
@@ -58,7 +58,7 @@ class Writes:
         partitioned_by: Sequence[str] = (),
         streaming: bool = False,
     ) -> None:
-        """This frame would be written there."""
+        """Report a frame that the script would write."""
         self.report_found(
             self.frames.described(frame),
             frame.schema,
@@ -82,7 +82,7 @@ class Writes:
         partitioned_by: Sequence[str] = (),
         streaming: bool = False,
     ) -> None:
-        """Rows that are described already would be written there."""
+        """Report an output whose rows are described already."""
         found |= {
             "schema": json.loads(schema.json()),
             "kind": target.kind,
@@ -101,14 +101,14 @@ class Writes:
         if target.kind in ("path", "table"):
             self.sources.wrote(target, schema)
 
-    def beside(self, statement: str) -> None:
-        """A statement that isn't a write would be run: the same as long as it is, and comes after the same write."""
+    def report_statement(self, statement: str) -> None:
+        """Report a statement that isn't a write; it is compared by its text, and by the write before it."""
         shown = without_secrets(" ".join(statement.split()))
         after = f", after what is written to {self.sources.last_write}" if self.sources.last_write else ""
         self.sources.channel.report("ddl", {"text": f"{shown}{after}"})
 
     def overwriting(self, which: str | None = None) -> str:
-        """The mode of what overwrites partitions: those that it has rows for, or all.
+        """Return the mode of an overwrite of partitions: those that it has rows for, or all.
 
         Args:
             which: `dynamic` or `static`; None: as the session has it.
@@ -117,7 +117,7 @@ class Writes:
         return f"overwrite {_DYNAMIC}" if (which or str(default)).lower() == "dynamic" else "overwrite"
 
     def target(self, format_: str | None, path: str | None, options: dict[str, str]) -> Source:
-        """Where a writer with these options writes."""
+        """Return the target of a writer with these options."""
         if format_ == "kafka":
             return Source("topic", options.get("topic", "topics that the rows name"))
         if format_ == "jdbc":
@@ -127,11 +127,11 @@ class Writes:
             except ValueError:
                 return Source("jdbc", table)
             return Source("jdbc", f"{ref.namespace}/{ref.name}")
-        place = path or options.get("path")
-        return self.sources.path(place) if place else Source("sink", format_ or "?")
+        location = path or options.get("path")
+        return self.sources.path(location) if location else Source("sink", format_ or "?")
 
     def batch_of(self, stream: DataFrame) -> DataFrame:
-        """The rows of a stream as foreachBatch gets them: an empty frame that is known to be made as the stream is."""
+        """Return a stream's rows as foreachBatch gets them: an empty frame with the stream's lineage."""
         source = Source("stream", f"stream-{next(_NUMBERS)}")
         try:
             rows = f"stream:{self.frames.signature_of(stream)}"
@@ -148,7 +148,7 @@ class Writes:
 
 
 def intercept_writes(writes: Writes) -> None:
-    """From now on nothing is written."""
+    """Make PySpark's writers report their outputs instead of writing."""
     from pyspark import RDD
     from pyspark.sql import DataFrame
     from pyspark.sql.catalog import Catalog
@@ -207,7 +207,7 @@ def _remember(writer: Any) -> None:  # noqa: C901  one small function for each m
         return keep
 
     def ignored(state: dict[str, Any], *_: Any, **__: Any) -> None:
-        """Neither schema nor rows."""
+        """Ignore a call that changes neither schema nor rows."""
 
     for name, keep in (
         ("format", format_),
@@ -229,7 +229,7 @@ def _remember(writer: Any) -> None:  # noqa: C901  one small function for each m
 
 
 def _flat(columns: Sequence[Any]) -> list[str]:
-    """Arguments, or lists of them, as texts; a column as what it computes."""
+    """Flatten arguments, or lists of them, to texts; a column becomes its expression."""
     flat = [each for one in columns for each in (one if isinstance(one, (list, tuple)) else [one])]
     return [_COLUMN.sub(r"\1", str(each)) for each in flat]
 
@@ -250,12 +250,12 @@ def _update(state: dict[str, Any], format_: Any, mode: Any, partitions: Any, opt
 
 
 def _how(state: dict[str, Any], writes: Writes, *, is_parted: bool = False) -> dict[str, Any]:
-    """How a writer writes, as `Writes.report` takes it.
+    """Return the arguments of `Writes.report` that describe a writer's format, mode, options and partitioning.
 
     Args:
-        state: the writer's.
-        writes: for the session.
-        is_parted: whether what is written may have partitions that the writer doesn't name.
+        state: the writer's state.
+        writes: the session's writes.
+        is_parted: True if the output may have partitions that the writer doesn't name.
     """
     options = {name: value for name, value in state["options"].items() if name not in _OVERWRITTEN}
     mode = state["mode"].lower()
@@ -342,7 +342,7 @@ def _intercept_v2(writer: Any, writes: Writes) -> None:
 
 def _intercept_streams(writer: Any, writes: Writes) -> None:
     def check(self: Any) -> None:
-        """What Spark refuses to start; it raises what Spark raises."""
+        """Check a streaming query as Spark does before its start; raises Spark's own error."""
         session: Any = writes.sources.session
         jvm = session._jvm
         modes = {"complete": "Complete", "update": "Update"}
@@ -406,7 +406,7 @@ def _report_stream(writes: Writes, writer: Any, target: Source) -> None:
 
 
 class EndedQuery:
-    """A streaming query that has read all there is."""
+    """Streaming query that has processed all data."""
 
     id = "00000000-0000-0000-0000-000000000000"
     runId = "00000000-0000-0000-0000-000000000000"  # noqa: N815
@@ -417,21 +417,21 @@ class EndedQuery:
     status: dict[str, Any] = {"message": "Stopped", "isDataAvailable": False, "isTriggerActive": False}  # noqa: RUF012
 
     def awaitTermination(self, timeout: float | None = None) -> bool | None:
-        """It has."""
+        """Return at once: the query has ended."""
         return None if timeout is None else True
 
     def processAllAvailable(self) -> None:
-        """It has."""
+        """Return at once: all data is processed."""
 
     def stop(self) -> None:
-        """It is."""
+        """Do nothing: the query has ended."""
 
     def exception(self) -> None:
-        """There is none."""
+        """Return None: the query has no error."""
 
 
 def matching(table: str, columns: Sequence[str], count: int) -> Sequence[str]:
-    """The columns of a table that rows of so many values are written to.
+    """Return the columns of a table that rows with this number of values are written to.
 
     Raises:
         ValueError: they are more or fewer.
@@ -458,7 +458,7 @@ def _callback(writes: Writes, name: str) -> Any:
 
 
 def _report_callback(writes: Writes, frame: DataFrame, name: str, function: Any) -> None:
-    """Rows that go to the script's own code: what that does is as long the same as its code is."""
+    """Report rows that go to the script's own code, which is compared by its digest."""
     code = getattr(function, "__func__", function)
     called = getattr(function, "__name__", type(function).__name__)
     writes.sources.compared |= code_of(code)

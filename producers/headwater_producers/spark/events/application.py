@@ -1,4 +1,4 @@
-"""The application's own run: the parent of all its writes and queries."""
+"""Application run: the parent of all its writes and queries."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_schemas.events import LineageEvent, ProcessingType, RunError, RunEvent, RunEventType
 
 CAPTURE_FACET: Final = "headwater_capture"
-"""The run facet of an application not all of whose callbacks became events: `{"dropped": 3, "failed": 0}`."""
+"""Run facet of an application some of whose callbacks didn't become events: `{"dropped": 3, "failed": 0}`."""
 
 
 def application_started(context: EventContext, at: datetime, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """The application's job, and START of its run."""
+    """Build the application's job, and START of its run."""
     yield from job_events(context, context.app_job, ProcessingType.UNKNOWN, "APPLICATION", at, dedup)
     start = RunEvent(
         type=RunEventType.START,
@@ -30,7 +30,7 @@ def application_started(context: EventContext, at: datetime, dedup: DedupCache) 
 
 
 def application_running(context: EventContext, at: datetime, seconds: float) -> LineageEvent:
-    """RUNNING of its run, which is due again after so many seconds."""
+    """Build RUNNING of the application's run, with the seconds until the next one is due."""
     body = RunEvent(
         type=RunEventType.RUNNING,
         versions=context.versions,
@@ -51,17 +51,17 @@ def application_ended(
     dropped: int = 0,
     failed: int = 0,
 ) -> LineageEvent:
-    """The end of its run: COMPLETE, FAIL or ABORT.
+    """Build the end of the application's run: COMPLETE, FAIL or ABORT.
 
     Args:
-        context: of the application.
-        kind: how it ended.
-        started_at: when it began.
-        at: when it ended.
-        error: why it failed.
+        context: context of the application.
+        kind: kind of the end.
+        started_at: start of the run.
+        at: end of the run.
+        error: error of a failed run.
         dropped: callbacks that were turned away, since too many waited.
-        failed: callbacks of which no events could be made, or not all. Of either the lineage is missing, and this is
-            recorded.
+        failed: callbacks from which not all events could be made. The event records the missing lineage, of these and
+            of dropped ones.
     """
     missed = {"_producer": context.producer, "dropped": dropped, "failed": failed}
     end = RunEvent(

@@ -1,4 +1,4 @@
-"""The events of one batch write."""
+"""Events of one batch write."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ from headwater_schemas.events import (
 )
 
 UNKNOWN_OUTPUTS: Final = "headwater_unknownOutputs"
-"""The run facet of a write of which isn't known where to; `reason` names what is missing."""
+"""Run facet of a write with an unknown output; `reason` names the missing part."""
 
 NOTHING_WRITTEN: Final = "headwater_nothingWritten"
-"""The run facet of a write that was announced and then wrote nothing: `reason`, and `runId` where another run did."""
+"""Run facet of a write that was announced and then wrote nothing: `reason`, and `runId` of the run that wrote, if
+any."""
 
 HEARTBEAT: Final = "headwater_heartbeat"
-"""The run facet of a run that reports that it is running: `{"seconds": 60}`, until it does so again."""
+"""Run facet of a heartbeat: `{"seconds": 60}` until the next one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRun:
-    """One batch write, from beginning to end."""
+    """Batch write, from beginning to end."""
 
     write: Write
     started_at: datetime
@@ -50,23 +51,23 @@ class BatchRun:
     error: RunError | None = None
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     facets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Of the run, beside those that every run has."""
+    """Facets of the run, beside those that every run has."""
     statement: str | None = None
-    """The SQL text that it executes."""
+    """SQL text that the write executes."""
     rows_rejected: int | None = None
     quality: tuple[QualityResult, ...] = ()
     is_announced: bool = False
-    """Whether its START was emitted while it ran."""
+    """True if its START was emitted while it ran."""
     inputs: tuple[DatasetUse, ...] | None = None
     outputs: tuple[DatasetUse, ...] | None = None
-    """What it read and wrote, where more is known of it than the write has."""
+    """Inputs and outputs, where more is known of them than the write has."""
 
 
 def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """The events of a write that is over: its job, plan and datasets where they are new, then its run.
+    """Build the events of an ended write: its job, plan and datasets where they are new, then its run.
 
-    START, with the time it began, comes together with the end, unless it was announced while it ran. Of a write that
-    failed the plan was only tried: no data has flowed by it, and it isn't emitted.
+    START, with the time it began, comes together with the end, unless it was announced while it ran. The plan of a
+    failed write isn't emitted: no data has flowed by it.
     """
     job = _job(context, run)
     run_id = run.run_id
@@ -85,15 +86,15 @@ def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Ite
 def batch_started(
     context: EventContext, run: BatchRun, dedup: DedupCache, facets: Mapping[str, str] | None = None
 ) -> Iterator[LineageEvent]:
-    """The events of a write that runs: its job where it is new, and START with what it reads.
+    """Build the events of a running write: its job where it is new, and START with its inputs.
 
     Its outputs and its plan follow when they are committed.
 
     Args:
-        context: of the application.
-        run: which.
+        context: context of the application.
+        run: run of the write.
         dedup: events that were emitted already.
-        facets: of START, as JSON.
+        facets: facets of START, as JSON.
     """
     job = _job(context, run)
     yield from job_events(context, job, ProcessingType.BATCH, "COMMAND", run.started_at, dedup)
@@ -104,18 +105,18 @@ def batch_started(
 
 
 def plan_to_be(context: EventContext, run: BatchRun) -> LineageEvent | None:
-    """The plan of a write that runs, which is emitted when it has committed."""
+    """Build the plan of a running write, which is emitted when it has committed."""
     return _plan(context, run, _job(context, run), DedupCache())[1]
 
 
 def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: float) -> LineageEvent:
-    """RUNNING of a write that was announced.
+    """Build RUNNING of an announced write.
 
     Args:
-        context: of the application.
-        run: which.
-        at: when this was seen.
-        seconds: until the next is due.
+        context: context of the application.
+        run: run of the write.
+        at: time of the observation.
+        seconds: seconds until the next one is due.
     """
     body = _state(context, run, RunEventType.RUNNING, None)
     body = msgspec.structs.replace(body, run_facets=heartbeat_facet(seconds, context.producer))
@@ -123,14 +124,14 @@ def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: f
 
 
 def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: str | None = None) -> LineageEvent:
-    """The end of a write that was announced, and had nothing to write, or whose rows another run reports.
+    """Build the end of an announced write that had nothing to write, or whose rows another run reports.
 
-    It claims no reads either: those of a write that isn't announced aren't reported where it writes nothing.
+    It reports no inputs either, like a write that wasn't announced and wrote nothing.
 
     Args:
-        context: of the application.
-        run: which.
-        reason: why there is nothing.
+        context: context of the application.
+        run: run of the write.
+        reason: reason why nothing was written.
         by: the run that reports its rows.
     """
     facet = {"reason": reason} | ({"runId": by} if by is not None else {})
@@ -143,7 +144,7 @@ def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: s
 
 
 def batch_unreadable(context: EventContext, run: BatchRun) -> LineageEvent:
-    """The end of a write that was announced, and can't be read any more; of a failed one, its error."""
+    """Build the end of an announced write that can't be read any more; of a failed one, with its error."""
     facets = {}
     if run.error is None:
         unknown = _unknown_outputs(run.write.description.command, "its plan couldn't be read at its end")
@@ -158,7 +159,7 @@ def _ended_without_outputs(context: EventContext, run: BatchRun, **fields: Any) 
 
 
 def heartbeat_facet(seconds: float, producer: str) -> dict[str, str]:
-    """The run facet of a heartbeat: after how many seconds the next one is due."""
+    """Build the run facet of a heartbeat: seconds until the next one is due."""
     return {HEARTBEAT: json.dumps({"_producer": producer, "seconds": seconds}, sort_keys=True)}
 
 
@@ -180,14 +181,14 @@ def _job(context: EventContext, run: BatchRun) -> JobRef:
 
 
 def _reads(run: BatchRun) -> tuple[DatasetUse, ...]:
-    """What it reads, each dataset once; which part of it is known at its end."""
+    """List the datasets that a run reads, each once, without positions: these are known at its end."""
     return tuple(DatasetUse(dataset=each) for each in dict.fromkeys(use.dataset for use in run.write.inputs()))
 
 
 def corrected_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """A write whose events were sent, once more by what is known of it since: its datasets, and its end.
+    """Build corrections of an emitted write, by later knowledge of it: its datasets, and its end.
 
-    It has to have ended later than was reported: of two ends of a run the later one holds.
+    The corrected end must be later than the reported one: of two ends of a run the later one holds.
     """
     job = _job(context, run)
     digest, plan = _plan(context, run, job, dedup)
@@ -216,7 +217,7 @@ def _end(context: EventContext, run: BatchRun, job: JobRef, digest: str | None) 
         parent=context.parent,
         root=context.root,
         error=run.error,
-        # A failed write may have left anything behind: nothing is claimed.
+        # A failed write may have left any state: nothing is claimed.
         publication=PublicationState.PUBLISHED if run.error is None else PublicationState.UNKNOWN,
         plan_digest=digest,
         context=context.about_statement(run.statement),
@@ -254,7 +255,7 @@ def _texts(facets: Mapping[str, Mapping[str, Any]], producer: str) -> dict[str, 
 def job_events(
     context: EventContext, job: JobRef, processing: ProcessingType, job_type: str, at: datetime, dedup: DedupCache
 ) -> Iterator[LineageEvent]:
-    """A job's own facts, once per application attempt."""
+    """Build the event of a job's own facts, once per application attempt."""
     if dedup.add(("job", job)):
         body = JobEvent(
             processing_type=processing,
@@ -268,5 +269,5 @@ def job_events(
 
 
 def hash_of(body: object) -> int:
-    """A digest of a frozen body whose facets are a dict, which `hash` alone doesn't take."""
+    """Return a digest of a frozen body whose facets are a dict, which `hash` alone doesn't take."""
     return hash(repr(body))

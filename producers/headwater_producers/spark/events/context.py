@@ -1,4 +1,4 @@
-"""EventContext: what all events of one application share, and the making of events with it."""
+"""EventContext: shared fields of one application's events, and the builders of these events."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ from headwater_schemas.redaction import redact
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 
 Emit = Callable[[LineageEvent], bool | None]
-"""Takes an event. False: it was refused, which is counted already."""
+"""Receiver of events. False: the event was refused, which is counted already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventContext:
-    """One attempt of one Spark application.
+    """Attempt of a Spark application: the shared fields of its events.
 
     Attributes:
-        tenant, namespace: of everything it reports.
+        tenant, namespace: shared by all events.
         app_name: name of the application's job; the jobs in it have it as their prefix.
         app_run_id: the application's own run, parent of all others.
         producer: URI of this code.
-        versions: of the code, its configuration, Spark and this capture.
+        versions: versions of the code, its configuration, Spark and this capture.
         started_by: the orchestrator's runs above it.
-        about: what it was started from, by whom and for what; None: nothing is known.
+        about: trigger, user and purpose of the application; None: nothing is known.
         period: the period that it runs for.
-        owners, tags, criticality: of its jobs, by the settings; None: nothing.
-        errors: how much a failed run reports of its error.
-        max_event_bytes: how large a record may be, uncompressed.
-        sink_bytes: how large the sink takes it, which may be learned late; None: it takes any.
+        owners, tags, criticality: declared facts of its jobs, by the settings; None: nothing.
+        errors: detail of errors that a failed run reports.
+        max_event_bytes: largest size of a record, uncompressed.
+        sink_bytes: largest size of a record that the sink takes, perhaps learned late; None: any.
     """
 
     tenant: str
@@ -81,25 +81,25 @@ class EventContext:
 
     @property
     def app_job(self) -> JobRef:
-        """The application's job."""
+        """Job of the application."""
         return self.job(self.app_name)
 
     @property
     def parent(self) -> ParentRun:
-        """The application's run, as the parent of a write or a query."""
+        """Run of the application, as the parent of a write or a query."""
         return ParentRun(self.app_run_id, self.app_job)
 
     @property
     def root(self) -> ParentRun:
-        """The run at the top of the tree: the orchestrator's, else the application's."""
+        """Run at the top of the tree: the orchestrator's, else the application's."""
         return self.started_by.root or self.parent
 
     def job(self, name: str) -> JobRef:
-        """A job of this application."""
+        """Name a job of this application."""
         return JobRef(self.namespace, name)
 
     def run(self, body: RunEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """A run's change of state. All but heartbeats have the context of the application, and the period."""
+        """Build a run's change of state. All but heartbeats have the application's context, and the period."""
         if body.type is not RunEventType.RUNNING:
             body = msgspec.structs.replace(
                 body,
@@ -114,20 +114,20 @@ class EventContext:
         )
 
     def about_statement(self, text: str | None) -> RunContext | None:
-        """The context of a run that executes a SQL statement; None: of the application."""
+        """Return the context of a run that executes a SQL statement; None: that of the application."""
         if text is None:
             return None
         statement = redact(text, max_chars=MAX_STATEMENT_CHARS)
         return msgspec.structs.replace(self.about or RunContext(), statement=statement)
 
     def interval(self, body: IntervalEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """Micro-batches of a streaming run."""
+        """Build an interval of a streaming run's micro-batches."""
         return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
 
     def plan(self, lineage: ColumnLineage, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """A job's column lineage."""
+        """Build a job's column lineage."""
         return build.lineage_event(
             lineage,
             job=job,
@@ -138,18 +138,18 @@ class EventContext:
         )
 
     def dataset(self, body: DatasetEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """A DatasetEvent."""
+        """Build a DatasetEvent."""
         return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
 
     def job_facts(self, body: JobEvent, *, job: JobRef, at: datetime) -> LineageEvent:
-        """What is declared of a job."""
+        """Build the event of a job's declared facts."""
         return build.lineage_event(body, job=job, producer=self.producer, event_time=at, tenant=self.tenant)
 
 
 MAX_STATEMENT_CHARS: Final = 20_000
-"""A longer SQL statement is cut."""
+"""Length at which a SQL statement is cut."""
 
 
 # A quarter of the topic's default limit: 50 micro-batches of 64 partitions, or 10 of 100 files.
@@ -161,9 +161,9 @@ def fitting(
     event_of: Callable[[Sequence[IntervalEntry]], LineageEvent],
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[LineageEvent]:
-    """Consecutive micro-batches as one event, or as several where one would be larger than `max_bytes`.
+    """Yield consecutive micro-batches as one event, or as several where one would exceed `max_bytes`.
 
-    A micro-batch is never divided: one that is too large by itself is the publisher's to refuse.
+    A micro-batch is never divided: the publisher refuses one that is too large by itself.
     """
     event = event_of(entries)
     if len(entries) == 1 or len(encode(event)) <= max_bytes:

@@ -1,12 +1,12 @@
-"""The period that an orchestrator runs the application for, and the backfill that this is part of.
+"""Data interval: the period that an orchestrator runs the application for, and its backfill.
 
     setting job_nominal_start, job_nominal_end       wins; in Airflow `{{ data_interval_start }}` and `…_end`
     AIRFLOW_CTX_LOGICAL_DATE, …_EXECUTION_DATE       Airflow sets the start alone: where the interval ends it keeps
     AIRFLOW_CTX_DAG_RUN_ID=backfill__…               a backfill of AIRFLOW_CTX_DAG_ID
     DAGSTER_PIPES_CONTEXT                            `partition_time_window` of Dagster Pipes
 
-OpenLineage hands down the run above (`parent`), and no period of it. What is ill-formed is left out, with a warning.
-Sources: Airflow's `context_to_airflow_vars`; the protocol of Dagster Pipes, whose variables are base64 of zlib of JSON.
+OpenLineage passes on the parent run (`parent`), and no period. Malformed values are left out, with a warning. Sources:
+Airflow's `context_to_airflow_vars`; the protocol of Dagster Pipes, whose variables are base64 of zlib of JSON.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _MAX_CONTEXT_BYTES: Final = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class DataInterval:
-    """What the application runs for.
+    """Data interval that the application runs for.
 
     Attributes:
-        start, end: half-open, UTC; each None where it isn't known.
-        campaign: the backfill.
+        start, end: half-open, UTC; each None where unknown.
+        campaign: id of the backfill.
     """
 
     start: datetime | None = None
@@ -47,11 +47,11 @@ class DataInterval:
 
 
 ALWAYS: Final = DataInterval()
-"""No period is known."""
+"""Interval without known bounds."""
 
 
 def data_interval(environment: Mapping[str, str]) -> DataInterval:
-    """Reads what an orchestrator has set in the driver's environment."""
+    """Read the data interval that an orchestrator has set in the driver's environment."""
     if environment.get(_DAGSTER):
         return _of_dagster(environment[_DAGSTER])
     name = next((name for name in _AIRFLOW_STARTS if environment.get(name)), None)
@@ -70,7 +70,7 @@ def _of_dagster(text: str) -> DataInterval:
         window = (data or {}).get("partition_time_window") or {}
         start, end = window.get("start"), window.get("end")
     except (ValueError, AttributeError, OSError, zlib.error):
-        logger.warning("%s is ignored: it isn't what Dagster Pipes writes", _DAGSTER)
+        logger.warning("%s is ignored: it has not the format of Dagster Pipes", _DAGSTER)
         return DataInterval()
     return DataInterval(
         _time(start, _DAGSTER) if start is not None else None, _time(end, _DAGSTER) if end is not None else None
@@ -90,7 +90,7 @@ def _unpacked(text: str) -> Any:
 
 
 def _time(text: object, origin: str) -> datetime | None:
-    """A time in UTC; without an offset it is in UTC, as orchestrators mean it."""
+    """Parse a time to UTC; without an offset it is in UTC, as orchestrators mean it."""
     try:
         found = datetime.fromisoformat(str(text))
     except ValueError:

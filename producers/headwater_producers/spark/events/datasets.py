@@ -1,4 +1,4 @@
-"""Bodies of DatasetEvents, from the plan that touches the datasets."""
+"""Bodies of DatasetEvents, from a plan's inputs and outputs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEEPS_NOTHING = frozenset({"console", "noop"})
 
 
 def dataset_bodies(description: PlanDescription) -> Iterator[DatasetEvent]:
-    """A body for each dataset of a plan of which anything is known beyond its name, outputs last."""
+    """Build a body for each dataset of a plan with more facts than its name, outputs last."""
     written = {output.dataset for output in description.outputs}
     for source in description.inputs:
         if source.dataset not in written and (body := _input_body(source)) is not None:
@@ -33,12 +33,12 @@ def dataset_bodies(description: PlanDescription) -> Iterator[DatasetEvent]:
 
 
 def schema_read(source: PlanInput) -> str | None:
-    """The digest of the schema that `dataset_bodies` reports of an input; None where it reports none."""
+    """Return the digest of an input's schema as `dataset_bodies` reports it; None where it reports none."""
     return _digest(_read(source))
 
 
 def schema_written(output: PlanOutput) -> str | None:
-    """The digest of the schema that `dataset_bodies` reports of an output; None where it reports none."""
+    """Return the digest of an output's schema as `dataset_bodies` reports it; None where it reports none."""
     return _digest(_stored(_whole(output), output.kind))
 
 
@@ -47,7 +47,7 @@ def _digest(schema: SchemaDefinition | None) -> str | None:
 
 
 def change_body(change: DatasetChange) -> DatasetEvent:
-    """What DDL did to a dataset."""
+    """Build the DatasetEvent of a DDL change."""
     return DatasetEvent(
         dataset=change.dataset,
         type=change.type,
@@ -85,7 +85,7 @@ def _read(source: PlanInput) -> SchemaDefinition | None:
 
 
 def _output_body(output: PlanOutput) -> DatasetEvent | None:
-    # A lifecycle change is a fact of one moment. That each append "happened" isn't worth an event.
+    # A lifecycle change is a fact of one moment. An append isn't worth an event.
     return _unless_empty(
         DatasetEvent(
             dataset=output.dataset,
@@ -99,7 +99,7 @@ def _output_body(output: PlanOutput) -> DatasetEvent | None:
 
 
 def _whole(output: PlanOutput) -> SchemaDefinition | None:
-    """The schema of what is written to; None where that is one partition, whose columns its rows don't have."""
+    """Return the schema of an output; None for a single partition, whose columns its rows don't have."""
     if output.schema is None or (output.kind is SourceKind.GENERATED and output.format in _KEEPS_NOTHING):
         return None
     known = {field.path for field in output.schema.fields}
@@ -107,7 +107,7 @@ def _whole(output: PlanOutput) -> SchemaDefinition | None:
 
 
 def _stored(schema: SchemaDefinition | None, kind: SourceKind) -> SchemaDefinition | None:
-    """Spark reads every field of a file as nullable, whatever was written: for files nullability means nothing."""
+    """Drop nullability of files' fields: Spark reads every field of a file as nullable, whatever was written."""
     if schema is None or not schema.fields:
         return None
     if kind is not SourceKind.FILE:

@@ -1,4 +1,4 @@
-"""DedupCache: remembers which job, dataset and plan events were published, so that none is published twice."""
+"""DedupCache: cache of published job, dataset and plan events, so that none is published twice."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ class DedupCache:
         self._seen: OrderedDict[Hashable, str | None] = OrderedDict()
 
     def add(self, key: Hashable) -> bool:
-        """Whether `key` is new; from now on it isn't."""
+        """Add `key`; return True if it is new."""
         known, _ = self.lookup(key)
         if not known:
             self.put(key)
         return not known
 
     def lookup(self, key: Hashable) -> tuple[bool, str | None]:
-        """Whether `key` was published, and the digest it was published under."""
+        """Return True if `key` was published, and the digest it was published under."""
         if key not in self._seen:
             return False, None
         self._seen.move_to_end(key)
         return True, self._seen[key]
 
     def put(self, key: Hashable, digest: str | None = None) -> None:
-        """`key` is published; `digest`: of the event as it was sent, where that is asked for later."""
+        """Record that `key` is published; `digest`: the sent event's, where it is asked for later."""
         self._seen[key] = digest
         if len(self._seen) > self._limit:
             self._seen.popitem(last=False)

@@ -1,4 +1,4 @@
-"""What the jobs of one application are called.
+"""Job names of one application.
 
     application                          <app>
     batch write                          <app>.<output>
@@ -26,23 +26,23 @@ _UNUSABLE: Final = re.compile(r"[^\w.+\-]+")
 
 
 def application_name(configured: str | None, spark_app_name: str) -> str:
-    """Name of the application's job, made of word characters, `.`, `+` and `-`."""
+    """Return the name of the application's job, made of word characters, `.`, `+` and `-`."""
     return _clean(redact(configured or spark_app_name)) or "spark"
 
 
 def batch_name(app: str, outputs: Iterable[PlanOutput], command: str | None = None) -> str:
-    """Name of a batch write's job; `command`, for one of which isn't known what it writes."""
+    """Return the name of a batch write's job; `command` names one whose output isn't known."""
     return f"{app}.{_short_names(outputs) or _clean(redact(command or '')) or 'write'}"
 
 
 def streaming_name(app: str, query_name: str | None, outputs: Iterable[PlanOutput], sink: str | None) -> str:
-    """Name of a streaming query's job; `sink` is the sink's own short name, for one that writes no dataset."""
+    """Return the name of a streaming query's job; `sink`, the sink's short name, names one that writes no dataset."""
     named = _clean(redact(query_name or ""))
     return f"{app}.{named or _short_names(outputs) or _clean(redact(sink or '')) or 'stream'}"
 
 
 def short_name(dataset: DatasetRef) -> str:
-    """The last part of a dataset's name: of `/data/daily_report` and `db.daily_report`, `daily_report`."""
+    """Return the last part of a dataset's name: of `/data/daily_report` and `db.daily_report`, `daily_report`."""
     name = redact(dataset.name).rstrip("/")
     if dataset.namespace.startswith("kafka"):
         return _clean(name)

@@ -1,4 +1,4 @@
-"""KnownTables: the locations of tables that a catalog no longer has, such as one that is dropped."""
+"""KnownTables: locations of tables that a catalog no longer has, such as a dropped one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _LIMIT: Final = 10_000
 
 
 class KnownTables:
-    """The datasets that an application has met, by the names that catalogs have for them."""
+    """Datasets that an application has used, by their names in catalogs."""
 
     def __init__(self) -> None:
         self._datasets: OrderedDict[DatasetRef, DatasetRef] = OrderedDict()
 
     def see(self, description: PlanDescription) -> None:
-        """Remembers all tables that a plan names."""
-        # What is only known by name is what shall be found here, and so is where a table lay that has moved.
+        """Remember all tables that a plan names."""
+        # A dataset named by its catalog's name alone is looked up here, and so is the former location of a moved table.
         changed = [each for each in description.changes if not each.by_name and not _is_moved(each)]
         named = [
             *((each.dataset, each.symlinks) for each in description.inputs),
@@ -39,9 +39,9 @@ class KnownTables:
             self._datasets.popitem(last=False)
 
     def resolved(self, change: DatasetChange) -> DatasetChange | None:
-        """The same change of the datasets themselves, where only their catalog's names are known of it.
+        """Return the change with the datasets' locations, where it only has names of a catalog.
 
-        None for a DROP IF EXISTS of what the application never met: nothing shows whether there was anything.
+        None for a DROP IF EXISTS of a table that the application never used: it may not have existed.
         """
         dataset, previous = change.dataset, change.previous
         if change.if_exists and change.by_name and dataset not in self._datasets:
@@ -49,7 +49,7 @@ class KnownTables:
         if change.by_name:
             dataset = self._datasets.get(dataset, dataset)
         if change.previous_by_name and previous is not None:
-            # Of a table that has moved, and keeps its name, only one who met it knows where it lay.
+            # The former location of a moved table that keeps its name is only known if it was seen before.
             previous = self._datasets.get(previous, None if _is_moved(change) else previous)
             if _is_moved(change) and previous not in (None, dataset):
                 change = replace(change, lifecycle=LifecycleChange.RENAME)
@@ -60,7 +60,7 @@ class KnownTables:
         return known
 
     def _forget(self, change: DatasetChange) -> None:
-        """Names that are no dataset's any more: of one that was dropped or moved, or its old one where it lies."""
+        """Forget names that are no dataset's any more: a dropped or moved table's, or an old one."""
         names = {change.dataset, *(DatasetRef(link.namespace, link.name) for link in change.symlinks)}
         is_dropped, is_named = change.lifecycle is LifecycleChange.DROP, bool(change.symlinks)
         for name, dataset in list(self._datasets.items()):
@@ -70,5 +70,5 @@ class KnownTables:
 
 
 def _is_moved(change: DatasetChange) -> bool:
-    """Whether a table lies elsewhere, under its old name."""
+    """Return True if a table has moved to another location under its old name."""
     return change.lifecycle is LifecycleChange.ALTER and change.previous_by_name

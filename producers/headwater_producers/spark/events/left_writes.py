@@ -1,7 +1,7 @@
-"""A batch write whose driver has ended without reporting its end: what it was, what became of it, and its end.
+"""Left writes: batch writes whose driver ended without reporting their end, and their recovered end.
 
-START has all that is needed to find its commit later, in the facet `headwater_write`: by whoever attaches next, and by
-`headwater reconcile TABLE`, which reads it from the graph.
+The facet `headwater_write` of START has all facts for finding its commit later: by the next process that attaches, and
+by `headwater reconcile TABLE`, which reads it from the graph.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _MARK: Final = "headwater"
 
 
 def mark_of(run_id: str) -> str:
-    """What an application's commits are marked with: its run's id, as JSON."""
+    """Return the mark of an application's commits: its run's id, as JSON."""
     return json.dumps({_MARK: {"run": run_id}})
 
 
 def marked_run(text: object) -> str | None:
-    """The run of the application that a mark names; None of any other text."""
+    """Return the id of the application's run in a mark; None for any other text."""
     try:
         found = json.loads(str(text))[_MARK]["run"]
     except (ValueError, KeyError, TypeError):
@@ -54,12 +54,12 @@ def marked_run(text: object) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteTarget:
-    """One dataset that a write is to write.
+    """Target dataset of a write.
 
     Attributes:
-        dataset: which.
+        dataset: reference of the dataset.
         format: `delta`, `iceberg`, `parquet`, …; None where that isn't known.
-        names: more that it is called.
+        names: further names of the dataset.
     """
 
     dataset: DatasetRef
@@ -69,20 +69,20 @@ class WriteTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftWrite:
-    """A write that was announced.
+    """Announced write without a reported end.
 
     Attributes:
-        tenant, job, run_id, parent, root: of its run.
-        started_at: by its driver's clock.
-        seen_at: when it was last seen to run, by the same.
+        tenant, job, run_id, parent, root: identity of the write's run.
+        started_at: start by its driver's clock.
+        seen_at: time of the last observation of the running write, by the same clock.
         application: Spark's id of its application.
         app_run: id of the application's run.
-        marked: whether the application has its commits name that run.
+        marked: True if the application's commits name its run.
         command: the plan's command.
         transaction: the application and version that Delta knows it by, of an idempotent write.
-        targets: what it is to write.
-        inputs: what it reads.
-        claimed: versions of what it writes that are known to be of other runs.
+        targets: datasets to be written.
+        inputs: datasets read.
+        claimed: versions of its target that are known to belong to other runs.
     """
 
     tenant: str
@@ -111,13 +111,13 @@ def write_facet(
     producer: str,
     transaction: tuple[str, int] | None = None,
 ) -> str:
-    """The facet of a write's START.
+    """Build the facet of a write's START.
 
     Args:
-        description: of its plan.
+        description: description of the write's plan.
         application: Spark's id of the application.
         app_run: id of the application's run.
-        marked: whether its commits name that run.
+        marked: True if the application's commits name its run.
         producer: URI of this code.
         transaction: see `LeftWrite`.
     """
@@ -141,12 +141,12 @@ def write_facet(
 
 
 def left_write(start: LineageEvent, *, seen_at: datetime, claimed: Iterable[str] = ()) -> LeftWrite | None:
-    """The write that a START announced; None of any other event.
+    """Return the write that a START announced; None for any other event.
 
     Args:
         start: the event.
-        seen_at: when it was last seen to run.
-        claimed: versions of what it writes that are of other runs.
+        seen_at: time of the last observation of the running write.
+        claimed: versions of its target that belong to other runs.
     """
     body = start.run_event
     if body is None or start.job is None or start.run is None or WRITE_FACET not in body.run_facets:
@@ -166,7 +166,7 @@ def left_write(start: LineageEvent, *, seen_at: datetime, claimed: Iterable[str]
 
 
 def with_facet(facet: str, **known: Any) -> LeftWrite | None:
-    """A write by the facet of its START, and what else is known of it; None where the facet is no such one."""
+    """Build a write from its START's facet and other facts; None where the facet is another one."""
     try:
         found = json.loads(facet)
         return LeftWrite(
@@ -190,12 +190,12 @@ def with_facet(facet: str, **known: Any) -> LeftWrite | None:
 
 
 class Verdict(StrEnum):
-    """What became of a write.
+    """Verdict about a write whose driver is gone.
 
     Attributes:
-        COMMITTED: the log has the commit that is its own.
-        NOTHING: the log has none, and would have it.
-        UNKNOWN: nothing shows it.
+        COMMITTED: the log has this write's commit.
+        NOTHING: the log has no commit of this write, and would have it.
+        UNKNOWN: there is no evidence either way.
     """
 
     COMMITTED = "COMMITTED"
@@ -205,14 +205,14 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOutcome:
-    """What a table's log shows of a write.
+    """Outcome of a write, by a table's log.
 
     Attributes:
-        verdict: what became of it.
-        reason: why that is so, where nothing was committed, or it isn't known.
-        at: when it was committed.
-        position, certainty: the version that it made, and how sure it is that it was this write.
-        counts: of what it wrote.
+        verdict: committed, nothing or unknown.
+        reason: explanation of a verdict other than COMMITTED.
+        at: time of the commit.
+        position, certainty: version that the write made, and the certainty that it was this write.
+        counts: rows, bytes and files written.
     """
 
     verdict: Verdict
@@ -224,25 +224,25 @@ class WriteOutcome:
 
 
 def unknown(reason: str) -> WriteOutcome:
-    """Nothing shows what became of a write."""
+    """Return an outcome without evidence."""
     return WriteOutcome(verdict=Verdict.UNKNOWN, reason=reason)
 
 
 def nothing(reason: str) -> WriteOutcome:
-    """A write has committed nothing."""
+    """Return the outcome that nothing was committed."""
     return WriteOutcome(verdict=Verdict.NOTHING, reason=reason)
 
 
 def recovered_end(
     write: LeftWrite, outcome: WriteOutcome, *, producer: str, plan_digest: str | None = None
 ) -> LineageEvent:
-    """The end of a run, RECONCILED: COMPLETE with the version that it has committed, else ABORT.
+    """Build the recovered end of a run, RECONCILED: COMPLETE with its committed version, else ABORT.
 
-    Its time is that of the commit, or when the run was last seen: sent again, it is the same event.
+    Its time is that of the commit, or of the last observation of the run: sent again, it is the same event.
 
     Args:
-        write: which.
-        outcome: what became of it.
+        write: write without a reported end.
+        outcome: outcome of the write.
         producer: URI of this code.
         plan_digest: the plan by which it wrote, where that is known.
     """
@@ -289,11 +289,11 @@ def recovered_end(
 
 
 def application_lost(write: LeftWrite, at: datetime, *, producer: str) -> LineageEvent | None:
-    """The end of the application that a write ran in, whose driver is known to be gone; None where it has no run.
+    """Build the end of a write's application, whose driver is known to be gone; None where it has no run.
 
     Args:
-        write: one of its writes.
-        at: when it was last seen.
+        write: one of the application's writes.
+        at: time of the last observation.
         producer: URI of this code.
     """
     if write.parent is None:

@@ -1,4 +1,4 @@
-"""What an application was started from, by whom and for what: by the settings, else by what shows it."""
+"""Run context: trigger, user, purpose and period of an application, by its settings, else by its environment."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def run_context(
     environment: Mapping[str, str],
     user: str | None,
 ) -> RunContext:
-    """The context that all runs of an application have, without credentials.
+    """Return the context that all runs of an application share, without credentials.
 
     Args:
-        settings: of the capture.
-        code: of the script that runs.
-        properties: of Spark.
-        environment: of the driver.
+        settings: settings of the capture.
+        code: code of the running script.
+        properties: Spark's properties.
+        environment: environment of the driver.
         user: Spark's.
     """
     repository = settings.job_repository or code.repository
@@ -44,7 +44,7 @@ def run_context(
 
 
 def period(settings: CaptureSettings, environment: Mapping[str, str]) -> DataInterval:
-    """The period that the application runs for: the settings', else the orchestrator's; never a part of each."""
+    """Return the period that the application runs for: the settings', else the orchestrator's; never a mix of both."""
     if settings.job_nominal_start is None and settings.job_nominal_end is None:
         return data_interval(environment)
     return DataInterval(_utc(settings.job_nominal_start), _utc(settings.job_nominal_end))

@@ -1,11 +1,11 @@
-"""The orchestrator's run that started this application, as OpenLineage hands it down.
+"""Parent run: the orchestrator's run that started this application, as OpenLineage passes it on.
 
     spark.openlineage.parentJobNamespace, …parentJobName, …parentRunId              the task's run: the parent
     spark.openlineage.rootParentJobNamespace, …rootParentJobName, …rootParentRunId  the run at the top: the root
     OPENLINEAGE_PARENT_ID=<namespace>/<job>/<run id>, OPENLINEAGE_ROOT_PARENT_ID    the same, in the environment
 
-Airflow's provider sets either. A property wins over a variable. What is ill-formed is left out, with a warning.
-Sources: OpenLineage's Spark integration (job hierarchy) and its dbt integration, which defined the variables.
+Airflow's provider sets either. A property wins over a variable. Malformed values are left out, with a warning. Sources:
+OpenLineage's Spark integration (job hierarchy) and its dbt integration, which defined the variables.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _PREFIX: Final = "spark.openlineage."
 
 @dataclass(frozen=True, slots=True)
 class Orchestration:
-    """Who started the application.
+    """Orchestrator's runs that started the application.
 
     Attributes:
-        parent: the task's run; None: not known.
-        root: the run at the top of the tree; the parent's, where only that is known.
+        parent: run of the orchestrator's task; None where unknown.
+        root: run at the top of the tree; equal to `parent` where only that is known.
     """
 
     parent: ParentRun | None = None
@@ -40,15 +40,15 @@ NOBODY: Final = Orchestration()
 
 
 def orchestration(properties: Mapping[str, str], environment: Mapping[str, str]) -> Orchestration:
-    """Reads what there is.
+    """Read the orchestrator's runs from the environment.
 
     Args:
-        properties: of Spark.
-        environment: of the driver.
+        properties: Spark's properties.
+        environment: environment of the driver.
     """
     parent = _of_properties(properties, "parent") or _of_variable(environment, "OPENLINEAGE_PARENT_ID")
     root = _of_properties(properties, "rootParent") or _of_variable(environment, "OPENLINEAGE_ROOT_PARENT_ID")
-    # A root without a parent is all that is known of who started it.
+    # A root without a parent is the only fact about the orchestrator.
     return Orchestration(parent or root, root or parent)
 
 

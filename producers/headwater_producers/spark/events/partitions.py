@@ -1,4 +1,4 @@
-"""Facets of partitions: of a use those read, written or overwritten; of a dataset those that DDL changed."""
+"""Partition facets: partitions read, written or overwritten by a use; partitions of a dataset that DDL changed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from headwater_producers.spark.plan import PlanOutput, WriteMode
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_path
 
 PARTITIONS: Final = "headwater_partitions"
-"""Of an output `columns`, and as `count` how many of its partitions got rows, where that is known; of an overwrite of
-partitions, `overwritten`: those of which nothing is left that was there, null where they aren't known. Of a dataset the
-`change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), which `partitions`, and how many they are."""
+"""Dataset facet of partitions. For an output: `columns`, `count` (partitions that got rows, where known) and, for an
+overwrite of partitions, `overwritten` (partitions whose former rows are all gone, null where unknown). For a dataset:
+the `change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), its `partitions` and their `count`."""
 
 BRANCH: Final = "headwater_branch"
-"""Of an output the `name` of the Iceberg branch that it is: who reads the table doesn't see its rows."""
+"""Output facet with the `name` of an Iceberg branch: readers of the table don't see its rows."""
 
 _SUBSET: Final = "subset"
 
@@ -28,14 +28,14 @@ def output_facets(
     *,
     is_empty: bool = False,
 ) -> dict[str, str]:
-    """Facets of one use of a dataset. The partitions that all rows went to are OpenLineage's `subset`.
+    """Build the facets of an output. The partitions that all rows went to are OpenLineage's `subset`.
 
     Args:
-        output: what is written.
-        count: how many of its partitions got rows, of those that the rows themselves choose.
-        partitions: which got rows, where that is known; else it is what the output names.
-        touched: of a table with versions, the partitions that its version names.
-        is_empty: whether it is known that none got rows.
+        output: output of the write.
+        count: number of partitions that got rows, where the rows themselves choose them.
+        partitions: partitions that got rows, where known; else those that the output names.
+        touched: partitions that the version names, of a table with versions.
+        is_empty: True if it is known that no partition got rows.
     """
     facets: dict[str, Any] = {}
     is_part = output.mode is WriteMode.OVERWRITE_PARTITIONS and output.branch is None
@@ -65,7 +65,7 @@ def _overwritten(
 
 
 def input_facets(partitions: Sequence[Partition]) -> dict[str, str]:
-    """The facet of one use of a dataset of which these partitions alone were read; none where they aren't known."""
+    """Build the facet of an input with the only partitions read; none where they aren't known."""
     if not partitions:
         return {}
     named = [{"identifier": partition_path(each), "dimensions": dict(each)} for each in partitions]
@@ -73,10 +73,10 @@ def input_facets(partitions: Sequence[Partition]) -> dict[str, str]:
 
 
 def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
-    """The facets of one output that two writes have put rows into; what isn't of partitions is the later one's."""
+    """Join the facets of two writes to one output; facets other than partitions come from the later write."""
     facets = {**earlier, **later}
     if PARTITIONS in facets:
-        # Some may be partitions of both.
+        # Both writes may share partitions.
         each = [json.loads(one[PARTITIONS]) for one in (earlier, later) if PARTITIONS in one]
         emptied = [one["overwritten"] for one in each if "overwritten" in one]
         joined: dict[str, Any] = {"columns": each[-1]["columns"]}
@@ -98,7 +98,7 @@ def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[
 
 
 def change_facets(change: PartitionChange) -> dict[str, str]:
-    """The facet of a dataset of which DDL has changed some partitions."""
+    """Build the facet of a dataset with partitions that DDL has changed."""
     facet: dict[str, Any] = {"change": change.change}
     if change.partitions:
         facet["partitions"] = [dict(partition) for partition in change.partitions]

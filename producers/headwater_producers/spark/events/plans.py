@@ -49,17 +49,17 @@ def new_plan_event(
     at: datetime,
     dedup: DedupCache,
 ) -> tuple[str | None, LineageEvent | None]:
-    """What a run cites of the column lineage of its plans, all together, and the event to send first.
+    """Return the digest that a run cites for the column lineage of its plans, and the plan event to send first.
 
     Logs, once for each job, that a setting limits the lineage that is emitted, and which.
 
     Args:
-        context: of the application.
-        descriptions: of a write, of a query, or of the writes of a micro-batch.
-        job: whose plan it is.
-        run_id: whose run emits it.
-        at: when.
-        dedup: what was published already, and under which digest.
+        context: the application's context.
+        descriptions: plans of a write, of a query, or of the writes of a micro-batch.
+        job: job that the plans belong to.
+        run_id: id of the run that emits the event.
+        at: time of the event.
+        dedup: cache of published plans and their digests.
 
     Returns:
         The digest of the plan as it is sent, None where there is nothing to send; the event, None where it isn't new.
@@ -97,18 +97,18 @@ def _warn(made: Fitted, job: JobRef, most: int, dedup: DedupCache) -> None:
         )
 
 
-# What a record has beside its key and value: three headers and Kafka's own fields, some 250 bytes.
+# Overhead of a record beside key and value: three headers and Kafka's own fields, some 250 bytes.
 _RECORD_BYTES: Final = 512
 _CONSTANT: Final = TransformationKind.CONSTANT
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A lineage's event, made to fit.
+    """Event of a lineage, reduced to the largest record.
 
     Attributes:
         event: the event; None: not even the datasets' names fit.
-        left_out: what it lacks, for people; None: nothing.
+        left_out: description of the parts left out, for people; None: nothing.
     """
 
     event: LineageEvent | None
@@ -116,7 +116,7 @@ class Fitted:
 
 
 def fitted(lineage: ColumnLineage, event_of: Callable[[ColumnLineage], LineageEvent], max_bytes: int) -> Fitted:
-    """The event of as much of a lineage as a record of `max_bytes`, uncompressed, has room for.
+    """Build the event of a lineage, reduced to what fits a record of `max_bytes`, uncompressed.
 
     Equal lineages give equal events, so that a job's digest stays the same from start to start.
     """
@@ -143,7 +143,7 @@ def _size(event: LineageEvent) -> int:
 def _without_texts(event: LineageEvent, excess: int) -> ColumnLineage:
     if event.plan_event is None:
         raise ValueError(f"an event of kind {event.kind} has no lineage")
-    # Of the event: what is redacted has another length.
+    # Size of the event itself: redaction changes the length.
     lineage = event.plan_event.lineage
     longest_first = sorted(lineage.expressions, key=lambda each: (-len(each.text), each.id))
     gone = set()
@@ -166,7 +166,7 @@ def _smaller(lineage: ColumnLineage, max_bytes: int) -> Iterator[tuple[ColumnLin
         coarse = msgspec.structs.replace(
             lineage, edges=tuple(edges), expressions=(), complete=False, incomplete_reason=reasons
         )
-        # A set has no order, and an event's bytes have.
+        # A set has no order, and an event's bytes need one.
         yield canonical_lineage(coarse), left_out
 
 
@@ -183,17 +183,17 @@ def _coarse(edge: ColumnEdge, *, by_field: bool) -> ColumnEdge:
 
 
 def join_lineages(lineages: Sequence[ColumnLineage]) -> ColumnLineage:
-    """All edges of all lineages, in canonical order; complete only if each of them is."""
+    """Join all edges of all lineages, in canonical order; complete only if each of them is."""
     if len(lineages) == 1:
         return canonical_lineage(lineages[0])
     datasets: dict[DatasetRef, int] = {}
     edges: list[ColumnEdge] = []
     expressions: list[Expression] = []
     for lineage in lineages:
-        place = [datasets.setdefault(dataset, len(datasets)) for dataset in lineage.datasets]
+        merged = [datasets.setdefault(dataset, len(datasets)) for dataset in lineage.datasets]
         edges += (
             msgspec.structs.replace(
-                edge, output=place[edge.output], input=None if edge.input is None else place[edge.input]
+                edge, output=merged[edge.output], input=None if edge.input is None else merged[edge.input]
             )
             for edge in lineage.edges
         )
@@ -211,5 +211,5 @@ def join_lineages(lineages: Sequence[ColumnLineage]) -> ColumnLineage:
 
 
 def has_lineage(lineage: ColumnLineage) -> bool:
-    """Whether a lineage is worth an event: it has edges, or admits that it lacks some."""
+    """Return True if a lineage is worth an event: it has edges, or is marked as incomplete."""
     return bool(lineage.edges) or (bool(lineage.datasets) and not lineage.complete)

@@ -1,4 +1,4 @@
-"""Why a run failed, as a RunError without credentials and without lines of code."""
+"""Run errors: exceptions as RunError, without credentials and without lines of code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_STACK_CHARS: Final = 8_000
 # `org.apache.spark.SparkException: text`; the class is dotted, and neither holds a space.
 _HEAD: Final = re.compile(r"^([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+)(?::\s*|$)")
 _FRAME: Final = re.compile(r"^\s*(?:at [\w.$<>/]+\(|\.\.\. \d+ more|Caused by: |Suppressed: )")
-# Py4J's sentence about a function of the script that the JVM has called, foreachBatch's; its traceback follows.
+# Py4J's sentence about a Python function that the JVM has called, such as foreachBatch's; its traceback follows.
 _PROXY: Final = "An exception was raised by the Python Proxy. Return Message: "
 _TRACEBACK: Final = "Traceback (most recent call last):\n"
 # `ValueError: text` below the indented lines of a traceback.
@@ -32,9 +32,9 @@ _SQLSTATE: Final = re.compile(r"\s*SQLSTATE: \w{5}\s*\Z")
 
 
 def from_java_text(text: str) -> RunError:
-    """Reads `Throwable.toString`, or a whole printed stack trace.
+    """Parse `Throwable.toString`, or a whole printed stack trace.
 
-    Of a failed foreachBatch function, the error is what the function raised, not how Py4J and Spark wrapped it.
+    For a failed foreachBatch function, the error is the function's own, not the one of Py4J and Spark around it.
     """
     return _of_function(text) or _of_java(text)
 
@@ -58,7 +58,7 @@ def _of_function(text: str) -> RunError | None:
 
 
 def _java_frames_off(text: str) -> tuple[str, str]:
-    """What is above the first frame of a JVM's stack trace, and the rest."""
+    """Split a JVM's stack trace before its first frame; return both parts."""
     lines = text.split("\n")
     end = next((number for number, line in enumerate(lines) if number and _FRAME.match(line)), len(lines))
     return "\n".join(lines[:end]), "\n".join(lines[end:])
@@ -79,16 +79,16 @@ def _of_java(text: str) -> RunError:
 
 
 def first_line(error: BaseException) -> str:
-    """An exception's text on one line: without the plan or the JVM's stack trace that Spark's have below it."""
+    """Return an exception's text on one line, without the plan or the stack trace that Spark's have below it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip(": \t")]
     if len(lines) > 1 and lines[0].startswith("An error occurred while calling "):
-        # py4j's own sentence; what happened stands on the next line.
+        # py4j's own sentence; the error stands on the next line.
         return lines[1].removeprefix(": ")
     return lines[0] if lines else type(error).__name__
 
 
 def from_exception(error: BaseException) -> RunError:
-    """An exception of the driver's script; of a query that failed in a foreachBatch function, what that raised."""
+    """Build the error of the driver's script; of a failed foreachBatch function, the error that it raised."""
     if (of_function := _of_function(str(error))) is not None:
         return of_function
     kind = type(error)
@@ -100,7 +100,7 @@ def from_exception(error: BaseException) -> RunError:
 
 
 def in_detail(error: RunError, detail: ErrorDetail) -> RunError:
-    """As much of an error as the setting `capture_errors` allows."""
+    """Reduce an error to the detail that the setting `capture_errors` allows."""
     if detail == "stack":
         return error
     if detail == "message":

@@ -1,4 +1,4 @@
-"""One batch write: what it read and wrote, in numbers."""
+"""Batch write: datasets read and written, with counts."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from headwater_schemas.identity import manifest_digest
 class Counts:
     """Rows, bytes and files, each None where Spark doesn't know.
 
-    `partitions`: of a write, how many partitions got rows that the rows themselves chose. Of several writes they may be
-    the same ones: there is no sum.
+    `partitions` counts the partitions of a write that the rows themselves chose. Several writes may share partitions:
+    there is no sum.
     """
 
     rows: int | None = None
@@ -32,7 +32,7 @@ class Counts:
     partitions: int | None = None
 
     def plus(self, other: Counts) -> Counts:
-        """The sum; unknown where either is, since a part is no total."""
+        """Add counts; unknown where either is, since a part is no total."""
         return Counts(
             rows=_sum(self.rows, other.rows),
             bytes=_sum(self.bytes, other.bytes),
@@ -40,7 +40,7 @@ class Counts:
         )
 
     def or_else(self, other: Counts) -> Counts:
-        """These, and where they aren't known the other's."""
+        """Return these counts, and the other's where they aren't known."""
         return Counts(
             rows=other.rows if self.rows is None else self.rows,
             bytes=other.bytes if self.bytes is None else self.bytes,
@@ -51,11 +51,11 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class PartitionsRead:
-    """What a scan chose of a partitioned folder or table.
+    """Files and partitions that a scan read of a partitioned folder or table.
 
     Attributes:
-        files: those that it read; None where a version names them, or not all are listed.
-        partitions: those that they are in; empty where they aren't known, or too many to list.
+        files: files read; None where a version names them, or not all are listed.
+        partitions: partitions of these files; empty where unknown, or too many to list.
     """
 
     files: FileSet | None
@@ -64,10 +64,10 @@ class PartitionsRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """One scan of the executed plan: what it is known by, and what it read.
+    """Scan of the executed plan: the names of its dataset, and what it read.
 
-    `positions` by name, for what a plan settles only when it runs: Kafka's offsets, Iceberg's snapshot. `chosen` where
-    partitions are known that it alone read, and the plan has no read that isn't among its scans.
+    `positions` by name are those that a plan settles only when it runs: Kafka's offsets, Iceberg's snapshot. `chosen`
+    is set where the only partitions read are known, and all reads of the plan are among its scans.
     """
 
     names: frozenset[str]
@@ -78,19 +78,19 @@ class Scan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """One executed command that writes.
+    """Executed command that writes.
 
     Attributes:
-        description: its plan.
-        written: by the command as a whole.
-        scans: of the executed plan, as far as they can be seen.
-        version: of the one table written, where it has versions and which it was is known.
-        version_certainty: how sure that is.
-        partitions: of files written, those that they are in, where that is known.
+        description: description of the command's plan.
+        written: counts of the command as a whole.
+        scans: scans of the executed plan, as far as they can be seen.
+        version: version of the one table written, where it has versions and this one is known.
+        version_certainty: certainty of `version`.
+        partitions: partitions of the written files, where known.
         added: the files that the version added, where that is known.
-        commits: whether the table's log has a commit that may be this write's; None where nobody could look.
-        possibly_of: whether each input is only possibly a source: of rows that the program handed over.
-        ran_jobs: whether Spark ran anything meanwhile, where that alone shows whether it wrote; None elsewhere.
+        commits: True if the table's log has a commit that may be this write's; None where the log couldn't be read.
+        possibly_of: True if each input is only a possible source: of rows that the program handed over.
+        ran_jobs: True if Spark ran any job meanwhile, where that alone shows that it wrote; None elsewhere.
     """
 
     description: PlanDescription
@@ -106,16 +106,16 @@ class Write:
 
     @property
     def only_output(self) -> DatasetRef | None:
-        """The dataset written, where it is one."""
+        """Dataset written, where there is only one."""
         outputs = self.description.outputs
         return outputs[0].dataset if len(outputs) == 1 else None
 
     def inputs(self) -> tuple[DatasetUse, ...]:
-        """The datasets read, with counts where a scan is known to be of them."""
+        """Return the datasets read, with counts where a scan is known to be of them."""
         return join_inputs(self._input(source) for source in self.description.inputs)
 
     def outputs(self) -> tuple[DatasetUse, ...]:
-        """The datasets written. Counts are the command's: of several outputs they can't be separated."""
+        """Return the datasets written. Counts are the command's: of several outputs they can't be separated."""
         outputs = self.description.outputs
         counts = self.written if len(outputs) == 1 else Counts()
         version = self.version if len(outputs) == 1 else None
@@ -147,7 +147,7 @@ class Write:
             name for each in self.description.inputs if each.dataset != source.dataset for name in _known_as(each)
         }
         mine = [
-            # Of several paths read by one scan it isn't known what came from which: a part is no total.
+            # Of several paths read by one scan the counts of each are unknown: a part is no total.
             Counts() if scan.names & others else scan.counts
             for scan in self.scans
             if scan.names & known and len(scan.positions) <= 1
@@ -158,14 +158,14 @@ class Write:
         if certainty is not Certainty.EXACT and read is not None and read.files is not None:
             position, certainty = Position(files=read.files), Certainty.EXACT
         elif certainty is not Certainty.EXACT:
-            # Of a table that is read twice, two versions or ranges: neither is all of it.
+            # A table that is read twice has two versions or ranges: neither is all of it.
             settled = [scan.positions[name] for scan in self.scans for name in known if name in scan.positions]
             if len(set(map(repr, settled))) == 1:
                 position, certainty = settled[0], Certainty.EXACT
         elif position is not None and position.files is not None:
             scanned = {(each.files, each.bytes) for each in mine if each.files is not None}
             if scanned - self._listed(source):
-                # Spark has listed them anew since: this write's own files may be among them, or the next one's.
+                # Spark has listed the files anew since: this write's own may be among them, or the next one's.
                 position, certainty = _scanned(scanned)
             elif not scanned and source.kind is SourceKind.TABLE:
                 # A table's listing is shared by all who read it, and nothing shows which one this was.
@@ -182,7 +182,7 @@ class Write:
         )
 
     def _partitions_read(self, known: set[str], others: set[str]) -> PartitionsRead | None:
-        """What all scans of a dataset chose of its partitions; None where one of them isn't known."""
+        """Join the partitions that all scans of a dataset read; None where one scan's partitions are unknown."""
         scans = [scan for scan in self.scans if scan.names & known]
         chosen = [scan.chosen for scan in scans if scan.chosen is not None and not scan.names & others]
         if not chosen or len(chosen) < len(scans):
@@ -195,7 +195,7 @@ class Write:
         return PartitionsRead(files, tuple(sorted(partitions, key=str)) if is_known else ())
 
     def _listed(self, source: PlanInput) -> set[tuple[int | None, int | None]]:
-        """The number and bytes of the files of each listing of a dataset: several of its folders have one each."""
+        """Return the number and bytes of the files in each listing of a dataset: one for each of its folders."""
         listings = (
             each.position.files
             for each in self.description.inputs
@@ -209,7 +209,7 @@ def _known_as(source: PlanInput) -> set[str]:
 
 
 def _scanned(scanned: set[tuple[int, int | None]]) -> tuple[Position | None, Certainty | None]:
-    """The files that the scans of a dataset had, by number and bytes: which they were, nothing shows any more."""
+    """Return the number and bytes of the files that a dataset's scans read; their paths aren't known any more."""
     if len(scanned) > 1:
         return None, None
     [(count, size)] = scanned
@@ -217,28 +217,34 @@ def _scanned(scanned: set[tuple[int, int | None]]) -> tuple[Position | None, Cer
 
 
 def _lifecycle(output: PlanOutput) -> dict[str, str]:
-    """OpenLineage's facet of a write that replaces what was there: the dataset's own is only that of the last one."""
+    """Build OpenLineage's facet of a write that replaces existing data.
+
+    A dataset's own facet shows the last write alone.
+    """
     if output.lifecycle is None:
         return {}
     return {"lifecycleStateChange": json.dumps({"lifecycleStateChange": output.lifecycle.value})}
 
 
 def outputs_inside(writes: Iterable[Write]) -> tuple[DatasetUse, ...]:
-    """What writes inside foreachBatch wrote, each dataset once, with what it was made from."""
+    """Join the outputs of writes inside foreachBatch, each dataset once, with the inputs of each."""
     return join_outputs(
         msgspec.structs.replace(use, inputs=made_from(write.description)) for write in writes for use in write.outputs()
     )
 
 
 def made_from(description: PlanDescription) -> tuple[DatasetRef, ...] | None:
-    """The datasets that a write's plan reads; None where it may miss some, such as rows that code handed over."""
+    """Return the datasets that a write's plan reads; None where some may be missing.
+
+    Rows that code handed over may come from other datasets.
+    """
     if not description.lineage.complete:
         return None
     return tuple(sorted({source.dataset for source in description.inputs}))
 
 
 def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
-    """Each dataset once, by name; what several writes put into it is added up."""
+    """Join outputs by dataset name; rows, bytes and files of several writes are added up."""
     totals: dict[object, DatasetUse] = {}
     for use in uses:
         earlier = totals.get(use.dataset)
@@ -246,10 +252,10 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             totals[use.dataset] = use
             continue
         if use.position is not None and use.position.table_snapshot is not None and use.position == earlier.position:
-            # One version is made by one write: the other was skipped, since it was there already.
+            # One write makes one version: the other write was skipped, since the version existed already.
             continue
         counts = _counts(earlier).plus(_counts(use))
-        # Of several versions the last one has all that the earlier ones brought; of files each has brought some.
+        # The last of several versions has all that the earlier ones added; of files each write has added some.
         position, certainty = use.position, use.certainty
         if _is_of_files(use) or _is_of_files(earlier):
             position, certainty = _both_written(earlier, use)
@@ -260,7 +266,7 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             rows=counts.rows,
             bytes=counts.bytes,
             files=counts.files,
-            # What one of them has replaced is gone, whatever the others added.
+            # Rows that one of them has replaced are gone, whatever the others added.
             facets=joined_facets(earlier.facets, use.facets),
             inputs=_both(earlier.inputs, use.inputs),
             schema_digest=use.schema_digest,
@@ -273,7 +279,7 @@ def _both(one: tuple[DatasetRef, ...] | None, other: tuple[DatasetRef, ...] | No
 
 
 def _both_written(one: DatasetUse, other: DatasetUse) -> tuple[Position | None, Certainty]:
-    """The files that two writes into one dataset have made; nothing where one of them isn't known."""
+    """Join the files of two writes to one dataset; None where one isn't known."""
     if one.position is None or other.position is None:
         return None, Certainty.UNKNOWN
     files, others = one.position.files, other.position.files
@@ -309,12 +315,12 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 def join_inputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
-    """Each dataset once, as far as one position can record it.
+    """Join inputs by dataset, as far as one position can record them.
 
-    Of files it is all of them. Two versions of a table stay two uses: each of them was read.
+    Files are joined into one position. Two versions of a table stay two uses: each of them was read.
 
     Args:
-        uses: of one query, each with the counts of all that was read of its dataset.
+        uses: uses of one query, each with the counts of all reads of its dataset.
     """
     joined: dict[tuple[DatasetRef, str | None], DatasetUse] = {}
     for use in uses:
@@ -340,7 +346,7 @@ def _both_reads(one: DatasetUse, other: DatasetUse) -> DatasetUse:
 
 
 def _union(one: FileSet | None, other: FileSet | None) -> FileSet | None:
-    """The files of both; None where one of them doesn't name all of its files."""
+    """Join two sets of files; None where one of them doesn't name all of its files."""
     if one is None or other is None or any(len(each.paths) != each.count for each in (one, other)):
         return None
     paths = sorted({*one.paths, *other.paths})

@@ -1,6 +1,6 @@
-"""One execution of Spark's as values: what its plan reads and writes, when it ran, what it counted and committed.
+"""Execution of a Spark query, as values: plan, times, counts, commits.
 
-`describe` and `describe_streaming` read a plan; the connectors answer what is particular to a storage technology.
+`describe` and `describe_streaming` read a plan; the connectors answer questions about a storage technology.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which micro-batch's thread has run a query, by Spark's own account.
+"""Attribution of a query to the micro-batch whose thread ran it, by Spark's own record.
 
 Spark describes the execution that runs a micro-batch by the query's id, the run's and the batch's number, and every
 query run on that thread, whatever its session, has that execution for its root. Threads that inherit a thread's local
@@ -17,7 +17,7 @@ from typing import Any, Final
 from headwater_producers.spark.jvm.nodes import opened
 from headwater_producers.spark.jvm.scala import items, option
 
-# Executions looked at, from the last one back. A micro-batch with more queries than these is rare.
+# Executions searched, from the last one back. A micro-batch with more queries than these is rare.
 _LOOKED_AT: Final = 50
 # `name\nid = <query>\nrunId = <run>\nbatch = 7`: StreamExecution.getBatchDescriptionString
 _DESCRIPTION: Final = re.compile(r"\bid = ([0-9a-f-]{36})\s+runId = ([0-9a-f-]{36})\s+batch = (\d+)\s*$")
@@ -29,7 +29,7 @@ _EXPLAIN_MODE: Final = "spark.sql.ui.explainMode"
 
 @dataclass(frozen=True, slots=True)
 class RunBatch:
-    """A micro-batch as Spark describes it."""
+    """Micro-batch as Spark describes it."""
 
     query_id: str
     run_id: str
@@ -37,7 +37,7 @@ class RunBatch:
 
 
 def batch_of_thread(execution: Any, session: Any) -> RunBatch | None:
-    """The micro-batch on whose thread a query was run; None for any other thread, and where Spark has no description.
+    """Return the micro-batch on whose thread a query ran; None for another thread, or one that Spark doesn't describe.
 
     Takes up to 4 round trips for each execution looked at.
 
@@ -56,13 +56,13 @@ def batch_of_thread(execution: Any, session: Any) -> RunBatch | None:
 
 
 def _last(store: Any) -> Iterator[Any]:
-    """The newest executions, newest first."""
+    """Yield the newest executions, newest first."""
     count = int(store.executionsCount())
     yield from reversed(list(items(store.executionsList(max(0, count - _LOOKED_AT), _LOOKED_AT))))
 
 
 def _recogniser(execution: Any, session: Any) -> Callable[[Any], bool]:
-    # An adaptive plan counts in what it has become; its text isn't the one that Spark has put down either.
+    # An adaptive plan counts in its final form; its text also differs from the one in Spark's store.
     metrics = set(_OF_PLAN.findall(str(opened(execution.executedPlan()).metrics().toString())))
     if metrics:
         return lambda each: not metrics.isdisjoint(_OF_STORE.findall(str(each.metrics().toString())))
@@ -72,7 +72,7 @@ def _recogniser(execution: Any, session: Any) -> Callable[[Any], bool]:
 
 
 def _planned_at(execution: Any) -> int:
-    """When its plan was ready, by the JVM's clock in milliseconds."""
+    """Return the time at which a plan was ready, by the JVM's clock in milliseconds."""
     planning = option(execution.tracker().phases().get("planning"))
     return int(planning.endTimeMs()) if planning is not None else 0
 

@@ -1,4 +1,4 @@
-"""From a py4j plan to a `PlanDescription`.
+"""Description of a plan: reads a py4j plan into a `PlanDescription`.
 
 plan ── size within the cap? ─▶ toJSON ─▶ relation (columns, influences, rows)
 │                                          │
@@ -60,22 +60,22 @@ def describe(
     earlier: PlanDescription | None = None,
     is_running: bool = False,
 ) -> PlanDescription:
-    """What a batch query, or a write inside foreachBatch, reads, writes and derives.
+    """Describe a batch query, or a write inside foreachBatch: inputs, outputs, column lineage.
 
-    Takes a few py4j round trips for each leaf of the plan and one for the rest; call it on a worker thread.
-    Never raises for a plan: what isn't understood makes the lineage incomplete, with a reason.
+    Takes a few py4j round trips for each leaf of the plan and one for the rest; call it on a worker thread. Never
+    raises for a plan: parts that aren't understood make the lineage incomplete, with a reason.
 
     Args:
         query_execution: the JVM's `QueryExecution` (`df._jdf.queryExecution()`, or a listener's argument).
         session: the `SparkSession` that ran it.
         upstream: inside foreachBatch, `PlanDescription.upstream` of the streaming query.
-        frames: those that live on as RDDs, which the plan may begin with.
+        frames: frames that live on as RDDs, which the plan may begin with.
         settings: see `PlanSettings`.
-        earlier: of the same execution, with the same arguments, while it ran. A plan doesn't change, so where all of it
-            was understood it isn't read again: with many columns that is nearly all the time. What the command writes
-            is looked at again, since its end may have changed that.
-        is_running: whether it isn't over. Then its executed plan is left alone: some of Spark's commands settle what
-            they do when they are first asked, with the settings of whichever thread asks.
+        earlier: description of the same execution, with the same arguments, while it ran. A plan doesn't change, so a
+            plan that was understood completely isn't read again: with many columns that is nearly all the time. The
+            command's output is looked at again, since its end may have changed that.
+        is_running: True if it hasn't ended. Then its executed plan is left alone: some of Spark's commands settle their
+            work when they are first asked, with the settings of whichever thread asks.
     """
     try:
         plan = query_execution.analyzed()
@@ -92,9 +92,9 @@ def read_by(
     frames: KnownFrames | None = None,
     settings: PlanSettings | None = None,
 ) -> tuple[PlanInput, ...]:
-    """The datasets that a query reads, by the leaves of its plan alone; none of a command, or a plan without leaves.
+    """Return the datasets that a query reads, by the leaves of its plan alone; none for a command.
 
-    Takes a few py4j round trips for each leaf. Never raises for a plan: what can't be read of it is left out.
+    Takes a few py4j round trips for each leaf. Never raises for a plan: unreadable parts are left out.
     """
     try:
         plan = query_execution.analyzed()
@@ -103,12 +103,12 @@ def read_by(
         context = Context(session, settings or PlanSettings(), {}, frames, query_execution)
         return tuple(JvmLeaves(plan, context).inputs())
     except Exception as error:
-        logger.debug("lineage capture: what a query reads couldn't be read (%s)", _named(error), exc_info=error)
+        logger.debug("lineage capture: the inputs of a query couldn't be read (%s)", _named(error), exc_info=error)
         return ()
 
 
 def may_write(query_execution: Any) -> bool:
-    """Whether a query may write something, by its root alone: two round trips, whatever it reads.
+    """Return True if a query may write something, by its root alone: two round trips, whatever its size.
 
     Raises:
         Py4JError, PySparkException: it has no plan to read.
@@ -127,7 +127,7 @@ def describe_streaming(
     settings: PlanSettings | None = None,
     topics: Mapping[int, Collection[str]] | None = None,
 ) -> PlanDescription:
-    """What a started streaming query reads, writes and derives; the same for all its micro-batches.
+    """Describe a started streaming query: inputs, outputs, column lineage. All its micro-batches share the description.
 
     It reads the query's own logical plan, in which every source is still there (a micro-batch's plan has an empty
     relation in place of a source without new data). `source_index` of the inputs follows the order of
@@ -139,7 +139,7 @@ def describe_streaming(
             incomplete.
         session: the `SparkSession` that started it.
         settings: see `PlanSettings`.
-        topics: of sources that subscribe to a pattern, by source index; by default those of the last progress.
+        topics: topics of sources that subscribe to a pattern, by source index; by default those of the last progress.
     """
     try:
         query = streaming_query._jsq.streamingQuery()
@@ -152,7 +152,7 @@ def describe_streaming(
 
 
 def _topics_so_far(query: Any) -> dict[int, Collection[str]]:
-    """The topics of the last progress, as the JVM has it: PySpark's own reading fails where a rate isn't a number."""
+    """Return the topics of the last progress, from the JVM: PySpark's own parser fails where a rate isn't a number."""
     progress = query.lastProgress()
     return topics_read(json.loads(str(progress.json())) if progress is not None else None)
 
@@ -166,7 +166,7 @@ def describe_plan(
     settings: PlanSettings | None = None,
     topics: Mapping[int, Collection[str]] | None = None,
 ) -> PlanDescription:
-    """The same of an analyzed `LogicalPlan` of the JVM. Never raises for a plan."""
+    """Describe an analyzed `LogicalPlan` of the JVM. Never raises for a plan."""
     return _described(plan, Context(session, settings or PlanSettings(), topics or {}, frames), upstream)
 
 
@@ -198,7 +198,7 @@ def _named(error: Exception) -> str:
 
 @dataclass(slots=True)
 class _Description:
-    """The steps from a plan to its description; a failed one leaves a problem and what the others found."""
+    """Steps from a plan to its description; a failed step leaves a problem and the results of the others."""
 
     plan: Any
     context: Context
@@ -284,7 +284,7 @@ class _Description:
             return None, tuple(self.leaves.inputs())
         self.problems.update(reader.problems)
         inputs = tuple(reader.inputs)
-        # What wasn't understood may be by the next time: a frame that lives on, of which the report has come meanwhile.
+        # An unreadable part may be readable the next time: the report of a frame that lives on may have come meanwhile.
         if not self.problems and not self.leaves.failures:
             self.read = Upstream(relation=relation, inputs=inputs)
         return relation, inputs
@@ -304,7 +304,7 @@ class _Description:
         except Exception as error:
             return Written(problem=self._failed(f"what a {name} writes", error))
         if written is None:
-            # DROP, ALTER and their like have no columns; others keep what they make to the application.
+            # DROP, ALTER and their like have no columns; others write nothing outside the application.
             if not columns or name in WRITES_NOTHING:
                 return Written()
             written = Written(problem=f"what a {name} writes isn't known")
@@ -330,7 +330,7 @@ class _Description:
         return outputs, column_lineage(targets, relation.influences, self.problems)
 
     def _query_schema(self) -> DataType:
-        """The schema of the query that a command runs. Of hundreds of columns it costs the JVM some milliseconds."""
+        """Return the schema of a command's query. Of hundreds of columns it costs the JVM some milliseconds."""
         if self.query_schema is None:
             queries = self.plan.children()
             if queries.isEmpty():
@@ -351,7 +351,7 @@ class _Description:
 
 
 def _written(command: JvmCommand) -> Written | None:
-    """What a command writes; None where it is no write that is known."""
+    """Describe the write of a command; None where it is no known write."""
     written = REGISTRY.write(command)
     if written is None:
         written = write_other(command)

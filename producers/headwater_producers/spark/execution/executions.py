@@ -1,4 +1,4 @@
-"""One query execution in the JVM: what it is known by, when it ran, and what it counted."""
+"""Query execution in the JVM: its key, its times and its counts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SEVERAL: Final = "multi-commands"
 
 
 def plan_key(query_execution: Any) -> PlanKey:
-    """What a query execution is known by. About 10 round trips and 3 for each leaf."""
+    """Return the key of a query execution. Takes about 10 round trips and 3 for each leaf."""
     return PlanKey(
         session=str(query_execution.sparkSession().sessionUUID()),
         number=int(query_execution.id()),
@@ -42,7 +42,7 @@ def plan_key(query_execution: Any) -> PlanKey:
 
 
 def written_counts(executed_plan: Any) -> Counts:
-    """What a write's root node counted. Kafka and JDBC count nothing."""
+    """Return the counts of a write's root node. Kafka and JDBC count nothing."""
     node = opened(executed_plan)
     counted = _metrics(node)
     rows = counted.get("numOutputRows")
@@ -53,17 +53,17 @@ def written_counts(executed_plan: Any) -> Counts:
         rows=rows,
         bytes=counted.get("numOutputBytes"),
         files=counted.get("numFiles"),
-        # None of a statement that names its partition, none of a table without: both are 0.
+        # A statement that names its partition counts none, nor does a table without partitions: both are 0.
         partitions=counted.get("numParts") or None,
     )
 
 
 def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Scan, ...]:
-    """The scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into.
+    """List the scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into.
 
     Args:
-        executed_plan: which has run.
-        settings: how plans are described; None: what its scans chose of partitions isn't asked for.
+        executed_plan: plan that has run.
+        settings: settings of plan descriptions; None: chosen partitions aren't looked at.
     """
     found = []
     sampled = sampled_scans(executed_plan)
@@ -89,7 +89,7 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
 
 
 def execution_times(query_execution: Any, duration_ns: int | None, reported_at: datetime) -> tuple[datetime, datetime]:
-    """When an execution began and ended, by the JVM's clock where it has them.
+    """Return the start and end of an execution, by the JVM's clock where it has them.
 
     Planning is timed by the plan itself, execution by the listener; `reported_at`, when the listener was called, is
     late by however long the listener bus took.
@@ -108,7 +108,10 @@ def execution_times(query_execution: Any, duration_ns: int | None, reported_at: 
 
 
 def _scan_names(leaf: Any) -> frozenset[str] | None:
-    """What the dataset of one of Spark's own scans may be called: as its paths are named, a table's name; else None."""
+    """Return the possible dataset names of one of Spark's own scans: its paths and its table's name.
+
+    None for a node that is no such scan.
+    """
     match class_name(leaf):
         case "FileSourceScanExec":
             roots = items(kept(kept(leaf, "relation"), "location").rootPaths())
@@ -118,7 +121,7 @@ def _scan_names(leaf: Any) -> frozenset[str] | None:
         case "BatchScanExec":
             return frozenset({str(leaf.table().name())})
         case "RowDataSourceScanExec":
-            # Only its positions name it.
+            # Only its positions name the dataset.
             return frozenset()
         case _:
             return None
@@ -134,9 +137,9 @@ def _metrics(node: Any) -> dict[str, int]:
 
 
 def executions_of(execution: Any, function: str) -> Iterator[Any]:
-    """Each command of an execution as one of its own; mostly there is one, and it is itself.
+    """Yield each command of an execution as one of its own; mostly there is one, and it is itself.
 
-    Of `FROM … INSERT INTO … INSERT INTO …` there are several, which Spark runs, and reports, as one.
+    `FROM … INSERT INTO … INSERT INTO …` has several, which Spark runs, and reports, as one.
 
     Args:
         execution: the JVM's `QueryExecution`.
@@ -150,25 +153,25 @@ def executions_of(execution: Any, function: str) -> Iterator[Any]:
 
 
 def _uncompiled(node: Any) -> Any:
-    """The node itself, of one that is compiled, or beside one: since 4.3 a union may be."""
+    """Unwrap a node from code generation: since Spark 4.3 a union may be compiled."""
     while class_name(node) in ("WholeStageCodegenExec", "InputAdapter"):
         node = node.child()
     return node
 
 
 class _Part:
-    """A `QueryExecution` that is about one command of several, and in all else the one that ran them."""
+    """View of a `QueryExecution` on one of its several commands."""
 
     def __init__(self, execution: Any, number: int) -> None:
         self._execution = execution
         self._number = number
 
     def analyzed(self) -> Any:
-        """The command."""
+        """Return the command."""
         return self._execution.analyzed().children().apply(self._number)
 
     def executedPlan(self) -> Any:
-        """What wrote."""
+        """Return the plan of this branch of the union."""
         union = _uncompiled(opened(self._execution.executedPlan()))
         return _uncompiled(union.children().apply(self._number))
 

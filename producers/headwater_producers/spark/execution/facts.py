@@ -1,4 +1,4 @@
-"""What a query execution shows beside its plan: the text of its SQL statement, and what it has observed."""
+"""Execution facts beside the plan: the text of the SQL statement, and observed metrics."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _LITERAL: Final = re.compile(
     re.DOTALL,
 )
 REJECTED: Final = "rows_rejected"
-"""The metric of `DataFrame.observe` that counts the rows that a write left out for what was in them."""
+"""Metric of `DataFrame.observe` that counts rows rejected for their content."""
 
 
 def statement_of(execution: Any, *, literals: bool) -> str | None:
-    """The SQL text of the statement that an execution is of, or of the query whose rows it writes.
+    """Return the SQL text of an execution's statement, or of the query whose rows it writes.
 
     Args:
         execution: the JVM's `QueryExecution`.
-        literals: whether to leave its literals in place; else each is `?`, and comments are left out.
+        literals: True to keep literals; else each is `?`, and comments are left out.
     """
     plan = execution.analyzed()
     text = option(plan.origin().sqlText())
@@ -38,7 +38,7 @@ def statement_of(execution: Any, *, literals: bool) -> str | None:
 
 
 def without_literals(sql: str) -> str:
-    """A SQL text with `?` for each literal, and without comments.
+    """Replace each literal of a SQL text by `?`, and drop comments.
 
     `WHERE city = 'Oslo' AND id > 7 -- Ada` ⇒ `WHERE city = ? AND id > ? `
     """
@@ -52,7 +52,9 @@ def without_literals(sql: str) -> str:
 
 
 def observed_metrics(execution: Any) -> dict[str, Mapping[str, Any]]:
-    """What `DataFrame.observe` has counted in an execution, by the observation's name. Two round trips where nothing.
+    """Return the metrics of `DataFrame.observe` in an execution, by the observation's name.
+
+    Takes two round trips where there are none.
 
     Args:
         execution: the JVM's `QueryExecution`, which has run.
@@ -64,7 +66,7 @@ def observed_metrics(execution: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def rows_rejected(observed: Mapping[str, Mapping[str, Any]]) -> int | None:
-    """The sum of all metrics that are called `rows_rejected`; None where there is none."""
+    """Return the sum of all metrics named `rows_rejected`; None where there is none."""
     counts = [metrics[REJECTED] for metrics in observed.values() if REJECTED in metrics]
     whole = [count for count in counts if isinstance(count, int) and not isinstance(count, bool) and count >= 0]
     return sum(whole) if whole else None

@@ -1,4 +1,4 @@
-"""What the leaves of a JVM plan read."""
+"""Leaves of a JVM plan: the datasets that they read."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ NO_DATASET = frozenset(
 
 
 class JvmLeaves:
-    """The leaves of one plan, found by the expression id of their first attribute.
+    """Lookup of one plan's leaves, by the expression id of their first attribute.
 
     Args:
         plan: the JVM's `LogicalPlan`, a command or a query.
-        context: see there.
+        context: the session's context; see `Context`.
         upstream: lineage of frames that the plan may start from.
 
     Attributes:
-        failures: what couldn't be read for an error, as sentences.
+        failures: parts that couldn't be read because of an error, as sentences.
     """
 
     def __init__(self, plan: Any, context: Context, upstream: Upstream | None = None) -> None:
@@ -76,12 +76,12 @@ class JvmLeaves:
         return self._view(identifier.get("database"), str(identifier["table"]))
 
     def _view(self, database: str | None, name: str) -> PlanInput:
-        # As CREATE VIEW names it.
+        # The view's name in CREATE VIEW.
         named = self._context.table(f"{database or 'default'}.{name}", None)
         return PlanInput(dataset=named.ref, kind=SourceKind.TABLE, type="VIEW")
 
     def inputs(self) -> Iterator[PlanInput]:
-        """The datasets of all leaves, without the plan's JSON."""
+        """Yield the datasets of all leaves, without the plan's JSON."""
         for key in self._leaves:
             yield from self._found.setdefault(key, self._look(key, None)).inputs
         for view in _operators(self._plan, "View"):
@@ -90,11 +90,11 @@ class JvmLeaves:
                 yield self._view(option(identifier.database()), str(identifier.table()))
 
     def stream_descriptions(self) -> tuple[str, ...]:
-        """`description` of each of `StreamingQueryProgress.sources`, in order."""
+        """Return `description` of each of `StreamingQueryProgress.sources`, in order."""
         return tuple(str(stream.toString()) for stream in self._stream_objects)
 
     def pattern_sources(self) -> tuple[int, ...]:
-        """Indices of the streaming sources that subscribe to a pattern of topics."""
+        """Return the indices of the streaming sources that subscribe to a pattern of topics."""
         return tuple(index for index, stream in enumerate(self._stream_objects) if is_of_pattern(str(stream)))
 
     def projections(self, node: Node) -> list[list[Nodes]] | None:

@@ -1,4 +1,4 @@
-"""A running streaming query, through py4j. Whoever holds one keeps the JVM's query alive."""
+"""Running streaming query, through py4j. A reference to it keeps the JVM's query alive."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from headwater_producers.spark.streaming.run import WATERMARK_POLICY
 
 logger = logging.getLogger(__name__)
 
-# What `StreamExecution` of Spark 3.5 to 4.1 says of itself until its plan is made; for a moment afterwards, too.
+# Status messages of `StreamExecution` in Spark 3.5 to 4.1 until its plan is made; for a moment afterwards, too.
 _BEFORE_PLANNING: Final = frozenset({"Initializing StreamExecution", "Initializing sources"})
 
 
 class JvmQuery:
-    """One start of a streaming query."""
+    """Run (one start) of a streaming query."""
 
     def __init__(self, query: Any, session: Any, settings: PlanSettings) -> None:
         self._query = query
@@ -33,8 +33,8 @@ class JvmQuery:
         self._settings = settings
 
     def is_planned(self) -> bool:
-        """Whether its plan can be read. Spark makes it on the query's thread, shortly after `start()` returns."""
-        # A plan that isn't there yet is an exception, of which PySpark asks a dozen times what class it has.
+        """Return True if the plan can be read: Spark makes it on the query's thread, soon after `start()` returns."""
+        # A missing plan is an exception, whose class PySpark asks for a dozen times.
         if self._query.status().message() in _BEFORE_PLANNING:
             return False
         try:
@@ -44,10 +44,10 @@ class JvmQuery:
         return True
 
     def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
-        """Its plan: sources, sink, columns.
+        """Describe the query's plan: sources, sink, columns.
 
         Args:
-            topics: of the sources that subscribe to a pattern, by index; default: those of the last progress.
+            topics: topics of the sources that subscribe to a pattern, by index; default: those of the last progress.
         """
         from pyspark.sql.streaming.query import StreamingQuery
 
@@ -56,12 +56,12 @@ class JvmQuery:
         )
 
     def checkpoint_location(self) -> str | None:
-        """Root of its checkpoint."""
+        """Root of the query's checkpoint."""
         location = self._query.streamingQuery().resolvedCheckpointRoot()
         return None if location is None else str(location)
 
     def event_time(self) -> dict[str, Any]:
-        """Watermarks, stateful operators, and how long they keep a record; see `jvm.event_time`. Never raises."""
+        """Return watermarks, stateful operators and retention of state; see `jvm.event_time`. Never raises."""
         try:
             found = event_time(self._query.streamingQuery().logicalPlan(), self._session._jvm)
             if len(found.get("watermarks", ())) > 1:
@@ -72,20 +72,20 @@ class JvmQuery:
         return found
 
     def is_continuous(self) -> bool:
-        """Whether its trigger is continuous: then it reports no progress, and its checkpoint is all there is."""
+        """Return True if the trigger is continuous: it reports no progress, and the checkpoint is the only record."""
         return class_name(self._query.streamingQuery()) == "ContinuousExecution"
 
     def sink_description(self) -> str:
-        """Its sink as a progress describes it: `FileSink[file:/out]`."""
+        """Return the sink's description in a progress: `FileSink[file:/out]`."""
         return str(self._query.streamingQuery().sink().toString())
 
     def sink_snapshots(self) -> StreamLog | None:
-        """The snapshots that it makes, where its sink is a table that has its log in the JVM."""
+        """Return the snapshots of the sink, where it is a table with its log in the JVM."""
         sink = self._query.streamingQuery().sink()
         return REGISTRY.stream_log(StreamSink(description="", files=LocalFiles(), sink=sink))
 
     def sink_name(self) -> str:
-        """A short name of its sink, for one that writes no dataset: `foreachBatch`, `console`, `noop`."""
+        """Return the sink's short name, where it writes no dataset: `foreachBatch`, `console`, `noop`."""
         name = class_name(self._query.streamingQuery().sink())
         short = name.removesuffix("Sink").removesuffix("TableProvider").removesuffix("Table") or name
         return short[0].lower() + short[1:]

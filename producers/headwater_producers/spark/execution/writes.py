@@ -1,4 +1,4 @@
-"""One executed command as a `Write`: its plan, what it counted, and the version that it made."""
+"""Write: an executed command with its plan, its counts, and the version that it committed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MADE_OF_THE_QUERY: Final = frozenset({WriteMode.CREATE, WriteMode.REPLACE})
 
 @dataclass(frozen=True, slots=True)
 class StagedWrite:
-    """The rows of a CREATE TABLE AS, which are reported before the command that makes the table."""
+    """Rows of a CREATE TABLE AS, which are reported before the command that makes the table."""
 
     counts: Counts
     scans: tuple[Scan, ...]
@@ -43,17 +43,17 @@ def executed_write(
     failed: bool = False,
     staged: StagedWrite | None = None,
 ) -> Write:
-    """What a write did; of a failed one, what it had read until then.
+    """Build the `Write` of an executed command; of a failed one, with the reads up to its failure.
 
     Args:
         execution: the JVM's `QueryExecution`.
-        description: its plan.
+        description: description of its plan.
         session: the `SparkSession` that ran it.
-        started_at: by this driver's clock.
-        ended_at: by the same.
-        settings: how plans are described.
-        failed: whether it failed.
-        staged: the write that ran inside, of a command that makes a table of a query.
+        started_at: start, by this driver's clock.
+        ended_at: end, by the same clock.
+        settings: settings of plan descriptions.
+        failed: True if it failed.
+        staged: write that ran inside a command that makes a table of a query.
     """
     if failed:
         return Write(description=_attempted(description), written=Counts(), scans=_scans_of(execution))
@@ -73,7 +73,7 @@ def executed_write(
             version = log.committed(_columns(description)) if log is not None else None
             looked = True
         except Exception:
-            # A log that was cleaned up, a catalog that doesn't answer: the write is emitted without its version.
+            # The log was cleaned up, or the catalog doesn't answer: the write is emitted without its version.
             logger.debug("lineage capture: the version that a write made couldn't be read", exc_info=True)
     if log is None and is_readable:
         command = JvmCommand(execution.analyzed(), Context(session, settings))
@@ -100,23 +100,23 @@ def _manifest(run: CommandRun, counts: Counts) -> Committed | None:
     try:
         return REGISTRY.manifest(run, counts)
     except Exception:
-        # A folder that is gone by now: the write is emitted without its files.
+        # The folder is gone by now: the write is emitted without its files.
         logger.debug("lineage capture: the files that a write made couldn't be listed", exc_info=True)
         return None
 
 
 def transaction_of(execution: Any, session: Any) -> tuple[str, int] | None:
-    """The application and version by which the log of the table will know the commit of a running command, if any."""
+    """Return the transaction (application and version) that marks a running command's commit in the table's log."""
     try:
         return REGISTRY.transaction(JvmCommand(execution.analyzed(), Context(session, PlanSettings())))
     except Exception:
-        # A table that isn't there yet.
+        # The table doesn't exist yet.
         logger.debug("lineage capture: the options of a running write can't be read", exc_info=True)
         return None
 
 
 def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:
-    """The log of the table with versions that a command has written, if it has; and whether that could be asked."""
+    """Return the log of the table with versions that a command wrote, if any, and True if the log could be read."""
     try:
         return REGISTRY.batch_log(run), True
     except Exception:
@@ -125,14 +125,14 @@ def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:
 
 
 def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> PlanDescription:
-    """A successful write with its table's own schema in place of the query's.
+    """Give a successful write its table's own schema in place of the query's.
 
-    `INSERT INTO t (id)` brings one column of several, and `mergeSchema` some that weren't there. It is the newest
-    version's, by the time this is asked.
+    `INSERT INTO t (id)` has one column of several, and `mergeSchema` adds some. The schema is the newest version's at
+    the time of the call.
 
     Args:
-        description: of its plan.
-        log: of the table that it writes; None: that couldn't be asked, and no columns are reported.
+        description: description of the write's plan.
+        log: log of the written table; None: it couldn't be asked, and no columns are reported.
     """
     if not any(output.mode not in _MADE_OF_THE_QUERY for output in description.outputs):
         return description
@@ -141,15 +141,15 @@ def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> Pl
         with reporting(description.names):
             schema = schema_definition(log.schema()) if log is not None else None
     except Exception:
-        # A table that is gone by now: the query's columns are some of its own.
+        # The table is gone by now: the query's columns are some of its own.
         logger.debug("lineage capture: the schema of a table couldn't be read", exc_info=True)
     return replace(description, outputs=tuple(replace(each, schema=schema) for each in description.outputs))
 
 
 def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:
-    """Whether `mode("ignore")`, or IF NOT EXISTS, found what was there already, and left it as it was.
+    """Return True if a write left existing data unchanged, by `mode("ignore")` or IF NOT EXISTS.
 
-    So does a command of maintenance that finds nothing to do.
+    Also True for a maintenance command that finds nothing to do.
 
     Args:
         write: the write, which didn't fail.
@@ -170,22 +170,22 @@ def _columns(description: PlanDescription) -> frozenset[str]:
 
 
 def _leaves_no_trace(description: PlanDescription) -> bool:
-    """Whether neither plan nor counts nor log show that a write was ignored."""
+    """Return True if neither plan nor counts nor log would show that a write was ignored."""
     return description.command == "SaveIntoDataSourceCommand" and any(
         output.mode is WriteMode.IGNORE and output.kind is SourceKind.JDBC for output in description.outputs
     )
 
 
 def _attempted(description: PlanDescription) -> PlanDescription:
-    """Of a write that failed: whether it had made or replaced anything by then, nobody knows."""
+    """Describe a failed write, without lifecycle changes: it is unknown whether it had made or replaced anything."""
     return replace(description, outputs=tuple(replace(output, lifecycle=None) for output in description.outputs))
 
 
 def _settled(description: PlanDescription, version: Committed) -> PlanDescription:
-    """A plan's description with what only the commit of its write has."""
+    """Complete a plan's description with facts that only the commit of its write has."""
     outputs, inputs = description.outputs, description.inputs
     if version.keeps:
-        # Whatever the session's settings are by now: files of earlier versions are there still.
+        # Whatever the session's settings are by now: files of earlier versions still exist.
         outputs = tuple(
             replace(each, mode=WriteMode.OVERWRITE_PARTITIONS, lifecycle=None, overwritten=())
             if each.mode in (WriteMode.OVERWRITE, WriteMode.REPLACE)
@@ -198,7 +198,7 @@ def _settled(description: PlanDescription, version: Committed) -> PlanDescriptio
 
 
 def executed_read(execution: Any, description: PlanDescription) -> Write:
-    """What a query did that only read; of a failed one, until then."""
+    """Build the `Write` of a query that only read; of a failed one, with the reads up to its failure."""
     return Write(description=description, written=Counts(), scans=_scans_of(execution))
 
 

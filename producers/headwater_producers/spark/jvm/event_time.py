@@ -1,11 +1,11 @@
-"""Event time in a streaming query's plan: watermarks, what keeps state, and for how long.
+"""Event time in a streaming query's plan: watermarks, stateful operators, retention of their state.
 
     EventTimeWatermark t, 10 minutes ─▶ window(t, 1 hour) ─▶ Aggregate        horizon: 70 minutes
 
-The horizon is how far behind the watermark a record that arrives may still be in the state: the delay of the watermark
-and the length of the window together. It is only claimed of one operator that lets go of its state by event time alone:
-windows and groups of the event time, duplicates by it. Not of sessions, joins of two streams, a user's own state, a
-group without event time, several such operators, or output mode complete.
+The horizon is the largest lateness of a record that may still reach the state: the delay of the watermark and the
+length of the window together. It is only claimed for a single operator that drops its state by event time alone:
+windows and groups of the event time, duplicates by it. It isn't claimed for sessions, joins of two streams, a user's
+own state, a group without event time, several such operators, or output mode complete.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from headwater_producers.spark.jvm.scala import class_name, items
 
-# Steps of a plan looked at; a plan of more has no event time here.
+# Largest number of plan steps to read; a larger plan has no event time here.
 _MAX_NODES: Final = 500
 _BY_EVENT_TIME: Final = frozenset({"Aggregate", "Deduplicate"})
 _STATEFUL: Final = _BY_EVENT_TIME | {
@@ -29,16 +29,16 @@ _STATEFUL: Final = _BY_EVENT_TIME | {
 }
 # Spark marks a column of event time with its watermark's delay: t#2-T600000ms.
 _EVENT_TIME: Final = re.compile(r"-T\d+ms")
-# The end of a window, as Spark's analysis spells it out: … + 3600000000), LongType, TimestampType))
+# The end of a window in Spark's analyzed plan: … + 3600000000), LongType, TimestampType))
 _WINDOW_MICROS: Final = re.compile(r"\+ (\d+)\), LongType, TimestampType(?:NTZ)?\)")
 
 
 def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
-    """Watermarks, stateful operators and, where it is known, the state's horizon of an analyzed plan; empty: none.
+    """Return an analyzed plan's watermarks, stateful operators and, where known, the state's horizon; empty: none.
 
     Args:
         plan: a streaming query's `logicalPlan`.
-        jvm: to ask for a delay in milliseconds.
+        jvm: JVM view, for a delay in milliseconds.
     """
     watermarks: list[dict[str, Any]] = []
     operators: list[str] = []
@@ -70,7 +70,7 @@ def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
 
 
 def _keys(node: Any, name: str) -> str:
-    """What an operator groups by, where that shows when its state is over."""
+    """Return the grouping keys of an operator, where they show when its state is over."""
     if name == "Aggregate":
         return ", ".join(str(each.toString()) for each in items(node.groupingExpressions()))
     if name == "Deduplicate":

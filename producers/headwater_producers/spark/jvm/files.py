@@ -1,4 +1,4 @@
-"""Small text files of a checkpoint or a table's log, of this machine or wherever Spark keeps them."""
+"""Text files of a checkpoint or a table's log, on this machine or wherever Spark keeps them."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from py4j.java_gateway import JavaClass
 
 
 class TextFiles(Protocol):
-    """Reads small text files wherever they are."""
+    """Reader of small text files on any file system."""
 
     def read(self, path: str) -> str | None:
-        """The file's text in UTF-8; None where there is no such file."""
+        """Return the file's text in UTF-8; None where there is no such file."""
 
     def names(self, folder: str) -> list[str]:
-        """The names of what is in a folder, in no order; none where there is no such folder."""
+        """List the names in a folder, in no order; none where there is no such folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextFolder:
-    """A folder of small text files: a checkpoint, a part of one, a table.
+    """Folder of small text files: a checkpoint, a part of one, a table.
 
     Attributes:
-        path: of the folder.
-        files: to read it with.
+        path: path of the folder.
+        files: reader of the files.
     """
 
     path: str
     files: TextFiles
 
     def at(self, name: str) -> str:
-        """The path of what has a name below the folder."""
+        """Return the path of a name below the folder."""
         return f"{self.path.rstrip('/')}/{name}"
 
     def folder(self, name: str) -> TextFolder:
-        """A folder below this one."""
+        """Return a folder below this one."""
         return TextFolder(self.at(name), self.files)
 
     def read(self, name: str) -> str | None:
-        """The text of a file below the folder; None where there is no such file."""
+        """Return the text of a file below the folder; None where there is no such file."""
         return self.files.read(self.at(name))
 
     def names(self, name: str) -> list[str]:
-        """The names of what is in a folder below this one, in no order; none where there is no such folder."""
+        """List the names in a folder below this one, in no order; none where there is no such folder."""
         return self.files.names(self.at(name))
 
     def logged_json(self, name: str) -> Any:
-        """What a file of one of Spark's logs has behind its version line; None without a JSON object there.
+        """Read the JSON object behind the version line of one of Spark's log files; None without one.
 
         Raises:
             ValueError: it is no JSON.
@@ -61,10 +61,10 @@ class TextFolder:
 
 
 class LocalFiles:
-    """TextFiles without a JVM. Paths are plain or URIs with the scheme `file`, as Spark writes them."""
+    """Reader of local text files, without a JVM. Paths are plain, or URIs with the scheme `file`, as in Spark."""
 
     def read(self, path: str) -> str | None:
-        """The file's text in UTF-8; None where there is no such file.
+        """Return the file's text in UTF-8; None where there is no such file.
 
         Raises:
             OSError: it is there and can't be read.
@@ -75,7 +75,7 @@ class LocalFiles:
             return None
 
     def names(self, folder: str) -> list[str]:
-        """The names of what is in a folder, in no order; none where there is no such folder.
+        """List the names in a folder, in no order; none where there is no such folder.
 
         Raises:
             OSError: it is there and can't be read.
@@ -87,17 +87,17 @@ class LocalFiles:
 
 
 def is_local(path: str) -> bool:
-    """Whether a path, as Spark resolved it, is one of this machine."""
+    """Return True if a path, as Spark resolved it, is on this machine."""
     return path.startswith(("/", "file:"))
 
 
 def plain(path: str) -> Path:
-    """Spark writes `file:/x` as well as `file:///x`, and doesn't escape what is in it."""
+    """Return the plain path of a local URI: Spark writes `file:/x` as well as `file:///x`, and escapes nothing."""
     return Path("/" + path.removeprefix("file:").lstrip("/"))
 
 
 class JvmFiles:
-    """Reads local files as such, and all others through Hadoop's file systems, as the job itself is set up for them."""
+    """Reader of text files through Hadoop's file systems, with the job's own settings; of local files without."""
 
     def __init__(self, spark_context: Any) -> None:
         self._local = LocalFiles()
@@ -105,7 +105,7 @@ class JvmFiles:
         self._configuration = spark_context._jsc.hadoopConfiguration()
 
     def read(self, path: str) -> str | None:
-        """The file's text in UTF-8; None where there is no such file.
+        """Return the file's text in UTF-8; None where there is no such file.
 
         Raises:
             OSError, Py4JError: it is there and can't be read.
@@ -123,7 +123,7 @@ class JvmFiles:
         return text
 
     def names(self, folder: str) -> list[str]:
-        """The names of what is in a folder, in no order; none where there is no such folder.
+        """List the names in a folder, in no order; none where there is no such folder.
 
         One question to the file system, and some round trips for each name.
 
@@ -141,7 +141,7 @@ class JvmFiles:
         hadoop_path = self._path(path)
         return hadoop_path.getFileSystem(self._configuration), hadoop_path
 
-    # Of a class that is kept py4j asks the JVM nothing more; `jvm.org.apache.…` asks about each part of the name.
+    # For a class that is kept py4j asks the JVM nothing more; `jvm.org.apache.…` asks about each part of the name.
 
     @cached_property
     def _path(self) -> Any:

@@ -1,4 +1,4 @@
-"""Spark's listener bus, the queues between the job and the listeners; and the jobs that it has delivered."""
+"""Listener bus of Spark: the queues between the job and the listeners, and the jobs that it has delivered."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from headwater_producers.spark.jvm.scala import items, option
 
 # The store receives jobs by a queue of its own.
 _WAIT_SECONDS: Final = 5.0
-# Jobs that are looked at, the newest first, two round trips each.
+# Jobs searched, the newest first, two round trips each.
 _MAX_JOBS: Final = 200
 
 
 class ListenerBus:
-    """The bus of one SparkContext. Never to be waited for by a callback: that is one of those it waits for."""
+    """Listener bus of one SparkContext. A callback must never wait for it: the bus waits for the callback."""
 
     def __init__(self, spark_context: Any) -> None:
         self._bus = spark_context._jsc.sc().listenerBus()
 
     def drained(self, timeout_seconds: float) -> bool:
-        """Waits until every event posted so far has been delivered; False: not in time, or the JVM is gone.
+        """Wait until every event posted so far has been delivered; False: not in time, or the JVM is gone.
 
         `waitUntilEmpty` is Spark's own, used by its tests; it looks every 10 ms.
         """
@@ -34,10 +34,10 @@ class ListenerBus:
 
 
 def ran_jobs(session: Any, started_at: datetime, ended_at: datetime) -> bool:
-    """Whether a job was submitted in that time, by whatever thread; True also where that isn't known.
+    """Return True if a job was submitted in that time, by whatever thread; also where that is unknown.
 
-    By the store behind Spark's UI, which Spark keeps with the UI turned off, too.
-    Never for the query's own thread: it waits for the listener bus.
+    The evidence is the store behind Spark's UI, which Spark keeps with the UI turned off, too. Not to be called on the
+    query's own thread: it waits for the listener bus.
     """
     context = session.sparkContext
     if not ListenerBus(context).drained(_WAIT_SECONDS):

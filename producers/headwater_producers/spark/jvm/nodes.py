@@ -1,4 +1,4 @@
-"""Walking a physical plan of the JVM, through what stands for another plan in it."""
+"""Nodes of a physical JVM plan, through the wrappers around other plans in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from headwater_producers.spark.jvm.scala import class_name, items
 
-# Nodes that stand for another plan: the accessor that leads to it.
+# Wrappers of another plan: the accessor that leads to it.
 _INSIDE: Final = {
     "AdaptiveSparkPlanExec": "executedPlan",
     "ResultQueryStageExec": "plan",
@@ -17,7 +17,7 @@ _INSIDE: Final = {
     "CommandResultExec": "commandPhysicalPlan",
 }
 _EXCHANGES: Final = frozenset({"ShuffleExchangeExec", "BroadcastExchangeExec"})
-# Leaves that have read what they stand for themselves, or stand for one that is in the same plan.
+# Leaves that have read the wrapped plan themselves, or wrap one that is in the same plan.
 _READS_ITSELF: Final = frozenset(
     {
         "FileSourceScanExec",
@@ -30,21 +30,21 @@ _READS_ITSELF: Final = frozenset(
         "ReusedExchangeExec",
     }
 )
-# Nodes looked at for what was sampled. Two or three round trips each.
+# Nodes searched for sampled scans. Two or three round trips each.
 _MAX_NODES: Final = 1_000
-# A plan of more leaves (a union of thousands of files) isn't worth so many round trips.
+# Reading a plan of more leaves (a union of thousands of files) isn't worth so many round trips.
 _MAX_LEAVES: Final = 200
 
 
 def opened(node: Any) -> Any:
-    """The node that a plan's root stands for, where that is a wrapper of Spark's, such as adaptive execution's."""
+    """Return the node inside a plan's root, where the root is a wrapper of Spark's, such as adaptive execution's."""
     while (accessor := _INSIDE.get(class_name(node))) is not None:
         node = getattr(node, accessor)()
     return node
 
 
 def leaves(node: Any) -> Iterator[Any]:
-    """The leaves of a plan, adaptive stages opened; no more of them than are worth it."""
+    """Yield the leaves of a plan, adaptive stages opened, up to a limit."""
     waiting = [opened(node)]
     seen = 0
     while waiting and seen < _MAX_LEAVES:
@@ -57,20 +57,21 @@ def leaves(node: Any) -> Iterator[Any]:
 
 
 def reads_at_leaves_alone(executed_plan: Any, at_leaves: Sequence[Any]) -> bool:
-    """Check whether a plan reads by these leaves of it alone: not by a subquery, from a cache, or as an RDD."""
+    """Return True if a plan reads by these leaves alone: not by a subquery, from a cache, or as an RDD."""
     if len(at_leaves) >= _MAX_LEAVES or any(class_name(leaf) not in _READS_ITSELF for leaf in at_leaves):
         return False
     return "subquery" not in str(executed_plan.toString()).lower()
 
 
 def sampled_scans(executed_plan: Any) -> frozenset[int] | None:
-    """The ids of the leaves that were run once more than the query needs them, so that their row counters are too high.
+    """Return the ids of leaves that ran once more than the query needs them, so that their row counters are too high.
 
     An empty set for most plans; None: the plan is too large to be looked through.
 
     To cut rows into ranges (`orderBy`, `repartitionByRange`, a table's write order) Spark first runs what is below the
     exchange to sample it, and a third time for partitions that turn out to be large. The counters of its scans go on
-    counting. What is below another exchange isn't run again: its result is there already. See `RangePartitioner` in
+    counting. Operators below another exchange don't run again: the exchange has kept their result. See
+    `RangePartitioner` in
     https://github.com/apache/spark/blob/v4.0.0/core/src/main/scala/org/apache/spark/Partitioner.scala
     """
     if "rangepartitioning(" not in str(executed_plan.toString()):

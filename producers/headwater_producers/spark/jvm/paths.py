@@ -6,17 +6,17 @@ import re
 from typing import Any, Final
 from urllib.parse import unquote
 
-# With a scheme and a host, or local: hdfs:/data and hdfs:///data are of the default host.
+# With a scheme and a host, or local: hdfs:/data and hdfs:///data are on the default host.
 _WHOLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]|file:/")
 
 
 def of_uri(uri: Any) -> str:
-    """A JVM `URI` as Hadoop's `Path` prints it: catalogs keep locations percent-encoded, `/a%20%5Bb%5D`."""
+    """Return a JVM `URI` as Hadoop's `Path` prints it: catalogs keep locations percent-encoded, `/a%20%5Bb%5D`."""
     return unquote(str(uri.toString()))
 
 
 def qualified(spark_context: Any, path: str) -> str:
-    """A path as it is written to: `out` is a folder of the user's, `/out` on the default file system.
+    """Complete a written path: `out` is a folder of the user's, `/out` on the default file system.
 
     Plans of sources that take their path as an option have it as the program wrote it. Some five round trips, none for
     a path that is whole.

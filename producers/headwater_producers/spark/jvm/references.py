@@ -1,4 +1,4 @@
-"""References to objects of the JVM that go, and let theirs go, as soon as nobody has them.
+"""References to JVM objects that free these as soon as nobody holds them.
 
 A reference of py4j remembers each method that it was asked for, and each method its reference. Such a cycle stays until
 Python's collector comes by; and to what is older than a moment it comes when a quarter more has gathered than there
@@ -22,7 +22,7 @@ _here = threading.local()
 
 
 class Reference(JavaObject):  # type: ignore[misc]  # py4j comes without types
-    """A JavaObject that remembers none of its methods. One that nobody else has may be made one by its `__class__`."""
+    """JavaObject that remembers none of its methods. One that nobody else has may be made one by its `__class__`."""
 
     def __getattr__(self, name: str) -> Any:
         if self._auto_field or name.startswith("__"):
@@ -31,14 +31,14 @@ class Reference(JavaObject):  # type: ignore[misc]  # py4j comes without types
 
 
 def own_thread() -> None:
-    """All references that this thread gets from now on remember nothing."""
+    """Make all references of this thread forget their methods from now on."""
     _install()
     _here.is_own = True
 
 
 @contextmanager
 def own_references() -> Iterator[None]:
-    """Those that this thread gets within the block."""
+    """Make the references of this thread within the block forget their methods."""
     before = getattr(_here, "is_own", False)
     own_thread()
     try:
@@ -48,7 +48,7 @@ def own_references() -> Iterator[None]:
 
 
 def _install() -> None:
-    """Has py4j make references by what thread asks. Idempotent."""
+    """Make py4j choose the class of references by thread. Idempotent."""
     with _lock:
         made = protocol.OUTPUT_CONVERTER[protocol.REFERENCE_TYPE]
         if hasattr(made, _MARK):

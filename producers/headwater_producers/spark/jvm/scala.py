@@ -1,4 +1,4 @@
-"""Scala values through py4j. Each call here is a round trip of about a tenth of a millisecond."""
+"""Values of Scala through py4j. Each call here is a round trip of about a tenth of a millisecond."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, Final
 
 from py4j.java_gateway import JavaClass
 
-# Where a reference keeps its class, and answers: attributes of py4j's object in Python.
+# Keys of a reference's cached class and answers: attributes of py4j's object in Python.
 _CLASS_NAME: Final = "_headwater_class_name"
 _ANSWERS: Final = "_headwater_answers"
 
 
 def class_name(value: Any) -> str:
-    """Simple name of the value's class, without what Scala adds: `NoopTable$` is `NoopTable`.
+    """Return the simple name of the value's class, without Scala's suffix: `NoopTable$` is `NoopTable`.
 
-    An anonymous class is called by what it extends: Delta's relations are `HadoopFsRelation`.
-    Two round trips, and none for a reference that was asked for it before.
+    An anonymous class is called by what it extends: Delta's relations are `HadoopFsRelation`. Takes two round trips,
+    and none for a reference that was asked before.
     """
     kept: dict[str, Any] = getattr(value, "__dict__", {})
     if (known := kept.get(_CLASS_NAME)) is not None:
@@ -30,7 +30,7 @@ def class_name(value: Any) -> str:
 
 
 def kept(value: Any, accessor: str) -> Any:
-    """What an accessor without arguments gives. A round trip, and none for a reference that was asked for it before."""
+    """Call an accessor without arguments and cache its answer on the reference. One round trip, then none."""
     answers: dict[str, Any] = getattr(value, "__dict__", {}).setdefault(_ANSWERS, {})
     if accessor not in answers:
         answers[accessor] = getattr(value, accessor)()
@@ -38,18 +38,21 @@ def kept(value: Any, accessor: str) -> Any:
 
 
 def statics(session: Any, name: str) -> Any:
-    """A JVM class by its full name, for its static methods; `session._jvm.…` asks the JVM about each part of it."""
+    """Return a JVM class by its full name, for its static methods.
+
+    `session._jvm.…` would ask the JVM about each part of the name.
+    """
     return JavaClass(name, session.sparkContext._gateway._gateway_client)
 
 
 def items(sequence: Any) -> Iterator[Any]:
-    """The elements of a Scala `Seq`."""
+    """Yield the elements of a Scala `Seq`."""
     for index in range(sequence.size()):
         yield sequence.apply(index)
 
 
 def pairs(mapping: Any) -> Iterator[tuple[str, Any]]:
-    """The entries of a Scala `Map` with text for keys, in its own order."""
+    """Yield the entries of a Scala `Map` with text for keys, in its own order."""
     entries = mapping.iterator()
     while entries.hasNext():
         entry = entries.next()
@@ -57,12 +60,12 @@ def pairs(mapping: Any) -> Iterator[tuple[str, Any]]:
 
 
 def option(value: Any) -> Any:
-    """What is in an `Option`, None for `None`."""
+    """Return the value of an `Option`, None for `None`."""
     return value.get() if value.isDefined() else None
 
 
 def private(value: Any, name: str) -> Any:
-    """A field without an accessor: a constructor's argument that Scala keeps for methods.
+    """Read a field without an accessor: a constructor's argument that Scala keeps for methods.
 
     Raises:
         AttributeError: no class of the value has it.
@@ -79,9 +82,9 @@ def private(value: Any, name: str) -> Any:
 
 
 def setting(options: Any, key: str) -> str | None:
-    """An option by its key, of a Scala map or a `CaseInsensitiveStringMap`; None where it isn't set.
+    """Return an option by its key, of a Scala map or a `CaseInsensitiveStringMap`; None where it isn't set.
 
-    Spark's maps of options ignore case where they are its own; a plain map is asked for lower case and as written.
+    Spark's own maps of options ignore case; a plain map is asked for the key in lower case and as written.
     """
     if hasattr(options, "asCaseSensitiveMap") and class_name(options) == "CaseInsensitiveStringMap":
         value = options.get(key)
@@ -94,5 +97,5 @@ def setting(options: Any, key: str) -> str | None:
 
 
 def instant(millis: int) -> datetime:
-    """A time of the JVM's, in milliseconds since the epoch."""
+    """Convert a JVM time in milliseconds since the epoch."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis)

@@ -1,4 +1,4 @@
-"""How large a plan's JSON would be, found out before Spark makes it in the driver's memory."""
+"""Estimated size of a plan's JSON, before Spark makes it in the driver's memory."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import msgspec
 from headwater_producers.spark.jvm.scala import items
 
 _ATTRIBUTE_BYTES = 330
-"""Of an attribute in the JSON without its type: class, name, the id with its UUID, flags."""
+"""Bytes of an attribute in the JSON without its type: class, name, the id with its UUID, flags."""
 
 _FEW = 64
-"""Up to so many expressions an operator's are taken to use each column about once."""
+"""Number of expressions up to which an operator's are assumed to use each column about once."""
 
 _JSON_FOR_A_CHARACTER = 4
-"""A type is so much longer as JSON than as `struct<id:bigint,…>`: 5 times with short names, 2 with long ones."""
+"""Ratio of a type's length as JSON to that as `struct<id:bigint,…>`: 5 with short names, 2 with long ones."""
 
 
 def estimated_bytes(plan: Any, enough: int) -> int:
-    """A rough size in bytes, within about a factor of two; stops counting beyond `enough`.
+    """Estimate the size in bytes, within about a factor of two; stops counting beyond `enough`.
 
     An expression repeats the type of each column that it uses, a struct's with all its fields: 1,000 fields taken out
     of one struct are a million. So an operator is counted as its expressions times the mean type of what it uses.
@@ -38,14 +38,14 @@ def estimated_bytes(plan: Any, enough: int) -> int:
             schemas = [str(child.schema().json()) for child in children]
             total += expressions * (_ATTRIBUTE_BYTES + _mean_type(schemas, str(used.toString())))
             continue
-        # Of many columns: as text, which the JVM makes at a tenth of what their JSON costs it.
+        # Many columns are read as text, which costs the JVM a tenth of their JSON.
         types = sum(len(str(child.schema().catalogString())) for child in children) * _JSON_FOR_A_CHARACTER
         total += expressions * (2 * _ATTRIBUTE_BYTES + types // max(1, used.size()))
     return total
 
 
 def _mean_type(schemas: list[str], references: str) -> int:
-    """The mean length of the types of the columns that are in `references`, which is like `{id#3L, s#4}`."""
+    """Return the mean length of the types of the columns in `references`, which looks like `{id#3L, s#4}`."""
     names = {each.rsplit("#", 1)[0] for each in references[1:-1].split(", ")}
     sizes = [
         len(msgspec.json.encode(field["type"]))

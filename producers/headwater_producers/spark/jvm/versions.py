@@ -1,8 +1,8 @@
-"""What differs between the versions of Spark that capture runs on: PySpark's modules, and the JVM's methods.
+"""Differences between the versions of Spark that capture runs on: PySpark's modules, and the JVM's methods.
 
-Everything else of capture is written as Spark 4.0 has it, and asks here. The plan needs no such place: a class of
-operators or expressions that a version doesn't have never comes, and one that isn't known makes a description
-incomplete (`plan.operators`).
+The rest of capture is written for Spark 4.0, and calls these functions. The plan reader needs none: a version's plans
+never have the classes of operators or expressions that it lacks, and an unknown class makes a description incomplete
+(`plan.operators`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TRIED: Final = ("3.5", "4.0", "4.1", "4.2", "4.3")
 """Minor versions that the tests were run on, oldest first."""
 
 MORE_COMMANDS: Final = frozenset({"file source write"})
-"""Names of commands beside those of 4.0, as listeners get them: what CREATE TABLE AS runs within, since 4.2."""
+"""Names of commands in listeners, beside those of 4.0: the write within CREATE TABLE AS, since 4.2."""
 
 
 WRAPPING_COMMANDS: Final = frozenset({"SaveAsV1TableCommand"})
@@ -36,7 +36,10 @@ _EXECUTIONS: Final = "org.apache.spark.sql.execution.SQLExecution$"
 
 
 def warn_of_unknown(version: str) -> None:
-    """Logs a warning, once a process, for a Spark that capture was never tried on. It is captured all the same."""
+    """Log a warning, once a process, for a Spark version that capture was never tried on.
+
+    It is captured all the same.
+    """
     found = re.match(r"\d+\.\d+", version)
     if (name := found[0] if found else version) not in TRIED:
         _warn(name)
@@ -45,15 +48,15 @@ def warn_of_unknown(version: str) -> None:
 @functools.cache
 def _warn(name: str) -> None:
     logger.warning(
-        "lineage capture was tried on Spark %s, not on %s: what it doesn't know of this version is recorded as "
-        "incomplete, and the job runs as ever",
+        "lineage capture was tried on Spark %s, not on %s: unknown parts of plans are recorded as incomplete, "
+        "and the job runs as ever",
         ", ".join(TRIED),
         name,
     )
 
 
 def plan_text(plan: Any, fields: int) -> str:
-    """A plan as Spark shows it: a line for each operator, with so many of its fields.
+    """Render a plan as Spark does: a line for each operator, with a limited number of its fields.
 
     `TreeNode.treeString` has a fifth argument since 4.1, whether columns are listed apart.
     """
@@ -63,7 +66,7 @@ def plan_text(plan: Any, fields: int) -> str:
 
 
 def selected_directories(scan: Any) -> str:
-    """The directories of a `FileSourceScanExec` with the files that it chose, as text: in a listing since 4.0."""
+    """Return the directories of a `FileSourceScanExec` with their chosen files, as text: in a listing since 4.0."""
     selected = scan.selectedPartitions()
     directories = selected if isinstance(selected, JavaArray) else private(selected, "partitionDirectories")
     # One round trip for all of them; py4j takes an array's elements one by one.
@@ -71,35 +74,35 @@ def selected_directories(scan: Any) -> str:
 
 
 def rdd_class() -> Any:
-    """PySpark's RDD: `pyspark.core.rdd` since 4.0, `pyspark.rdd` before."""
+    """Return PySpark's RDD: `pyspark.core.rdd` since 4.0, `pyspark.rdd` before."""
     return importlib.import_module("pyspark").RDD
 
 
 def frame_class() -> Any:
-    """The class of a classic session's frames: since 4.0 `DataFrame` is what it has in common with Spark Connect's."""
+    """Return the class of a classic session's frames: since 4.0 `DataFrame` is a base of Spark Connect's, too."""
     return _of("pyspark.sql.classic.dataframe", "pyspark.sql.dataframe").DataFrame
 
 
 def frame_rdd(frame_class: Any) -> Any:
-    """What makes `DataFrame.rdd`, which is a `cached_property` since 4.0, and was a `property`."""
+    """Return the function behind `DataFrame.rdd`, which is a `cached_property` since 4.0, and was a `property`."""
     accessor = vars(frame_class)["rdd"]
     return accessor.fget if isinstance(accessor, property) else accessor.func
 
 
 def jvm_sessions(jvm: Any) -> Any:
-    """The companion of the JVM's `SparkSession`, which became `classic` in 4.0."""
+    """Return the companion of the JVM's `SparkSession`, which became `classic` in 4.0."""
     sql = jvm.org.apache.spark.sql
     return sql.classic.SparkSession if _has("pyspark.sql.classic.dataframe") else sql.SparkSession
 
 
 def jvm_frames(jvm: Any) -> Any:
-    """The companion of the JVM's `Dataset`, which became `classic` in 4.0."""
+    """Return the companion of the JVM's `Dataset`, which became `classic` in 4.0."""
     sql = jvm.org.apache.spark.sql
     return sql.classic.Dataset if _has("pyspark.sql.classic.dataframe") else sql.Dataset
 
 
 def column_of(session: Any, expression: Any) -> Any:
-    """PySpark's column of an expression of the JVM's, which is what its columns were until 4.0."""
+    """Make a PySpark column of a JVM expression, on which columns were based until 4.0."""
     if _has("pyspark.sql.classic.dataframe"):
         made = statics(session, "org.apache.spark.sql.classic.ExpressionUtils").column(expression)
     else:
@@ -108,20 +111,20 @@ def column_of(session: Any, expression: Any) -> Any:
 
 
 def expression_of(session: Any, column: Any) -> Any:
-    """The JVM's expression of a column of PySpark."""
+    """Return the JVM's expression of a PySpark column."""
     if _has("pyspark.sql.classic.dataframe"):
         return session._jsparkSession.expression(column._jc)
     return column._jc.expr()
 
 
 def running_executions(session: Any) -> Any:
-    """Spark's own map of the queries that run: `QueryExecution` by number. Its accessor is private in 3.5."""
+    """Return Spark's own map of running queries: `QueryExecution` by number. Its accessor is private in 3.5."""
     companion = getattr(statics(session, _EXECUTIONS), "MODULE$")
     return private(companion, "executionIdToQueryExecution")
 
 
 def declared_streams(query: Any) -> dict[int, Any]:
-    """In 3.5: a running query's V2 sources as they were declared, by the expression id of their first column.
+    """Return a running query's V2 sources as declared, by the expression id of their first column; in 3.5.
 
     The leaves of its plan don't have the table that is read, as they do since 4.0.
     """
@@ -133,10 +136,11 @@ def declared_streams(query: Any) -> dict[int, Any]:
 
 
 def streamed_relation(plan: Any) -> Any | None:
-    """The relation of the table that a V2 sink's micro-batches are written to; None where the plan has the table alone.
+    """Return the relation of a V2 sink's table in a micro-batch; None where the plan has the table alone.
 
-    Until 4.1 a `WriteToMicroBatchDataSource` has one where a catalog has the table. Since 4.2 it always has one: of a
-    catalog's table a reference, by which each micro-batch looks it up anew. Then the catalog is asked.
+    Until 4.1 a `WriteToMicroBatchDataSource` has a relation where a catalog has the table. Since 4.2 it always has one.
+    For a catalog's table that is a reference, by which each micro-batch looks the table up anew: then the catalog is
+    asked.
     """
     found = plan.relation()
     match class_name(found):
@@ -148,7 +152,7 @@ def streamed_relation(plan: Any) -> Any | None:
 
 
 def streamed_table(plan: Any) -> Any:
-    """The table itself, which is in the relation alone since 4.2."""
+    """Return the table of a V2 sink, which is in the relation alone since 4.2."""
     table = kept(plan, "table")
     if class_name(table) not in ("DataSourceV2Relation", "V2TableReference"):
         return table
@@ -156,7 +160,7 @@ def streamed_table(plan: Any) -> Any:
 
 
 def if_there(value: Any, accessor: str) -> Any:
-    """What a method without arguments gives; None where this version's class has no such method."""
+    """Call a method without arguments; None where this version's class has no such method."""
     try:
         return getattr(value, accessor)()
     except Py4JError as error:

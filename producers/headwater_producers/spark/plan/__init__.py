@@ -1,4 +1,4 @@
-"""Reading a Spark plan: datasets in and out, and how each column out comes from columns in.
+"""Plan reader: datasets in and out of a Spark plan, and the lineage of each output column.
 
 Pure Python over the JSON that Spark makes of a plan; `execution.describe` brings it, and `PlanDescription` comes out.
 """

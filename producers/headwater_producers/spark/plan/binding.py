@@ -1,4 +1,4 @@
-"""Variables of lambdas, common expressions and recursions, replaced by what they stand for."""
+"""Binding of variables: parameters of lambdas, common expressions and recursions, replaced by their values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater_producers.spark.plan.structure import merge, part, stepped
 
 
 def bind(column: Column, variables: Mapping[int, Column]) -> Column:
-    """Replaces variables by what they stand for."""
+    """Replace variables by their values."""
     direct: set[Direct] = set()
     indirect = bind_influences(column.indirect, variables)
     whole: list[Column] = []
@@ -40,7 +40,7 @@ def bind(column: Column, variables: Mapping[int, Column]) -> Column:
 
 
 def bind_influences(found: Iterable[Indirect], variables: Mapping[int, Column]) -> frozenset[Indirect]:
-    """The same of influences."""
+    """Replace variables in influences by the fields that they stand for."""
     bound: set[Indirect] = set()
     for i in found:
         if isinstance(i.field, Variable) and i.field.id in variables:

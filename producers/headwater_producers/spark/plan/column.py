@@ -1,4 +1,4 @@
-"""Where one value comes from: the algebra of column lineage.
+"""Column lineage algebra: sources and influences of one value.
 
 A `Column` is the lineage of one expression at one point of a plan. Rules combine them bottom-up; nothing is looked up
 in a plan twice. All values are frozen and all functions pure.
@@ -17,30 +17,30 @@ from headwater_schemas.events import TransformationKind as Kind
 
 Path = tuple[str, ...]
 DataType = Any
-"""A type as in Spark's schema JSON: a name, or an object with `type`."""
+"""Data type as in Spark's schema JSON: a name, or an object with `type`."""
 
 ELEMENT = "[]"
 VALUE = "{}"
 KEY = "\1"
-"""The keys of a map that was built; no path names them."""
+"""Step to the keys of a map that was built; no path names them."""
 LENGTH = "\2"
-"""How many elements an array has, or entries a map; no path names it."""
+"""Step to the length of an array or map; no path names it."""
 PRESENCE = "\3"
-"""Whether a struct is null, of one that was built; no path names it."""
+"""Step to the nullness of a struct that was built; no path names it."""
 UNNAMED = frozenset({KEY, LENGTH, PRESENCE})
 """Parts that no path names."""
 REST = "\0"
-"""The member of an array or a map that is none of those that are known."""
+"""Member of an array or a map that is none of the known ones."""
 _MEMBER = "\0"
-"""Between `[]` or `{}` and a member's index or key; no name of a field has it."""
+"""Separator between `[]` or `{}` and a member's index or key; no field's name has it."""
 MAX_TEXT = 1_000
 MAX_INLINE = 300
-"""Longer than this, a column's text isn't repeated in what is computed from it; a digest stands for it."""
+"""Length above which a column's text isn't repeated in other columns' texts; a digest stands for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a dataset; `path` None is the dataset as a whole (its rows)."""
+    """Field of a dataset; `path` None is the dataset as a whole (its rows)."""
 
     dataset: DatasetRef
     path: Path | None = None
@@ -48,7 +48,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A part of what a lambda's parameter, or a common expression, will be bound to."""
+    """Variable: a part of the value that a lambda's parameter, or a common expression, will be bound to."""
 
     id: int
     path: Path = ()
@@ -56,11 +56,11 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """The value comes from `field`.
+    """Direct source: the value comes from `field`.
 
     Attributes:
         field: None: from no field (a constant, a black box without arguments).
-        kind: what was done on the way.
+        kind: kind of the transformation on the way.
         masking: the field's value can't be read back.
         whole: the value has the field's own structure, so a part of it comes from the field's part of that name.
     """
@@ -71,14 +71,14 @@ class Direct:
     whole: bool = False
 
     def then(self, kind: Kind, *, masking: bool = False, whole: bool = False) -> Direct:
-        """The same source, one step on."""
+        """Return the same source after one more step."""
         masked = self.field is not None and (self.masking or masking)
         return Direct(self.field, compose(self.kind, kind), masked, self.whole and whole)
 
 
 @dataclass(frozen=True, slots=True)
 class Indirect:
-    """The value is influenced by `field`: by way of `text`, a condition, a key or an order."""
+    """Indirect source: `field` influences the value by way of `text`, a condition, a key or an order."""
 
     field: Field | Variable
     kind: Kind
@@ -90,36 +90,36 @@ CONSTANT = frozenset({Direct(None, Kind.CONSTANT)})
 
 
 def member_step(container: str, key: str) -> str:
-    """The step to one member of an array (`[]`) by its index, or of a map (`{}`) by its key."""
+    """Return the step to one member of an array (`[]`) by its index, or of a map (`{}`) by its key."""
     return f"{container}{_MEMBER}{key}"
 
 
 def container_step(step: str) -> str | None:
-    """Of a member's step, that to all of them; None of any other step."""
+    """Return the step to all members, for the step to one member; None for any other step."""
     container, mark, _ = step.partition(_MEMBER)
     return container if mark else None
 
 
 def member_key(step: str) -> str:
-    """Of a member's step, its index or key; `REST` of the one for all others."""
+    """Return the index or key of a member's step; `REST` of the step to all other members."""
     return step.partition(_MEMBER)[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The lineage of one value.
+    """Lineage of one value.
 
     Attributes:
-        direct: where the value comes from.
-        indirect: what else decides it, for this value alone (what holds for all rows is in `Relation.influences`).
+        direct: sources of the value.
+        indirect: influences on this value alone (those on all rows are in `Relation.influences`).
         text: the expression in terms of input fields, free of anything that changes from run to run.
         parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map;
-            beside those, of what was built in the query, its members by `member_step`, a map's keys by `KEY`, how
-            many there are by `LENGTH`, and whether a struct is null by `PRESENCE`.
+            for a value that was built in the query also its members by `member_step`, a map's keys by `KEY`, its length
+            by `LENGTH`, and a struct's nullness by `PRESENCE`.
         encoded: the value is an encoding (JSON, Avro, CSV) of this one, e.g. by `to_json`, or a topic's payload.
-        type: as far as known.
-        constants: all that the value can be, where that is known: the literal, or those of a CASE.
-        parameters: of a lambda, the ids of its variables.
+        type: data type, as far as known.
+        constants: all possible values, where known: the literal, or those of a CASE.
+        parameters: ids of a lambda's variables.
     """
 
     direct: frozenset[Direct] = frozenset()
@@ -133,7 +133,7 @@ class Column:
 
     @property
     def sources(self) -> Iterable[Direct]:
-        """The direct sources that are fields."""
+        """Direct sources that are fields."""
         return (d for d in self.direct if d.field is not None)
 
 
@@ -145,7 +145,7 @@ def combine(
     masking: bool = False,
     whole: bool = False,
 ) -> Column:
-    """A value computed from others in one step of `kind`."""
+    """Combine columns into a value computed from them in one step of `kind`."""
     direct: set[Direct] = set()
     indirect: set[Indirect] = set()
     for column in columns:
@@ -157,7 +157,7 @@ def combine(
 
 
 def influences(columns: Iterable[Column], kind: Kind, text: str | None = None) -> frozenset[Indirect]:
-    """What `columns` come from or are influenced by, as influences of `kind` by way of `text` (else their own texts).
+    """Return `columns` as influences of `kind` by way of `text` (else their own texts), with their influences.
 
     Influences keep what they were (a filter on a window function's result is a FILTER on the partition keys too, but
     it was the window that used them): only direct sources take the new kind.
@@ -171,12 +171,12 @@ def influences(columns: Iterable[Column], kind: Kind, text: str | None = None) -
 
 
 def inline(column: Column) -> str:
-    """The column's text as a part of another's; a long one is replaced by its digest, so that two stay two."""
+    """Return the column's text as a part of another's; a long one is replaced by its digest, so that two stay two."""
     return column.text if len(column.text) <= MAX_INLINE else f"…{_digest(column.text)}"
 
 
 def clip(text: str) -> str:
-    """At most `MAX_TEXT` characters; a longer text ends in a digest of the whole, so that two stay two."""
+    """Cut a text to `MAX_TEXT` characters; a longer one ends in a digest of the whole, so that two stay two."""
     return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 20]}… {_digest(text)}"
 
 

@@ -1,4 +1,4 @@
-"""The columns of a command that copies a dataset as a whole."""
+"""Columns of a command that copies a dataset as a whole."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from headwater_producers.spark.plan.schema import type_parts
 
 
 def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Relation:
-    """The rows of `source` under the columns of `schema`: each from that of its name, where `source` names its own.
+    """Read the rows of `source` under the columns of `schema`: each from its namesake, where `source` names its own.
 
-    Where it doesn't (files that are moved), each is only known to be of the dataset.
+    Where it doesn't (files that are moved), the source of each is the dataset as a whole.
 
     Args:
-        source: what is copied.
-        schema: of what is written.
+        source: copied dataset.
+        schema: schema of the output.
         but: columns that the statement gives their values.
     """
     named = source.schema is not None

@@ -1,4 +1,4 @@
-"""What is read from a Spark plan: the frozen value that capture builds its events from.
+"""Plan description: the frozen value that capture reads from a Spark plan and builds its events from.
 
 A description is made once per distinct plan by `describe` (a batch query) or `describe_streaming` (a started streaming
 query), away from the query's own thread. It holds no py4j object, so it may be kept and passed between threads.
@@ -27,7 +27,7 @@ from headwater_schemas.facets import ColumnChanges
 
 
 class SourceKind(StrEnum):
-    """What sort of thing a plan reads or writes; it decides how a position is read from progress or plan."""
+    """Kind of source or sink of a plan; it decides how a position is read from progress or plan."""
 
     KAFKA = "KAFKA"
     FILE = "FILE"
@@ -48,7 +48,7 @@ class SourceKind(StrEnum):
 
 
 class WriteMode(StrEnum):
-    """What becomes of the rows that were there."""
+    """Write mode: the fate of the rows that existed before."""
 
     APPEND = "APPEND"
     OVERWRITE = "OVERWRITE"
@@ -64,23 +64,23 @@ class WriteMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInput:
-    """One dataset that a plan reads; one for each dataset and streaming source.
+    """Dataset that a plan reads; one for each dataset and streaming source.
 
     Attributes:
-        dataset: which.
-        kind: what sort of source it is.
+        dataset: reference of the dataset.
+        kind: kind of source.
         type: OpenLineage's dataset type: TOPIC, FILE, TABLE, VIEW, STREAM.
         schema: the fields as this reader sees them. A reader's view is no authority on a topic's payload: a writer's
             schema, where one is known, should win.
         storage, symlinks: for a DatasetEvent.
-        position: which part a *batch* plan reads, as far as the plan has it: file set, snapshot, Kafka offsets.
-        certainty: how sure `position` is.
-        source_index: of a streaming plan, the index into `StreamingQueryProgress.sources` of the source that this
-            dataset belongs to; several datasets may share one (`subscribe` to two topics).
+        position: range that a *batch* plan reads, as far as the plan has it: file set, snapshot, Kafka offsets.
+        certainty: certainty of `position`.
+        source_index: index into `StreamingQueryProgress.sources` of the source that this dataset belongs to, in a
+            streaming plan; several datasets may share one (`subscribe` to two topics).
         source_description: that source's `description` in the progress, where known.
-        bootstrap_servers: of Kafka, to name further topics of a subscribed pattern by.
-        topic_pattern: of Kafka, the subscribed pattern: the progress may name topics that weren't there yet.
-        from_beginning: of a streamed table whose first offset nobody logs: whether it is read from its beginning on.
+        bootstrap_servers: Kafka's servers, for naming further topics of a subscribed pattern.
+        topic_pattern: Kafka's subscribed pattern: the progress may name topics that weren't there yet.
+        from_beginning: True if a streamed table is read from its beginning on, where no log has its first offset.
         connection: see `PlanOutput`.
     """
 
@@ -102,25 +102,25 @@ class PlanInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOutput:
-    """One dataset that a plan writes.
+    """Dataset that a plan writes.
 
     Attributes:
-        dataset: which.
-        kind: what sort of sink it is.
+        dataset: reference of the dataset.
+        kind: kind of sink.
         type: OpenLineage's dataset type.
         schema: the fields written, with the payload's (`value.carrier`) where a topic's payload is built of known ones.
-        mode: what becomes of the rows that were there.
+        mode: fate of the rows that existed before.
         format: `parquet`, `kafka`, `iceberg`, …
-        partition_columns: of a partitioned table or folder.
+        partition_columns: partition columns of a table or folder.
         partition: the one partition that all rows go to, as far as the statement names it: values of some of these
             columns, or of all. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
-        overwritten: of an overwrite of partitions, the one that it empties first; without columns, it empties each that
-            gets rows; None: it takes some of their rows, or that isn't known.
-        branch: of an Iceberg table, the branch that the rows went to; None of its main line.
+        overwritten: partition that an overwrite of partitions empties first; without columns, it empties each that gets
+            rows; None: it replaces some of their rows, or that isn't known.
+        branch: branch of an Iceberg table that the rows went to; None for its main line.
         storage, symlinks: for a DatasetEvent.
         lifecycle: CREATE, OVERWRITE … where the command means so.
-        connection: of Kafka, the source's or sink's options `kafka.…` of the connection, without that prefix. It may
-            hold credentials: it is never shown, and never leaves the driver.
+        connection: connection options `kafka.…` of a Kafka source or sink, without that prefix. They may hold
+            credentials: they are never shown, and never leave the driver.
     """
 
     dataset: DatasetRef
@@ -141,19 +141,19 @@ class PlanOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetChange:
-    """What DDL does to one dataset.
+    """DDL change of one dataset.
 
     Attributes:
-        dataset: which.
+        dataset: the changed dataset.
         type, schema, storage, symlinks, description: for a DatasetEvent, as they are afterwards.
         lifecycle: CREATE, DROP, RENAME, ALTER, TRUNCATE.
-        previous: with RENAME, what it was until then; with ALTER, the catalog's name of a table that lies elsewhere
-            now, which is a RENAME where it is known where it lay.
-        partitions: where it is some partitions that are changed.
-        columns: which columns have another name since, or are gone.
-        by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer shows where the data
-            lies: one that was met before under this name is meant.
-        if_exists: it may be that there was nothing of the name, and nothing happened.
+        previous: with RENAME, the dataset until then; with ALTER, the catalog's name of a table that has moved, which
+            becomes a RENAME where its former location is known.
+        partitions: the changed partitions, where it isn't the whole table.
+        columns: columns that were renamed or dropped.
+        by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer shows the location:
+            the table last seen under this name is meant.
+        if_exists: True if perhaps nothing of the name existed, and nothing happened.
     """
 
     dataset: DatasetRef
@@ -173,10 +173,10 @@ class DatasetChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamingLink:
-    """How a plan belongs to a streaming query.
+    """Link from a plan to its streaming query.
 
     Attributes:
-        query_id, batch_id: where the plan itself names them (`WriteToMicroBatchDataSource`).
+        query_id, batch_id: set where the plan itself names them (`WriteToMicroBatchDataSource`).
         sink: class or short name of the sink: `ForeachBatchSink`, `FileStreamSink`, `kafka`.
         sink_kind: CALLBACK: the writes happen in the user's function, and reach capture as batch queries of their own.
         source_descriptions: `description` of each of `StreamingQueryProgress.sources`, in order, where known.
@@ -194,15 +194,15 @@ class StreamingLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upstream:
-    """Where the rows of a plan's output come from, to be looked through by a later plan that starts from them.
+    """Lineage of a plan's output rows, for a later plan that starts from them.
 
-    A foreachBatch frame is a `LogicalRDD` whose attributes keep the expression ids of the streaming plan's output:
-    give the streaming plan's `PlanDescription.upstream` to `describe` of the writes inside. Opaque to callers.
+    A foreachBatch frame is a `LogicalRDD` whose attributes keep the expression ids of the streaming plan's output: give
+    the streaming plan's `PlanDescription.upstream` to `describe` of the writes inside. Opaque to callers.
 
     Attributes:
         relation: columns by expression id, influences and datasets of the plan's output.
-        inputs: the datasets behind it, so that the inner write has them as its own.
-        problems: what wasn't understood of it, which is missing in the later plan too.
+        inputs: the datasets behind it, which the inner write has as its own.
+        problems: parts that weren't understood, which are missing in the later plan too.
     """
 
     relation: Relation
@@ -212,26 +212,26 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDescription:
-    """All that is read from a plan.
+    """Description of a plan: inputs, outputs, lineage, DDL changes.
 
     Attributes:
-        inputs: in the order of the plan, each dataset (and streaming source) once.
-        outputs: what it writes; empty for a query that only collects.
+        inputs: datasets read, in the order of the plan, each dataset (and streaming source) once.
+        outputs: datasets written; empty for a query that only collects.
         lineage: columns of `outputs` to columns of `inputs`; with `complete=False` and a reason where something
             wasn't understood. Its digest is `identity.plan_digest(lineage)`.
         command: simple class name of the command at the plan's root: `InsertIntoHadoopFsRelationCommand`; None for a
             query that only collects.
-        streaming: how the plan belongs to a streaming query, None for a batch plan.
-        changes: what it does to datasets without writing rows: CREATE, ALTER, DROP, RENAME.
-        staged: it writes into a table that a CREATE TABLE AS around it makes, and reports as its own.
-        writes_unknown: it writes, and where to isn't known.
-        failures: what couldn't be read of it for an error, which nobody expected: sentences.
-        names: how its columns are reported.
-        beyond_cap: its columns weren't read, since it is larger than `PlanSettings.max_plan_bytes`.
-        upstream: to give to `describe` for plans that start from this one's output; None where nothing came of it.
-        read: what the plan itself came to, before what the command writes was looked at: to be looked at again without
-            reading the plan again. None where nothing came of it.
-        query_schema: of the query whose rows are written, where that was asked for.
+        streaming: link to the streaming query, None for a batch plan.
+        changes: changes of datasets without writing rows: CREATE, ALTER, DROP, RENAME.
+        staged: True if it writes into a table that a CREATE TABLE AS around it makes, and reports as its own.
+        writes_unknown: True if it writes to an unknown target.
+        failures: parts that couldn't be read because of unexpected errors, as sentences.
+        names: reported names of its columns.
+        beyond_cap: True if its columns weren't read, since it is larger than `PlanSettings.max_plan_bytes`.
+        upstream: argument of `describe` for plans that start from this one's output; None where it failed.
+        read: result of reading the plan, without the command's output, so that the output can be looked at again
+            without reading the plan again. None where reading failed.
+        query_schema: schema of the query whose rows are written, where that was asked for.
     """
 
     inputs: tuple[PlanInput, ...]
@@ -251,5 +251,5 @@ class PlanDescription:
 
     @property
     def is_streaming(self) -> bool:
-        """Whether the plan is a streaming query's, or one micro-batch's of it."""
+        """True if the plan belongs to a streaming query, or to one of its micro-batches."""
         return self.streaming is not None

@@ -1,4 +1,4 @@
-"""From columns to the edges of a `ColumnLineage`."""
+"""Edges of a `ColumnLineage`, from columns."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from headwater_schemas.events import TransformationKind as Kind
 
 @dataclass(frozen=True, slots=True)
 class OutputField:
-    """A top-level field of an output, with its lineage."""
+    """Top-level field of an output, with its lineage."""
 
     name: str
     column: Column
     type: DataType = None
     branch: str | None = None
-    """Of a MERGE, the WHEN that sets it: each has edges of its own."""
+    """WHEN of a MERGE that sets the field: each branch has edges of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An output dataset and its fields in order; two may share a name."""
+    """Output dataset and its fields in order; two may share a name."""
 
     dataset: DatasetRef
     fields: tuple[OutputField, ...] = ()
     payload: bool = False
-    """Whether an encoded field's parts are fields of the dataset: a topic's."""
+    """True if an encoded field's parts are fields of the dataset: a topic's."""
 
 
 def unfold(field: OutputField, *, payload: bool = False) -> Iterator[tuple[Path, Column]]:
-    """The field and all parts of it that its type names, parents first; a payload's parts with it."""
+    """Yield the field and all parts of it that its type names, parents first; a payload's parts with it."""
     yield from _unfold((field.name,), field.column, field.type)
     encoded = field.column.encoded
     if payload and encoded is not None:
@@ -63,7 +63,7 @@ def _unfold(path: Path, column: Column, data_type: DataType) -> Iterator[tuple[P
 
 
 def unfold_all(field: OutputField) -> Iterator[tuple[Path, Column]]:
-    """The field and all parts of it: those of its type, of what it encodes, and values of a map by their known key."""
+    """Yield the field and all parts of it: those of its type, of its encoded value, and map values by known key."""
     yield from _unfold_all((field.name,), field.column, field.type)
 
 
@@ -86,7 +86,7 @@ def _unfold_all(path: Path, column: Column, data_type: DataType) -> Iterator[tup
 def column_lineage(
     targets: Iterable[Target], influences: frozenset[Indirect], problems: Iterable[str] = ()
 ) -> ColumnLineage:
-    """The edges into `targets`. What influences all rows is stored once for each of them."""
+    """Build the edges into `targets`. Influences on all rows are stored once for each target."""
     book = _Book()
     for target in targets:
         book.see(target.dataset)
@@ -101,7 +101,7 @@ def column_lineage(
 def whole_lineage(
     outputs: Iterable[DatasetRef], inputs: Iterable[DatasetRef], problems: Iterable[str]
 ) -> ColumnLineage:
-    """What is left where columns can't be read: each output may come from each input, kind UNKNOWN."""
+    """Build the fallback lineage where columns can't be read: each output may come from each input, kind UNKNOWN."""
     book = _Book()
     sources = list(inputs)
     for output in outputs:
@@ -112,7 +112,7 @@ def whole_lineage(
 
 
 def edge_kind(direct: Direct, name: str) -> Kind:
-    """The kind of a direct edge into a field of this name: a COPY under another name is a RENAME."""
+    """Return the kind of a direct edge into a field of this name: a COPY under another name is a RENAME."""
     source = direct.field
     if direct.kind is Kind.COPY and isinstance(source, Field) and source.path and source.path[-1] != name:
         return Kind.RENAME
@@ -120,7 +120,7 @@ def edge_kind(direct: Direct, name: str) -> Kind:
 
 
 def edge_sources(column: Column) -> Iterator[Direct]:
-    """The direct sources worth an edge: a constant only where nothing else makes the value."""
+    """Yield the direct sources worth an edge: a constant only where nothing else makes the value."""
     only_constant = column.direct == CONSTANT and not column.indirect
     for direct in column.direct:
         if direct.field is not None or direct.kind is not Kind.CONSTANT or only_constant:
@@ -128,12 +128,12 @@ def edge_sources(column: Column) -> Iterator[Direct]:
 
 
 def expression_of(text: str) -> Expression:
-    """A text with its id, which is the same wherever the text is."""
+    """Return a text with its id, which is equal wherever the text is."""
     return Expression(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(), text)
 
 
 class _Book:
-    """Collects edges by dataset; indices are given out at the end, when the datasets are known and sorted."""
+    """Collector of edges by dataset; indices are assigned at the end, when the datasets are known and sorted."""
 
     def __init__(self) -> None:
         self._datasets: dict[DatasetRef, None] = {}

@@ -1,8 +1,7 @@
-"""Column lineage of a query that another database runs: its SQL, read by sqlglot where that is installed.
+"""Foreign queries: column lineage of SQL that another database runs, read by sqlglot where that is installed.
 
-What isn't plain from the text alone (a column that may be of either of two tables, a construct that isn't known here)
-makes the whole query unread: half a reading would be a guess. A `*` of one table is plain where its columns' names are
-all that is missing, and the result has them.
+An ambiguity in the text (a column that may belong to either of two tables, an unknown construct) makes the whole query
+unread: half a reading would be a guess. A `*` of one table is read where the result has its columns' names.
 """
 
 from __future__ import annotations
@@ -46,14 +45,12 @@ DIALECTS = {
     "sqlite": f"sqlite{_AS_WRITTEN}",
     "databricks": "databricks",
 }
-"""sqlglot's name for the SQL of a JDBC URL's scheme; any other is read as SQL in general.
-
-A column that isn't quoted is named as the database will: in lower case by Postgres, in upper case by Oracle, as it is
-written by SQL Server. A table is named as it is written, like one that is read without a query.
-"""
+"""sqlglot's dialects by the scheme of a JDBC URL; any other is read as general SQL. An unquoted column gets the
+database's case: lower in Postgres, upper in Oracle, unchanged in SQL Server. A table keeps its case in the query, like
+one that is read without a query."""
 
 WRITTEN = "written"
-"""Where a table's node keeps its name as the query has it, through sqlglot's normalization."""
+"""Key of a table node's name in the query, kept through sqlglot's normalization."""
 
 _CLAUSES = {
     "where": Kind.FILTER_DEPENDENCY,
@@ -75,14 +72,14 @@ def read_foreign(
     names: Sequence[str] = (),
     literals: Literals = Literals.SHOWN,
 ) -> ForeignRelation | None:
-    """The relation that a query gives; None where sqlglot isn't installed or the query can't be read.
+    """Return the relation of a foreign query; None where sqlglot isn't installed or the query can't be read.
 
     Args:
         query: one SELECT, WITH and set operations included.
-        scheme: of the JDBC URL: `postgresql`.
+        scheme: scheme of the JDBC URL: `postgresql`.
         dataset: the identity of a table, as the query writes its name.
-        names: of the columns that the query gives, as the database has them; they show what a `*` stands for.
-        literals: what texts show of literals.
+        names: names of the query's columns in the database; they show the columns behind a `*`.
+        literals: display of literals in texts.
     """
     try:
         import sqlglot
@@ -95,7 +92,8 @@ def read_foreign(
     logger = logging.getLogger("sqlglot")
     before = logger.level
     try:
-        logger.setLevel(logging.CRITICAL)  # it would warn, on the job's standard error, of what it can't parse
+        # It would warn of SQL that it can't parse, on the job's standard error.
+        logger.setLevel(logging.CRITICAL)
         parsed = sqlglot.parse_one(query, dialect=dialect)
         if not isinstance(parsed, exp.Query):
             return None
@@ -105,14 +103,14 @@ def read_foreign(
         root = build_scope(qualified)
         return _Reader(dialect, dataset, literals).relation(root, names) if root is not None else None
     except Exception:
-        # Whatever it is that sqlglot, or this reading, makes nothing of: the caller reports the whole query as unread.
+        # Any error of sqlglot, or of this reader: the caller reports the whole query as unread.
         return None
     finally:
         logger.setLevel(before)
 
 
 def foreign_tables(query: str, scheme: str) -> tuple[str, ...] | None:
-    """The tables that a query names, as it writes them, each once; None where sqlglot isn't there or can't parse it."""
+    """Return the tables in a query, in its spelling, each once; None where sqlglot is missing or can't parse it."""
     try:
         import sqlglot
         from sqlglot import exp
@@ -133,7 +131,7 @@ class _Reader:
     literals: Literals
 
     def relation(self, scope: Scope, names: Sequence[str] = ()) -> ForeignRelation:
-        """What the query of a scope gives; `names` of its columns, where they are known, show what a `*` stands for."""
+        """Read the query of a scope; `names` of its columns, where they are known, show the columns behind a `*`."""
         from sqlglot import exp
 
         statement = scope.expression
@@ -185,7 +183,7 @@ class _Reader:
 
         first = branches[0]
         if any(name == STAR for branch in branches for name, _ in branch.columns):
-            raise UnreadError  # by position, and nobody knows which column stands where
+            raise UnreadError  # by position, and the positions are unknown
         if any(len(branch.columns) != len(first.columns) for branch in branches):
             raise UnreadError
         columns = tuple(
@@ -209,11 +207,11 @@ class _Reader:
         if not isinstance(source.this, exp.Identifier):
             raise UnreadError  # a table function
         table = self.table(source)
-        # Which columns it has only the database knows.
+        # Only the database knows its columns.
         return ForeignRelation(((STAR, star_of(table)),), frozenset(), frozenset({table}))
 
     def table(self, table: exp.Table) -> DatasetRef:
-        """The identity of a table."""
+        """Name a table."""
         return self.dataset(str(table.meta[WRITTEN]))
 
 

@@ -1,4 +1,4 @@
-"""Values of a query that another database runs: where each comes from, as far as its text shows."""
+"""Values of a query that another database runs: their sources, as far as its text shows."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from sqlglot import exp
     from sqlglot.optimizer.scope import Scope
 
-# sqlglot's classes by name, as it need not be installed. One that isn't here is computed from its arguments: DERIVE.
+# sqlglot's classes by name, as it need not be installed. Without a rule an expression is DERIVE of its arguments.
 _SAME = ("Alias", "Paren", "Ordered", "Where", "Having", "Qualify")
 _CONSTANTS = ("Literal", "Null", "Boolean", "DataType", "Var")
 _HASHES = ("MD5", "MD5Digest", "SHA", "SHA2")
 _UNREAD = ("Star", "Placeholder", "Parameter", "UDTF", "Lambda", "Bracket", "Dot")
 
 STAR = "*"
-"""Stands in a relation for all columns of a table, whose names only the database knows."""
+"""Placeholder for all columns of a table, whose names only the database knows."""
 
 
 class UnreadError(Exception):
-    """The text alone doesn't show where a column comes from."""
+    """Column whose source the text alone doesn't show."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignRelation:
-    """What a query gives.
+    """Columns and rows of a foreign query.
 
     Attributes:
         columns: names and lineage, in the order of the SELECT list; `STAR` for all columns of a table.
-        influences: what decides its rows.
-        rows: the tables that they are rows of.
+        influences: influences on the choice of its rows.
+        rows: the tables that its rows come from.
     """
 
     columns: tuple[tuple[str, Column], ...]
@@ -46,26 +46,26 @@ class ForeignRelation:
 
 
 class Relations(Protocol):
-    """The reader of the whole query.
+    """Reader of the whole query.
 
     Attributes:
         dialect: sqlglot's name for its SQL.
-        literals: what texts show of literals.
+        literals: display of literals in texts.
     """
 
     dialect: str | None
     literals: Literals
 
     def relation(self, scope: Scope, names: Sequence[str] = ()) -> ForeignRelation:
-        """What the query of a scope gives; `names` of its columns, where they are known, show what a `*` stands for."""
+        """Read the query of a scope; `names` of its columns, where they are known, show the columns behind a `*`."""
 
     def table(self, table: exp.Table) -> DatasetRef:
-        """The identity of a table."""
+        """Name a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueReader:
-    """Reads the expressions of one SELECT.
+    """Reader of the expressions of one SELECT.
 
     Attributes:
         scope: sqlglot's `Scope`, which knows what an alias of FROM stands for.
@@ -78,7 +78,7 @@ class ValueReader:
     relations: Relations
 
     def column(self, expression: exp.Expr) -> Column:
-        """The lineage of an expression's value.
+        """Return the lineage of an expression's value.
 
         Raises:
             UnreadError: the text doesn't show it.
@@ -91,11 +91,11 @@ class ValueReader:
         return self._derived(expression)
 
     def all_of(self, expressions: Iterable[Any]) -> list[Column]:
-        """Columns of those that are there."""
+        """Return the columns of those arguments that are present."""
         return [self.column(expression) for expression in expressions if expression is not None]
 
     def text(self, expression: exp.Expr) -> str:
-        """The expression as SQL, with the same literals hidden as everywhere."""
+        """Render the expression as SQL, with the same literals hidden as everywhere."""
         from sqlglot import exp
 
         def shown_node(node: exp.Expr) -> exp.Expr:
@@ -111,21 +111,21 @@ class ValueReader:
         return self.step(expression, Kind.DERIVE)
 
     def step(self, expression: exp.Expr, kind: Kind, *, masking: bool = False) -> Column:
-        """A value computed from all arguments in one step; of none, a constant."""
+        """Combine all arguments into a value in one step; without any, a constant."""
         found = combine(self.all_of(expression.iter_expressions()), kind, self.text(expression), masking=masking)
         return found if found.direct or found.indirect else replace(found, direct=CONSTANT)
 
 
 def star_of(table: DatasetRef) -> Column:
-    """All columns of a table: the part of any name is the column of that name."""
+    """Return all columns of a table: the part of any name is the column of that name."""
     return Column(frozenset({Direct(Field(table, ()), Kind.COPY, whole=True)}))
 
 
 def named_stars(columns: Sequence[tuple[str, Column]], names: Sequence[str]) -> tuple[tuple[str, Column], ...]:
-    """The columns with a `STAR` among them taken apart, by the names that all of them have in the result.
+    """Expand a `STAR` among the columns, by the names that all columns have in the result.
 
     Raises:
-        UnreadError: there are several, and nobody knows where the one ends and the other begins.
+        UnreadError: there are several, with an unknown border between them.
     """
     stars = [index for index, (name, _) in enumerate(columns) if name == STAR]
     if not stars or not names:
@@ -140,7 +140,7 @@ def named_stars(columns: Sequence[tuple[str, Column]], names: Sequence[str]) -> 
 
 
 def clause_items(clause: Any) -> list[Any]:
-    """GROUP BY and ORDER BY are lists; WHERE and HAVING hold one condition."""
+    """List the items of a clause: GROUP BY and ORDER BY are lists; WHERE and HAVING hold one condition."""
     if clause is None:
         return []
     return list(clause.expressions) or [clause]
@@ -180,7 +180,7 @@ def _hash(reader: ValueReader, expression: exp.Expr) -> Column:
 
 
 def _external(reader: ValueReader, expression: exp.Expr) -> Column:
-    # A function that sqlglot doesn't know: perhaps a user's.
+    # A function that sqlglot doesn't know: perhaps user-defined.
     return reader.step(expression, Kind.EXTERNAL)
 
 
@@ -235,7 +235,7 @@ def _named(scope: Any, alias: str) -> Any:
 
 
 def _only(scope: Any) -> Any:
-    # A name without a table is the only table's; but in a subquery it may be one of the query around.
+    # A name without a table belongs to the only table; but in a subquery it may belong to the query around.
     sources = [source for _, source in scope.selected_sources.values()]
     return sources[0] if len(sources) == 1 and not scope.is_subquery else None
 

@@ -1,7 +1,7 @@
 """Frames that live on as RDDs: `checkpoint()`, `localCheckpoint()`, `.rdd`.
 
-A later plan begins with the RDD and has nothing of what that was made of. Whoever knows the frame remembers it
-here, by the RDD's id, which is another for each frame of an application.
+A later plan begins with the RDD and has nothing of the frame's lineage. So the lineage is remembered here, by the RDD's
+id, which is unique for each frame of an application.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import Final
 from headwater_producers.spark.plan.description import Upstream
 
 MAX_COLUMNS: Final = 20_000
-"""Of all frames together. A column takes one or two KB; who makes more of them loses the frame used least recently."""
+"""Largest number of columns of all frames together. A column takes one or two KB; beyond it the least recently used
+frame is dropped."""
 
 
 class KnownFrames:
-    """What is known of frames, by the id of the RDD that has their rows.
+    """LRU cache of frames' lineage, by the id of the RDD that has their rows, bounded by its number of columns.
 
     Args:
-        max_columns: how many columns are remembered.
+        max_columns: bound of the remembered columns.
     """
 
     def __init__(self, max_columns: int = MAX_COLUMNS) -> None:
@@ -29,9 +30,9 @@ class KnownFrames:
         self._frames: OrderedDict[int, Upstream] = OrderedDict()
 
     def remember(self, rdd: int, frame: Upstream) -> None:
-        """An RDD has a frame's rows."""
+        """Remember a frame's lineage under the RDD with its rows."""
         relation = frame.relation
-        # An operator knows more columns than come out of it.
+        # An operator knows more columns than its output has.
         own = relation.with_output(zip(relation.output, relation.ordered(), strict=True))
         self._forget(rdd)
         self._frames[rdd] = replace(frame, relation=own)
@@ -40,7 +41,7 @@ class KnownFrames:
             self._forget(next(iter(self._frames)))
 
     def of(self, rdd: int) -> Upstream | None:
-        """The frame whose rows an RDD has; None where it wasn't remembered, or was forgotten."""
+        """Return the frame whose rows an RDD has; None where it wasn't remembered, or was forgotten."""
         found = self._frames.get(rdd)
         if found is not None:
             self._frames.move_to_end(rdd)

@@ -1,4 +1,4 @@
-"""Columns that a table computes itself, of those that are written: `GENERATED ALWAYS AS (year(at))`."""
+"""Generated columns, which a table computes from written ones: `GENERATED ALWAYS AS (year(at))`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
 
 @dataclass(frozen=True, slots=True)
 class GeneratedColumns:
-    """What a table adds to the rows that are written.
+    """Generated columns that a table adds to written rows.
 
     Attributes:
-        names, types: of its columns, in order.
-        plan: the JSON of an analyzed plan that computes just these from a leaf with the columns that are written.
+        names, types: names and types of these columns, in order.
+        plan: JSON of an analyzed plan that computes just these columns from a leaf with the written columns.
     """
 
     names: tuple[str, ...]
@@ -30,7 +30,7 @@ class GeneratedColumns:
 
 
 class _Written:
-    """Leaves of such a plan: what is written, by name."""
+    """Leaves of a generated column's plan: the written columns, by name."""
 
     def __init__(self, relation: Relation) -> None:
         self._columns = {a.name.lower(): c for a, c in zip(relation.output, relation.ordered(), strict=True)}
@@ -39,7 +39,7 @@ class _Written:
         found: list[tuple[Attribute, Column]] = []
         for (root, *_), number in ((nodes, expression_id(nodes[0])) for nodes in node.output()):
             name = str(root.get("name"))
-            # A column that isn't written is null, or generated, and no generated column is made of another.
+            # A column that isn't written is null, or generated, and no generated column depends on another.
             column = self._columns.get(name.lower(), Column(CONSTANT, text=name))
             found += [(Attribute(number, name, root.get("dataType")), column)] if number is not None else []
         return Leaf(relation=Relation().with_output(found))
@@ -54,7 +54,7 @@ class _Written:
 def with_generated(
     relation: Relation, schema: DataType, generated: GeneratedColumns, literals: Literals
 ) -> tuple[Relation, DataType]:
-    """The rows that are written and their schema, with what the table adds to them."""
+    """Add the table's generated columns to the written rows and their schema."""
     nodes: Any = msgspec.json.decode(generated.plan.encode())
     made = PlanReader(_Written(relation), literals).read(nodes)
     added = [

@@ -1,7 +1,7 @@
-"""Kinds of transformation: how they add up along a chain, and what OpenLineage calls them.
+"""Kinds of transformation: their composition along a chain, and their names in OpenLineage.
 
-A value that is first cast and then summed was aggregated; one that went through a black box may be anything. So the
-kind of a chain is the greatest of its steps:
+A value that is first cast and then summed was aggregated; a black box may return anything. So the kind of a chain is
+the greatest of its steps:
 
     CONSTANT < COPY < CAST < DERIVE < MASK < HASH < AGGREGATE < EXTERNAL < UNKNOWN
 
@@ -48,12 +48,12 @@ _SUBTYPE: dict[Kind, str | None] = {
 
 
 def compose(first: Kind, then: Kind) -> Kind:
-    """The kind of a chain of two direct steps."""
+    """Return the kind of a chain of two direct steps."""
     if first is Kind.CONSTANT and then not in (Kind.EXTERNAL, Kind.UNKNOWN):
         return Kind.CONSTANT
     return first if _RANK[first] >= _RANK[then] else then
 
 
 def subtype(kind: Kind) -> str | None:
-    """OpenLineage's subtype; None for what it has no word for."""
+    """Return OpenLineage's subtype; None for a kind that it has no word for."""
     return _SUBTYPE[kind]

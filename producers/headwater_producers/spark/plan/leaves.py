@@ -1,4 +1,4 @@
-"""Leaves of a plan: what they read. The JSON doesn't have it; whoever knows implements `Leaves`."""
+"""Leaves of a plan: their datasets. The JSON doesn't have these; a reader that knows them implements `Leaves`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from headwater_schemas.events import TransformationKind as Kind
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """What one leaf reads.
+    """Lineage of one leaf of a plan.
 
     Attributes:
         inputs: its datasets; a column of the leaf comes from the field of that name in each.
         payloads: names of columns that are encodings of fields no schema names: a topic's key and value.
         relation: lineage of its attributes by id, where an earlier plan made them.
-        kind: of its columns where there are no datasets: CONSTANT for what the plan itself makes, else UNKNOWN.
-        problem: what couldn't be found out, as a sentence.
+        kind: kind of its columns' sources where there are no datasets: CONSTANT for rows in the plan itself, else
+            UNKNOWN.
+        problem: reason why the lineage is incomplete, as a sentence.
     """
 
     inputs: tuple[PlanInput, ...] = ()
@@ -31,10 +32,10 @@ class Leaf:
 
 
 class Leaves(Protocol):
-    """What the leaves of one plan read."""
+    """Lookup of the leaves of one plan."""
 
     def find(self, node: Node, view: str | None) -> Leaf:
-        """What this leaf reads; never raises.
+        """Describe a leaf; never raises.
 
         Args:
             node: the leaf.
@@ -42,7 +43,7 @@ class Leaves(Protocol):
         """
 
     def view(self, node: Node) -> PlanInput | None:
-        """The permanent view that a `View` is; None of one that is temporary, or isn't known. Never raises."""
+        """Return the permanent view that a `View` is; None for a temporary or unknown one. Never raises."""
 
     def projections(self, node: Node) -> list[list[Nodes]] | None:
-        """The projections of an `Expand` whose JSON lacks them; None where they can't be had. Never raises."""
+        """Return the projections of an `Expand` whose JSON lacks them; None where they can't be had. Never raises."""

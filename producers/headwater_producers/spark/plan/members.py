@@ -1,7 +1,7 @@
-"""Arrays and maps that are built of known members: `array(x, y)[0]` is x, `map('a', x, 'b', y)['b']` is y.
+"""Members of arrays and maps that are built one by one: `array(x, y)[0]` is x, `map('a', x, 'b', y)['b']` is y.
 
-A column has them among its parts, by `member_step`, and beside them one for any other member, which is null. What is
-rebuilt by a function that isn't followed member by member has none, and each of its elements may be any of them.
+A column has them among its parts, by `member_step`, with one for any other member, which is null. The result of a
+function that isn't followed member by member has none: each of its elements may come from any of them.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, REST, VALUE
 from headwater_producers.spark.plan.structure import members, merge, part
 
 MAX_MEMBERS = 64
-"""A larger one is mostly a list of constants, and each member costs a column."""
+"""Largest number of members: more of them are mostly a list of constants, and each member costs a column."""
 
 NOTHING = Column(CONSTANT, text="null", constants=frozenset())
-"""A member, or a field, that isn't there."""
+"""Missing member, or field."""
 _INTEGERS = frozenset({"byte", "short", "integer", "long"})
 
 
 def array_members(values: Sequence[Column]) -> dict[str, Column]:
-    """The members of an array of just these: from its start, from its end, and beyond."""
+    """Return the members of an array of just these elements: from its start, from its end, and beyond."""
     if len(values) > MAX_MEMBERS:
         return {}
     known = {member_step(ELEMENT, REST): NOTHING}
@@ -31,20 +31,20 @@ def array_members(values: Sequence[Column]) -> dict[str, Column]:
 
 
 def map_members(keys: Sequence[Column], values: Sequence[Column]) -> dict[str, Column]:
-    """The members of a map of just these; none where a key isn't known."""
+    """Return the members of a map of just these entries; none where a key isn't known."""
     by_key: dict[str, list[Column]] = {}
     for key, value in zip(keys, values, strict=False):
         known = constant_key(key)
         if known is None or len(by_key) == MAX_MEMBERS:
             return {}
         by_key.setdefault(known, []).append(value)
-    # Of two with one key Spark keeps the last, or fails, as the session has it.
+    # Of two entries with one key Spark keeps the last, or fails, depending on the session.
     found = {member_step(VALUE, key): merge(items, key) for key, items in by_key.items()}
     return {**found, member_step(VALUE, REST): NOTHING}
 
 
 def array_items(array: Column) -> list[Column] | None:
-    """All elements of an array, in order; None where they aren't known one by one, as of one of two arrays."""
+    """Return all elements of an array, in order; None where they aren't known one by one, as of one of two arrays."""
     known = members(array, ELEMENT)
     if known.get(member_step(ELEMENT, REST)) != NOTHING:
         return None
@@ -52,7 +52,7 @@ def array_items(array: Column) -> list[Column] | None:
 
 
 def united_maps(maps: Sequence[Column]) -> dict[str, Column]:
-    """The members of `map_concat(…)`: of two with one key the last map's; each may come from a map of unknown keys."""
+    """Return the members of `map_concat(…)`: the last map with a key wins; each may come from a map of unknown keys."""
     rest = member_step(VALUE, REST)
     steps = dict.fromkeys([rest, *(step for item in maps for step in members(item, VALUE))])
     found = {}
@@ -67,19 +67,19 @@ def united_maps(maps: Sequence[Column]) -> dict[str, Column]:
 
 
 def index_step(call_name: str, index: Column) -> str | None:
-    """The step to an array's member by a constant index: from 0 in `a[i]`, from 1 in `element_at`; else None."""
+    """Return the step to an array's member by a constant index: from 0 in `a[i]`, from 1 in `element_at`; else None."""
     key = constant_key(index)
     if key is None or index.type not in _INTEGERS:
         return None
     number = int(key)
     if call_name == "ElementAt":
-        # From the end where it is negative; 0 is an error.
+        # A negative index counts from the end; 0 is an error.
         return member_step(ELEMENT, str(number - 1 if number > 0 else number) if number else REST)
     return member_step(ELEMENT, str(number) if number >= 0 else REST)
 
 
 def constant_key(column: Column) -> str | None:
-    """The integer or text that a value is known to be, the same for all that Spark takes for equal; else None."""
+    """Return a value's constant integer or text, equal for all that Spark takes for equal; else None."""
     if not column.constants or len(column.constants) > 1 or column.indirect:
         return None
     (value,) = column.constants

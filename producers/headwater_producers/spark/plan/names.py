@@ -1,4 +1,4 @@
-"""Names of columns as they are reported: those that Spark made of an expression, without the literals in them.
+"""Reported column names: those that Spark made of an expression have no literals.
 
 Spark names a column that nobody names by its expression, and prints literals as they are, without quotes:
 
@@ -10,10 +10,10 @@ and, where literals are hidden (`PlanSettings.literals`), of every such name:
     concat(first, 0000, last)   ⇒ concat(?)        DE_sum(x)   ⇒ ?_sum(x)
     (delay + 5)                 ⇒ (?)              sum(x)      ⇒ sum(x)
 
-The column is really called so in the table, and whoever reads it there has no plan that shows where the name is from.
-So a name is recognized by its shape alone, and the job that writes it and those that read it report the same: their
-lineages meet. What a shape can't show, the column of a literal (`SELECT 'DE'`) or of a pivot (`DE`), is known to the
-job that makes it only. Several columns that are reported alike are one, with the lineage of all of them.
+The table's column really has this name, and a job that reads it has no plan that shows the name's origin. So a name is
+recognized by its shape alone, and its writer and its readers report the same name: their lineages meet. Only the job
+that makes it knows the column of a literal (`SELECT 'DE'`) or of a pivot (`DE`), which no shape shows. Columns with one
+reported name are one column, with the lineage of all of them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CIPHER: Final = re.compile(r"(?<!\w)(?:(?:try_)?aes_?(encrypt|decrypt)|(hmac))\
 _CIPHER_ARGUMENTS: Final = {"encrypt": 6, "decrypt": 5, "hmac": 3}
 _COLUMN: Final = re.compile(r"[A-Za-z_][\w.`]*")
 _DELIMITER: Final = re.compile(r"[(),]")
-# A name of a file's column may be anything.
+# A column's name in a file may be any text.
 _MAX_NESTED: Final = 16
 
 _AGGREGATES: Final = [
@@ -91,25 +91,25 @@ _PIVOTED: Final = "__pivot_"
 
 @dataclass(slots=True)
 class Names:
-    """How the names of one plan's columns are reported.
+    """Reported names of one plan's columns.
 
     Attributes:
-        hidden: whether literals in generated names are hidden; those of encryption functions always are.
-        known: of names that a shape doesn't show to be generated, and the plan does.
+        hidden: True to hide literals in generated names; those of encryption functions always are.
+        known: reported names, by name, that only the plan shows to be generated, and not their shape.
     """
 
     hidden: bool = False
     known: dict[str, str] = field(default_factory=dict)
 
     def shown(self, name: str) -> str:
-        """The name as it is reported."""
+        """Return the name as it is reported."""
         if (known := self.known.get(name)) is not None:
             return known
         name = without_keys(name)
         return without_literals(name) if self.hidden else name
 
     def learn(self, nodes: Nodes) -> None:
-        """Takes from a plan which of its names are literals, or values of a pivot."""
+        """Learn from a plan which of its names are literals, or values of a pivot."""
         if not self.hidden:
             return
         for alias, tree in _aliases(nodes):
@@ -131,13 +131,13 @@ _PLAIN: Final = Names()
 
 
 def shown_name(name: str) -> str:
-    """A column's name as the description under way reports it (`reporting`)."""
+    """Return a column's name as the description under way reports it (`reporting`)."""
     return (_CURRENT.get() or _PLAIN).shown(name)
 
 
 @contextlib.contextmanager
 def reporting(names: Names) -> Iterator[None]:
-    """Has names within the block reported so."""
+    """Report names within the block in this way."""
     token = _CURRENT.set(names)
     try:
         yield
@@ -146,7 +146,7 @@ def reporting(names: Names) -> Iterator[None]:
 
 
 def without_keys(name: str) -> str:
-    """A name, or a text with names in it, without what encryption functions are given beside the value. Idempotent."""
+    """Remove from a name or text the arguments of encryption functions beside the value. Idempotent."""
     parts: list[str] = []
     done = 0
     while found := _CIPHER.search(name, done):
@@ -157,7 +157,7 @@ def without_keys(name: str) -> str:
         parts.append(f"{name[done : found.end()]}{shown}, {HIDDEN})")
         others = [each.strip() for each in arguments[1:]]
         if end is None or (others != [HIDDEN] and len(arguments) != _CIPHER_ARGUMENTS[(found[1] or found[2]).lower()]):
-            # A comma or a bracket is part of the key: nobody knows where it ends.
+            # A comma or a bracket is part of the key: its end is unknown.
             before = name[: found.start()]
             return "".join(parts) + ")" * max(before.count("(") - before.count(")"), 0)
         done = end
@@ -165,7 +165,7 @@ def without_keys(name: str) -> str:
 
 
 def without_literals(name: str) -> str:
-    """A name without what may be a literal in it, if it has the shape of one that Spark has made. Idempotent."""
+    """Remove possible literals from a name, if it has the shape of one that Spark has made. Idempotent."""
     if _OF_A_COLUMN.fullmatch(name):
         return name
     if (pivot := _OF_A_PIVOT.fullmatch(name)) and name.partition("(")[0] not in _AGGREGATES:
@@ -179,7 +179,7 @@ def without_literals(name: str) -> str:
 
 
 def _arguments(name: str, start: int) -> tuple[list[str], int | None]:
-    """The arguments of the call whose bracket was opened here, and behind it; None: it isn't closed."""
+    """Return the arguments of the call whose bracket opens here, and the position behind it; None: it isn't closed."""
     arguments: list[str] = []
     depth, begin = 0, start
     for found in _DELIMITER.finditer(name, start):
@@ -208,7 +208,7 @@ def _pivoted(alias: str, pivot: str) -> str:
 
 
 def _aliases(nodes: Nodes) -> Iterator[tuple[str, Nodes]]:
-    """Each alias of a plan with the expression that it names, subqueries and all."""
+    """Yield each alias of a plan with the expression that it names, subqueries included."""
     waiting: list[Any] = [nodes]
     while waiting:
         value = waiting.pop()

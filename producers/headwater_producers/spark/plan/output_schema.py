@@ -1,4 +1,4 @@
-"""The fields of what a plan writes."""
+"""Output schema: the fields that a plan writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater_schemas.events import SchemaDefinition, SchemaField
 
 
 def output_fields(relation: Relation, schema: DataType) -> tuple[OutputField, ...]:
-    """The relation's output with the types that `schema`, of the same columns in the same order, has."""
+    """Give the relation's output the types of `schema`, whose columns are in the same order."""
     types = [data_type for _, data_type, _ in type_parts(schema)]
     if len(types) != len(relation.output) or any(attribute.branch for attribute in relation.output):
         types = [attribute.type for attribute in relation.output]
@@ -23,7 +23,7 @@ def output_fields(relation: Relation, schema: DataType) -> tuple[OutputField, ..
 
 
 def stored_schema(target: Target, schema: DataType) -> SchemaDefinition:
-    """The schema of an output: of a topic with the payload's fields."""
+    """Return the schema of an output; for a topic, with the payload's fields."""
     base = schema_definition(schema)
     if not target.payload:
         return base

@@ -1,4 +1,4 @@
-"""Partitions of a table or folder by the values of their columns, and what DDL does to some of them."""
+"""Partitions of a table or folder by the values of their columns, and changes of them by DDL."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 MAX_PARTITIONS: Final = 100
-"""More than this are counted, and not listed."""
+"""Largest number of listed partitions; more are only counted."""
 
 Partition = tuple[tuple[str, str | None], ...]
 """Values of partition columns, in the order of the columns; None where the value is null."""
@@ -19,13 +19,14 @@ _ESCAPED: Final = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionChange:
-    """What DDL does to partitions of a table.
+    """DDL change of a table's partitions.
 
     Attributes:
-        change: ADD, DROP, RENAME, TRUNCATE, LOCATION, or RECOVER for what MSCK REPAIR TABLE finds or misses.
-        partitions: which, the first `MAX_PARTITIONS` of them; empty where the statement doesn't name them.
-        previous: with RENAME, what it was until then.
-        count: how many the statement names; None where it names none.
+        change: ADD, DROP, RENAME, TRUNCATE, LOCATION, or RECOVER for the partitions that MSCK REPAIR TABLE adds or
+            removes.
+        partitions: the first `MAX_PARTITIONS` of the changed ones; empty where the statement doesn't name them.
+        previous: with RENAME, the partition's former values.
+        count: number of partitions that the statement names; None where it names none.
     """
 
     change: str
@@ -35,12 +36,12 @@ class PartitionChange:
 
 
 def partition_path(partition: Partition) -> str:
-    """The folder as Spark names it: `day=2024-01-01/city=S%3At`; `key=__HIVE_DEFAULT_PARTITION__` of null."""
+    """Return a partition's folder as Spark names it: `day=2024-01-01/city=S%3At`; null is a reserved name."""
     return "/".join(f"{_escaped(name)}={_NULL if value is None else _escaped(value)}" for name, value in partition)
 
 
 def path_partition(path: str) -> Partition:
-    """The partition whose folder a path is: of `/data/flights/day=2024-01-01/city=S%3At`, two values; mostly none."""
+    """Parse a folder's path as a partition: of `/data/flights/day=2024-01-01/city=S%3At`, two values; mostly none."""
     found: list[tuple[str, str | None]] = []
     for folder in reversed(path.rstrip("/").split("/")):
         name, equals, value = folder.partition("=")
@@ -51,7 +52,7 @@ def path_partition(path: str) -> Partition:
 
 
 def partition_value(text: str | None) -> str | None:
-    """A value as Spark's catalogs write it, where null is a name like others, and an empty text is null."""
+    """Render a value as Spark's catalogs do, where null is a name like others, and an empty text is null."""
     return None if text in ("", _NULL) else text
 
 

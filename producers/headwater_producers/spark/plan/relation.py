@@ -1,4 +1,4 @@
-"""Where the rows and columns at one point of a plan come from."""
+"""Relation: lineage of the rows and columns at one point of a plan."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from headwater_schemas.events import TransformationKind as Kind
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A column of an operator's output: Spark's expression id, name and type.
+    """Column of an operator's output: Spark's expression id, name and type.
 
-    `branch`: of what a MERGE writes, the WHEN that sets the column: `WHEN MATCHED THEN UPDATE`.
+    `branch` is the WHEN of a MERGE that sets the column: `WHEN MATCHED THEN UPDATE`.
     """
 
     id: int
@@ -25,12 +25,12 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """The output of one operator.
+    """Output of one operator.
 
     Attributes:
-        output: its attributes, in order; an id may appear twice.
+        output: attributes of the operator, in order; an id may appear twice.
         columns: lineage by expression id, of at least the output.
-        influences: what decides which rows there are, and so holds for every column.
+        influences: influences on the choice of rows, which hold for every column.
         rows: the datasets whose rows these are, which is all that `count(*)` reads.
     """
 
@@ -40,7 +40,7 @@ class Relation:
     rows: frozenset[DatasetRef] = frozenset()
 
     def with_output(self, output: Iterable[tuple[Attribute, Column]], more: Iterable[Indirect] = ()) -> Relation:
-        """The same rows with other columns, and perhaps more influences."""
+        """Return a relation of these rows with other columns, and perhaps more influences."""
         pairs = list(output)
         columns = {attribute.id: column for attribute, column in pairs}
         return replace(
@@ -51,24 +51,24 @@ class Relation:
         )
 
     def influenced(self, more: Iterable[Indirect]) -> Relation:
-        """The same columns with more influences."""
+        """Return a relation of these columns with more influences."""
         return replace(self, influences=self.influences.union(more))
 
     def ordered(self) -> list[Column]:
-        """The columns of the output, in order."""
+        """Return the columns of the output, in order."""
         return [self.columns[attribute.id] for attribute in self.output]
 
 
 def row_dependencies(
     rows: Iterable[DatasetRef], known: Iterable[Indirect], kind: Kind, text: str
 ) -> frozenset[Indirect]:
-    """Dependencies on the rows as such of the datasets that no influence in `known` is a field of."""
+    """Return row dependencies on the datasets without a field in any influence of `known`."""
     named = {influence.field.dataset for influence in known if isinstance(influence.field, Field)}
     return frozenset(Indirect(Field(dataset), kind, text=text) for dataset in rows if dataset not in named)
 
 
 def side_by_side(relations: Iterable[Relation], output: Iterable[Attribute] | None = None) -> Relation:
-    """Columns, rows and influences of several relations together (a join, before its condition)."""
+    """Join columns, rows and influences of several relations (a join, before its condition)."""
     items = list(relations)
     columns: dict[int, Column] = {}
     for item in items:

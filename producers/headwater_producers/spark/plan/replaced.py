@@ -1,4 +1,4 @@
-"""The condition by which an overwrite takes rows of its table away: `REPLACE WHERE`, `overwrite(…)`."""
+"""Replace condition: the condition that selects the rows an overwrite replaces, `REPLACE WHERE`, `overwrite(…)`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from headwater_schemas.events import TransformationKind as Kind
 def replaced_by(
     condition: Nodes, dataset: DatasetRef, partition_columns: Collection[str], literals: Literals
 ) -> frozenset[Indirect]:
-    """What decides which rows go, and so which are there afterwards; none where that is partitions as a whole.
+    """Return the influences on which rows an overwrite replaces; none where it replaces whole partitions.
 
     Args:
-        condition: its JSON, resolved.
+        condition: JSON of the resolved condition.
         dataset: the table.
-        partition_columns: of the table. No row is looked at where the condition is of these alone.
-        literals: what texts show of them.
+        partition_columns: the table's partition columns. A condition on these alone looks at no row.
+        literals: display of literals in texts.
     """
     columns: dict[int, Column] = {}
     names: set[str] = set()

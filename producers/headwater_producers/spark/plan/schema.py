@@ -1,4 +1,4 @@
-"""Spark's schema JSON as Headwater's fields, and paths as they are written."""
+"""Schemas: Spark's schema JSON as Headwater's fields, and the spelling of paths."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _TYPE_NAMES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": 
 
 
 def path_text(path: Path) -> str:
-    """`("legs", "[]", "origin")` ⇒ `legs.[].origin`; a name that holds `.` or a backquote is put in backquotes."""
+    """Join a path: `("legs", "[]", "origin")` ⇒ `legs.[].origin`; names with `.` or a backquote are quoted."""
     name, *steps = path
     return ".".join([quoted(name), *(step if step in (ELEMENT, VALUE) else quoted(step) for step in steps)])
 
 
 def quoted(name: str) -> str:
-    """The name as it is reported, `a.b` in backquotes; so is one that is really `[]` or `{}`, which is no element."""
+    """Quote a name as it is reported: `a.b` in backquotes; so is a column named `[]` or `{}`, which is no element."""
     name = shown_name(name)
     if "." in name or "`" in name or name in (ELEMENT, VALUE):
         return "`" + name.replace("`", "``") + "`"
@@ -29,7 +29,7 @@ def quoted(name: str) -> str:
 
 
 def type_text(data_type: DataType) -> str | None:
-    """The type as SQL writes it: `struct<a:int,b:array<string>>`; None for None."""
+    """Render a type as SQL: `struct<a:int,b:array<string>>`; None for None."""
     if data_type is None or isinstance(data_type, str):
         return _TYPE_NAMES.get(data_type or "", data_type)
     kind = data_type.get("type")
@@ -46,7 +46,7 @@ def type_text(data_type: DataType) -> str | None:
 
 
 def type_parts(data_type: DataType) -> list[tuple[str, DataType, bool | None]]:
-    """The parts one step down: (step, type, nullable); empty for a type without."""
+    """Return the parts one step down: (step, type, nullable); empty for a type without."""
     if not isinstance(data_type, dict):
         return []
     match data_type.get("type"):
@@ -60,7 +60,7 @@ def type_parts(data_type: DataType) -> list[tuple[str, DataType, bool | None]]:
 
 
 def schema_definition(struct: DataType) -> SchemaDefinition:
-    """A struct type's fields with nested ones under their full path, a parent before its children.
+    """Return a struct type's fields with nested ones under their full path, a parent before its children.
 
     A field's description is its comment.
     """
@@ -73,7 +73,7 @@ def schema_definition(struct: DataType) -> SchemaDefinition:
 
 
 def _comments(above: tuple[str, ...], data_type: DataType) -> Iterator[tuple[str, str]]:
-    """The comments of a type's fields, nested ones too, by path."""
+    """Yield the comments of a type's fields, nested ones too, by path."""
     fields = data_type.get("fields", ()) if isinstance(data_type, dict) else ()
     for field in fields:
         comment = (field.get("metadata") or {}).get("comment")
@@ -84,7 +84,7 @@ def _comments(above: tuple[str, ...], data_type: DataType) -> Iterator[tuple[str
 
 
 def definition(parts: Iterable[tuple[str, DataType, bool | None]]) -> SchemaDefinition:
-    """The fields (name, type, nullable) with nested ones under their full path; of two with one name the first."""
+    """Return the fields (name, type, nullable) with nested ones under their full path; the first of one name wins."""
     fields: dict[str, SchemaField] = {}
     for name, data_type, nullable in parts:
         for field in _fields((name,), data_type, nullable):

@@ -9,19 +9,19 @@ from typing import Any, Final, Protocol
 from headwater_producers.spark.plan.text import Literals
 
 MAX_PATHS: Final = 100
-"""A position lists at most this many paths; its digest covers all."""
+"""Largest number of paths in a position; its digest covers all."""
 
 
 class ClusterIds(Protocol):
-    """The ids of Kafka clusters."""
+    """Lookup of Kafka clusters' ids."""
 
     def id_of(self, session: Any, servers: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
-        """The cluster's id; None where it isn't known. Never raises.
+        """Return the cluster's id; None where it isn't known. Never raises.
 
         Args:
             session: a `SparkSession`.
             servers: the brokers, as the job has them.
-            connection: how to connect, by Kafka's own names.
+            connection: connection settings by Kafka's own names.
         """
 
 
@@ -35,13 +35,13 @@ class PlanSettings:
         kafka_cluster_names: cluster name by cluster id or by brokers, `*` for every other (`naming.declared_cluster`).
             Without one the sorted bootstrap list names the cluster.
         kafka_clusters: asks brokers for their cluster's id; None: they aren't asked.
-        max_paths: how many file paths a position lists; the digest covers all of them.
+        max_paths: largest number of file paths in a position; the digest covers all of them.
         max_files: beyond this many files a position has their count and bytes only.
-        literals: whether expression texts show literals; dates and times never are, so that the same job of another
-            day has the same lineage.
-        numbers: whether they show the numbers in them. Not where a plan is made anew with each micro-batch: its number,
-            or the minute, would make each of them another plan.
-        encoded: whether text and bytes of any dataset may be encodings of fields that no schema names, as a topic's
+        literals: True to show literals in expression texts. Dates and times are never shown, so that the same job of
+            another day has the same lineage.
+        numbers: True to show the numbers in literals. False where a plan is made anew with each micro-batch: its
+            number, or the minute, would make each of them another plan.
+        encoded: True if text and bytes of any dataset may be encodings of fields that no schema names, as a topic's
             are.
     """
 
@@ -56,7 +56,7 @@ class PlanSettings:
 
     @property
     def literal_texts(self) -> Literals:
-        """What texts show of literals."""
+        """Display of literals in texts."""
         if not self.literals:
             return Literals.HIDDEN
         return Literals.SHOWN if self.numbers else Literals.NUMBERLESS

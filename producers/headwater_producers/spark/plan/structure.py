@@ -1,4 +1,4 @@
-"""Values with parts: structs, arrays and maps, taken apart, put together, seen under another type."""
+"""Structured values: structs, arrays and maps, taken apart, put together, seen under another type."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from headwater_producers.spark.plan.schema import type_parts, type_text
 from headwater_schemas.events import TransformationKind as Kind
 
 MAX_INFLUENCES = 32
-"""So many each part of what is chosen as a whole is reported with, one by one."""
+"""Largest number of influences that each part of a value chosen as a whole has one by one."""
 
 
 def part(column: Column, step: str) -> Column:
-    """A part of a structured value: what is known of it, else the same sources, by their parts where `whole`."""
+    """Return a part of a structured value: its known lineage, else the value's sources (parts where `whole`)."""
     known = column.parts.get(step)
     if known is not None:
         return known
@@ -56,11 +56,11 @@ def part(column: Column, step: str) -> Column:
 
 
 def one_of_all(container: Column, step: str) -> Column:
-    """An element of an array (`[]`), or a value of a map (`{}`), at an index or under a key: which isn't known.
+    """Return an element of an array (`[]`), or a value of a map (`{}`), at an unknown index or under an unknown key.
 
-    Of a map whose keys are data it is in the data which value is under a key. Of both, how many there are decides
-    whether there is one; that is left out where nothing of it is new: `transform(a, x -> 1)[0]` is null if `a` is
-    empty, and `transform(a, x -> x + 1)[0]` comes from `a` anyhow.
+    A map's data keys decide which value is under a key. The length of an array or map decides whether the element
+    exists. It is left out where it adds no source: `transform(a, x -> 1)[0]` is null if `a` is empty, and
+    `transform(a, x -> x + 1)[0]` comes from `a` anyhow.
     """
     value = part(container, step)
     if step not in container.parts or members(container, step):
@@ -89,7 +89,7 @@ def _part_of(direct: Direct, step: str) -> Direct:
 
 
 def part_type(data_type: DataType, step: str) -> DataType:
-    """The type of a part; None where it isn't known."""
+    """Return the type of a part; None where it isn't known."""
     if not isinstance(data_type, dict):
         return None
     if step == ELEMENT:
@@ -103,7 +103,7 @@ def part_type(data_type: DataType, step: str) -> DataType:
 
 
 def stepped(value: Column, kind: Kind, text: str | None = None) -> Column:
-    """The value one step of `kind` on, and each of its parts: its structure and encoding live on."""
+    """Return the value and each of its parts after one step of `kind`: structure and encoding live on."""
     return replace(
         combine([value], kind, value.text if text is None else text, whole=True),
         parts={name: stepped(item, kind) for name, item in value.parts.items()},
@@ -113,7 +113,7 @@ def stepped(value: Column, kind: Kind, text: str | None = None) -> Column:
 
 
 def influenced(column: Column, by: frozenset[Indirect]) -> Column:
-    """The value and each of its known parts, influenced by more."""
+    """Add influences to the value and each of its known parts."""
     if not by:
         return column
     parts = {name: influenced(item, by) for name, item in column.parts.items()}
@@ -121,21 +121,21 @@ def influenced(column: Column, by: frozenset[Indirect]) -> Column:
 
 
 def as_one(column: Column, by: frozenset[Indirect]) -> Column:
-    """A value that was chosen as a whole (the greatest struct): what it was chosen by influences each of its parts."""
+    """Spread the influences of a value chosen as a whole (the greatest struct) to each of its parts."""
     names = {name for name, _, _ in type_parts(column.type)} | column.parts.keys()
     few = by if len(by) <= MAX_INFLUENCES else _summed_up(by)
     return replace(column, parts={name: influenced(part(column, name), few) for name in sorted(names)})
 
 
 def _summed_up(by: Iterable[Indirect]) -> frozenset[Indirect]:
-    """The datasets as a whole in place of their fields: of a hundred fields, each would be influenced by a hundred."""
+    """Replace fields by their datasets as a whole: otherwise each of a hundred fields has a hundred influences."""
     return frozenset(replace(i, field=Field(i.field.dataset)) if isinstance(i.field, Field) else i for i in by)
 
 
 def aligned(column: Column, data_type: DataType) -> Column:
-    """The same value with the field names of `data_type`: Spark goes by position (UNION, CAST), not by name.
+    """Rename a value's fields as in `data_type`: Spark goes by position (UNION, CAST), not by name.
 
-    A type that hasn't the same shape, or isn't known, changes nothing.
+    A type of another shape, or an unknown one, changes nothing.
     """
     own, target = type_parts(column.type), type_parts(data_type)
     if len(own) != len(target) or type_text(column.type) == type_text(data_type):
@@ -149,7 +149,7 @@ def aligned(column: Column, data_type: DataType) -> Column:
 
 
 def recast(column: Column, data_type: DataType, text: str) -> Column:
-    """The value cast to `data_type`: each part by position, a copy where its type stays."""
+    """Cast the value to `data_type`: each part by position, a copy where its type stays."""
     own, target = type_parts(column.type), type_parts(data_type)
     result = replace(combine([column], Kind.CAST, text), type=data_type)
     if len(own) != len(target):
@@ -167,12 +167,12 @@ def _retyped(item: Column, old: DataType, new: DataType) -> Column:
 
 
 def members(column: Column, step: str) -> dict[str, Column]:
-    """The members of an array (`[]`) or a map (`{}`) that are known one by one, by their steps."""
+    """Return the members of an array (`[]`) or a map (`{}`) that are known one by one, by their steps."""
     return {name: item for name, item in column.parts.items() if container_step(name) == step}
 
 
 def merge(columns: Iterable[Column], text: str) -> Column:
-    """A value that is one of several (a UNION's column): all their sources, each as it is.
+    """Merge values of which one is chosen (a UNION's column): all their sources, each as it is.
 
     Fields of structs go by position, under the names of the first.
     """
@@ -196,7 +196,7 @@ def merge(columns: Iterable[Column], text: str) -> Column:
 
 
 def same_sources(one: Column, other: Column) -> bool:
-    """Whether both come from, and are influenced by, the same fields, part by part; texts don't matter."""
+    """Return True if both columns have equal sources and influences, part by part; texts don't matter."""
     return (
         one.direct == other.direct
         and {(i.field, i.kind, i.masking) for i in one.indirect}
@@ -206,7 +206,7 @@ def same_sources(one: Column, other: Column) -> bool:
 
 
 def key_of(container: Column) -> Column:
-    """A map's keys, which no path names: of one that was built what they were made of, else the map."""
+    """Return a map's keys, which no path names: of a built map the sources of its keys, else the map."""
     if KEY in container.parts:
         return container.parts[KEY]
     key_type = container.type.get("keyType") if isinstance(container.type, dict) else None
@@ -220,7 +220,7 @@ def map_of(
     known: Mapping[str, Column] | None = None,
     length: Column | None = None,
 ) -> Column:
-    """`base`, a map: its values, its keys where they were made here, members that are known, how many there are."""
+    """Complete `base`, a map, with its values, keys that were made here, known members, and its size."""
     made = {**({KEY: key} if key else {}), **(known or {}), **({LENGTH: length} if length else {})}
     data_type = {"type": "map", "keyType": key.type if key else None, "valueType": value.type}
     return replace(base, parts={VALUE: value, **made}, type=data_type)
@@ -229,18 +229,18 @@ def map_of(
 def array_of(
     element: Column, base: Column, known: Mapping[str, Column] | None = None, length: Column | None = None
 ) -> Column:
-    """`base`, an array: what its elements are, those that are known by their steps, how many there are."""
+    """Complete `base`, an array, with its elements, those known by their steps, and its length."""
     parts = {ELEMENT: element, **(known or {}), **({LENGTH: length} if length else {})}
     return replace(base, parts=parts, type={"type": "array", "elementType": element.type})
 
 
 def length_of(containers: Iterable[Column]) -> Column:
-    """How many elements these have together."""
+    """Return a column for the total number of elements in these containers."""
     return combine([part(each, LENGTH) for each in containers], Kind.DERIVE, "size")
 
 
 def as_many_as(length: Column, column: Column) -> Column:
-    """What is made of all elements comes from how many there are, too, where it has nothing of the array's own."""
+    """Add the length's sources to a value made of all elements, where it has no source in the array itself."""
     direct = column.direct | {d for d in length.direct if not has_part_of(column.direct, d)}
     if any(d.field is not None for d in direct):
         direct -= CONSTANT
@@ -249,7 +249,7 @@ def as_many_as(length: Column, column: Column) -> Column:
 
 
 def has_part_of(found: Iterable[Direct | Indirect], whole: Direct) -> bool:
-    """Whether one of these comes from, or is influenced by, the source of `whole` or a part of it."""
+    """Return True if one of these has the source of `whole`, or a part of it, as a source or an influence."""
     if whole.field is None:
         return True
     path = whole.field.path or ()
@@ -258,15 +258,15 @@ def has_part_of(found: Iterable[Direct | Indirect], whole: Direct) -> bool:
 
 
 def field_names(struct: Column) -> list[str]:
-    """A struct's fields in order; without a type those that are known."""
+    """List a struct's fields in order; without a type, those that are known."""
     return [name for name, _, _ in type_parts(struct.type)] or [name for name in struct.parts if name not in UNNAMED]
 
 
 def is_struct(data_type: DataType) -> bool:
-    """Whether this is a struct's type."""
+    """Return True if this is a struct's type."""
     return isinstance(data_type, dict) and data_type.get("type") == "struct"
 
 
 def is_map(column: Column) -> bool:
-    """Whether the value is known to be a map."""
+    """Return True if the value is known to be a map."""
     return VALUE in column.parts or (isinstance(column.type, dict) and column.type.get("type") == "map")

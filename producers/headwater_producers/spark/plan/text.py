@@ -1,4 +1,4 @@
-"""Expressions as text that is the same in every run: no expression ids, no dates, no secrets.
+"""Texts of expressions, equal in every run: no expression ids, no dates, no secrets.
 
 Written by us, not taken from Spark's `sql()`: that has ids in it, and would be a round trip for each expression.
 """
@@ -80,7 +80,7 @@ _NAMES = {
 _NAMES_FOR_WHAT_IS_INSIDE = frozenset(
     {"Between", "Nvl", "Nvl2", "NullIf", "NullIfZero", "ZeroIfNull", "Decode", "Extract", "TryEval"}
 )
-"""Of these Spark hands over what it runs in their place: `coalesce(a, b)` for `nvl(a, b)`."""
+"""Classes in whose place Spark passes on the expression that it runs: `coalesce(a, b)` for `nvl(a, b)`."""
 _FORMS = {
     "Not": "not {}",
     "IsNull": "({} is null)",
@@ -96,7 +96,7 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Literals(Enum):
-    """What texts show of literals."""
+    """Display of literals in expressions' texts."""
 
     SHOWN = "shown"
     NUMBERLESS = "numberless"
@@ -105,16 +105,16 @@ class Literals(Enum):
 
 
 def function_name(class_name: str) -> str:
-    """A class as SQL calls the function: `RegExpReplace` is `reg_exp_replace` unless the table knows better."""
+    """Return a class's function name in SQL: `RegExpReplace` is `reg_exp_replace` unless the table knows better."""
     return _NAMES.get(class_name) or _WORD.sub("_", class_name.rstrip("$")).lower()
 
 
 def expression_text(node: Node, arguments: Sequence[Column]) -> str:
-    """The text of an expression over its arguments' texts."""
+    """Return the text of an expression over its arguments' texts."""
     name = node.name
     texts = [inline(a) for a in arguments]
     if name in _SECRETIVE:
-        # Keys are passed as literals, or as what is computed of them: `unhex('…')`.
+        # Keys are passed as literals, or as functions of literals: `unhex('…')`.
         texts = ["?" if a.direct == CONSTANT else text for a, text in zip(arguments, texts, strict=True)]
     if name in _NAMES_FOR_WHAT_IS_INSIDE and len(texts) == 1:
         return texts[0]
@@ -133,7 +133,7 @@ def expression_text(node: Node, arguments: Sequence[Column]) -> str:
 
 
 def order_text(value: str, node: Node) -> str:
-    """A `SortOrder` as SQL writes it, without what goes without saying: ASC, nulls first; or DESC, nulls last."""
+    """Render a `SortOrder` as SQL, without the defaults: ASC with nulls first, DESC with nulls last."""
     descending = node.object_name("direction") == "Descending"
     nulls = node.object_name("nullOrdering")
     usual = "NullsLast" if descending else "NullsFirst"
@@ -148,7 +148,7 @@ def _case(texts: Sequence[str]) -> str:
 
 
 def literal_text(value: object, data_type: object, literals: Literals = Literals.SHOWN) -> str:
-    """A literal. Dates and times are only called so: the same job of another day has the same lineage."""
+    """Render a literal. Dates and times show their type alone: the same job of another day has the same lineage."""
     if value is None:
         return "null"
     text = str(value)
@@ -166,7 +166,7 @@ def literal_text(value: object, data_type: object, literals: Literals = Literals
 
 
 def _interval(number: str, data_type: str) -> str:
-    """Spark keeps months, or microseconds."""
+    """Render an interval, which Spark keeps in months, or microseconds."""
     if "month" in data_type or "year" in data_type:
         return f"interval {number} months"
     whole = number.removesuffix("000000")
@@ -180,5 +180,5 @@ def _numberless(text: str) -> str:
 
 
 def inline_texts(arguments: Sequence[Column]) -> str:
-    """The arguments of a call, joined."""
+    """Join the arguments of a call."""
     return ", ".join(inline(a) for a in arguments)

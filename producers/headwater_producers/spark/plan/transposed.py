@@ -1,4 +1,4 @@
-"""`transpose()`: rows become columns."""
+"""Transposed frames (`transpose()`): rows become columns."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def transposed(below: Relation, index: str, schema: DataType) -> Relation:
-    """A frame turned around: one column of the names of those that were, and one for each row.
+    """Read a transpose: one column for the former column names, and one for each row.
 
-    A row's column is called by what `index`, one of the columns, has in that row, and has the values of all others.
+    The column of a row takes its name from the row's value of `index`, and has the values of all other columns.
 
     Args:
         below: the frame before.

@@ -1,10 +1,10 @@
-"""Catalyst trees as `toJSON` writes them: a flat list of nodes in pre-order, each with its number of children.
+"""Trees of Catalyst as `toJSON` writes them: a flat list of nodes in pre-order, each with its number of children.
 
     [{"class": "…logical.Filter", "num-children": 1, "condition": [[…]], "child": 0},
      {"class": "…logical.Range", "num-children": 0, …}]
 
 A field that holds a child is the child's index; a tree that is no child (an expression of an operator, the plan of a
-subquery, the `query` of some commands) is such a list of its own. What Spark can't write as JSON is null.
+subquery, the `query` of some commands) is such a list of its own. A value that Spark can't write as JSON is null.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ Nodes = Sequence[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One operator or expression, without its children.
+    """Operator or expression, without its children.
 
     Attributes:
         name: simple class name: `Project`, `CurrentRow$`.
-        fields: all that Spark wrote of it.
+        fields: all fields that Spark wrote.
     """
 
     name: str
     fields: dict[str, Any]
 
     def get(self, field: str) -> Any:
-        """The field's value; None where it is missing or couldn't be written."""
+        """Return the field's value; None where it is missing or couldn't be written."""
         return self.fields.get(field)
 
     def tree(self, field: str) -> Nodes | None:
-        """The tree that is this field's value; None where there is none."""
+        """Return the tree that is this field's value; None where there is none."""
         value = self.fields.get(field)
         return value if is_tree(value) else None
 
     def trees(self, field: str) -> list[Nodes]:
-        """The trees in this field, a sequence of them; empty where there are none."""
+        """Return the trees in this field, a sequence of them; empty where there are none."""
         value = self.fields.get(field)
         if is_tree(value):
             return [value]
         return [item for item in value if is_tree(item)] if isinstance(value, list) else []
 
     def output(self) -> list[Nodes]:
-        """The attributes that a leaf lists; a Hive table has those of its partitions apart."""
+        """Return the attributes that a leaf lists; a Hive table has those of its partitions apart."""
         return self.trees("output") or [*self.trees("dataCols"), *self.trees("partitionCols")]
 
     def object_name(self, field: str) -> str:
-        """Simple name of a Scala `object`: `{"object": "…plans.LeftSemi$"}` is `LeftSemi`; empty where it is none."""
+        """Return a Scala `object`'s simple name: `{"object": "…plans.LeftSemi$"}` is `LeftSemi`; else an empty text."""
         value = self.fields.get(field)
         if not isinstance(value, dict):
             return ""
@@ -59,26 +59,26 @@ class Node:
 
 
 def is_tree(value: Any) -> TypeGuard[Nodes]:
-    """Whether `value` is a tree's node list."""
+    """Return True if `value` is a tree's node list."""
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "class" in value[0]
 
 
 def simple_name(class_name: str) -> str:
-    """`org.apache….AvroTable$Reader` is `Reader`, `….CurrentRow$` stays `CurrentRow$`."""
+    """Return a class's simple name: `org.apache….AvroTable$Reader` is `Reader`, `….CurrentRow$` stays `CurrentRow$`."""
     name = class_name.rsplit(".", 1)[-1]
     head, dollar, tail = name.rpartition("$")
     return tail if dollar and tail else (head + dollar if dollar else name)
 
 
 def expression_id(fields: dict[str, Any], field: str = "exprId") -> int | None:
-    """Spark's number of an expression, unique within one driver."""
+    """Return Spark's number of an expression, unique within one driver."""
     value = fields.get(field)
     number = value.get("id") if isinstance(value, dict) else None
     return number if isinstance(number, int) else None
 
 
 def fold(nodes: Nodes, visit: Callable[[Node, tuple[T, ...]], T]) -> T:
-    """Calls `visit(node, results of its children)` for each node, children first, left to right; the root's result.
+    """Call `visit(node, results of its children)` for each node, children first; return the root's result.
 
     Keeps its own stack, so a plan of thousands of operators or a chain of thousands of `+` is no problem.
 

@@ -1,4 +1,4 @@
-"""What a command writes: the answer that a plan's description is made from."""
+"""Written: the output of a command, from which a plan's description is made."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ LIFECYCLES: Final = {
     WriteMode.CREATE: LifecycleChange.CREATE,
     WriteMode.REPLACE: LifecycleChange.OVERWRITE,
 }
-"""What a write does to its dataset as a whole, by its mode; others leave it what it was."""
+"""Lifecycle change of a dataset by the mode of a write; other modes don't change it as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a command writes.
+    """Output of a command.
 
     Attributes:
         outputs: the datasets, without schema.
-        problem: what isn't known of them, as a sentence.
-        streaming: where the command is a streaming query's.
-        schema: the outputs', where it isn't that of the query that the command runs.
-        staged: a CREATE TABLE AS, reported next, is what makes the table that is written.
-        generated: what the table adds to the columns of the query.
-        replaced: what decides which of the rows go that were there.
-        read: what the command reads beside its query, or having none.
-        copied: it takes over the first of those as it is: each column from that of its name, or from the dataset as a
-            whole where its columns aren't known.
+        problem: reason why the output is incomplete, as a sentence.
+        streaming: link to the streaming query that runs the command, if any.
+        schema: schema of the outputs, where it differs from that of the command's query.
+        staged: True if a CREATE TABLE AS, reported next, makes the table that is written.
+        generated: columns that the table adds to those of the query.
+        replaced: influences on the choice of the existing rows that are replaced.
+        read: inputs of the command beside its query, or without one.
+        copied: True if the command copies the first of `read`: each column from that of its name, or from the dataset
+            as a whole where its columns aren't known.
     """
 
     outputs: tuple[PlanOutput, ...] = ()

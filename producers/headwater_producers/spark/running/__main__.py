@@ -1,7 +1,7 @@
-"""The bootstrap: attach to what the script makes, and run the script.
+"""Bootstrap: attaches to the script's sessions, and runs the script.
 
-Exit statuses before the script runs: 2 for a command line or script that can't be read, 6 for wrong settings. What is
-found wrong when it makes its session: see `refusal`.
+Exit statuses before the script runs: 2 for a command line or script that can't be read, 6 for wrong settings. For
+settings found wrong at the session's start see `refusal`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BAD_INPUT = 2
 
 
 def main() -> None:
-    """Does what this process's command line asks for."""
+    """Run this process's command line."""
     try:
         request = parse(sys.argv[1:])
         source = Path(request.script).read_bytes()
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _prepare(request: Request) -> None:
-    # What `spark-submit --conf` sets is known with the session only; all else is looked at before the job begins.
+    # Settings of `spark-submit --conf` are known with the session only; all others are checked before the job begins.
     try:
         settings = CaptureSettings.load({}, "--set", **request.settings)
     except CaptureSettingsError as error:
@@ -56,7 +56,7 @@ def _attach(session: Any, request: Request) -> None:
         attach(session, **settings)
     except Exception as error:
         if status := exit_status(error, session if classic else None, request):
-            # Also where the script catches what ends it, or makes its session in another thread.
+            # Also where the script catches the exception that ends it, or makes its session in another thread.
             shutdown.ends_with(status)
             _refuse(f"lineage isn't captured: {error}", status)
         raise

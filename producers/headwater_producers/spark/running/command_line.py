@@ -1,4 +1,4 @@
-"""What the bootstrap is asked to do: `[--exit-on-wrong-settings] [--set name=value]… job.py ARGUMENTS`."""
+"""Command line of the bootstrap: `[--exit-on-wrong-settings] [--set name=value]… job.py ARGUMENTS`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ USAGE: Final = "[--exit-on-wrong-settings] [--set name=value]… job.py [ARGUMEN
 
 
 class UsageError(ValueError):
-    """The command line can't be understood; the text has the reason."""
+    """Command line that can't be understood; the text has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One script to run.
+    """Request to run one script.
 
     Attributes:
-        script: its path, as it was given.
-        arguments: its own, untouched.
-        settings: of capture, by name.
-        exits_on_wrong_settings: whether those that turn out wrong with the session end the script, too. Options and
-            environment always do, before it begins.
+        script: path of the script, as it was given.
+        arguments: arguments of the script, untouched.
+        settings: settings of capture, by name.
+        exits_on_wrong_settings: True if settings that turn out wrong with the session end the script, too. Wrong
+            options and environment always end it, before it begins.
     """
 
     script: str
@@ -32,7 +32,7 @@ class Request:
 
 
 def parse(arguments: Sequence[str]) -> Request:
-    """Reads our options up to the script; all that follows is the script's own.
+    """Parse our options up to the script; all later arguments are the script's own.
 
     Raises:
         UsageError: there is no script, or an option that isn't ours before it.

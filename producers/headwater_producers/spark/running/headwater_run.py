@@ -1,4 +1,4 @@
-"""For `spark-submit`: captures the script that is named by the first argument. See docs/running.md.
+"""Entry point for `spark-submit`: captures the script named by the first argument. See docs/running.md.
 
 It may be copied anywhere: all it needs is that `headwater` can be imported by the driver.
 """

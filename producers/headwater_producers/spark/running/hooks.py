@@ -1,4 +1,4 @@
-"""Sessions ⇒ attach: whoever makes a SparkSession in this process gets one that is captured.
+"""Hook of sessions: each SparkSession that this process makes is attached to.
 
 A session made by `SparkSession.builder…getOrCreate()`, wherever that is called, by `SparkSession(context)` or by
 `SQLContext` passes through `SparkSession.__init__` without a JVM session to wrap. Sessions that wrap one are made by
@@ -18,7 +18,7 @@ _CONNECT_MODULE: Final = "pyspark.sql.connect."
 
 
 def attach_to_sessions(attach: Callable[[Any], object]) -> None:
-    """Has `attach` called with each session that is made from now on. What it raises is logged, never passed on."""
+    """Call `attach` for each session that is made from now on. Its errors are logged, never passed on."""
     from pyspark.sql import SparkSession
 
     make = SparkSession.__init__
@@ -33,7 +33,7 @@ def attach_to_sessions(attach: Callable[[Any], object]) -> None:
     @functools.wraps(get_or_create)
     def got(self: Any) -> Any:
         session = get_or_create(self)
-        # A Connect session has a class of its own; `attach` logs what that means.
+        # A Connect session has a class of its own; `attach` logs the consequence.
         if type(session).__module__.startswith(_CONNECT_MODULE):
             _attach(attach, session)
         return session

@@ -1,4 +1,4 @@
-"""Whether a script whose session can't be captured is ended there, before it has read or written anything.
+"""Refusal: ending a script whose session can't be captured, before it has read or written anything.
 
 headwater run                     by a wrong setting, whatever the policy: exit status 6, as for one that is known
 to be wrong before the script runs
@@ -24,12 +24,12 @@ _PATIENT = {str(policy) for policy in EmissionPolicy if not policy.fails}
 
 
 def exit_status(error: Exception, session: Any, request: Request) -> int:
-    """With which status a script is ended; 0: it runs on.
+    """Return the status that a script is ended with; 0: it runs on.
 
     Args:
-        error: what `attach` has raised.
+        error: error of `attach`.
         session: a classic session; None: it is of Spark Connect, and has no properties of ours.
-        request: what runs the script.
+        request: request that runs the script.
     """
     wrong = isinstance(error, CaptureSettingsError)
     properties = headwater_properties(session) if session is not None else {}
@@ -39,14 +39,14 @@ def exit_status(error: Exception, session: Any, request: Request) -> int:
 
 
 def wants_lineage(settings: Mapping[str, str], properties: Mapping[str, str]) -> bool:
-    """Whether the emission policy fails a job without lineage, by settings of which some may be wrong.
+    """Return True if the emission policy fails a job without lineage, by settings of which some may be wrong.
 
-    One that is no policy's name was meant to be one, and may be the strictest; so was the property that has such a
+    A value that is no policy's name was meant to be one, and may be the strictest; so was the property that has such a
     name and is itself misspelt.
 
     Args:
-        settings: of the command line, by name.
-        properties: Spark's, all of whose names begin with `spark.headwater.`.
+        settings: settings of the command line, by name.
+        properties: Spark's properties whose names begin with `spark.headwater.`.
     """
     wanted = (
         settings.get(_SETTING)

@@ -1,4 +1,4 @@
-"""A script, run as `python job.py` would run it: `__main__`, `sys.argv`, `sys.path`, tracebacks, exit status.
+"""Script run as `python job.py` would run it: `__main__`, `sys.argv`, `sys.path`, tracebacks, exit status.
 
 Exceptions are left to the interpreter, so that exit status, `sys.exit` and Ctrl-C are its own. Only the frames below
 the script's are taken out of the traceback before it is printed.
@@ -17,18 +17,18 @@ from headwater_producers.spark.driver import shutdown
 
 
 def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
-    """Runs it; comes back when its last line has been executed. Raises what the script raises.
+    """Run a script; return after its last line. Raises the script's own errors.
 
     Args:
-        script: its path, as it was given.
-        source: what is in it.
-        arguments: its own.
+        script: path of the script, as it was given.
+        source: content of the script.
+        arguments: arguments of the script.
     """
     path = Path(script)
     file = str(path.absolute())
     sys.argv = [script, *arguments]
     if not sys.flags.safe_path:
-        # Where the folder of whatever started this process is.
+        # The folder of the starting process's own script.
         sys.path[0] = str(path.resolve().parent)
     main = ModuleType("__main__")
     main.__dict__.update(
@@ -44,7 +44,7 @@ def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
     try:
         _execute(compile(source, file, "exec", dont_inherit=True), main.__dict__)
     except SystemExit as left:
-        # Nobody else sees one that the script has raised itself.
+        # Only this handler sees a SystemExit that the script raises itself.
         shutdown.script_raised(left)
         raise
 
@@ -54,7 +54,7 @@ def _execute(code: CodeType, names: dict[str, Any]) -> None:
 
 
 def without_our_frames(hook: Callable[..., object]) -> Callable[..., None]:
-    """The excepthook, given a traceback that begins with the script."""
+    """Call the excepthook with a traceback that begins with the script."""
 
     def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         shown = trace

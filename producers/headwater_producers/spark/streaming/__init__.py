@@ -1,1 +1,1 @@
-"""From a streaming query's progress and checkpoint to runs and intervals. Nothing here knows py4j."""
+"""Streaming queries: runs and intervals from progress and checkpoint. Nothing here knows py4j."""

@@ -1,14 +1,14 @@
-"""A streaming query's checkpoint: which micro-batches it has, and what it records of each.
+"""Checkpoint of a streaming query: its micro-batches, and its records of each.
 
     metadata          {"id": "<query id>"}
     offsets/<n>       written when micro-batch n is planned: a version line, its metadata (time, watermark before, the
                       session's settings), and a line for each source with the source's *end* offset, `-` where it has
                       none yet
     commits/<n>       written when micro-batch n is committed; holds the watermark that it set
-    sources/<i>/      what source i itself has written: where it began, or what it took; its connector reads that
+    sources/<i>/      source i's own files: its first offset, or the files that it took; its connector reads them
 
-The others are a version line and then JSON. Sources are numbered in the order of the plan, each once, here as in the
-progress. Spark keeps the last 100 of `offsets` and `commits` (`spark.sql.streaming.minBatchesToRetain`).
+The other files are a version line and then JSON. Sources are numbered in the order of the plan, each once, here as in
+the progress. Spark keeps the last 100 of `offsets` and `commits` (`spark.sql.streaming.minBatchesToRetain`).
 Format: org.apache.spark.sql.execution.streaming.OffsetSeqLog and CommitLog, version 1.
 """
 
@@ -33,14 +33,14 @@ _MAX_SOURCES: Final = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedBatch:
-    """One planned micro-batch.
+    """Planned micro-batch.
 
     Attributes:
         batch_id: Spark's.
-        planned_at: when Spark planned it, a moment after its trigger began; None with a continuous trigger.
+        planned_at: time of planning, a moment after the trigger began; None with a continuous trigger.
         watermark: the one it ran with; None before any event time was seen.
         ends: the end offset of each source, as its own JSON, parsed; None where a source has none yet.
-        settings: those of the session's that Spark keeps with a query.
+        settings: session settings that Spark keeps with a query.
     """
 
     batch_id: int
@@ -51,10 +51,10 @@ class LoggedBatch:
 
 
 class QueryLog:
-    """The logs of one streaming query. Files are read when asked for; the listings once, at the first question.
+    """Logs of one streaming query. Files are read when asked for; the listings once, at the first question.
 
     Attributes:
-        root: of the checkpoint.
+        root: root of the checkpoint.
     """
 
     def __init__(self, location: str, files: TextFiles) -> None:
@@ -64,11 +64,11 @@ class QueryLog:
 
     @property
     def location(self) -> str:
-        """The root's path."""
+        """Path of the root."""
         return self.root.path
 
     def query_id(self) -> str:
-        """Spark's id of the query.
+        """Return Spark's id of the query.
 
         Raises:
             CheckpointError: there is no checkpoint, or not of a streaming query.
@@ -82,23 +82,23 @@ class QueryLog:
             raise CheckpointError(f"{self.location}/metadata names no query") from error
 
     def committed(self) -> list[int]:
-        """The committed micro-batches that are still there, in order."""
+        """Return the ids of committed micro-batches that are still there, in order."""
         if self._committed is None:
             self._committed = self._numbers("commits")
         return self._committed
 
     def planned(self) -> list[int]:
-        """The planned micro-batches that are still there, in order; the last one may not be committed."""
+        """Return the ids of planned micro-batches that are still there, in order; the last one may not be committed."""
         if self._planned is None:
             self._planned = self._numbers("offsets")
         return self._planned
 
     def sources(self) -> int:
-        """How many sources have written something of their own; some never do."""
+        """Return the number of sources with files of their own in the checkpoint; some sources never have any."""
         return len(self._numbers("sources"))
 
     def batch(self, batch_id: int) -> LoggedBatch:
-        """One planned micro-batch.
+        """Return one planned micro-batch.
 
         Raises:
             CheckpointError: it isn't there (any more), or not in a form that is known.
@@ -107,7 +107,7 @@ class QueryLog:
         text = self.root.read(f"offsets/{batch_id}")
         if text is None:
             raise CheckpointError(f"{name} isn't there any more")
-        # Not splitlines: JSON may hold separators that it takes for the end of a line.
+        # Not splitlines: it takes separators that JSON may hold for the end of a line.
         version, _, body = text.partition("\n")
         if version.strip() != "v1":
             raise CheckpointError(f"{name} has version {version[:20]!r}; only v1 is known")
@@ -126,7 +126,7 @@ class QueryLog:
             raise CheckpointError(f"{name} is no offset log: {error}") from error
 
     def before(self, batch_id: int) -> int | None:
-        """The planned micro-batch before this one, as far back as it may be; None where none is retained."""
+        """Return the nearest retained micro-batch planned before this one; None where none is retained."""
         return max((number for number in self.planned() if number < batch_id), default=None)
 
     def _numbers(self, folder: str) -> list[int]:
@@ -137,21 +137,21 @@ class QueryLog:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """One query's checkpoint; `location` is its root, as Spark resolved it."""
+    """Checkpoint of one query; `location` is its root, as Spark resolved it."""
 
     location: str
     files: TextFiles
 
     def watermark_after(self, batch_id: int) -> datetime | None:
-        """The watermark that a committed micro-batch set; None where there is none, or no event time so far."""
+        """Return the watermark that a committed micro-batch set; None where there is none, or no event time so far."""
         document = self._root.logged_json(f"commits/{batch_id}") or {}
         return _time(document.get("nextBatchWatermarkMs"))
 
     def topics(self, sources: int) -> dict[int, frozenset[str]]:
-        """The topics of each source that has any, when the query began and when it was planned last, as far as logged.
+        """Return the topics of each source with any, at the query's begin and in its last plan, as far as logged.
 
         Args:
-            sources: how many the query has; one that it uses twice counts once.
+            sources: number of the query's sources; one that it uses twice counts once.
         """
         newest = self._newest()
         ends = newest.ends if newest is not None and len(newest.ends) == sources else (None,) * sources
@@ -160,12 +160,12 @@ class Checkpoint:
         return {index: topics for index, topics in read if topics is not None}
 
     def setting(self, name: str) -> str | None:
-        """One of the session's settings that Spark keeps with a query, from its first start on; None before that."""
+        """Return a session's setting that Spark keeps with a query, from its first start on; None before that."""
         newest = self._newest()
         return newest.settings.get(name) if newest is not None else None
 
     def logged(self, sources: Sequence[SourceOffsets]) -> dict[int, LoggedSource]:
-        """What the sources of a micro-batch have logged of it themselves, by their index; at most a few small files."""
+        """Read the sources' own logs of a micro-batch, by source index; at most a few small files."""
         found = ((index, REGISTRY.logged(source, self._source(index))) for index, source in enumerate(sources))
         return {index: logged for index, logged in found if logged is not None}
 
@@ -177,7 +177,7 @@ class Checkpoint:
         return self._root.folder(f"sources/{index}")
 
     def _newest(self) -> LoggedBatch | None:
-        """The micro-batch that was planned last; None where there is none, or not in a form that is known."""
+        """Return the micro-batch that was planned last; None where there is none, or its form is unknown."""
         log = QueryLog(self.location, self.files)
         try:
             return log.batch(log.planned()[-1]) if log.planned() else None
@@ -186,7 +186,7 @@ class Checkpoint:
 
 
 def _offset(line: str) -> Any:
-    """As the progress has it: JSON where it is any, else the text."""
+    """Parse an offset as the progress has it: JSON where it is any, else the text."""
     if line == _NO_OFFSET:
         return None
     try:

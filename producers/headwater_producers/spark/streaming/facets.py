@@ -1,4 +1,4 @@
-"""Run facets of a streaming run's events, each as JSON.
+"""Facets of a streaming run's events, each as JSON.
 
 If a foreachBatch function fails, the run ends within a micro-batch. The writes that the function made before are
 durable, and Spark runs the whole micro-batch again at the next start. There is no interval for them, since the
@@ -23,7 +23,7 @@ _MAX_GAPS: Final = 100
 
 
 def run_facets(run: StreamRun, producer: str) -> dict[str, str]:
-    """The facets of every event of a run: event time, state, and the last gaps."""
+    """Return the facets of every event of a run: event time, state, and the last gaps."""
     facets = {}
     if run.event_time:
         facets[EVENT_TIME_FACET] = json.dumps(run.event_time, sort_keys=True)
@@ -35,7 +35,7 @@ def run_facets(run: StreamRun, producer: str) -> dict[str, str]:
 
 
 def sink_facet(description: PlanDescription | None, sink: str | None, producer: str) -> dict[str, str]:
-    """The facet with the query's sink, and whether it is a callback (foreachBatch), which may write nothing."""
+    """Return the facet with the query's sink, and its callback flag (foreachBatch), for one that may write nothing."""
     link = description.streaming if description is not None else None
     if link is None or sink is None:
         return {}
@@ -49,7 +49,7 @@ Each output has `namespace` and `name`, and if known `rows` and a table's `versi
 
 
 def uncommitted_writes(run: StreamRun) -> dict[int, Sequence[Write]]:
-    """By batch id, ascending: the writes inside foreachBatch of micro-batches that weren't committed."""
+    """Return the writes inside foreachBatch of uncommitted micro-batches, by batch id, ascending."""
     return {
         batch: writes
         for batch, writes in sorted(run.writes.items())
@@ -58,7 +58,7 @@ def uncommitted_writes(run: StreamRun) -> dict[int, Sequence[Write]]:
 
 
 def uncommitted_facet(batches: Mapping[int, Sequence[Write]], producer: str) -> str:
-    """The facet's JSON."""
+    """Return the facet of uncommitted writes, as JSON."""
     rows = [
         {
             "batchId": batch,

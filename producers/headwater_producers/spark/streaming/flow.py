@@ -1,10 +1,11 @@
-"""StreamFlow: which events of streaming queries are emitted, and when.
+"""StreamFlow: the events of streaming queries, and the times of their emission.
 
 A run's START is emitted as soon as its plan can be read, its end when Spark reports it. Between them each committed
 micro-batch is an interval. A micro-batch of foreachBatch waits until the writes inside it have been reported: they come
 over another queue of Spark's than its progress, so `settle` emits it when that queue is known to be empty, and
 `settle_overdue` when that took too long. A write that comes later still is emitted by sending its interval again: it is
-the same fact, and the two merge. What was committed and not emitted is backfilled from the checkpoint: see `backfill`.
+the same fact, and the two merge. Committed micro-batches that weren't emitted are backfilled from the checkpoint: see
+`backfill`.
 """
 
 from __future__ import annotations
@@ -68,13 +69,13 @@ logger = logging.getLogger(__name__)
 
 
 class StreamEmitter:
-    """Makes a streaming run's events and emits them.
+    """Emitter of a streaming run's events.
 
     Args:
-        context: of the application.
+        context: context of the application.
         emit: takes each event; False: it was refused.
         dedup: job, dataset and plan events that were emitted already.
-        files: to read checkpoints and sinks' logs with.
+        files: reader of checkpoints and sinks' logs.
         topics: the states of the topics that are read and written.
         store: keeps the last emitted micro-batch of each query.
     """
@@ -98,7 +99,7 @@ class StreamEmitter:
         self._topics = topics
 
     def start(self, run: StreamRun) -> None:
-        """START, with the run's plan if that can be read; its job, datasets and column lineage where they are new."""
+        """Emit START, with the run's plan if that can be read; with job, datasets and lineage where they are new."""
         query = run.query
         location = query.checkpoint_location() if query is not None else None
         run.checkpoint = Checkpoint(location, self._files) if location is not None else None
@@ -114,7 +115,7 @@ class StreamEmitter:
             if link is not None and link.pattern_sources and run.checkpoint is not None:
                 run.read_topics(run.checkpoint.topics(len(link.source_descriptions)))
         outputs = run.description.outputs if run.description is not None else ()
-        # First of all: what the first micro-batch wrote can only be bounded if it hasn't begun to.
+        # First of all: the first micro-batch's write can only be bounded before it begins.
         self._topics.observe((*run.description.inputs, *outputs) if run.description is not None else ())
         sink = query.sink_name() if query is not None else None
         run.job = job = self._context.job(streaming_name(self._context.app_name, run.name, outputs, sink))
@@ -128,16 +129,15 @@ class StreamEmitter:
         self.state(run, RunEventType.START, run.started_at, facets=about)
 
     def micro_batch(self, run: StreamRun, progress: Progress, at: datetime, *, now: float = 0.0) -> None:
-        """One committed micro-batch, again where it was emitted before: the later `at` then marks the newer event.
+        """Emit one committed micro-batch, again where it was emitted before: the later `at` then marks the newer event.
 
-        What the micro-batch brings to light is emitted first: datasets and column lineage of the writes inside
-        foreachBatch, new topics of a subscribed pattern, and once for each new dataset RUNNING with all the run's
-        datasets so far.
+        Its discoveries are emitted first: datasets and column lineage of the writes inside foreachBatch, new topics of
+        a subscribed pattern, and once for each new dataset RUNNING with all the run's datasets so far.
 
         Args:
-            run: whose.
-            progress: of the micro-batch.
-            at: when it was reported.
+            run: run of the query.
+            progress: progress of the micro-batch.
+            at: time of the report.
             now: monotonic seconds, for how long it may wait for others.
         """
         job = _job(run)
@@ -162,12 +162,12 @@ class StreamEmitter:
             ended = progress.started_at + timedelta(milliseconds=progress.duration_ms or 0)
             self.send(run, run.buffer.add(entry, ended, run.chain.change(entry, self._versions), now))
         elif not run.buffer.replace(entry):
-            # Known of it now: what its sinks have committed.
+            # Known by now: the commits of its sinks.
             self.send(run, [ReadyInterval((entry,), EmissionReason.SINK_COMMIT, at)])
         run.remember(progress)
 
     def inside(self, run: StreamRun, writes: Sequence[Write], at: datetime) -> str | None:
-        """Writes inside foreachBatch: their datasets and column lineage, as far as they are new.
+        """Emit datasets and column lineage of writes inside foreachBatch, as far as they are new.
 
         Returns:
             The digest of their column lineage.
@@ -178,23 +178,23 @@ class StreamEmitter:
         return digest
 
     def end(self, run: StreamRun, ending: Ending) -> None:
-        """The end of a run, with what its last micro-batch has written that wasn't committed."""
+        """Emit the end of a run, with the writes of its last micro-batch if that wasn't committed."""
         facets = {}
         if left := uncommitted_writes(run):
             writes = [write for batch in left.values() for write in batch]
             _, written = self._writes(run, writes, ending.at)
             run.plan_digest = run.plan_digest or written
             facets[UNCOMMITTED_FACET] = uncommitted_facet(left, self._context.producer)
-        # Committed, though the micro-batch wasn't.
+        # The writes are committed, though the micro-batch wasn't.
         some = PublicationState.PARTIAL if left and ending.kind is RunEventType.FAIL else PublicationState.UNKNOWN
         self.state(run, ending.kind, ending.at, ending.error, facets, publication=some)
 
     def heartbeat(self, seconds: float) -> dict[str, str]:
-        """The facet of a RUNNING that is due again after so many seconds."""
+        """Return the facet of a RUNNING, with the seconds until the next one is due."""
         return heartbeat_facet(seconds, self._context.producer)
 
     def send(self, run: StreamRun, due: Iterable[ReadyInterval]) -> None:
-        """Emits the intervals that are due."""
+        """Emit the intervals that are due."""
         for each in due:
             taken = [self._emit(event) for event in fitting(each.entries, partial(self._interval, run, each))]
             if False not in taken:
@@ -209,7 +209,7 @@ class StreamEmitter:
         facets: Mapping[str, str] | None = None,
         publication: PublicationState = PublicationState.UNKNOWN,
     ) -> None:
-        """A change of the run's state, with the datasets seen and the gaps met so far."""
+        """Emit a change of the run's state, with the datasets seen and the gaps met so far."""
         run.gaps_emitted = len(run.gaps)
         body = RunEvent(
             type=kind,
@@ -243,7 +243,7 @@ class StreamEmitter:
         return self._context.interval(body, job=_job(run), run_id=run.run_id, at=due.at)
 
     def _writes(self, run: StreamRun, writes: Sequence[Write], at: datetime) -> tuple[bool, str | None]:
-        """Datasets and column lineage of writes inside foreachBatch: whether there are new datasets, and the digest."""
+        """Emit datasets and lineage of writes inside foreachBatch; return True with new datasets, and the digest."""
         job = _job(run)
         for write in writes:
             self._datasets(run, job, write.description, at)
@@ -271,44 +271,43 @@ def _job(run: StreamRun) -> JobRef:
 
 
 END: Final = -1
-"""The end of a run, where there are micro-batches."""
+"""Key of a run's end, among the ids of micro-batches."""
 # How often the checkpoint of a continuous query is read: Spark keeps its last 100 epochs, by default of a second.
 _LOOK_SECONDS: Final = 10.0
 
 
 class Recovery(Protocol):
-    """Emits from checkpoints what was committed and not emitted; see `backfill`. True while something waits for it."""
+    """Recovery of committed micro-batches that weren't emitted; see `backfill`. True while one waits."""
 
     def __bool__(self) -> bool: ...
 
     def started(self, run: StreamRun) -> None:
-        """A query goes on from its checkpoint."""
+        """Enqueue the recovery of a query that continues from its checkpoint."""
 
     def skipped(self, run: StreamRun, batches: Iterable[int]) -> None:
-        """Micro-batches of which no progress came, though a later one's did."""
+        """Enqueue micro-batches whose progress was never received, though a later one's was."""
 
     def committed(self, run: StreamRun, reason: EmissionReason) -> None:
-        """Enqueues what a query has committed since the last that was emitted."""
+        """Enqueue the micro-batches that a query has committed since the last emitted one."""
 
     def ended(self, run: StreamRun, reason: EmissionReason) -> None:
-        """A query has ended: the same, at once."""
+        """Recover the unemitted micro-batches of an ended query at once."""
 
     def step(self) -> None:
-        """Emits the next few."""
+        """Emit the next few micro-batches."""
 
 
 class StreamFlow:
-    """All streaming runs of an application. Not thread-safe: the worker's alone.
+    """Flow of all streaming runs of an application. Not thread-safe: for the worker's thread alone.
 
     Args:
         emitter: makes and emits the events.
-        wait_seconds: how long an interval waits for the writes inside foreachBatch.
+        wait_seconds: longest time that an interval waits for the writes inside foreachBatch.
         clock: monotonic seconds.
-        backfill: emits what was committed and not emitted; None: nothing does.
-        coalescing: how long intervals wait for one another.
-        store: what earlier processes have kept of the queries.
-        stop_reasons: by query id, why a query is about to be stopped by capture; written by any thread. Its run FAILs
-            by that.
+        backfill: recovery of committed micro-batches that weren't emitted; None: there is none.
+        coalescing: times that intervals wait for one another.
+        store: records of the queries by earlier processes.
+        stop_reasons: reason of each stop by capture, by query id; written by any thread. The query's run FAILs with it.
     """
 
     def __init__(
@@ -332,10 +331,10 @@ class StreamFlow:
         self._runs = Runs()
         self._stop_reasons = stop_reasons if stop_reasons is not None else {}
 
-    # What happens, in the order in which it may.
+    # Callbacks, in the order in which they may come.
 
     def started(self, run: StreamRun) -> None:
-        """A query starts. Its START follows when its plan is known. One that was found to run already is known."""
+        """Track a query that starts, or was found running. Its START follows when its plan is known."""
         if run.run_id in self._runs:
             return
         run.buffer = IntervalBuffer(self._coalescing)
@@ -343,30 +342,30 @@ class StreamFlow:
         self._runs[run.run_id] = run
 
     def knows(self, run_id: str) -> bool:
-        """Whether `started` was called for this run, and it hasn't ended."""
+        """Return True if `started` was called for this run, and it hasn't ended."""
         return run_id in self._runs
 
     def runs(self) -> tuple[StreamRun, ...]:
-        """The runs that haven't ended; from any thread."""
+        """Return the runs that haven't ended; from any thread."""
         return tuple(self._runs.values())
 
     @property
     def running(self) -> int:
-        """How many runs are known that haven't ended."""
+        """Number of known runs that haven't ended."""
         return len(self._runs)
 
     def latest_run(self, query_id: str) -> str | None:
-        """The id of a query's last start that hasn't ended; None where none was observed."""
+        """Return the id of a query's last start that hasn't ended; None where none was observed."""
         run = self._runs.latest_of(query_id)
         return run.run_id if run is not None else None
 
     @property
     def hands_over(self) -> bool:
-        """Whether some query that runs hands its micro-batches to a foreachBatch function."""
+        """True if some running query hands its micro-batches to a foreachBatch function."""
         return any(run.called for run in self._runs.values())
 
     def upstream(self, batch: MicroBatch) -> Upstream | None:
-        """Where the rows of a micro-batch come from, for the plans of the writes inside its foreachBatch function."""
+        """Return the lineage of a micro-batch's rows, for the plans of the writes inside its foreachBatch function."""
         run = self._runs.executing(batch)
         if run is None:
             return None
@@ -374,12 +373,12 @@ class StreamFlow:
         return description.upstream if description is not None else None
 
     def called(self, batch: MicroBatch) -> None:
-        """A foreachBatch function is called."""
+        """Record the call of a foreachBatch function."""
         if (run := self._runs.executing(batch)) is not None:
             run.called.add(batch.batch_id)
 
     def wrote(self, batch: MicroBatch, write: Write, at: datetime) -> bool:
-        """A write inside foreachBatch has succeeded; False where its query isn't known."""
+        """Record a successful write inside foreachBatch; False where its query isn't known."""
         run = self._runs.executing(batch)
         if run is None:
             return False
@@ -390,7 +389,7 @@ class StreamFlow:
         return True
 
     def progressed(self, progress: Progress, at: datetime) -> None:
-        """A trigger has ended; a micro-batch has been committed if it was executed."""
+        """Record the progress of a trigger; a micro-batch has been committed if it was executed."""
         run = self._runs.get(progress.run_id)
         if run is None or not progress.executed:
             return
@@ -401,9 +400,9 @@ class StreamFlow:
             self._emit_micro_batch(run, progress, at)
 
     def terminated(self, run_id: str, error: RunError | None, at: datetime) -> None:
-        """A query has ended: by itself or by being stopped, or with an error.
+        """Record the end of a query: by itself or by being stopped, or with an error.
 
-        Where it has called a foreachBatch function, the writes of its last micro-batch may still be on their way.
+        Reports of the last micro-batch's writes may still be on their way, where it has called a foreachBatch function.
         """
         run = self._runs.get(run_id)
         if run is None:
@@ -419,20 +418,20 @@ class StreamFlow:
         if not run.called:
             self._end(run, run.ending)
 
-    # Time passes.
+    # Work that is due with time.
 
     def announce_planned(self) -> None:
-        """Emits the START of each run whose plan can be read by now."""
+        """Emit the START of each run whose plan can be read by now."""
         for run in list(self._runs.values()):
             if run.job is None and run.query is not None and run.query.is_planned():
                 self._announce(run)
 
     def beat(self, at: datetime, seconds: float) -> None:
-        """Emits RUNNING of each run that was announced.
+        """Emit RUNNING of each announced run.
 
         Args:
-            at: when it was seen to run.
-            seconds: until the next is due.
+            at: time of the observation.
+            seconds: seconds until the next one is due.
         """
         facet = self._emitter.heartbeat(seconds)
         for run in list(self._runs.values()):
@@ -441,21 +440,21 @@ class StreamFlow:
 
     @property
     def unannounced(self) -> bool:
-        """Whether some START waits for its plan."""
+        """True while some START waits for its plan."""
         return any(run.job is None for run in self._runs.values())
 
     @property
     def pending(self) -> frozenset[tuple[str, int]]:
-        """What waits for writes to be reported, by run: micro-batches by their ids, and `END`."""
+        """Micro-batches (by id) and ends (`END`) that wait for writes to be reported, with their runs."""
         batches = {(run.run_id, batch) for run in self._runs.values() for batch in run.pending}
         return frozenset(batches | {(run.run_id, END) for run in self._runs.values() if run.ending is not None})
 
     def settle(self, batches: Iterable[tuple[str, int]], at: datetime) -> None:
-        """Emits these micro-batches and ends of runs: all their writes have been reported."""
+        """Emit these micro-batches and ends of runs: all their writes have been reported."""
         run_all(partial(self._settle, run_id, batch, at) for run_id, batch in sorted(batches))
 
     def settle_overdue(self, at: datetime) -> None:
-        """Emits what has waited long enough."""
+        """Emit the micro-batches and ends that have waited long enough for their writes."""
         now = self._clock()
         overdue = [
             (run.run_id, batch)
@@ -467,23 +466,23 @@ class StreamFlow:
         self.settle(overdue, at)
 
     def send_overdue(self) -> None:
-        """Sends the intervals that have waited long enough for others."""
+        """Send the intervals that have waited long enough for others."""
         now = self._clock()
         for run in self._runs.values():
             self._emitter.send(run, run.buffer.overdue(now))
 
     def send_all(self, reason: EmissionReason) -> None:
-        """Sends the intervals that wait for others."""
+        """Send the intervals that wait for others."""
         for run in self._runs.values():
             self._emitter.send(run, run.buffer.take(reason))
 
     @property
     def behind(self) -> bool:
-        """Whether something waits to be backfilled from a checkpoint."""
+        """True while something waits to be backfilled from a checkpoint."""
         return bool(self._backfill)
 
     def backfill_next(self) -> None:
-        """Backfills the next few micro-batches from a checkpoint."""
+        """Backfill the next few micro-batches from a checkpoint."""
         if self._backfill is None:
             return
         if (now := self._clock()) >= self._look_at:
@@ -497,7 +496,7 @@ class StreamFlow:
                 self._emitter.state(run, RunEventType.RUNNING, run.gaps[-1].noticed_at)
 
     def abort_all(self, error: RunError | None, at: datetime) -> None:
-        """The application ends, and with it the queries that still run."""
+        """Emit ABORT of the queries that still run when the application ends."""
         now = self._clock()
         run_all(
             partial(self._end, run, run.ending or Ending(RunEventType.ABORT, error, at, now))
@@ -521,7 +520,7 @@ class StreamFlow:
             except Exception as error:
                 if run.query is None:
                     raise
-                # A custom sink that doesn't answer: what Spark's listener reported of the run is emitted at least.
+                # A custom sink doesn't answer: the facts that Spark's listener reported are emitted at least.
                 logger.warning(
                     "lineage capture: query %s can't be inspected (%s); only its progress is recorded",
                     run.query_id,
@@ -538,7 +537,7 @@ class StreamFlow:
         try:
             self._emitter.micro_batch(run, progress, at, now=self._clock())
         except Exception:
-            # A file of its checkpoint that can't be read just now: backfilled later, with the next one or at the end.
+            # A file of its checkpoint can't be read just now: backfilled later, with the next one or at the end.
             if is_new:
                 run.left_out.append(progress.batch_id)
             raise

@@ -1,7 +1,8 @@
 """Gaps: micro-batches that Spark committed and has purged from the checkpoint, without an emitted interval.
 
-The lineage of one that was never emitted is lost. Whether another process emitted it earlier is known here from that
-process's file alone (`buffer.LastEmittedStore`); the graph knows: `headwater reconcile CHECKPOINT --dry-run` asks it.
+The lineage of a micro-batch that was never emitted is lost. Another process may have emitted it earlier: capture knows
+that from that process's file alone (`buffer.LastEmittedStore`), and `headwater reconcile CHECKPOINT --dry-run` asks the
+graph.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ logger = logging.getLogger(__name__)
 GAPS_FACET: Final = "headwater_gaps"
 """The run facet of a streaming run that has met gaps: `{"gaps": [{"first": 7, "last": 9, "emitted": "never"}]}`."""
 
-# Remembered for `status`, of all queries: a query that is never well would fill the memory.
+# Remembered for `status`, of all queries: a query with gaps all the time would fill the memory.
 _REMEMBERED: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Consecutive micro-batches.
+    """Gap of consecutive micro-batches.
 
     Attributes:
         query_id: Spark's id of their query.
         name: the query's name.
         first, last: batch ids.
         emitted: NEVER: their lineage is lost. UNKNOWN: an earlier start of the query may have emitted them.
-        noticed_at: when capture noticed.
+        noticed_at: time of discovery.
     """
 
     query_id: str
@@ -47,7 +48,7 @@ class Gap:
     noticed_at: datetime
 
     def __str__(self) -> str:
-        """In a sentence."""
+        """Describe the gap in a sentence."""
         query = f"query {self.name or self.query_id}"
         batches = f"micro-{batches_text(self.first, self.last)}"
         if self.emitted is Emitted.NEVER:
@@ -59,10 +60,10 @@ class Gap:
 
 
 class Gaps:
-    """All gaps that an application's capture has met. Written by the worker, read by any thread.
+    """Gaps of an application's capture. Written by the worker, read by any thread.
 
     Args:
-        metrics: which count them too.
+        metrics: metrics that count gaps, too.
     """
 
     def __init__(self, metrics: CaptureMetrics | None = None) -> None:
@@ -70,25 +71,25 @@ class Gaps:
         self._found: deque[Gap] = deque(maxlen=_REMEMBERED)
 
     def add(self, gap: Gap) -> None:
-        """One more: logged, counted, remembered."""
+        """Log, count and remember a gap."""
         logger.warning("lineage capture: %s", gap)
         self._metrics.gaps[gap.emitted].inc(gap.last + 1 - gap.first)
         self._found.append(gap)
 
     @property
     def found(self) -> tuple[Gap, ...]:
-        """The latest, in the order in which they were met."""
+        """Latest gaps, in order of discovery."""
         return tuple(self._found)
 
 
 def gaps_facet(gaps: Iterable[Gap], producer: str) -> str:
-    """The facet's JSON."""
+    """Return the facet of gaps, as JSON."""
     rows = [{"first": gap.first, "last": gap.last, "emitted": gap.emitted.value} for gap in gaps]
     return json.dumps({"_producer": producer, "gaps": rows})
 
 
 def spans(batches: Iterable[int]) -> list[tuple[int, int]]:
-    """First and last of each run of consecutive ids: 9, 3, 4 ⇒ (3, 4), (9, 9)."""
+    """Return first and last of each run of consecutive ids: 9, 3, 4 ⇒ (3, 4), (9, 9)."""
     ids = sorted(set(batches))
     breaks = [index for index, (one, other) in enumerate(pairwise(ids), start=1) if other != one + 1]
     return [(ids[start], ids[end - 1]) for start, end in pairwise([0, *breaks, len(ids)])] if ids else []

@@ -1,6 +1,6 @@
-"""One executed micro-batch as an entry of an interval.
+"""Interval entries: one for each executed micro-batch.
 
-Its progress, and what isn't in it: from the checkpoint, the sink's log and the writes inside foreachBatch.
+An entry is made of the micro-batch's progress, the checkpoint, the sink's log and the writes inside foreachBatch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class SinkCommits:
-    """The log of one query's sink, which has what a micro-batch wrote: EXACT, also after a new start of the query.
+    """Commits in the log of one query's sink: EXACT positions, also after a new start of the query.
 
     | sink | its log | a micro-batch's entry |
     |---|---|---|
@@ -38,10 +38,10 @@ class SinkCommits:
     All of them are there before the micro-batch is committed in the checkpoint, and so before its progress is reported.
 
     Args:
-        sink: its description, as in a progress.
+        sink: description of the sink in a progress.
         query_id: the query's.
-        files: to read the log with.
-        log: of the sink, where the query's own could be asked.
+        files: reader of the log.
+        log: log of the sink, where the query's own could be asked.
     """
 
     def __init__(self, sink: str, query_id: str, files: TextFiles, log: StreamLog | None = None) -> None:
@@ -49,12 +49,12 @@ class SinkCommits:
         self._log = REGISTRY.stream_log(StreamSink(description=sink, files=files)) or log
 
     def use(self, output: PlanOutput, batch_id: int, rows: int | None) -> DatasetUse:
-        """A micro-batch's use of the one dataset that the sink writes; without a position where its log can't be read.
+        """Return a micro-batch's use of the sink's one dataset; without a position where its log can't be read.
 
         Args:
             output: the dataset.
-            batch_id: of a micro-batch that is committed.
-            rows: as the progress has them; of sinks of the first API it has none.
+            batch_id: id of a committed micro-batch.
+            rows: count of the progress; sinks of the first API have none.
         """
         commit = self._commit(batch_id)
         if commit is None:
@@ -70,7 +70,7 @@ class SinkCommits:
         )
 
     def written_at(self, batch_id: int) -> datetime | None:
-        """When a committed micro-batch's output was written, where the sink's log has that."""
+        """Return the time at which a committed micro-batch was written, by the sink's log; None where it has none."""
         commit = self._commit(batch_id)
         return None if commit is None else commit.at
 
@@ -80,7 +80,7 @@ class SinkCommits:
         try:
             return self._log.written(self._query_id, batch_id)
         except Exception as error:
-            # A log that is being cleaned up, a file cut short, a catalog that doesn't answer.
+            # The log is being cleaned up, a file is truncated, or the catalog doesn't answer.
             logger.info(
                 "lineage capture: query %s: outputs of micro-batch %d unknown (%s)",
                 self._query_id,
@@ -91,11 +91,11 @@ class SinkCommits:
 
 
 def sink_at(files: TextFiles, path: str) -> str:
-    """The description of a sink that writes to `path`, by the log there; empty where that can't be read."""
+    """Return the description of a sink that writes to `path`, by the log there; empty where that can't be read."""
     try:
         return REGISTRY.sink_at(path, files) or ""
     except Exception:
-        # A topic, a table of another machine: nothing that these files can read.
+        # A topic, or a table of another machine: these files can't show it.
         logger.debug("no sink's log at %s", path, exc_info=True)
         return ""
 
@@ -105,13 +105,13 @@ class MicroBatchFacts:
     """Facts of a micro-batch that aren't in its progress.
 
     Attributes:
-        logged: by source, what the checkpoint has of it.
-        outputs: what was written, one use a dataset.
+        logged: the sources' own logs in the checkpoint, by source.
+        outputs: outputs, one use a dataset.
         watermark_after: the watermark that the batch set.
         plan_digest: the PlanEvent with its column lineage.
         rows_out: over all outputs, where the progress doesn't know.
-        skipped: whether the sink has skipped it, since it was written before its query was restarted. Then no row was
-            read, and how many it had isn't known any more.
+        skipped: True if the sink has skipped it, since it was written before its query was restarted. Then no row was
+            read, and its number of rows is unknown.
     """
 
     logged: Mapping[int, LoggedSource] = field(default_factory=dict)
@@ -130,18 +130,18 @@ def interval_entry(
     *,
     read_often: bool = False,
 ) -> IntervalEntry:
-    """Puts an entry together.
+    """Build the entry of a micro-batch.
 
     Only streaming sources are inputs of a micro-batch. Tables that are joined in belong to the run: a reconstruction
     from the checkpoint could not know them, and would get another event id for the same batch.
 
     Args:
-        progress: of an executed micro-batch.
-        inputs: of the query's plan.
-        facts: what isn't in the progress.
+        progress: progress of an executed micro-batch.
+        inputs: inputs of the query's plan.
+        facts: facts that aren't in the progress.
         topics: the states of topics when it ran; None: nobody asked for them then.
-        read_often: whether its rows may have been read more than once: each action inside foreachBatch does, and Spark
-            adds them up. Offsets bound the true count; without them it isn't known then.
+        read_often: True if its rows may have been read more than once: each action inside foreachBatch reads them, and
+            Spark adds these reads up. Offsets bound the true count; without them it is unknown.
     """
     inputs = tuple(inputs)
     by_source = _by_source(inputs)
@@ -183,7 +183,7 @@ def _by_source(inputs: Iterable[PlanInput]) -> dict[int, list[PlanInput]]:
 
 
 def source_offsets(progress: Progress, inputs: Iterable[PlanInput]) -> list[SourceOffsets]:
-    """The sources of a micro-batch, as connectors are asked about them; `inputs` are of the query's plan."""
+    """Build connectors' questions about the sources of a micro-batch; `inputs` are of the query's plan."""
     by_source = _by_source(inputs)
     found: list[SourceOffsets] = []
     for index, source in enumerate(progress.sources):
@@ -201,13 +201,13 @@ def source_offsets(progress: Progress, inputs: Iterable[PlanInput]) -> list[Sour
 
 
 def source_rows(ranges: Sequence[RangeRead] | None, rows: int | None, *, read_often: bool) -> int | None:
-    """How many rows a source gave to a micro-batch, each counted once; None where that isn't known.
+    """Return the number of rows that a source gave to a micro-batch, each counted once; None where unknown.
 
-    A count above what its offsets allow is of several reads; it is taken for that where it is a multiple of it.
+    A count above the range of its offsets comes from several reads, if it is a multiple of that range.
 
     Args:
-        ranges: what it read; None where no connector reads its offsets.
-        rows: as the progress counts them.
+        ranges: ranges read; None where no connector reads its offsets.
+        rows: the progress's count.
         read_often: see `interval_entry`.
     """
     bounds = [each.most_rows for each in ranges] if ranges is not None else [None]
@@ -221,7 +221,7 @@ def source_rows(ranges: Sequence[RangeRead] | None, rows: int | None, *, read_of
 
 def _uses(rows: int | None, inputs: list[PlanInput], ranges: Sequence[RangeRead]) -> Iterator[DatasetUse]:
     known = {each.dataset.name: each.dataset for each in inputs}
-    # A subscribed pattern meets topics that weren't there when the plan was made; the cluster is the same.
+    # A subscribed pattern matches topics that didn't exist when the plan was made; the cluster is the same.
     namespace = inputs[0].dataset.namespace
     for read in ranges:
         of_topic = read.dataset is not None
@@ -242,7 +242,7 @@ def _uses(rows: int | None, inputs: list[PlanInput], ranges: Sequence[RangeRead]
 
 
 def _opaque(source: SourceOffsets) -> RangeRead:
-    """Of offsets that no connector reads: as they are."""
+    """Return the range of offsets that no connector reads, as opaque JSON."""
     if source.end is None:
         return RangeRead(position=None, certainty=Certainty.UNKNOWN)
     start = source.logged.first if source.start is None else source.start
@@ -255,7 +255,7 @@ def _json(offset: Any) -> str | None:
 
 
 def _distinct(uses: list[DatasetUse]) -> tuple[DatasetUse, ...]:
-    """Each use once, by dataset. Two sources that read one topic at their own pace are two uses: both are true."""
+    """Remove duplicate uses. Two sources that read one topic at their own pace are two uses: both are true."""
     by_position: dict[tuple[DatasetRef, Position | None], DatasetUse] = {}
     for use in uses:
         by_position.setdefault((use.dataset, use.position), use)
@@ -271,15 +271,15 @@ def micro_batch_facts(
     commits: SinkCommits,
     observed: ObservedTopics,
 ) -> MicroBatchFacts:
-    """Reads a few small files of the checkpoint and the sink: two at most, for most micro-batches none.
+    """Read a few small files of the checkpoint and the sink: two at most, for most micro-batches none.
 
     Args:
-        progress: of the micro-batch.
+        progress: progress of the micro-batch.
         description: the query's plan.
         checkpoint: the query's.
         writes: made inside foreachBatch.
-        digest: of the micro-batch's column lineage.
-        commits: of the query's sink.
+        digest: digest of the micro-batch's column lineage.
+        commits: commits in the log of the query's sink.
         observed: the states of the topics that are read and written.
     """
     inputs, described = (description.inputs, description.outputs) if description is not None else ((), ())
@@ -308,7 +308,7 @@ def micro_batch_facts(
 
 
 def _is_skipped(progress: Progress, commits: SinkCommits) -> bool:
-    """Whether a micro-batch that read no row was in the sink before it began: asked only of those that read none."""
+    """Return True if a micro-batch was in the sink before it began. Asks the sink only if no row was read."""
     if not progress.sources or any(source.rows != 0 for source in progress.sources):
         return False
     at = commits.written_at(progress.batch_id)
@@ -316,7 +316,7 @@ def _is_skipped(progress: Progress, commits: SinkCommits) -> bool:
 
 
 def rows_of(outputs: Sequence[DatasetUse]) -> int | None:
-    """How many rows went into all of them; None where that isn't known of each, since a part is no total."""
+    """Return the total of rows written to these outputs; None where it is unknown for one of them."""
     rows = [use.rows for use in outputs]
     return sum(row for row in rows if row is not None) if rows and None not in rows else None
 
@@ -324,9 +324,9 @@ def rows_of(outputs: Sequence[DatasetUse]) -> int | None:
 def sink_outputs(
     outputs: Sequence[PlanOutput], commits: SinkCommits, batch_id: int, rows: int | None
 ) -> tuple[DatasetUse, ...]:
-    """What went into a sink of Spark's own, as its log has it. Kafka's has none: see `observed_topics`.
+    """Build the outputs of one of Spark's own sinks, as its log has them. Kafka's has none: see `observed_topics`.
 
-    Several outputs are topics that the rows choose; how many rows each of them got isn't in the progress.
+    Several outputs are topics that the rows choose; the number of rows in each isn't in the progress.
     """
     if len(outputs) == 1:
         return (commits.use(outputs[0], batch_id, rows),)

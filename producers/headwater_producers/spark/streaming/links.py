@@ -1,10 +1,10 @@
-"""Which micro-batch a write inside foreachBatch belongs to.
+"""Attribution of writes inside foreachBatch to micro-batches.
 
 Never decided by the clock. Spark gives each streaming query a session of its own and runs its micro-batches one after
 the other, and each query plan a number that only grows: so a write in that session belongs to the last foreachBatch
-call whose frame has a smaller number. A write that was made through another session is known by the frame itself: its
-plan ends in the frame's RDD, or in one that was made of it. What has neither is known by the thread that ran it, as far
-as Spark records that: see `jvm.batch_thread`.
+call whose frame has a smaller number. A write through another session is identified by the frame itself: its plan ends
+in the frame's RDD, or in one that was made of it. Any other write is identified by the thread that ran it, as far as
+Spark records that: see `execution.batch_thread`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-# Calls and RDDs remembered. Writes are reported soon after; the rest is for writes that outlive their function's call.
+# Calls and RDDs remembered. Most writes are reported soon; the others outlive their function's call.
 _LIMIT: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """One micro-batch of a streaming query, as a start of it runs it.
+    """Micro-batch of a streaming query, in one run of it.
 
     Attributes:
-        query_id, batch_id: which.
+        query_id, batch_id: key of the micro-batch.
         run_id: the start; None where it wasn't observed.
     """
 
@@ -34,7 +34,7 @@ class MicroBatch:
 
 @dataclass(frozen=True, slots=True)
 class PlanKey:
-    """The identity of one query plan among all of the application.
+    """Key of one query plan among all of the application.
 
     Attributes:
         session: id of the session that it was made in.
@@ -48,7 +48,7 @@ class PlanKey:
 
 
 class BatchLinks:
-    """The foreachBatch calls seen so far, and the RDDs that hold rows of their frames."""
+    """Links from foreachBatch calls, and from the RDDs that hold rows of their frames, to micro-batches."""
 
     def __init__(self) -> None:
         self._calls: OrderedDict[int, tuple[PlanKey, MicroBatch]] = OrderedDict()
@@ -58,7 +58,7 @@ class BatchLinks:
         return bool(self._calls)
 
     def called(self, frame: PlanKey, batch: MicroBatch) -> None:
-        """A foreachBatch function is called with `frame`."""
+        """Record the call of a foreachBatch function with `frame`."""
         self._calls[frame.number] = (frame, batch)
         if len(self._calls) > _LIMIT:
             self._calls.popitem(last=False)
@@ -66,22 +66,22 @@ class BatchLinks:
             self.kept(rdd, batch)
 
     def kept(self, rdd: int, batch: MicroBatch) -> None:
-        """An RDD has rows of a micro-batch's frame: the frame's own, or one that was made of it."""
+        """Record that an RDD has rows of a micro-batch's frame: the frame's own, or one that was made of it."""
         self._rdds[rdd] = batch
         if len(self._rdds) > _LIMIT:
             self._rdds.popitem(last=False)
 
     def owner(self, write: PlanKey) -> MicroBatch | None:
-        """The micro-batch that `write` belongs to; None for one that its plan doesn't tie to any."""
+        """Return the micro-batch that `write` belongs to; None for a write that its plan doesn't tie to any."""
         return self.made_of(write.rdds) or self._last_call(write)
 
     def made_of(self, rdds: Iterable[int]) -> MicroBatch | None:
-        """The micro-batch that has one of these RDDs. Of several, as where frames were gathered, the latest."""
+        """Return the latest micro-batch that has one of these RDDs; there are several where frames were gathered."""
         known = [rdd for rdd in rdds if rdd in self._rdds]
         return self._rdds[max(known)] if known else None
 
     def call(self, query_id: str, batch_id: int, run_id: str | None = None) -> MicroBatch | None:
-        """The micro-batch of a call, by its ids from Spark or the caller; None where none was seen.
+        """Return the micro-batch of a call, by its ids from Spark or the caller; None where none was seen.
 
         Args:
             query_id: Spark's.

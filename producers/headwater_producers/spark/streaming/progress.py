@@ -3,8 +3,8 @@
 Read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger that found nothing to do under the
 id of the batch that would come next; that batch hasn't run, and `Progress.executed` distinguishes the two.
 
-An interval has the sums of what stateful operators keep and have dropped as late, since that is what a micro-batch has
-done. Which of several operators it was that dropped rows, or whose state grows, is in its run: `StateTally`.
+An interval has the sums over stateful operators of their rows and bytes of state, and of rows dropped as late. The
+numbers of each single operator are in its run: `StateTally`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ STATE_FACET: Final = "headwater_state"
 
 @dataclass(frozen=True, slots=True)
 class StateOperator:
-    """One stateful operator after one micro-batch. Numbers are None where Spark doesn't report them.
+    """Stateful operator after one micro-batch. Numbers are None where Spark doesn't report them.
 
     Attributes:
         name: Spark's: `stateStoreSave`, `dedupe`, `symmetricHashJoin`.
-        rows, bytes: that it keeps.
+        rows, bytes: size of the state.
         dropped_late: rows of this micro-batch that were behind its watermark.
     """
 
@@ -41,7 +41,7 @@ class StateOperator:
 
     @classmethod
     def of(cls, progress: dict[str, Any]) -> StateOperator:
-        """From one of a progress' `stateOperators`."""
+        """Parse one of a progress' `stateOperators`."""
         return cls(
             name=str(progress.get("operatorName") or ""),
             rows=progress.get("numRowsTotal"),
@@ -51,13 +51,13 @@ class StateOperator:
 
 
 def total(counts: Iterable[int | None]) -> int | None:
-    """The sum of those that are known; None where none is."""
+    """Return the sum of the known numbers; None where none is."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 
 class StateTally:
-    """The operators of one run, over its micro-batches. They are distinguished by their position in its plan."""
+    """Totals of one run's stateful operators over its micro-batches, by their position in its plan."""
 
     def __init__(self) -> None:
         self._operators: list[StateOperator] = []
@@ -67,7 +67,7 @@ class StateTally:
         return bool(self._operators)
 
     def add(self, operators: Sequence[StateOperator]) -> None:
-        """Adds the operators of a micro-batch, each micro-batch once."""
+        """Add the operators of a micro-batch, each micro-batch once."""
         if not operators:
             return
         before = [each.name for each in self._operators]
@@ -85,11 +85,11 @@ class StateTally:
 
     @property
     def dropped_late(self) -> int | None:
-        """Rows that all of them have dropped."""
+        """Number of late rows that all operators have dropped."""
         return total(each.dropped_late for each in self._operators)
 
     def facet(self, producer: str) -> str:
-        """The facet's JSON."""
+        """Return the facet of the state, as JSON."""
         rows = [
             {
                 "operatorName": each.name,
@@ -112,9 +112,9 @@ _NO_WATERMARK: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceProgress:
-    """One source in one micro-batch. Offsets are the source's own JSON, parsed; None where Spark has none yet.
+    """Progress of one source in one micro-batch.
 
-    `latest` is where the source ended when the micro-batch was planned, of sources that tell.
+    Offsets are the source's own JSON, parsed; None where Spark has none yet.
     """
 
     description: str
@@ -126,21 +126,21 @@ class SourceProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """One trigger.
+    """Progress of one trigger.
 
     Attributes:
-        query_id, run_id, name: of the query.
+        query_id, run_id, name: identity of the query.
         batch_id: the micro-batch, or where not `executed` the one that would come next.
-        started_at: when the trigger began.
-        duration_ms: of the trigger.
-        before_write_ms: what the trigger did at least before anything could be written.
-        executed: whether a micro-batch ran and was committed.
-        rows_out: as the sink reports; None for sinks of the first API, which don't.
+        started_at: start of the trigger.
+        duration_ms: duration of the trigger.
+        before_write_ms: least duration of the trigger's work before its first write.
+        executed: True if a micro-batch ran and was committed.
+        rows_out: the sink's count; None for sinks of the first API, which have none.
         watermark: the one the batch ran with; None while no event time has been seen, or where there is none.
-        has_watermark: whether the query has a watermark at all.
-        operators: those with state, in Spark's order.
-        sources: in Spark's order.
-        sink: its description.
+        has_watermark: True if the query has a watermark at all.
+        operators: stateful operators, in Spark's order.
+        sources: progress of the sources, in Spark's order.
+        sink: description of the sink.
         quality: the boolean metrics that `DataFrame.observe` counted: each is an assertion that held or didn't.
     """
 
@@ -162,27 +162,27 @@ class Progress:
 
     @property
     def rows_dropped_late(self) -> int | None:
-        """Over all stateful operators; None without any."""
+        """Late rows dropped by all stateful operators; None without any."""
         return total(each.dropped_late for each in self.operators)
 
     @property
     def state_rows(self) -> int | None:
-        """Over all stateful operators; None without any."""
+        """Rows in the state of all stateful operators; None without any."""
         return total(each.rows for each in self.operators)
 
     @property
     def state_bytes(self) -> int | None:
-        """Over all stateful operators; None without any."""
+        """Bytes of the state of all stateful operators; None without any."""
         return total(each.bytes for each in self.operators)
 
     def topics(self) -> dict[int, frozenset[str]]:
-        """The topics of each source that has any, by its index."""
+        """Return the topics of each source with any, by its index."""
         read = ((index, REGISTRY.subscribed(source.end)) for index, source in enumerate(self.sources))
         return {index: topics for index, topics in read if topics is not None}
 
 
 def parse_progress(text: str) -> Progress:
-    """Reads a progress: alone, or as `QueryProgressEvent.json` has it, which is one round trip to the JVM.
+    """Parse a progress: alone, or as `QueryProgressEvent.json` has it, which is one round trip to the JVM.
 
     Raises:
         ValueError: not a progress: no JSON, or without ids and a time.
@@ -203,7 +203,7 @@ def parse_progress(text: str) -> Progress:
             duration_ms=durations.get("triggerExecution", data.get("batchDuration")),
             before_write_ms=sum(durations.get(phase, 0) for phase in _BEFORE_WRITE),
             executed="addBatch" in durations,
-            rows_out=_known(sink.get("numOutputRows")),
+            rows_out=_non_negative(sink.get("numOutputRows")),
             watermark=None if watermark == _NO_WATERMARK else watermark,
             has_watermark=watermark is not None,
             sources=tuple(_source(source) for source in data.get("sources") or ()),
@@ -220,7 +220,7 @@ def _source(data: dict[str, Any]) -> SourceProgress:
         description=data.get("description") or "",
         start=_offset(data.get("startOffset")),
         end=_offset(data.get("endOffset")),
-        rows=_known(data.get("numInputRows")),
+        rows=_non_negative(data.get("numInputRows")),
         latest=_offset(data.get("latestOffset")),
     )
 
@@ -228,13 +228,13 @@ def _source(data: dict[str, Any]) -> SourceProgress:
 def observed_quality(
     observed: Mapping[str, Mapping[str, Any] | None], dataset: DatasetRef | None = None
 ) -> Iterator[QualityResult]:
-    """`df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
+    """Read checks: `df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
 
-    A number beside it called `has_id_value` is what was measured. Other numbers assert nothing.
+    A number beside it named `has_id_value` is the measured value. Other numbers assert nothing.
 
     Args:
         observed: metrics by name, by the name of their observation.
-        dataset: what they are about; None: what was written.
+        dataset: dataset of the checks; None: the one that was written.
     """
     for name, metrics in sorted(observed.items()):
         for metric, passed in sorted((metrics or {}).items()):
@@ -245,7 +245,7 @@ def observed_quality(
 
 
 def _offset(value: Any) -> Any:
-    """Spark embeds an offset's JSON as it is, or as a string where it doesn't look like JSON."""
+    """Parse an offset: Spark embeds its JSON as it is, or as a string where it doesn't look like JSON."""
     if not isinstance(value, str):
         return value
     try:
@@ -254,7 +254,7 @@ def _offset(value: Any) -> Any:
         return value
 
 
-def _known(rows: int | None) -> int | None:
+def _non_negative(rows: int | None) -> int | None:
     return None if rows is None or rows < 0 else rows
 
 

@@ -1,4 +1,4 @@
-"""Metrics of the streaming queries that run in this process, as their last micro-batches were when they are scraped.
+"""Metrics of the streaming queries that run in this process, by their last micro-batches at the time of a scrape.
 
 Nothing is counted on the way of a micro-batch: a scrape looks at the runs. A query that has ended has no series, so
 their number is that of the queries that run.
@@ -26,14 +26,14 @@ _MAX_NAME: Final = 200
 
 
 class QueryRuns(Protocol):
-    """Has the runs of an application's queries."""
+    """Source of the runs of an application's queries."""
 
     def runs(self) -> tuple[StreamRun, ...]:
-        """Those that haven't ended; from any thread."""
+        """Return the runs that haven't ended; from any thread."""
 
 
 class QueryMetrics(Collector):
-    """The series of running queries, labelled by the query's name, or its id where it has none.
+    """Series of running queries, labelled by the query's name, or its id where it has none.
 
     Args:
         registry: each registry takes only one instance.
@@ -44,19 +44,19 @@ class QueryMetrics(Collector):
         registry.register(self)
 
     def watch(self, application: QueryRuns) -> None:
-        """Shows the queries of an application, for as long as it lives."""
+        """Show the queries of an application, for as long as it lives."""
         self._applications.add(application)
 
     def forget(self, application: QueryRuns) -> None:
-        """Shows them no longer: nothing more is emitted of them, even if they run on."""
+        """Hide the queries of an application: nothing more is emitted for them, even if they run on."""
         self._applications.discard(application)
 
     def describe(self) -> Iterable[Metric]:
-        """The families, without series: `register` would otherwise collect."""
+        """Return the families without series: `register` would otherwise collect."""
         return _families({})
 
     def collect(self) -> Iterable[Metric]:
-        """The series of now."""
+        """Return the current series."""
         runs = (run for application in list(self._applications) for run in application.runs())
         # By name: a scrape fails as a whole where two series have the same labels. The later start wins.
         return _families({_name(run): run for run in sorted(runs, key=lambda run: run.started_at)})
@@ -120,7 +120,7 @@ def _families(runs: Mapping[str, StreamRun]) -> list[Metric]:
 
 
 def offsets_behind(progress: Progress) -> int | None:
-    """How many records of its Kafka topics a micro-batch left unread; None where it read none, or nobody knows."""
+    """Return the number of Kafka records that a micro-batch left unread; None where unknown, or it read no topic."""
     return total(_behind(source) for source in progress.sources)
 
 
@@ -137,6 +137,6 @@ def _behind(source: SourceProgress) -> int | None:
 
 @cache
 def shared_metrics() -> QueryMetrics:
-    """The process's, on prometheus_client's own registry."""
+    """Return the process's metrics, on prometheus_client's own registry."""
     # Made on first use, so that importing the package registers nothing.
     return QueryMetrics()

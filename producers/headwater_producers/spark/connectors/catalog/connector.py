@@ -1,4 +1,4 @@
-"""Spark's own commands on catalogs: DDL, tables and views made of a query."""
+"""Catalog connector: Spark's own commands on catalogs, such as DDL, and tables and views made of a query."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headwater_producers.spark.plan.written import Written
 
 
 class Catalogs(Connector):
-    """Tables and views of whatever format."""
+    """Connector of catalogs' tables and views, of any format."""
 
     classes = frozenset(
         {

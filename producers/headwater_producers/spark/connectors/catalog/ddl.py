@@ -1,7 +1,7 @@
-"""DDL: what a command does to a table, view or its schema without writing rows.
+"""DDL: changes of a table, view or schema without writing rows.
 
-A command that creates or alters is reported with the schema that the table has afterwards. A DROP knows its table by
-name alone: where its data was, whoever met it before knows (`events.known_tables`).
+A command that creates or alters is reported with the schema that the table has afterwards. A DROP has its table's name
+alone: `events.known_tables` remembers the location, if the table was seen before.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _created_v2(command: JvmCommand) -> Change:
         if plan.ignoreIfExists() and not v2_was_made(context, table):
             return ()
     elif not plan.orCreate() or not is_first_version(table):
-        # Its rows are gone, and it has other columns.
+        # The rows are gone, and the columns are others.
         lifecycle = LifecycleChange.OVERWRITE
     return (_of_table(catalog, identifier, table, context, lifecycle),)
 
@@ -60,7 +60,7 @@ def _created_like(command: JvmCommand) -> Change:
 
 
 def _created_like_v2(command: JvmCommand) -> Change:
-    """CREATE TABLE LIKE in a V2 catalog, which has a command of its own since Spark 4.2."""
+    """Describe CREATE TABLE LIKE in a V2 catalog, which has a command of its own since Spark 4.2."""
     plan, context = command.plan, command.context
     name = plan.name()
     table = loaded(name.catalog(), name.identifier())
@@ -70,13 +70,13 @@ def _created_like_v2(command: JvmCommand) -> Change:
 
 
 def altered_v2(command: JvmCommand) -> Change:
-    """ALTER of a table of a V2 catalog, which the command has as its child."""
+    """Describe an ALTER of a table of a V2 catalog, which the command has as its child."""
     table = command.plan.child()
     return (of_v2(table.catalog(), table.identifier(), command.context, LifecycleChange.ALTER),)
 
 
 def _columns_changed_v2(command: JvmCommand) -> Change:
-    """RENAME COLUMN, DROP COLUMNS and REPLACE COLUMNS: the schema alone doesn't show whose values a column has."""
+    """Describe RENAME COLUMN, DROP COLUMNS and REPLACE COLUMNS: the new schema alone shows no renames."""
     (change,) = altered_v2(command)
     plan, known = (
         command.plan,
@@ -96,17 +96,17 @@ def _columns_changed_v2(command: JvmCommand) -> Change:
         case _ if change.storage is not None and change.storage.layer in _REPLACES_BY_NAME:
             return (change,)
         case _:
-            # REPLACE COLUMNS: one of a name that was there before has none of its values.
+            # REPLACE COLUMNS: a new column has none of the values of an old one with its name.
             changes = ColumnChanges(dropped=tuple(path_text((str(c.name()),)) for c in items(plan.child().output())))
     return (replace(change, columns=changes) if changes != ColumnChanges() else change,)
 
 
 def _field_path(parts: Sequence[str], known: Collection[str]) -> str:
-    """A field as DDL names it, `legs.element.origin`, as it is reported: `legs.[].origin`.
+    """Convert a field's path from DDL's form to the reported one: `legs.element.origin` ⇒ `legs.[].origin`.
 
     Args:
-        parts: its name's.
-        known: paths of the fields that the table has. Whatever DDL does to a field, it has those around that.
+        parts: parts of the field's name.
+        known: paths of the fields that the table has. A field's parents are among them, whatever DDL does to it.
     """
     path: tuple[str, ...] = ()
     for part in parts[:-1]:
@@ -117,14 +117,14 @@ def _field_path(parts: Sequence[str], known: Collection[str]) -> str:
 
 
 _REPLACES_BY_NAME: Final = frozenset({"delta"})
-"""Where a column has what it had, if REPLACE COLUMNS names it again."""
+"""Formats in which a column keeps its values, if REPLACE COLUMNS names it again."""
 
 _STEPS: Final = {"element": ELEMENT, "value": VALUE}
-"""What DDL calls the elements of an array and the values of a map."""
+"""DDL's names of the elements of an array and the values of a map."""
 
 
 def _relocated_v2(command: JvmCommand) -> Change:
-    """SET LOCATION: the table is the same, and lies elsewhere from now on."""
+    """Describe SET LOCATION: the table keeps its name, and its data lies elsewhere from now on."""
     (change,) = altered_v2(command)
     table = command.plan.child()
     return (_moved(change, named(command.context, table.catalog(), table.identifier(), None).dataset),)
@@ -138,12 +138,12 @@ def _relocated_v1(command: JvmCommand) -> Change:
 
 
 def _moved(change: DatasetChange, name: DatasetRef) -> DatasetChange:
-    """A change that is a RENAME of where the table lay, by the catalog's name for it, if that was met."""
+    """Mark a change as a RENAME of the table's former location, if its name in the catalog was seen before."""
     return change if change.dataset == name else replace(change, previous=name, previous_by_name=True)
 
 
 def _commented(command: JvmCommand) -> Change:
-    """COMMENT ON TABLE; IS NULL takes the comment away."""
+    """Describe COMMENT ON TABLE; IS NULL removes the comment."""
     (change,) = altered_v2(command)
     return (replace(change, description=change.description or ""),)
 
@@ -170,7 +170,7 @@ def _truncated_v1(command: JvmCommand) -> Change:
 def _dropped_v2(command: JvmCommand) -> Change:
     gone = command.plan.child()
     if class_name(gone) not in ("ResolvedIdentifier", "ResolvedTable"):
-        # DROP IF EXISTS of what didn't.
+        # DROP IF EXISTS of a table that didn't exist.
         return ()
     entry = named(command.context, gone.catalog(), gone.identifier(), None)
     return (_dropped(entry.dataset, "TABLE", command.plan),)
@@ -204,8 +204,8 @@ def _renamed_v2(command: JvmCommand) -> Change:
     try:
         before = named(context, catalog, table.identifier(), table.table())
     except Exception:
-        # A table may read what it knows of itself from where it no longer is.
-        logger.debug("lineage capture: where a renamed table was is unknown", exc_info=True)
+        # A table may read its metadata from a location that it has left.
+        logger.debug("lineage capture: the former location of a renamed table is unknown", exc_info=True)
         before = named(context, catalog, table.identifier(), None)
         return (_renamed(change, before.dataset, by_name=True),)
     return (_renamed(change, before.dataset),)
@@ -223,20 +223,20 @@ def _renamed_v1(command: JvmCommand) -> Change:
 
 def _renamed(change: DatasetChange, before: DatasetRef, *, by_name: bool = False) -> DatasetChange:
     if change.dataset == before:
-        # Its data stays where it was: the dataset is the same, under another name of the catalog's.
+        # The data stays: the dataset is the same, under another name in the catalog.
         return replace(change, lifecycle=LifecycleChange.ALTER)
     return replace(change, previous=before, previous_by_name=by_name)
 
 
 def of_v2(catalog: Any, identifier: Any, context: Context, lifecycle: LifecycleChange) -> DatasetChange:
-    """The change of a table of a V2 catalog, with the schema that it has there now."""
+    """Describe the change of a table of a V2 catalog, with its schema there now."""
     return _of_table(catalog, identifier, loaded(catalog, identifier), context, lifecycle)
 
 
 def _of_table(
     catalog: Any, identifier: Any, table: Any | None, context: Context, lifecycle: LifecycleChange
 ) -> DatasetChange:
-    """Of a V2 table as its catalog has it; None: it has none."""
+    """Describe the DDL change of a V2 table as its catalog has it; `table` is None where the catalog has none."""
     entry = named(context, catalog, identifier, table)
     described = REGISTRY.v2_table(table) if table is not None else None
     return DatasetChange(
@@ -252,7 +252,7 @@ def _of_table(
 
 
 def of_v1(identifier: Any, context: Context, lifecycle: LifecycleChange) -> DatasetChange:
-    """The change of a table or view of Spark's own catalog, with the schema that it has there now."""
+    """Describe the change of a table or view of Spark's own catalog, with its schema there now."""
     table = context.catalog.getTableMetadata(identifier)
     described = REGISTRY.v1_table(table)
     name = context.catalog_table(table)
@@ -268,7 +268,7 @@ def of_v1(identifier: Any, context: Context, lifecycle: LifecycleChange) -> Data
 
 
 def resolved(name: Any, context: Context) -> tuple[Any, Any]:
-    """The JVM's catalog and `Identifier` of a table by its name as it was written, a Scala `Seq` of parts."""
+    """Resolve a table's written name, a Scala `Seq` of parts, to the JVM's catalog and `Identifier`."""
     parts = [str(part) for part in items(name)]
     catalogs = context.session._jsparkSession.sessionState().catalogManager()
     if len(parts) > 1 and catalogs.isCatalogRegistered(parts[0]):
@@ -280,7 +280,7 @@ def resolved(name: Any, context: Context) -> tuple[Any, Any]:
 
 
 def _identifier(namespace: list[str], name: str, context: Context) -> Any:
-    """The JVM's `Identifier` of a table."""
+    """Return the JVM's `Identifier` of a table."""
     jvm = context.session._jvm
     array = context.session.sparkContext._gateway.new_array(jvm.java.lang.String, len(namespace))
     for index, part in enumerate(namespace):

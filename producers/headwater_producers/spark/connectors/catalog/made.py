@@ -1,4 +1,4 @@
-"""Whether IF NOT EXISTS, or OR REPLACE, made something, or found what was there already."""
+"""Checks after IF NOT EXISTS and OR REPLACE: was the table or view created, or did it exist before?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headwater_producers.spark.jvm.scala import option
 
 
 def was_made(catalog: Any, table: Any) -> bool:
-    """Whether a V1 catalog's table is the JVM `CatalogTable` that a command made; also where it is gone again."""
+    """Return True if a command created a V1 table (the JVM's `CatalogTable`); also where the table is gone again."""
     identifier = table.identifier()
     if not catalog.tableExists(identifier):
         return True
@@ -19,7 +19,7 @@ def was_made(catalog: Any, table: Any) -> bool:
 
 
 def view_was_made(context: Context, plan: Any) -> bool:
-    """Whether a `CreateViewCommand` IF NOT EXISTS made its view."""
+    """Return True if a `CreateViewCommand` IF NOT EXISTS created its view."""
     catalog = context.catalog
     if not catalog.tableExists(plan.name()):
         return True
@@ -28,26 +28,26 @@ def view_was_made(context: Context, plan: Any) -> bool:
 
 
 def was_there(context: Context, name: Any) -> bool:
-    """Whether a command found a table of that name (a V1 identifier) in the session's catalog, or has made it.
+    """Return True if a table of that name (a V1 identifier) existed in the session's catalog before the command.
 
-    Of commands IF NOT EXISTS that don't hold the table that they make, but only its name.
+    For commands IF NOT EXISTS that hold the name of the table that they create, but not the table.
     """
     table = REGISTRY.v1_table(context.catalog.getTableMetadata(name))
     return table.was_there(context, partial(_since_start, context))
 
 
 def v2_was_made(context: Context, table: Any | None) -> bool:
-    """Whether a table, as its catalog has it, was made by the command; True also where that isn't known."""
+    """Return True if the command created a V2 table, as its catalog has it; also where that is unknown."""
     return table is None or REGISTRY.v2_table(table).was_made(partial(_since_start, context))
 
 
 def is_first_version(table: Any | None) -> bool:
-    """Whether nothing was there that a REPLACE has replaced, by what the catalog has; True where it isn't known."""
+    """Return True if a REPLACE has replaced no earlier table, by the catalog's entry; also where that is unknown."""
     return table is None or REGISTRY.v2_table(table).is_first_version()
 
 
 def _since_start(context: Context, made: int) -> bool:
-    """Whether a time in milliseconds is after the command was planned."""
+    """Return True if a time in milliseconds is at or after the command's planning."""
     if context.execution is None:
         return True
     phases = context.execution.tracker().phases().valuesIterator()
@@ -58,5 +58,5 @@ def _since_start(context: Context, made: int) -> bool:
 
 
 def _not_before(made: int, planned: int) -> bool:
-    # Hive keeps seconds, of its own clock.
+    # Hive keeps seconds, by its own clock.
     return made >= (planned if made % 1000 else planned // 1000 * 1000)

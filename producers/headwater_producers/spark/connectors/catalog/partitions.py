@@ -1,4 +1,4 @@
-"""Partitions that a JVM command names: of a write the one that it is of, of DDL those that it changes."""
+"""Partitions named by JVM commands: the target of a write, those that DDL changes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from headwater_producers.spark.plan.column import CONSTANT, Column
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_value
 
 _PLAIN: Final = frozenset({"string", "integer", "long", "short", "byte", "boolean", "date"})
-"""Types of literals whose text is what a partition's folder is named by."""
+"""Types of literals whose text is the name of a partition's folder."""
 
 
 def specification(spec: Any, columns: Iterable[str] = ()) -> Partition:
-    """A Scala map of columns to values (text, null or an `Option` of either), in the order of `columns`.
+    """Parse a Scala map of columns to values (text, null or an `Option` of either), in the order of `columns`.
 
-    Columns of an `Option` that is empty get their values from the rows: they are left out.
+    Columns with an empty `Option` get their values from the rows: they are left out.
     """
     found: dict[str, str | None] = {}
     for name, value in pairs(spec):
@@ -28,12 +28,12 @@ def specification(spec: Any, columns: Iterable[str] = ()) -> Partition:
                 continue
             value = value.get()  # noqa: PLW2901 - the same value, unwrapped
         found[name] = partition_value(None if value is None else str(value))
-    order = {name.lower(): place for place, name in enumerate(columns)}
+    order = {name.lower(): index for index, name in enumerate(columns)}
     return tuple(sorted(found.items(), key=lambda each: order.get(each[0].lower(), len(order))))
 
 
 def written_partition(named: Partition, partition_columns: Iterable[str], command: JvmCommand) -> Partition:
-    """The partition that a write goes to: what the statement names, and columns that are one literal in its query."""
+    """Return the target partition of a write: values in the statement, or one literal per column in its query."""
     values = dict(named)
     found: list[tuple[str, str | None]] = []
     for name in partition_columns:
@@ -46,13 +46,13 @@ def written_partition(named: Partition, partition_columns: Iterable[str], comman
 
 
 def _is_literal(column: Column) -> bool:
-    # A CASE may be null besides, and a cast may write the value in another way: only a literal as it stands.
+    # A CASE may also be null, and a cast may write the value in another way: only a literal itself counts.
     alone = column.direct == CONSTANT and not column.indirect and len(column.constants or ()) == 1
     return alone and column.type in _PLAIN and "(" not in column.text
 
 
 def partition_change(plan: Any) -> PartitionChange | None:
-    """What a JVM command of the V1 catalog does to partitions; None where it is all of the table that it changes."""
+    """Describe the change of partitions by a JVM command of the V1 catalog; None where it changes the whole table."""
     match class_name(plan):
         case "AlterTableAddPartitionCommand":
             specs = plan.partitionSpecsAndLocs()

@@ -1,4 +1,4 @@
-"""What a parsed statement of SQL is: Spark's classes of unresolved commands, by what they do."""
+"""Names of Spark's classes of parsed SQL statements (unresolved commands), grouped by their effect."""
 
 from __future__ import annotations
 
@@ -56,4 +56,4 @@ WITHOUT_QUERY: Final = frozenset(
         "UnsetTableProperties",
     }
 )
-"""Statements that do the same as long as they read the same."""
+"""Statements whose effect depends on their text alone."""

@@ -1,4 +1,4 @@
-"""Tables of catalogs, V1 and V2: what they are called, and where their data is."""
+"""Catalog tables, V1 and V2: names and locations."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from headwater_schemas.naming import NamedTable
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """A V2 table as its catalog has it.
+    """V2 table as its catalog has it.
 
     Attributes:
-        dataset, symlinks: its identity.
+        dataset, symlinks: identity of the table.
         provider: `iceberg`, `delta`, `parquet` …
-        storage: how it stores its rows.
+        storage: storage of its rows.
         type: TABLE, VIEW, or FILE of one that has no name but its path.
-        catalog: what the session calls the catalog; None for its own.
+        catalog: name of the catalog in the session; None for Spark's own.
     """
 
     dataset: DatasetRef
@@ -38,7 +38,7 @@ class CatalogEntry:
 
 
 def named(context: Context, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
-    """A V2 table by catalog (None: the session's), identifier, and what the catalog loaded (None: nothing)."""
+    """Name a V2 table by catalog (None: the session's), identifier, and loaded table (None: nothing)."""
     catalog_name = str(catalog.name()) if catalog is not None else None
     names = REGISTRY.catalog(context, catalog_name) if catalog_name is not None else None
     name = str(identifier.toString())
@@ -49,14 +49,14 @@ def named(context: Context, catalog: Any, identifier: Any, table: Any) -> Catalo
     location, provider, storage = described.location, described.provider, described.storage()
     name = described.own_name(name)
     if location is not None and described.is_path(name):
-        # It has no other name.
+        # The dataset has no other name.
         return CatalogEntry(naming.path(location), (), provider, storage, type="FILE", catalog=catalog_name)
     found = context.table(name, location, catalog=catalog_name, names=names)
     return CatalogEntry(found.ref, found.symlinks, provider, storage, catalog=catalog_name)
 
 
 def relation_table(context: Context, relation: Any) -> CatalogEntry | None:
-    """The table of a JVM `DataSourceV2Relation`; None where no catalog names it."""
+    """Return the table of a JVM `DataSourceV2Relation`; None where no catalog names it."""
     identifier, catalog = option(relation.identifier()), option(relation.catalog())
     if identifier is None:
         return None
@@ -64,19 +64,19 @@ def relation_table(context: Context, relation: Any) -> CatalogEntry | None:
 
 
 def v1_name(identifier: Any, context: Context) -> NamedTable:
-    """A table or view of Spark's own catalog by its name alone, a JVM `TableIdentifier`."""
+    """Name a table or view of Spark's own catalog by its JVM `TableIdentifier` alone."""
     return context.table(f"{option(identifier.database()) or 'default'}.{identifier.table()}", None)
 
 
 def v1_partition_columns(table: Any) -> tuple[str, ...]:
-    """The columns that a JVM `CatalogTable` is partitioned by."""
+    """Return the partition columns of a JVM `CatalogTable`."""
     return tuple(str(name) for name in items(table.partitionColumnNames()))
 
 
 def v1_output(
     context: Context, table: Any | None, path: str, mode: WriteMode, file_format: str | None, storage: Storage
 ) -> PlanOutput:
-    """What is written to a JVM `CatalogTable`, or to a path that has no table's name (None)."""
+    """Build the output for a write to a JVM `CatalogTable`, or to a path without a table (None)."""
     found = context.catalog_table(table) if table is not None else None
     return PlanOutput(
         dataset=found.ref if found else naming.path(path),
@@ -90,7 +90,7 @@ def v1_output(
 
 
 def table_output(entry: CatalogEntry, mode: WriteMode, table: Any | None) -> PlanOutput:
-    """A catalog's V2 table as what is written; `table` None: it couldn't be loaded."""
+    """Build the output for a catalog's V2 table; `table` None: it couldn't be loaded."""
     output = PlanOutput(
         dataset=entry.dataset,
         kind=SourceKind.TABLE,
@@ -108,30 +108,30 @@ def table_output(entry: CatalogEntry, mode: WriteMode, table: Any | None) -> Pla
 
 
 def _partition_columns(table: Any) -> tuple[str, ...]:
-    """The columns that a V2 table is partitioned by, by value or by what a transform makes of them."""
+    """Return the columns that a V2 table is partitioned by, directly or by a transform."""
     names = (".".join(reference.fieldNames()) for each in table.partitioning() for reference in each.references())
     return tuple(dict.fromkeys(names))
 
 
 def is_staged(table: Any) -> bool:
-    """Whether the table isn't there yet: CREATE TABLE AS makes it and its rows in one step."""
+    """Return True if the table is staged: CREATE TABLE AS will create it together with its rows."""
     return class_name(table).startswith("Staged")
 
 
 def read_table(leaf: JvmLeaf, entry: CatalogEntry, *, is_whole: bool = True) -> Leaf:
-    """A leaf as a read of a catalog's V2 table.
+    """Describe a leaf as a read of a catalog's V2 table.
 
     Args:
         leaf: the leaf.
         entry: the table.
-        is_whole: whether the columns of the leaf are the table's own, and newest.
+        is_whole: True if the leaf's columns are the table's own, and newest.
     """
     batch = leaf.batch()
     return batch.table(entry.dataset, entry.storage, entry.symlinks, batch.schema() if is_whole else None)
 
 
 def read_other(leaf: JvmLeaf) -> Leaf:
-    """What a leaf reads that no connector answers for: a V2 table by its catalog's name or its path, if it has one."""
+    """Describe the reads of a leaf without a connector: a V2 table by its catalog's name or its path, if it has one."""
     subject = leaf.subject
     if subject is leaf.plan:
         return Leaf(problem=f"what a {class_name(leaf.plan)} reads isn't known")

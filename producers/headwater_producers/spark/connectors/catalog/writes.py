@@ -1,4 +1,4 @@
-"""Commands that write a table of a catalog or make one of a query, whatever the table's format; and views."""
+"""Commands that write a catalog's table, or make one from a query, of any format; and views."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OVERWRITE_MODE: Final = "partitionOverwriteMode"
 
 
 def write_other(command: JvmCommand) -> Written | None:
-    """What a command writes to a table, source or sink that no connector answers for; None of no such command."""
+    """Describe a command's write to a table, source or sink without a connector; None where it is no such command."""
     match command.name:
         case "AppendData" | "OverwriteByExpression" | "OverwritePartitionsDynamic":
             return write_table(command)
@@ -52,18 +52,18 @@ def write_other(command: JvmCommand) -> Written | None:
             problem = f"what {name} writes isn't known"
             return Written(problem=problem, streaming=streaming_link(command, SourceKind.UNKNOWN))
         case "WriteToContinuousDataSource":
-            # foreach among them, which writes no dataset.
+            # Among them is foreach, which writes no dataset.
             return Written(streaming=StreamingLink(sink=continuous_sink(command), sink_kind=SourceKind.CALLBACK))
     return None
 
 
 def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checked: bool = False) -> Written:
-    """`writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions.
+    """Describe `writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions.
 
     Args:
         command: the write, which has a relation for its table.
-        mode: where it is another than the command's own.
-        is_checked: whether its format refuses rows of which the condition of an overwrite isn't true.
+        mode: mode that differs from the command's own.
+        is_checked: True if the format refuses rows for which an overwrite's condition isn't true.
     """
     relation = command.plan.table()
     table, mode = relation.table(), mode or command.mode
@@ -84,7 +84,7 @@ def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checke
 
 
 def write_made(command: JvmCommand, mode: WriteMode | None = None) -> Written:
-    """CREATE TABLE … AS SELECT and its like to a V2 catalog, which has the table by the time this is read."""
+    """Describe CREATE TABLE … AS SELECT and its like in a V2 catalog, which has the table by then."""
     plan, table = command.plan, command.subject
     name = plan.name()
     entry = named(command.context, name.catalog(), name.identifier(), table)
@@ -95,12 +95,12 @@ def write_made(command: JvmCommand, mode: WriteMode | None = None) -> Written:
 
 
 def made_mode(command: JvmCommand) -> WriteMode:
-    """The mode of a command that makes a table of a query."""
+    """Return the mode of a command that makes a table from a query."""
     return WriteMode.CREATE if command.name == "CreateTableAsSelect" else WriteMode.REPLACE
 
 
 def row_level(command: JvmCommand) -> Written:
-    """MERGE, UPDATE and DELETE of a V2 table, as Spark rewrites them."""
+    """Describe MERGE, UPDATE and DELETE of a V2 table, as Spark rewrites them."""
     relation = command.plan.originalTable()
     entry = relation_table(command.context, relation)
     if entry is None:
@@ -110,7 +110,7 @@ def row_level(command: JvmCommand) -> Written:
 
 
 def unnamed(command: JvmCommand, table: Any, mode: WriteMode, *, part: str | None = None) -> PlanOutput:
-    """What a V2 table without a catalog's name is: a path, or one of Spark's own sinks for tests, or a `part` of it."""
+    """Build the output for a V2 table without a catalog's name: a path, or (a `part` of) a Spark test sink."""
     # NoopTable, ConsoleTable, MemorySink.
     name, path = class_name(table).removesuffix("Table").removesuffix("Sink").lower(), command.path()
     if path is not None:
@@ -120,13 +120,13 @@ def unnamed(command: JvmCommand, table: Any, mode: WriteMode, *, part: str | Non
 
 
 def streamed_table(command: JvmCommand) -> CatalogEntry | None:
-    """The table of a catalog that a streaming query with a V2 sink writes; None where its plan doesn't name it."""
+    """Return the catalog table that a streaming query with a V2 sink writes; None where its plan doesn't name it."""
     relation = streamed_relation(command.plan)
     return relation_table(command.context, relation) if relation is not None else None
 
 
 def streaming_link(command: JvmCommand, kind: SourceKind) -> StreamingLink:
-    """How a write belongs to a streaming query that runs micro-batches."""
+    """Return the streaming query, micro-batch and sink that a write belongs to."""
     number = option(command.plan.batchId())
     return StreamingLink(
         query_id=str(command.plan.queryId()),
@@ -137,12 +137,12 @@ def streaming_link(command: JvmCommand, kind: SourceKind) -> StreamingLink:
 
 
 def continuous_sink(command: JvmCommand) -> str:
-    """The short name of the sink of a query with a continuous trigger: its plan has the write, and no table."""
+    """Return the sink's short name in a query with a continuous trigger: its plan has the write, and no table."""
     return class_name(command.subject).removesuffix("Write").removesuffix("Streaming")
 
 
 def _micro_batch(command: JvmCommand) -> Written:
-    """A streaming query with a V2 sink."""
+    """Describe a micro-batch's write to a V2 sink."""
     table, entry = command.subject, streamed_table(command)
     if entry is not None:
         return Written((table_output(entry, command.mode, table),))
@@ -150,7 +150,7 @@ def _micro_batch(command: JvmCommand) -> Written:
 
 
 def _save(command: JvmCommand) -> Written:
-    """`save()` to a V1 source."""
+    """Describe `save()` to a V1 source."""
     source, path, mode = class_name(command.subject), command.path(), command.mode
     if path:
         output = PlanOutput(dataset=naming.path(path), kind=SourceKind.UNKNOWN, mode=mode, format=source)
@@ -159,7 +159,10 @@ def _save(command: JvmCommand) -> Written:
 
 
 def is_dynamic_overwrite(options: Any, context: Context | None = None) -> bool:
-    """Whether an overwrite is of the partitions that get rows, by its options, and the session's with a `context`."""
+    """Return True if an overwrite is dynamic: it replaces the partitions that get rows.
+
+    The write's options decide, then the settings of the session of `context`.
+    """
     chosen = setting(options, _OVERWRITE_MODE)
     if chosen is None and context is not None:
         chosen = context.conf(f"spark.sql.sources.{_OVERWRITE_MODE}")
@@ -169,13 +172,13 @@ def is_dynamic_overwrite(options: Any, context: Context | None = None) -> bool:
 def with_replaced(
     command: JvmCommand, written: Written, condition: Any, columns: tuple[str, ...] | None = None
 ) -> Written:
-    """The same, with what decides which of the table's rows go; the table is read then, too.
+    """Add the condition that selects the replaced rows of the table; the table counts as read then, too.
 
     Args:
-        command: what writes.
-        written: its only output.
-        condition: the JVM's expression, resolved, by which rows go.
-        columns: what the table is partitioned by; None: as the output has it.
+        command: the write.
+        written: the write's description, with one output.
+        condition: the JVM's resolved expression that selects the rows to be replaced.
+        columns: the table's partition columns; None: those of the output.
     """
     output = written.outputs[0]
     if output.mode is not WriteMode.OVERWRITE_PARTITIONS:
@@ -192,7 +195,7 @@ def with_replaced(
 
 
 def unread_condition(written: Written, error: Exception) -> Written:
-    """The same, where the condition of an overwrite couldn't be read."""
+    """Add the problem that an overwrite's condition couldn't be read."""
     logger.debug("lineage capture: the condition of an overwrite couldn't be read", exc_info=error)
     return replace(written, problem=f"which rows are replaced couldn't be read ({type(error).__name__})")
 
@@ -208,7 +211,7 @@ def _read(output: PlanOutput) -> PlanInput:
 
 
 def v1_table_as_select(command: JvmCommand, table: Any) -> Written:
-    """CREATE TABLE … AS SELECT, and `saveAsTable`. Without a location of its own it is where Spark will put it."""
+    """Describe CREATE TABLE … AS SELECT, and `saveAsTable`. Without a location, Spark's default one is the dataset."""
     mode = command.mode
     location = table.storage().locationUri()
     identifier = table.identifier()
@@ -235,7 +238,7 @@ def v1_table_as_select(command: JvmCommand, table: Any) -> Written:
 
 
 def view(command: JvmCommand) -> Written:
-    """CREATE VIEW; a temporary one is no dataset."""
+    """Describe CREATE VIEW; a temporary view is no dataset."""
     plan = command.plan
     if class_name(plan.viewType()) != "PersistedView":
         return Written()
@@ -246,7 +249,7 @@ def view(command: JvmCommand) -> Written:
 
 
 def view_altered(command: JvmCommand) -> Written:
-    """ALTER VIEW … AS."""
+    """Describe ALTER VIEW … AS."""
     return Written((_view(command, WriteMode.REPLACE, LifecycleChange.ALTER),))
 
 
@@ -256,7 +259,7 @@ def _view(command: JvmCommand, mode: WriteMode, lifecycle: LifecycleChange) -> P
 
 
 def insert_into_source(command: JvmCommand) -> Written:
-    """INSERT INTO a table that a V1 source writes itself."""
+    """Describe INSERT INTO a table that a V1 source writes itself."""
     plan = command.plan
     mode = WriteMode.OVERWRITE if plan.overwrite() else WriteMode.APPEND
     table = option(plan.logicalRelation().catalogTable())

@@ -1,8 +1,8 @@
 """Delta's own commands: MERGE, UPDATE, DELETE; OPTIMIZE, REORG, RESTORE, CONVERT TO DELTA, VACUUM, CLONE; its DDL.
 
-OPTIMIZE and REORG write the same rows anew, RESTORE brings back those of an earlier version, CONVERT makes a table of
-the files that are there: they are writes of a table from itself, without columns. VACUUM reads and writes no row, but
-leaves a version that reports it. CLONE takes over another table's version as it is.
+OPTIMIZE and REORG rewrite the same rows, RESTORE brings back those of an earlier version, CONVERT makes a table of
+existing files: they are writes of a table from itself, without columns. VACUUM reads and writes no row, but leaves a
+version that reports it. CLONE takes over another table's version as it is.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from headwater_schemas.naming.tables import NamedTable
 
 
 def cloned_by(plan: Any) -> Any | None:
-    """The JVM's `CloneTableCommand` within a `CreateDeltaTableCommand`; None where that makes an empty table."""
+    """Return the JVM's `CloneTableCommand` within a `CreateDeltaTableCommand`; None where that makes an empty table."""
     query = option(plan.query())
     return query if query is not None and class_name(query) == "CloneTableCommand" else None
 
 
 def path_written(command: JvmCommand) -> str | None:
-    """Where the table is that a command writes; None of a command that has none."""
+    """Return the path of the table that a command writes; None where it writes none."""
     plan = command.plan
     match command.name:
         case "OptimizeTableCommand" | "VacuumTableCommand":
@@ -63,23 +63,23 @@ def path_written(command: JvmCommand) -> str | None:
 
 
 def batches(execution: Any) -> int | None:
-    """How many commits an OPTIMIZE or REORG that has run reports; None where it reports none.
+    """Return the number of commits that an executed OPTIMIZE or REORG reports; None where it reports none.
 
-    Delta makes several of it under `spark.databricks.delta.optimize.batchSize`.
+    Delta makes several commits under `spark.databricks.delta.optimize.batchSize`.
     """
     node = execution.executedPlan()
-    # The accessor would run the command again, if it hadn't run: the field is null then.
+    # The accessor would run the command again if it hadn't run: then the field is null.
     rows = private(node, "sideEffectResult")
     if rows is None or rows.isEmpty():
         return None
     names = node.schema()
-    place = int(names.fieldIndex("metrics"))
-    metrics = names.apply(place).dataType()
-    return int(rows.head().getStruct(place, metrics.size()).getLong(metrics.fieldIndex("numBatches")))
+    index = int(names.fieldIndex("metrics"))
+    metrics = names.apply(index).dataType()
+    return int(rows.head().getStruct(index, metrics.size()).getLong(metrics.fieldIndex("numBatches")))
 
 
 def changed_rows(command: JvmCommand) -> Written:
-    """MERGE, UPDATE and DELETE, which Delta runs itself."""
+    """Describe MERGE, UPDATE and DELETE, which Delta runs itself."""
     plan = command.plan
     target, relation = plan.target(), _target(plan)
     if relation is None:
@@ -93,7 +93,7 @@ def changed_rows(command: JvmCommand) -> Written:
 
 
 def _target(plan: Any) -> Any | None:
-    """The relation of the table whose rows are changed."""
+    """Return the relation of the table whose rows are changed."""
     return next((leaf for leaf in items(plan.target().collectLeaves()) if class_name(leaf) == "LogicalRelation"), None)
 
 
@@ -102,24 +102,24 @@ def _root(relation: Any) -> str:
 
 
 def optimize(command: JvmCommand) -> Written:
-    """OPTIMIZE, with ZORDER BY or without. Which version it began with is in the commit that it made."""
+    """Describe OPTIMIZE, with ZORDER BY or without. Its commit has the version that it began with."""
     return _rewritten(command.context, command.plan.child().table(), None)
 
 
 def reorg(command: JvmCommand) -> Written:
-    """REORG TABLE … APPLY (PURGE), which writes files with deleted rows or columns anew."""
+    """Describe REORG TABLE … APPLY (PURGE), which rewrites files with deleted rows or columns."""
     return _rewritten(command.context, command.plan.target().table(), None)
 
 
 def vacuum(command: JvmCommand) -> Written:
-    """VACUUM. A DRY RUN, and one where Delta's settings have it log none, leave no version, and are no run."""
+    """Describe VACUUM. Without a logged version (a DRY RUN, or by Delta's settings) it is no run."""
     table = command.plan.child().table()
     named = _named(command.context, table.catalogTable(), table_path(table))
     return Written((_output(named, WriteMode.UPDATE),), schema=json.loads(str(table.schema().json())))
 
 
 def convert(command: JvmCommand) -> Written:
-    """CONVERT TO DELTA, of a folder or a table. Which files it took over is in the commit that it made."""
+    """Describe CONVERT TO DELTA, of a folder or a table. Its commit has the files that it took over."""
     session = command.context.session
     path, table = _converted(command.plan, command.context)
     named = command.context.catalog_table(table) if table is not None else NamedTable(naming.path(path))
@@ -130,10 +130,10 @@ def convert(command: JvmCommand) -> Written:
 
 
 def _converted(plan: Any, context: Context) -> tuple[str, Any | None]:
-    """What a CONVERT makes a Delta table of: its path, and its entry in the catalog."""
+    """Return the path that CONVERT TO DELTA converts, and its entry in the catalog."""
     identifier = plan.tableIdentifier()
     catalog = context.catalog
-    # Of parquet.`/data/flights` the folder is the table's name.
+    # In parquet.`/data/flights` the table's name is the folder.
     table = catalog.getTableMetadata(identifier) if catalog.tableExists(identifier) else None
     elsewhere = option(plan.deltaPath())
     if elsewhere is not None:
@@ -142,17 +142,17 @@ def _converted(plan: Any, context: Context) -> tuple[str, Any | None]:
 
 
 def restore(command: JvmCommand) -> Written:
-    """RESTORE TABLE … TO VERSION or TIMESTAMP AS OF."""
+    """Describe RESTORE TABLE … TO VERSION or TIMESTAMP AS OF."""
     table = command.plan.sourceTable()
-    # The table as it was then.
+    # The table as it was at that version.
     return _rewritten(command.context, table, version(table.initialSnapshot().version()))
 
 
 def clone(command: JvmCommand) -> Written:
-    """CREATE [OR REPLACE] TABLE … SHALLOW CLONE: of a Delta table, or of one that Delta can make one of."""
+    """Describe CREATE [OR REPLACE] TABLE … SHALLOW CLONE: of a Delta table, or of a table that Delta can convert."""
     plan, made = command.plan, cloned_by(command.plan)
     if made is None:
-        # CREATE TABLE, which is a change.
+        # CREATE TABLE: a DDL change.
         return Written()
     source, context = made.sourceTable(), command.context
     schema = json.loads(str(source.schema().json()))
@@ -170,7 +170,7 @@ def clone(command: JvmCommand) -> Written:
 
 
 def _rewritten(context: Context, table: Any, position: Position | None) -> Written:
-    """A JVM `DeltaTableV2` that is written from itself."""
+    """Describe a JVM `DeltaTableV2` that is rewritten from itself."""
     named = _named(context, table.catalogTable(), table_path(table))
     schema = json.loads(str(table.schema().json()))
     read = _input(named, position, schema)
@@ -178,7 +178,7 @@ def _rewritten(context: Context, table: Any, position: Position | None) -> Writt
 
 
 def _named(context: Context, table: Any, path: str) -> NamedTable:
-    """A table by its catalog's entry (an `Option`), else by its path."""
+    """Name a table by its catalog's entry (an `Option`), else by its path."""
     entry = option(table)
     return context.catalog_table(entry) if entry is not None else NamedTable(naming.path(path))
 
@@ -217,11 +217,11 @@ COMMANDS: Final[dict[str, Callable[[JvmCommand], Written]]] = {
     "VacuumTableCommand": vacuum,
     "CreateDeltaTableCommand": clone,
 }
-"""What Delta's own commands write."""
+"""Descriptions of the writes of Delta's own commands."""
 
 
 def created(command: JvmCommand) -> tuple[DatasetChange, ...]:
-    """`CreateDeltaTableCommand` as DDL; a clone is a write."""
+    """Describe `CreateDeltaTableCommand` as DDL; a clone is a write."""
     plan, context = command.plan, command.context
     if cloned_by(plan) is not None:
         return ()
@@ -243,4 +243,4 @@ CHANGES: Final[dict[str, Callable[[JvmCommand], tuple[DatasetChange, ...]]]] = {
         altered_v2,
     ),
 }
-"""What Delta's own commands change without writing rows."""
+"""Descriptions of the DDL changes of Delta's own commands."""

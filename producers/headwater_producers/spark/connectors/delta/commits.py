@@ -1,10 +1,10 @@
-"""The commits of a Delta table's log: those that a batch command may have made, and those of a streaming sink.
+"""Commits in a Delta table's log: those of a batch command, and those of a streaming sink.
 
-Spark's plan doesn't hold the version that a command made. So the commits are looked at that were made while it ran, by
-this driver's clock, and that are of its kind: one such commit is INFERRED to be the one, since a write that changes
-nothing commits nothing, and another application may have written at that moment. Of several, nothing is claimed, but of
-an OPTIMIZE that itself reports to have made so many. A write that gave Delta a transaction, as idempotent ones in
-foreachBatch do, is known by that, also where Delta skipped it because an earlier attempt had written it.
+Spark's plan doesn't hold the version that a command made. The candidates are the commits of its kind while it ran, by
+this driver's clock. A single candidate is INFERRED: a write that changes nothing commits nothing, and another
+application may have written at that moment. With several candidates nothing is claimed, except for an OPTIMIZE that
+reports that number of commits itself. A write with a transaction, such as an idempotent one in foreachBatch, is
+identified by that, also where Delta skipped it because an earlier attempt had written it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from headwater_producers.spark.plan.column import DataType
 from headwater_schemas.events import Certainty, FileSet, Position
 
 MAX_COMMITS: Final = 50
-"""How many commits others may have made meanwhile."""
+"""Largest number of commits that others may have made meanwhile."""
 
 _WRITES: Final = ("WRITE", "CREATE TABLE AS SELECT", "REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT")
 _OPERATIONS: Final = {
@@ -56,7 +56,7 @@ _OPERATIONS: Final = {
     "VacuumTableCommand": ("VACUUM END",),
     "CreateDeltaTableCommand": ("CLONE",),
 }
-"""What a commit of a command calls itself; of any other command, one of `_WRITES`."""
+"""Names of a command's commits; those of any other command are in `_WRITES`."""
 _BATCHED: Final = ("OptimizeTableCommand", "DeltaReorgTableCommand")
 """Commands that may make several commits."""
 _ALWAYS_COMMIT: Final = frozenset({*_BATCHED, "ConvertToDeltaCommand", "VacuumTableCommand"})
@@ -70,7 +70,7 @@ _CHANGE_ROWS: Final = frozenset({"MergeIntoCommand", "UpdateCommand", "DeleteCom
 
 @dataclass(frozen=True, slots=True)
 class _Commit:
-    """A version, its `commitInfo`, its whole text, and how sure it is that the command made it."""
+    """Commit of a Delta table: version, `commitInfo`, whole text, and the certainty that the command made it."""
 
     version: int
     info: dict[str, Any]
@@ -79,12 +79,12 @@ class _Commit:
 
 
 def operations_of(command: str | None) -> tuple[str, ...]:
-    """What the commits of a command call themselves."""
+    """Return the `operation` names that a command's commits may have in the log."""
     return _OPERATIONS.get(command or "", _WRITES)
 
 
 def transaction_of(command: JvmCommand) -> tuple[str, int] | None:
-    """The application and version that an idempotent write bears."""
+    """Return the transaction (application and version) that an idempotent write bears."""
     if command.name not in _WITH_OPTIONS:
         return None
     application, number = setting(command.options, "txnAppId"), setting(command.options, "txnVersion")
@@ -92,10 +92,10 @@ def transaction_of(command: JvmCommand) -> tuple[str, int] | None:
 
 
 class DeltaCommits:
-    """A table's log as a batch command has left it; see `BatchLog`.
+    """Log of a Delta table after a batch command; see `BatchLog`.
 
     Args:
-        path: of the table.
+        path: path of the table.
         run: the command.
     """
 
@@ -103,9 +103,9 @@ class DeltaCommits:
         self._path = qualified(run.session.sparkContext, path)
         self._run = run
         self._name = run.command.name
-        # A clone has no rows of its own: the counters are there, and nothing counts.
+        # A clone has no rows of its own: it has the counters, which count nothing.
         self.is_counted = self._name != "CreateDeltaTableCommand"
-        # Delta commits nothing where no row is met.
+        # Delta commits nothing where no row matches.
         self.nothing = Counts(rows=0, bytes=0, files=0) if self._name in _CHANGE_ROWS else None
 
     @cached_property
@@ -113,11 +113,11 @@ class DeltaCommits:
         return TextFolder(self._path, JvmFiles(self._run.session.sparkContext))
 
     def schema(self) -> DataType:
-        """The table's newest schema, as Spark's JSON."""
+        """Return the table's newest schema, as Spark's JSON."""
         return json.loads(str(latest_snapshot(self._run.session, self._path).schema().json()))
 
     def committed(self, columns: Collection[str]) -> Committed | None:
-        """The version that the command has made; None where it made none, or its commit isn't kept."""
+        """Return the version that the command has committed; None where it made none, or its commit isn't kept."""
         found = self._found()
         if not found:
             return None
@@ -132,7 +132,7 @@ class DeltaCommits:
         return replace(made, read=None if before is None else version(before))
 
     def _found(self) -> list[_Commit]:
-        """The commits of a transaction, else those of a kind that were made within a time; newest first."""
+        """Find the commits of a transaction, else those of a kind within a time; newest first."""
         session, window = self._run.session, self._run.window
         operations, transaction = operations_of(self._name), transaction_of(self._run.command)
         newest = int(latest_snapshot(session, self._path).version())
@@ -153,10 +153,10 @@ class DeltaCommits:
         return found
 
     def _described(self, found: list[_Commit], columns: Collection[str]) -> Committed:
-        """What the commits hold, newest first."""
+        """Describe the commits, given newest first, as one."""
         newest = found[0]
         changed = functools.reduce(DeltaFiles.plus, (delta_files(each.text) for each in found))
-        # Only a plain overwrite leaves a doubt.
+        # Only a plain overwrite is ambiguous.
         how = newest.info.get("operationParameters", {})
         doubtful = newest.info.get("operation") == "WRITE" and how.get("mode") == "Overwrite" and "predicate" not in how
         added = changed.added if doubtful else None
@@ -172,15 +172,15 @@ class DeltaCommits:
 
 
 def batch_log(run: CommandRun) -> DeltaCommits | None:
-    """The log of the table that a command writes; None where it writes none of Delta's."""
+    """Return the log of the table that a command writes; None where it writes none of Delta's."""
     path = path_written(run.command)
     return DeltaCommits(path, run) if path is not None else None
 
 
 def left_alone(write: Write) -> bool | None:
-    """Whether a command of Delta's, or a `save()` to Delta, found nothing to do: it has left no commit then.
+    """Return True if a Delta command, or a `save()` to Delta, found nothing to do and made no commit.
 
-    So does an OPTIMIZE that finds nothing to rewrite, a VACUUM that is a DRY RUN, a CONVERT of what is converted.
+    Examples: an OPTIMIZE without files to rewrite, a VACUUM that is a DRY RUN, a CONVERT of a converted table.
     """
     description = write.description
     if description.command in _ALWAYS_COMMIT:
@@ -192,13 +192,13 @@ def left_alone(write: Write) -> bool | None:
 
 
 class StreamedCommits:
-    """The log of a streaming sink; see `StreamLog`. A micro-batch's commit has the transaction (query id, batch id)."""
+    """Log of a streaming sink; see `StreamLog`. A micro-batch's commit has the transaction (query id, batch id)."""
 
     def __init__(self, sink: StreamSink) -> None:
         self._log = DeltaLog(sink.folder)
 
     def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
-        """The version that a micro-batch has made."""
+        """Return the version that a micro-batch has committed."""
         found = self._log.streamed(query_id, batch_id)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""Delta Lake: what each question about its tables is answered with."""
+"""Delta Lake connector: answers to each question about its tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _USER_METADATA: Final = "spark.databricks.delta.commitInfo.userMetadata"
 
 
 class Delta(Connector):
-    """Tables of Delta Lake, by path or in a catalog."""
+    """Connector of Delta Lake's tables, by path or in a catalog."""
 
     classes = frozenset(
         {
@@ -115,5 +115,5 @@ class Delta(Connector):
             session.conf.unset(_USER_METADATA)
 
     def hidden_plans(self, command: Any) -> Sequence[Any]:
-        # Its MERGE shows neither of its two.
+        # Delta's MERGE shows neither of its two inner plans.
         return (command.target(), command.source()) if class_name(command) == "MergeIntoCommand" else ()

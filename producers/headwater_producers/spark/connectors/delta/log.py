@@ -1,4 +1,4 @@
-"""A Delta table's log: a commit's contents and files, and the version that a streaming query's micro-batch made.
+"""Delta table's log: a commit's contents and files, and the version of a streaming query's micro-batch.
 
 `_delta_log/<version, 20 digits>.json` has one action per line. A commit of Delta's streaming sink has the action
 `{"txn": {"appId": <query id>, "version": <batch id>}}`, with which the sink itself avoids writing a micro-batch twice.
@@ -33,7 +33,7 @@ Actions = dict[str, Any]
 
 
 class StreamedCommit(NamedTuple):
-    """A commit of a micro-batch: its version, the actions `commitInfo` and `txn`, and the files that it added."""
+    """Commit of a micro-batch: its version, the actions `commitInfo` and `txn`, and the files that it added."""
 
     version: int
     actions: Actions
@@ -41,7 +41,7 @@ class StreamedCommit(NamedTuple):
 
 
 class DeltaLog:
-    """The log of the table in a folder, read only as far as needed: mostly one commit for each micro-batch."""
+    """Log of the table in a folder, read only as far as needed: mostly one commit for each micro-batch."""
 
     def __init__(self, table: TextFolder) -> None:
         self._table = table
@@ -51,7 +51,7 @@ class DeltaLog:
         self._earliest: dict[str, int] = {}
 
     def streamed(self, query_id: str, batch_id: int) -> StreamedCommit | None:
-        """The commit that a micro-batch made.
+        """Return the commit of a micro-batch.
 
         None if it made none (Delta commits nothing for a batch that another start has written), if its commit has been
         deleted, or if more than `_MAX_COMMITS` commits lie between it and those read before.
@@ -72,7 +72,7 @@ class DeltaLog:
         return self._found.get(wanted)
 
     def _read(self, version: int) -> bool:
-        """Reads a commit; False if there is none."""
+        """Read a commit; False if there is none."""
         text = delta_text(self._table, version)
         actions = delta_actions(text)
         if (transaction := actions.get("txn")) is not None:
@@ -84,18 +84,18 @@ class DeltaLog:
         return bool(actions)
 
     def _checkpointed(self) -> int:
-        """The version to begin at: Delta's last checkpoint, or 0 for a table that has none yet."""
+        """Return the version to begin at: Delta's last checkpoint, or 0 for a table that has none yet."""
         text = self._table.read("_delta_log/_last_checkpoint")
         return int(json.loads(text)["version"]) if text else 0
 
 
 def delta_text(table: TextFolder, version: int) -> str:
-    """The text of a Delta commit, one action per line; empty if the commit has been deleted."""
+    """Read the text of a Delta commit, one action per line; empty if the commit has been deleted."""
     return table.read(f"_delta_log/{version:020d}.json") or ""
 
 
 def delta_actions(text: str) -> Actions:
-    """The actions `commitInfo` and `txn` of a commit's text; a commit has at most one of each."""
+    """Parse the actions `commitInfo` and `txn` of a commit's text; a commit has at most one of each."""
     actions: Actions = {}
     for line in text.splitlines():
         # Skip the actions on files, of which there may be thousands.
@@ -105,7 +105,7 @@ def delta_actions(text: str) -> Actions:
 
 
 def delta_snapshot(version: int, info: dict[str, Any], partitions: tuple[str, ...] = ()) -> Position:
-    """The position of a written Delta version, from its commit's `commitInfo`."""
+    """Return the position of a written Delta version, from its commit's `commitInfo`."""
     return Position(
         table_snapshot=TableSnapshot(
             format="delta",
@@ -118,7 +118,7 @@ def delta_snapshot(version: int, info: dict[str, Any], partitions: tuple[str, ..
 
 
 def delta_counts(metrics: dict[str, str]) -> Counts:
-    """Rows, bytes and files from a commit's `operationMetrics`."""
+    """Return rows, bytes and files from a commit's `operationMetrics`."""
 
     def first(*names: str) -> int | None:
         return next((int(metrics[name]) for name in names if name in metrics), None)
@@ -150,10 +150,10 @@ class _Checksum(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class DeltaFiles:
-    """The files that a commit adds and removes.
+    """Files that a commit adds and removes.
 
     Attributes:
-        added: how many files it adds; None if the commit has too many to read.
+        added: number of files that it adds; None if the commit has too many to read.
         partitions: partitions that it adds files to or removes files from; empty for a table without partitions, or if
             there are too many.
     """
@@ -162,13 +162,13 @@ class DeltaFiles:
     partitions: frozenset[Partition] = frozenset()
 
     def plus(self, other: DeltaFiles) -> DeltaFiles:
-        """The effect of two commits together."""
+        """Combine the effects of two commits."""
         if self.added is None or other.added is None:
             return DeltaFiles(None)
         return DeltaFiles(self.added + other.added, _few(self.partitions | other.partitions))
 
     def paths(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """The partitions as `key=value/…`, sorted; empty if a key isn't one of `columns`.
+        """List the partitions as `key=value/…`, sorted; empty if a key isn't one of `columns`.
 
         With column mapping, Delta's log has physical column names, which nobody else uses.
         """
@@ -179,7 +179,7 @@ class DeltaFiles:
 
 
 def delta_files(text: str) -> DeltaFiles:
-    """The files of a commit's text.
+    """Parse the files of a commit's text.
 
     Raises:
         msgspec.DecodeError: the text isn't a commit's.
@@ -196,7 +196,7 @@ def delta_files(text: str) -> DeltaFiles:
 
 
 def delta_added(text: str) -> AddedFiles | None:
-    """The files that a commit added, by their paths within the table; None where it added none.
+    """Return the files that a commit added, by their paths within the table; None where it added none.
 
     A file of a shallow clone is in the other table, and has a whole URI.
 
@@ -209,7 +209,7 @@ def delta_added(text: str) -> AddedFiles | None:
         return AddedFiles(count) if count else None
     decoder = msgspec.json.Decoder(_Action)
     actions = [decoder.decode(line) for line in lines]
-    # One whose deleted rows are marked anew is removed and added in one commit, and was there before.
+    # A file whose deletion vector changes is removed and added in one commit: it isn't new.
     removed = {action.remove.path for action in actions if action.remove is not None}
     names = sorted(unquote(each.add.path) for each in actions if each.add is not None and each.add.path not in removed)
     return AddedFiles(len(names), tuple(names[:MAX_PATHS])) if names else None
@@ -220,6 +220,6 @@ def _few(partitions: frozenset[Partition]) -> frozenset[Partition]:
 
 
 def files_of_version(table: TextFolder, version: int) -> int | None:
-    """How many files a version of a table has, from the checksum file beside its commit; None if there is none."""
+    """Return the number of files of a table version, from the checksum file beside its commit; None without one."""
     text = table.read(f"_delta_log/{version:020d}.crc")
     return msgspec.json.decode(text, type=_Checksum).numFiles if text else None

@@ -1,4 +1,4 @@
-"""What is read of a Delta table: a version by a batch query, its change data feed, and a range of versions by a stream.
+"""Reads of a Delta table: a version by a batch query, its change data feed, a range of versions by a stream.
 
 A streaming offset is
 
@@ -41,31 +41,32 @@ LATEST: Final = "TahoeLogFileIndex"
 INDEXES: Final = frozenset({LATEST, "TahoeBatchFileIndex", "TahoeChangeFileIndex", "CdcAddFileIndex"})
 """File indexes of plans as they are analyzed."""
 ADDED: Final = frozenset({"_change_type", "_commit_version", "_commit_timestamp"})
-"""What the change data feed adds to each row. No field of the table's: it comes of the table's log as a whole."""
+"""Columns that the change data feed adds to each row. They are no fields of the table, and come from its log as a
+whole."""
 _FILES: Final = "parquet"
 OFFSET: Final = frozenset({"sourceVersion", "reservoirId", "reservoirVersion", "index"})
 
 
 def version(number: Any) -> Position:
-    """A version of a Delta table that is read."""
+    """Return the position of a Delta version that is read."""
     return Position(table_snapshot=TableSnapshot(format="delta", snapshot_id=str(number)))
 
 
 def read_version(leaf: JvmLeaf) -> Leaf:
-    """A batch read of a table's files, which are those of a version."""
+    """Describe a batch read of a table's files, which are those of a version."""
     location = kept(leaf.subject, "location")
     if class_name(location) != LATEST:
         read = version(location.version()), Certainty.EXACT
         return read_files(leaf, read, storage=STORAGE, schema=whole_schema(leaf, _FILES))
     is_pinned = bool(location.isTimeTravelQuery())
-    # Without time travel, what it scans is settled again when the query is optimized: see `scanned_version`.
+    # Without time travel, the scanned version is settled again when the query is optimized: see `scanned_version`.
     certainty = Certainty.EXACT if is_pinned else Certainty.INFERRED
     read = version(location.snapshotAtAnalysis().version()), certainty
     return read_files(leaf, read, storage=STORAGE, schema=None if is_pinned else leaf.schema())
 
 
 def scanned_version(scan: JvmScan) -> Scanned:
-    """What a scan by a JVM `PreparedDeltaFileIndex` has read."""
+    """Return the version and partitions that a scan by a JVM `PreparedDeltaFileIndex` has read."""
     location, chosen = scan.subject, chosen_files(scan)
     name = naming.path(str(location.rootPaths().head().toString())).name
     return Scanned(
@@ -75,7 +76,7 @@ def scanned_version(scan: JvmScan) -> Scanned:
 
 
 def read_stream(leaf: JvmLeaf) -> Leaf:
-    """A source of a running streaming query."""
+    """Describe a source of a running streaming query."""
     source = leaf.subject
     # DeltaSource[file:/data/flights]
     path = str(source.toString()).partition("[")[2].removesuffix("]")
@@ -85,7 +86,7 @@ def read_stream(leaf: JvmLeaf) -> Leaf:
 
 
 def read_changes(leaf: JvmLeaf) -> Leaf:
-    """The change data feed, `table_changes(…)` and the option `readChangeFeed` of a batch read.
+    """Describe a read of the change data feed: `table_changes(…)`, or the option `readChangeFeed` of a batch read.
 
     Versions from the first named up to the last, or to the newest when it ran.
     """
@@ -124,7 +125,7 @@ def _column(attribute: Attribute, read: PlanInput) -> Column:
 
 
 def read_range(source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-    """What a micro-batch read of a table's stream; None where the offset isn't Delta's, or is before all versions."""
+    """Return the version range of a micro-batch; None where the offset isn't Delta's, or is before all versions."""
     to = _bound(source.end) if is_offset(source.end) else None
     if to is None:
         return None
@@ -136,12 +137,12 @@ def read_range(source: SourceOffsets) -> tuple[RangeRead, ...] | None:
 
 
 def is_offset(offset: Any) -> bool:
-    """Whether it is an offset of Delta's source."""
+    """Return True if this is an offset of Delta's source."""
     return isinstance(offset, dict) and offset.keys() >= OFFSET
 
 
 def is_first_snapshot(end: Any) -> bool:
-    """Whether a query that ends here still reads the table as it was when it began."""
+    """Return True if a query at this end offset still reads the table's first snapshot."""
     return is_offset(end) and bool(end.get("isStartingVersion"))
 
 

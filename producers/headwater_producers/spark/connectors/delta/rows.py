@@ -1,4 +1,4 @@
-"""Delta's MERGE, UPDATE, DELETE, OPTIMIZE and VACUUM in a plan: which columns get which values, branch by branch.
+"""Row-level lineage of Delta's MERGE, UPDATE, DELETE, OPTIMIZE and VACUUM: the columns set in each branch.
 
 Delta runs them as commands of its own, which hold the statement as it was written. They come out as Spark's own MERGE
 does: see `plan.operators.row_level`.
@@ -24,7 +24,7 @@ _CLAUSES: Final = {
 
 
 def merge(operator: Operator) -> Relation:
-    """MERGE: each WHEN sets columns of the target from both sides."""
+    """Read MERGE: each WHEN sets columns of the target from both sides."""
     source, target = _inner(operator, "source"), _inner(operator, "target")
     both = side_by_side([target, source])
     scope = operator.scope(both)
@@ -38,7 +38,7 @@ def merge(operator: Operator) -> Relation:
 
 
 def update(operator: Operator) -> Relation:
-    """UPDATE, which sets every column, most of them to themselves."""
+    """Read UPDATE, which sets every column, most of them to themselves."""
     target = _inner(operator, "target")
     values = operator.read("updateExpressions", target)
     condition = next(iter(operator.read("condition", target)), None)
@@ -47,14 +47,14 @@ def update(operator: Operator) -> Relation:
 
 
 def delete(operator: Operator) -> Relation:
-    """DELETE."""
+    """Read DELETE."""
     target = _inner(operator, "target")
     condition = next(iter(operator.read("condition", target)), None)
     return changed(target, target, [Branch(None, "DELETE", condition)])
 
 
 def rewritten(_operator: Operator) -> Relation:
-    """OPTIMIZE and VACUUM, whose child is the table: the rows are the same ones, and no column is another's."""
+    """Read OPTIMIZE and VACUUM, whose child is the table: rows and columns stay as they are."""
     return Relation()
 
 
@@ -75,7 +75,7 @@ def _clause(clause: Nodes, when: str, target: Relation, scope: Scope) -> Branch:
     values = []
     for child in children(clause):
         if simple_name(str(child[0]["class"])) == "DeltaMergeAction":
-            # Delta has put together a struct of which a part is set: its actions are of whole columns.
+            # Delta builds the struct of which a part is set: its actions have whole columns.
             name = str(child[0].get("targetColNameParts")).strip("[]")
             attribute = types.get(name.lower()) or Attribute(-1, name)
             values.append((attribute, read_expression(child[1:], scope)))

@@ -1,4 +1,4 @@
-"""Delta tables: as this driver has read their logs last, and as catalogs have them; the columns that they generate.
+"""Delta tables: latest snapshots read by this driver, catalog entries, generated columns.
 
 No plan of an INSERT has generated columns: Delta's writer adds them. Their expressions are in the metadata of the
 table's schema; Spark's own analyzer resolves them.
@@ -30,25 +30,25 @@ _EXPRESSION: Final = "delta.generationExpression"
 
 
 def latest_snapshot(session: Any, path: str) -> Any:
-    """The JVM's `Snapshot` of the table at a path, without a look whether others have written since."""
+    """Return the JVM's latest `Snapshot` of the table at a path, without a check for newer commits by others."""
     log = statics(session, "org.apache.spark.sql.delta.DeltaLog").forTable(session._jsparkSession, path)
     return log.unsafeVolatileSnapshot()
 
 
 def is_made(table: Any) -> bool:
-    """Whether a V2 table of Delta's is there, and not one that a CREATE TABLE AS is about to make."""
+    """Return True if a V2 table of Delta exists already, and isn't about to be created by CREATE TABLE AS."""
     return class_name(table) == "DeltaTableV2"
 
 
 def table_path(table: Any) -> str:
-    """Where the data of a `DeltaTableV2` is."""
+    """Return the path of a `DeltaTableV2`'s data."""
     return str(kept(table, "path").toString())
 
 
 class DeltaTable(V2Table):
-    """A table of Delta's in a catalog."""
+    """Delta table in a V2 catalog."""
 
-    # Its properties are in its log, which a RENAME has moved away by the time it is read.
+    # Its properties are in its log, whose location a RENAME has changed by the time it is read.
     @cached_property
     def location(self) -> str | None:
         return table_path(self.table) if is_made(self.table) else super().location
@@ -72,7 +72,7 @@ class DeltaTable(V2Table):
 
 
 class DeltaV1Table(V1Table):
-    """A table of Delta's in Spark's own catalog."""
+    """Delta table in Spark's own catalog."""
 
     def storage(self) -> Storage:
         return Storage("delta", self.provider)
@@ -83,7 +83,7 @@ class DeltaV1Table(V1Table):
         return self._snapshot(context).schema() if schema.isEmpty() else schema
 
     def was_there(self, context: Context, is_since_start: Callable[[int], bool]) -> bool:
-        # CREATE TABLE LIKE gives it the time of the other one.
+        # CREATE TABLE LIKE copies the creation time of the other table.
         snapshot = self._snapshot(context)
         return int(snapshot.version()) > 0 or not is_since_start(int(snapshot.timestamp()))
 
@@ -92,16 +92,16 @@ class DeltaV1Table(V1Table):
 
 
 def generated_columns(context: Context, table: Any, written: Collection[str]) -> GeneratedColumns | None:
-    """What a JVM `DeltaTableV2` adds to the columns that are written; None where it adds nothing.
+    """Return the generated columns that a JVM `DeltaTableV2` adds to a write; None where it adds none.
 
     Args:
-        context: see there.
+        context: the session's context.
         table: the table, as it was when the command was planned.
-        written: names of the columns that the command's query gives.
+        written: names of the columns that the command's query has.
     """
     if int(table.schema().size()) <= len(written):
         return None
-    # The table's own schema hides what its columns are made of.
+    # The table's own schema hides the generation expressions.
     schema = json.loads(str(table.initialSnapshot().metadata().schemaString()))
     there = {name.lower() for name in written}
     missing = [

@@ -1,10 +1,10 @@
-"""What a Delta table's log shows of a write whose driver has ended without reporting it.
+"""Evidence in a Delta table's log of a write whose driver ended without reporting it.
 
-Commits of the write's kind since it began are looked at, newest first. One that names the run of its application
-(`spark.databricks.delta.commitInfo.userMetadata`, which `capture_commit_marks` sets) is taken for its own, if there is
-one alone; INFERRED, since it names the application and not the write. Where none could be its own, it has committed
-nothing. A commit that names nobody may be anybody's. An idempotent write (`txnAppId`, `txnVersion`) is known by its
-transaction, EXACT; one whose transaction an earlier commit has was skipped by Delta.
+The candidates are the commits of the write's kind since it began, newest first. A commit may name the run of its
+application (`spark.databricks.delta.commitInfo.userMetadata`, which `capture_commit_marks` sets). A single commit with
+this run's name is the write's; INFERRED, since it names the application and not the write. Without any candidate the
+write has committed nothing. A commit without a name may be any application's. An idempotent write (`txnAppId`,
+`txnVersion`) is identified by its transaction, EXACT; Delta skipped one whose transaction an earlier commit has.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from headwater_schemas.events import Certainty
 
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
 _MAX_COMMITS: Final = 200
-"""Commits looked at, others' included."""
+"""Commits searched, including other applications'."""
 _SKEW_MILLIS: Final = 600_000
-"""How far the clocks of those who write a table may differ."""
+"""Largest difference between the clocks of a table's writers."""
 
 
 def left_in_delta(table: TextFolder, write: LeftWrite) -> WriteOutcome:
-    """What became of a write.
+    """Determine the outcome of a write by the table's log.
 
     Args:
         table: the table's folder.
-        write: the write.
+        write: the write whose driver is gone.
 
     Raises:
         OSError, ValueError, Py4JError: the log can't be read.
@@ -69,11 +69,11 @@ def left_in_delta(table: TextFolder, write: LeftWrite) -> WriteOutcome:
 
 
 class _NotThereError(Exception):
-    """A commit that would have to be looked at isn't."""
+    """Missing commit in the range that has to be searched."""
 
 
 def _commits_since(table: TextFolder, newest: int, write: LeftWrite) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Commits of a write's kind since it began, which no other run claims: versions and actions, newest first.
+    """Yield commits of a write's kind since it began that no other run claims: versions and actions, newest first.
 
     Raises:
         _NotThereError: one is gone, or there are too many.
@@ -95,7 +95,10 @@ def _commits_since(table: TextFolder, newest: int, write: LeftWrite) -> Iterator
 
 
 def _is_its_own(actions: dict[str, Any], write: LeftWrite) -> bool | None:
-    """Whether a commit names a write, or the run of its application; None: it names nobody, and may be its own."""
+    """Return True if a commit names this write, or its application's run.
+
+    None for a commit that names no run: it may be this write's.
+    """
     if write.transaction is not None:
         made = actions.get("txn", {})
         return (made.get("appId"), made.get("version")) == write.transaction

@@ -39,7 +39,7 @@ _REPLACES: Final = (WriteMode.OVERWRITE, WriteMode.REPLACE)
 
 
 def to_table(command: JvmCommand) -> Written:
-    """`writeTo(…)` and INSERT to a table of a catalog."""
+    """Describe `writeTo(…)` and INSERT to a table of a catalog."""
     # Delta makes an overwrite of partitions a command of its own.
     mode = WriteMode.OVERWRITE_PARTITIONS if command.name == DYNAMIC else command.mode
     options = command.plan.writeOptions()
@@ -57,14 +57,14 @@ def to_table(command: JvmCommand) -> Written:
 
 
 def of_query(command: JvmCommand) -> Written:
-    """CREATE TABLE … AS SELECT and its like, of a table that its catalog has by now."""
+    """Describe CREATE TABLE … AS SELECT and its like, for a table that its catalog has by now."""
     options = command.plan.writeOptions()
     written = write_made(command, _overwritten(made_mode(command), options))
     return _with_replaced(command, written, options, table_path(command.subject))
 
 
 def to_path(command: JvmCommand) -> Written | None:
-    """`save()` to a path; None without one."""
+    """Describe `save()` to a path; None without one."""
     path, options, context = command.path(), command.options, command.context
     if not path:
         return None
@@ -84,7 +84,7 @@ def to_path(command: JvmCommand) -> Written | None:
 
 
 def to_stream(command: JvmCommand) -> Written:
-    """A streaming query's sink."""
+    """Describe a streaming query's write."""
     # DeltaSink[file:/data/flights]
     path = str(command.subject.toString()).partition("[")[2].removesuffix("]")
     table = option(command.plan.catalogTable())
@@ -93,7 +93,7 @@ def to_stream(command: JvmCommand) -> Written:
 
 
 def _overwritten(mode: WriteMode, options: Any, context: Context | None = None) -> WriteMode:
-    """Of an overwrite, whether it is of all, by its options, and the session's where a `context` is given."""
+    """Return the mode of an overwrite, whole or partial, by its options, then by the session of `context`."""
     if mode not in _REPLACES:
         return mode
     is_part = setting(options, "replaceWhere") is not None or is_dynamic_overwrite(options, context)
@@ -101,13 +101,13 @@ def _overwritten(mode: WriteMode, options: Any, context: Context | None = None) 
 
 
 def _partitioned(options: Any) -> tuple[str, ...]:
-    # As `partitionBy` hands it to a V1 source.
+    # Spelled as `partitionBy` passes it to a V1 source.
     columns = setting(options, "__partition_columns")
     return tuple(json.loads(columns)) if columns else ()
 
 
 def _with_replaced(command: JvmCommand, written: Written, options: Any, path: str) -> Written:
-    """The same, with the condition that an option has by which rows of the table at a path go."""
+    """Add the condition of `replaceWhere`, which selects the replaced rows of the table at a path."""
     if written.outputs[0].mode is not WriteMode.OVERWRITE_PARTITIONS:
         return written
     try:
@@ -124,12 +124,12 @@ def _with_replaced(command: JvmCommand, written: Written, options: Any, path: st
 
 
 def _is_checked(command: JvmCommand) -> bool:
-    """Check whether Delta refuses rows of which the condition of an overwrite isn't true: it does by default."""
+    """Return True if Delta refuses rows for which an overwrite's condition isn't true: its default."""
     return command.context.conf(_CHECKED) != "false"
 
 
 def _parsed(text: str, path: str, session: Any) -> tuple[Any, tuple[str, ...]]:
-    """A condition over the table at a path, and the columns that this is partitioned by."""
+    """Parse a condition over the table at a path; return it with the table's partition columns."""
     jvm = session._jvm
     snapshot = latest_snapshot(session, path)
     empty = session._jsparkSession.createDataFrame(jvm.java.util.ArrayList(), snapshot.schema())

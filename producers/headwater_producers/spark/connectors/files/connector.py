@@ -1,4 +1,4 @@
-"""Files that Spark reads and writes itself, as folders or as tables of its own catalog."""
+"""Connector of files that Spark reads and writes itself, as folders or as tables of its own catalog."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _LISTINGS: Final = frozenset({"InMemoryFileIndex", "CatalogFileIndex", "Metadata
 
 
 class Files(Connector):
-    """Folders of files, and tables of Spark's own catalog that are such folders."""
+    """Connector of folders of files, and of tables of Spark's own catalog in such folders."""
 
     classes = frozenset({SINK, _RELATION, SOURCE, _UNSTARTED, _STREAM, _INSERT, *_LISTINGS})
     offset = frozenset({"logOffset"})
@@ -92,7 +92,7 @@ class Files(Connector):
         return (RangeRead(position=Position(files=source.logged.files), certainty=Certainty.EXACT),)
 
     def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
-        # A source of one's own may count in `logOffset`, too.
+        # A user's own source may count in `logOffset`, too.
         is_own = not source.description or source.description.startswith(SOURCE)
         if not is_own or (up_to := log_offset(source.end)) is None:
             return None
@@ -110,22 +110,22 @@ class Files(Connector):
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:
         if write.description.command != _INSERT or not is_ignoring(write.description):
             return None
-        # No rows are a file, too.
+        # A write without rows has a file, too.
         return write.written.files == 0
 
     def stream_log(self, sink: StreamSink) -> StreamLog | None:
         return SinkLog(sink.folder) if sink.name == SINK else None
 
     def sink_at(self, path: str, files: TextFiles) -> str | None:
-        # Of whatever has no log of its own.
+        # Any format without a log of its own.
         return f"{SINK}[{path}]"
 
 
 def _folder(source: CheckpointSource, path: str | None) -> DatasetRef:
-    """The deepest known folder that a file is in."""
+    """Return the deepest known folder that holds a file."""
     if path is None:
         raise UnknownOriginError(source.index, "files, none of them taken yet", source.known)
-    # Spark logs what a file source takes percent-encoded (`SparkPath.urlEncoded`).
+    # Spark logs the files of a file source percent-encoded (`SparkPath.urlEncoded`).
     file = naming.path(unquote(path))
     above = [
         each
@@ -149,7 +149,7 @@ def _streamed(leaf: JvmLeaf, path: str) -> Leaf:
 
 
 def _insert(command: JvmCommand) -> Written:
-    """A batch write of files to a folder, which may be a table's."""
+    """Describe a batch write of files to a folder, which may be a table's."""
     plan = command.plan
     table = option(plan.catalogTable())
     file_format = format_name(plan.fileFormat())
@@ -170,7 +170,7 @@ def _insert(command: JvmCommand) -> Written:
 
 
 def _sink(command: JvmCommand) -> Written:
-    """A streaming query's sink."""
+    """Describe a streaming query's write to files."""
     sink = command.subject
     # FileSink[file:/data/flights]
     path = str(sink.toString()).partition("[")[2].removesuffix("]")
@@ -182,15 +182,13 @@ def _sink(command: JvmCommand) -> Written:
 
 
 def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned: bool) -> tuple[WriteMode, bool]:
-    """Whether an overwrite is of named partitions, of those that get rows, of a folder of the dataset, or of all.
-
-    The second is whether it is of the partitions that get rows.
+    """Return the write mode, and True if an overwrite is dynamic (partitions that get rows).
 
     Args:
         command: the write.
-        dataset: that its path is, or is a part of.
-        static: whether it names a partition.
-        partitioned: whether it has partition columns.
+        dataset: the dataset at the write's path, or above it.
+        static: True if the write names a partition.
+        partitioned: True if the write has partition columns.
     """
     plan, context = command.plan, command.context
     mode = write_mode(plan.mode())
@@ -202,16 +200,16 @@ def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned
     is_dynamic = (
         bool(ran.dynamicPartitionOverwrite()) if ran is not None else is_dynamic_overwrite(plan.options(), context)
     )
-    # A partition's own folder is named like the dataset that it is a part of.
+    # A partition's own folder has the name of its dataset.
     is_whole = str(plan.outputPath().toUri().getPath()).endswith(f"/{dataset.name.strip('/')}")
     is_dynamic = is_dynamic and partitioned
     return WriteMode.OVERWRITE_PARTITIONS if static or is_dynamic or not is_whole else mode, is_dynamic
 
 
 def _as_run(execution: Any) -> Any | None:
-    """The command of an executed plan: it holds what it has read from the session, which may have changed since.
+    """Return the executed plan's command: it holds the session's settings of its start, which may have changed since.
 
-    Not of one that runs: it reads the session's settings when it is first asked, and would read our thread's.
+    None while the command runs: it reads the session's settings when it is first asked, and would read our thread's.
     """
     if execution is None:
         return None

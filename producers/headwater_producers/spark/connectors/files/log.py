@@ -1,9 +1,9 @@
-"""Spark's own logs of files, one text file a batch, and what a batch added.
+"""Logs of Spark's file sources and sinks: one text file a batch, with the files that the batch added.
 
-`<checkpoint>/sources/<i>/<n>` lists the files a file source took, `<sink>/_spark_metadata/<n>` those a file sink
-wrote: a version line, then one JSON object a line. Each tenth (`spark.sql.streaming.fileSource.log.compactInterval`,
-`…fileSink…`) is `<n>.compact` and repeats all before it. A source's entry carries its log batch; a sink's doesn't, so
-what a compacted sink batch added is what its predecessors don't have.
+`<checkpoint>/sources/<i>/<n>` lists the files a file source took, `<sink>/_spark_metadata/<n>` those a file sink wrote:
+a version line, then one JSON object a line. Each tenth (`spark.sql.streaming.fileSource.log.compactInterval`,
+`…fileSink…`) is `<n>.compact` and repeats all before it. A source's entry carries its log batch. A sink's doesn't: a
+compacted sink batch has added the files that its predecessors lack.
 Format: org.apache.spark.sql.execution.streaming.CompactibleFileStreamLog.
 """
 
@@ -22,23 +22,23 @@ from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import FileSet, Position
 from headwater_schemas.identity import manifest_digest
 
-# How far back a compacted batch's predecessors are looked for: Spark compacts every 10 by default.
+# Number of predecessors of a compacted batch to search: Spark compacts every 10 by default.
 _MAX_LOOK_BACK: Final = 100
 
 
 SOURCE: Final = "FileStreamSource"
-"""How a source of files calls itself in a progress, with its path in brackets behind."""
+"""Name of a file source in a progress, followed by its path in brackets."""
 
 
 def log_offset(offset: object) -> int | None:
-    """The log batch that an offset of a source of files is: `{"logOffset": 3}`; None of another source's."""
+    """Return the log batch of a file source's offset, `{"logOffset": 3}`; None for another source's."""
     number = offset.get("logOffset") if isinstance(offset, dict) else None
     return int(number) if isinstance(number, int | str) else None
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedFile:
-    """One line of a log. `size` and `modified` (milliseconds since 1970) are known of sinks, `log_batch` of sources."""
+    """Line of a log. Sinks record `size` and `modified` (milliseconds since 1970), sources `log_batch`."""
 
     path: str
     size: int | None
@@ -47,7 +47,7 @@ class LoggedFile:
 
 
 def parse_log(text: str) -> tuple[LoggedFile, ...]:
-    """The files a log batch adds; a sink's lines that delete one are left out.
+    """Parse the files that a log batch adds; a sink's lines that delete one are left out.
 
     Raises:
         ValueError: of another version, or cut short.
@@ -64,7 +64,7 @@ def parse_log(text: str) -> tuple[LoggedFile, ...]:
 
 
 def sink_files(sink: TextFolder, batch_id: int) -> tuple[LoggedFile, ...] | None:
-    """What micro-batch `batch_id` added to a file sink; None where the log doesn't have it (any more)."""
+    """List the files that a micro-batch added to a file sink; None where the log doesn't hold it, or no longer."""
     folder = sink.folder("_spark_metadata")
     if (text := folder.read(f"{batch_id}")) is not None:
         return parse_log(text)
@@ -78,12 +78,12 @@ def sink_files(sink: TextFolder, batch_id: int) -> tuple[LoggedFile, ...] | None
             before.update(file.path for file in parse_log(compacted))
             break
         else:
-            return None  # a hole: what was added before can't be separated
+            return None  # a gap in the log: earlier additions can't be separated
     return tuple(file for file in parse_log(text) if file.path not in before)
 
 
 def source_files(log: TextFolder, after: int | None, up_to: int) -> FileSet | None:
-    """The files a file source took in log batches `(after, up_to]`; None where the log doesn't have it (any more)."""
+    """List the files that a file source took in log batches `(after, up_to]`; None where the log lacks them."""
     taken: list[LoggedFile] = []
     for number in range(0 if after is None else after + 1, up_to + 1):
         text = log.read(f"{number}")
@@ -94,7 +94,7 @@ def source_files(log: TextFolder, after: int | None, up_to: int) -> FileSet | No
 
 
 def a_file(log: TextFolder, up_to: int) -> str | None:
-    """One file that a file source took, as late as possible; None where its log names none."""
+    """Return one file that a file source took, as late as possible; None where its log names none."""
     for number in range(up_to, -1, -1):
         for name in (f"{number}", f"{number}.compact"):
             if (text := log.read(name)) is not None and (logged := parse_log(text)):
@@ -103,7 +103,7 @@ def a_file(log: TextFolder, up_to: int) -> str | None:
 
 
 def file_set(logged: Iterable[LoggedFile]) -> FileSet:
-    """A position out of files. Paths are as Spark writes them, sorted."""
+    """Build a position from files. Paths are as Spark writes them, sorted."""
     by_path = {file.path: file for file in logged}
     paths = sorted(by_path)
     sizes = [size for file in by_path.values() if (size := file.size) is not None]
@@ -116,13 +116,13 @@ def file_set(logged: Iterable[LoggedFile]) -> FileSet:
 
 
 class SinkLog:
-    """The log of a streaming query's file sink; see `StreamLog`."""
+    """Log of a streaming query's file sink; see `StreamLog`."""
 
     def __init__(self, sink: TextFolder) -> None:
         self._sink = sink
 
     def written(self, _query_id: str, batch_id: int) -> SinkCommit | None:
-        """The files of a micro-batch: its entry has its number."""
+        """Return the files of a micro-batch: the log entry with its number."""
         logged = sink_files(self._sink, batch_id)
         if logged is None:
             return None

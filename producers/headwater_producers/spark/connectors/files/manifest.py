@@ -1,4 +1,4 @@
-"""Manifest of a batch write of files: which files it has committed.
+"""Manifest of a batch write of files: the files that it has committed.
 
 Spark's plan counts files and bytes, and doesn't name them. Their names hold the id of the write that made them:
 
@@ -34,7 +34,7 @@ MAX_FOLDERS: Final = 1_000
 _REMEMBERED: Final = 1_000
 """Writes whose files are known to be theirs."""
 _SKEW_MS: Final = 60_000
-"""How far the clock of a remote file system may be from the driver's."""
+"""Largest difference between the clocks of a remote file system and the driver."""
 
 # Hadoop's `FileStatus` as text: DeprecatedRawLocalFileStatus{path=file:/out/a; isDirectory=false; length=792; …
 _STATUS: Final = re.compile(
@@ -48,7 +48,7 @@ _GLOB: Final = re.compile(r"[\\*?\[\]{}]")
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One entry of a listing; `length` is None of a folder, `time` in milliseconds, 0 where there is none."""
+    """Entry of a listing; `length` is None for a folder, `time` in milliseconds, 0 where there is none."""
 
     path: str
     length: int | None
@@ -56,23 +56,23 @@ class Listed:
 
     @property
     def write_id(self) -> str | None:
-        """The id of the write that made the file, by its name."""
+        """Id of the write that made the file, by its name."""
         found = _OF_A_WRITE.match(self.path.rsplit("/", 1)[-1])
         return found[1] if found is not None else None
 
 
 class Manifests:
-    """Finds what batch writes have committed, and remembers whose files are known: no other write claims them."""
+    """Finder of the files that batch writes have committed. No write claims the files of another."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, None] = OrderedDict()
 
     def of_run(self, run: CommandRun, counts: Counts) -> Committed | None:
-        """The files of an `InsertIntoHadoopFsRelationCommand` that has ended well.
+        """Return the files of an `InsertIntoHadoopFsRelationCommand` that has succeeded.
 
         Args:
             run: the command.
-            counts: what its plan has counted.
+            counts: counts of the command's plan.
         """
         if not counts.files or counts.bytes is None:
             return None
@@ -90,14 +90,14 @@ class Manifests:
     def chosen(
         self, listed: Sequence[Listed], counts: Counts, settings: PlanSettings, *, root: str, depth: int
     ) -> Committed:
-        """Which of the files that are as old as a write are its own.
+        """Choose a write's own files among those that are as recent as the write.
 
         Args:
             listed: the files.
-            counts: what the write's plan has counted.
-            settings: how many paths are reported.
+            counts: counts of the write's plan.
+            settings: limit of the paths that are reported.
             root: the folder that is written to.
-            depth: how many folders of partitions lie between it and a file.
+            depth: number of partition folders between the root and a file.
         """
         # The folders of partitions hold values of the rows, which literals may have chosen.
         shown = settings.max_paths if settings.literals or not depth else 0
@@ -124,7 +124,7 @@ class Manifests:
 
 
 def parse_listing(text: str) -> list[Listed]:
-    """The entries of an array of Hadoop's `FileStatus`, as text."""
+    """Parse an array of Hadoop's `FileStatus`, as text, into entries."""
     return [
         Listed(found["path"], None if found["length"] is None else int(found["length"]), int(found["time"]))
         for found in _STATUS.finditer(text)
@@ -151,7 +151,7 @@ def _committed(
 
 
 def _partitions(files: Iterable[Listed], depth: int) -> tuple[Partition, ...]:
-    """The partitions that files are in; none where there are too many to list."""
+    """List the partitions of files; none where there are too many to list."""
     if not depth:
         return ()
     found = {path_partition(each.path.rpartition("/")[0])[-depth:] for each in files}
@@ -159,12 +159,12 @@ def _partitions(files: Iterable[Listed], depth: int) -> tuple[Partition, ...]:
 
 
 def _counted_alone(counts: Counts) -> Committed:
-    """Which files they were, nothing shows any more."""
+    """Return a commit with the plan's counts and without paths, where the files can't be told apart any more."""
     return Committed(Position(files=FileSet(count=counts.files or 0, bytes=counts.bytes)), Certainty.EXACT, counts)
 
 
 class _Folder:
-    """A folder wherever Spark keeps it."""
+    """Folder on any file system of Spark's."""
 
     def __init__(self, spark_context: Any, path: Any) -> None:
         self._jvm, self._gateway = spark_context._jvm, spark_context._gateway
@@ -173,10 +173,10 @@ class _Folder:
         self.is_local = self.root.startswith("file:")
 
     def files(self, depth: int, since: int) -> list[Listed] | None:
-        """The files in the folders that are `depth` below it; None where there are too many folders.
+        """List the files in the folders `depth` levels below; None where there are too many folders.
 
         Args:
-            depth: how many folders of partitions lie between.
+            depth: number of partition folders in between.
             since: folders that have changed before then, in milliseconds, are left out.
         """
         if not depth:
@@ -191,8 +191,8 @@ class _Folder:
         if not folders:
             return []
         paths = self._gateway.new_array(self._jvm.org.apache.hadoop.fs.Path, len(folders))
-        for place, each in enumerate(folders):
-            paths[place] = self._jvm.org.apache.hadoop.fs.Path(each.path)
+        for index, each in enumerate(folders):
+            paths[index] = self._jvm.org.apache.hadoop.fs.Path(each.path)
         return _visible(self._parsed(self._system.listStatus(paths)))
 
     def _glob(self, pattern: str) -> list[Listed]:
@@ -205,10 +205,10 @@ class _Folder:
 
 
 def _visible(entries: Iterable[Listed]) -> list[Listed]:
-    """The files among entries that Spark reads: not `_SUCCESS`, nor a checksum."""
+    """Keep the files among entries that Spark reads: not `_SUCCESS`, nor a checksum."""
     return [each for each in entries if each.length is not None and each.path.rsplit("/", 1)[-1][0] not in "._"]
 
 
 def _escaped(path: str) -> str:
-    """A path as a glob that matches it alone."""
+    """Escape a path as a glob that matches it alone."""
     return _GLOB.sub(lambda found: f"\\{found[0]}", path)

@@ -1,7 +1,7 @@
-"""Files that a batch plan reads: which they are, and whether the columns that a reader sees are all that they have.
+"""Reads of files in a batch plan: the files, and whether the reader sees all of their columns.
 
-A DatasetEvent's schema replaces the one before. So a reader's is reported only where it is the whole of what is there:
-who reads two columns of a file, or yesterday's version, must not take the others away.
+A DatasetEvent's schema replaces the one before. So a reader's schema is reported only where it is complete: a read of
+two columns of a file, or of yesterday's version, must not remove the other columns.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ MAX_ROOTS: Final = 16
 _CHOSEN: Final = re.compile(r"\bFileStatusWithMetadata\(\w+\{path=(.*?); isDirectory=", re.DOTALL)
 _SELF_DESCRIBING: Final = frozenset({"parquet", "orc", "avro"})
 _WITHOUT_COLUMNS: Final = frozenset({"text", "binary"})
-"""What Spark makes of them are columns of its own."""
+"""Formats from which Spark makes columns of its own."""
 # Hadoop's `FileStatus` as text: LocatedFileStatus{path=file:/data/part-0.parquet; isDirectory=false; length=792; …
 _PATH: Final = re.compile(r"^\w+\{path=(.*?); isDirectory=", re.MULTILINE)
 
 
 def format_name(file_format: Any) -> str:
-    """The short name of a JVM `FileFormat`: `parquet`."""
+    """Return the short name of a JVM `FileFormat`: `parquet`."""
     return class_name(file_format).removesuffix("FileFormat").lower()
 
 
 def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDefinition | None) -> Leaf:
-    """A leaf as a read of a folder's or a table's files.
+    """Describe a leaf as a read of a folder's or a table's files.
 
     Args:
-        leaf: of a JVM `HadoopFsRelation`.
-        read: which of them, and how sure that is.
-        storage: how they store rows.
-        schema: their columns, where this reader sees them whole.
+        leaf: leaf of a JVM `HadoopFsRelation`.
+        read: position of the files read, with its certainty.
+        storage: storage of the files' rows.
+        schema: columns of the files, where this reader sees them whole.
     """
     relation, table = leaf.subject, option(kept(leaf.plan, "catalogTable"))
     if table is not None:
@@ -57,7 +57,7 @@ def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDef
         if len(paths) > MAX_ROOTS:
             paths = [_common(paths)]
         datasets, symlinks, kind = list(dict.fromkeys(naming.path(p) for p in paths)), (), SourceKind.FILE
-    # Which of several folders a file is in isn't known here.
+    # The folder of a file, among several, isn't known here.
     position, certainty = read if len(datasets) == 1 else (None, None)
     return Leaf(
         inputs=tuple(
@@ -77,7 +77,7 @@ def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDef
 
 
 def _root_paths(relation: Any) -> list[str]:
-    """The paths of its file index, as given to the reader, globs resolved."""
+    """List the paths of its file index, as given to the reader, globs resolved."""
     return [str(path.toString()) for path in items(kept(kept(relation, "location"), "rootPaths"))]
 
 
@@ -90,7 +90,7 @@ def _common(paths: list[str]) -> str:
 
 
 def listed_files(leaf: JvmLeaf) -> Read:
-    """The files of a listing that Spark has made already; (None, None) where it would have to list them anew.
+    """Return the files of a listing that Spark has already made; (None, None) without one.
 
     A partitioned folder's listing is an UPPER_BOUND: a filter may leave partitions out.
     """
@@ -104,7 +104,7 @@ def listed_files(leaf: JvmLeaf) -> Read:
 
 
 def chosen_files(scan: JvmScan) -> PartitionsRead | None:
-    """The files of the partitions that a `FileSourceScanExec` chose by its filters; None of an unpartitioned folder.
+    """Return the files of the partitions that a `FileSourceScanExec` chose; None for an unpartitioned folder.
 
     None also where filters chose them while the query ran, or not all of them can be listed.
     """
@@ -140,13 +140,13 @@ def _file_set(listed: Any, count: int, size: int, settings: PlanSettings) -> Fil
 
 
 def whole_schema(leaf: JvmLeaf, name: str) -> SchemaDefinition | None:
-    """The schema of what a JVM `HadoopFsRelation` reads; None where this reader doesn't see it whole.
+    """Return the schema that a JVM `HadoopFsRelation` reads; None where this reader sees only a part of it.
 
-    Of JSON and CSV a schema that the reader brings is mostly all that is known, and is reported.
+    For JSON and CSV the reader's own schema is mostly the only one, and is reported.
 
     Args:
         leaf: the leaf.
-        name: of the files' format.
+        name: name of the files' format.
     """
     relation = leaf.subject
     if kept(leaf.plan, "catalogTable").isDefined():

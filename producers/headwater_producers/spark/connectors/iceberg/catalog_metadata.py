@@ -1,7 +1,7 @@
-"""The current metadata of Iceberg tables, by the catalogs of a session.
+"""Current metadata of Iceberg tables, by the catalogs of a session.
 
-Which metadata file of a table is current is known by a REST, JDBC, Hive or Glue catalog alone. A table is known by
-where it lies: what a catalog calls it may have changed since.
+Only a REST, JDBC, Hive or Glue catalog knows the current metadata file of its table. A table is identified by its
+location: its name in the catalog may have changed since.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ICEBERG: Final = "org.apache.iceberg"
 
 
 class CatalogMetadata:
-    """The tables of a session's catalogs.
+    """Lookup of Iceberg tables in a session's catalogs.
 
     Args:
         session: the `SparkSession`.
@@ -33,7 +33,7 @@ class CatalogMetadata:
         self._session = session
 
     def of(self, target: WriteTarget) -> dict[str, Any] | None:
-        """A table's current metadata, in the form of a metadata file; None where no catalog has it.
+        """Return a table's current metadata, in the form of a metadata file; None where no catalog has it.
 
         Catalogs that the table's names begin with are asked first.
 
@@ -59,14 +59,14 @@ class CatalogMetadata:
         return None
 
     def _candidates(self, target: WriteTarget) -> Iterator[tuple[str, str]]:
-        """Each catalog with each name that the table may have in it."""
+        """Yield each catalog with each name that the table may have in it."""
         catalogs = self._catalogs()
         pairs = [(catalog, name.partition(".")) for name in target.names for catalog in catalogs]
         yield from ((catalog, rest) for catalog, (first, _, rest) in pairs if first == catalog and rest)
         yield from ((catalog, "".join(parts)) for catalog, parts in pairs if parts[0] != catalog)
 
     def _catalogs(self) -> list[str]:
-        """What the session calls Iceberg's catalogs."""
+        """List the names of the session's Iceberg catalogs."""
         properties = session_properties(self._session)
         return sorted(
             name.removeprefix(_CATALOG)
@@ -75,7 +75,7 @@ class CatalogMetadata:
         )
 
     def _operations(self, catalog: str, name: str) -> Any:
-        """Iceberg's `TableOperations` of a table; None where the catalog doesn't have it."""
+        """Return Iceberg's `TableOperations` of a table; None where the catalog doesn't have it."""
         tables = self._session._jsparkSession.sessionState().catalogManager().catalog(catalog).icebergCatalog()
         identifier = statics(self._session, f"{_ICEBERG}.catalog.TableIdentifier").parse(name)
         return tables.loadTable(identifier).operations() if tables.tableExists(identifier) else None

@@ -1,6 +1,6 @@
 """Iceberg's catalogs by their settings in the session: `spark.sql.catalog.<name>.…`.
 
-The names are OpenLineage's, so that whoever else reports a table of the catalog names it likewise.
+The names are OpenLineage's, so that other producers give a table of the catalog the same name.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from headwater_producers.spark.connectors.context import Context
 from headwater_schemas.naming.tables import Catalog, HiveCatalog, RestCatalog
 
 CLASSES: Final = frozenset({"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog"})
-"""Of Iceberg's catalogs in a session."""
+"""Classes of Iceberg's catalogs in a session."""
 
 
 def iceberg_catalog(context: Context, name: str) -> Catalog | None:
-    """How an Iceberg catalog that isn't a folder names its tables.
+    """Return the naming of tables in an Iceberg catalog that isn't a folder.
 
     Args:
-        context: of the session.
-        name: what the session calls the catalog.
+        context: the session's context.
+        name: the catalog's name in the session.
 
     Returns:
-        None for a catalog that is a warehouse folder, of a sort that isn't known, or isn't Iceberg's.
+        None for a catalog that is a warehouse folder, of an unknown type, or not Iceberg's.
     """
     prefix = f"spark.sql.catalog.{name}"
     if context.conf(prefix) not in CLASSES:
@@ -33,7 +33,7 @@ def iceberg_catalog(context: Context, name: str) -> Catalog | None:
         return RestCatalog(uri) if uri else None
     if kind == "glue" or implementation.endswith(".gluecatalog"):
         return context.glue(context.conf(f"{prefix}.glue.id"), context.conf(f"{prefix}.client.region"))
-    # Iceberg takes a catalog without a type as one of Hive.
+    # Iceberg takes a catalog without a type as a Hive catalog.
     if kind == "hive" or implementation.endswith(".hivecatalog") or not (kind or implementation):
         return HiveCatalog(uri) if uri else context.metastore
     return None

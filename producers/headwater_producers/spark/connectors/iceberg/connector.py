@@ -1,12 +1,12 @@
-"""Apache Iceberg: what each question about its tables is answered with.
+"""Iceberg connector: answers to each question about its tables.
 
 A streaming offset is
 
     {"version": 1, "snapshot_id": 8271…, "position": 3, "scan_all_files": false}
 
-A bound of a range is the snapshot and how many of its files have been read, `8271…:3`; how many it has isn't in the
-offset. Snapshot -1, and the first one before any of its files, are the table's beginning: None. A query's first
-snapshot (`scan_all_files`) has the files of the whole table then. Where a source began is in a checkpoint's
+A bound of a range is the snapshot and the number of its files that have been read, `8271…:3`; the offset lacks their
+total. Snapshot -1, and the first one before any of its files, are the table's beginning: None. A query's first snapshot
+(`scan_all_files`) has the files of the whole table then. Where a source began is in a checkpoint's
 `sources/<i>/offsets/0`, as JSON without a version line.
 """
 
@@ -76,34 +76,33 @@ _ALTERS: Final = frozenset(
         "SetWriteDistributionAndOrdering",
     }
 )
-"""Iceberg's commands of its own, which have the table's name as it was written."""
+"""Iceberg's own commands, which have the table's name as it was written."""
 _REWRITES: Final = "default_cache_iceberg"
-"""The catalog that Iceberg's own maintenance takes tables from, whose rows it writes anew: it commits them later, if it
-does."""
+"""Catalog of the tables that Iceberg's own maintenance rewrites: it commits them later, if at all."""
 _OFFSET: Final = frozenset({"version", "snapshot_id", "position", "scan_all_files"})
 # SparkCatalog of Iceberg: a branch, a tag, a snapshot, a time.
 _SELECTOR: Final = re.compile(r"(?P<table>.+)\.(branch|tag|snapshot_id|at_timestamp)_[^.]+")
 
 
 class IcebergTable(V2Table):
-    """A JVM `SparkTable`."""
+    """Iceberg table: a JVM `SparkTable`."""
 
     def own_name(self, name: str) -> str:
-        """Without what Iceberg lets it end in: `db.flights.branch_audit`, `db.flights.snapshot_id_7`."""
+        """Return the name without a branch or snapshot: of `db.flights.branch_audit`, `db.flights.snapshot_id_7`."""
         found = _SELECTOR.fullmatch(name)
         if found is None:
             return name
-        # A table may be called so, too.
+        # A table may have such a name, too.
         is_selected = self.table.branch() is not None or self.table.snapshotId() is not None
         return found["table"] if is_selected else name
 
     def branch(self) -> str | None:
-        """Of `db.flights.branch_audit` it is `audit`."""
+        """Branch that is written: `audit` in `db.flights.branch_audit`."""
         branch = self.table.branch()
         return None if branch is None else str(branch)
 
     def was_made(self, is_since_start: Callable[[int], bool]) -> bool:
-        # One that is made has metadata without any before.
+        # A newly created table has metadata without predecessors.
         metadata = self.table.table().operations().current()
         is_first = metadata.previousFiles().isEmpty()
         return bool(is_first) and is_since_start(int(metadata.lastUpdatedMillis()))
@@ -113,7 +112,7 @@ class IcebergTable(V2Table):
 
 
 class Iceberg(Connector):
-    """Tables of Apache Iceberg."""
+    """Connector of Apache Iceberg's tables."""
 
     classes = frozenset({TABLE, _STAGED, *_SCANS, *_ALTERS})
     offset = _OFFSET
@@ -196,7 +195,7 @@ class Iceberg(Connector):
 
 
 def iceberg_table(context: Context, table: Any) -> CatalogEntry:
-    """An Iceberg table by what it knows of itself: a stream's plan doesn't name it."""
+    """Name an Iceberg table by its own metadata: a stream's plan doesn't name it."""
     catalog, _, name = str(table.name()).partition(".")
     names = iceberg_catalog(context, catalog)
     found = context.table(name, str(table.table().location()), catalog=catalog, names=names)
@@ -204,7 +203,7 @@ def iceberg_table(context: Context, table: Any) -> CatalogEntry:
 
 
 def is_offset(offset: Any) -> bool:
-    """Whether it is an offset of Iceberg's source."""
+    """Return True if this is an offset of Iceberg's source."""
     return isinstance(offset, dict) and offset.keys() >= _OFFSET
 
 
@@ -216,13 +215,13 @@ def _bound(offset: dict[str, Any]) -> str | None:
 
 
 def _is_metadata(context: Context, table: Any) -> bool:
-    """Whether a V2 table is one of Iceberg's about another: `db.flights.snapshots`."""
+    """Return True if a V2 table is one of Iceberg's metadata tables: `db.flights.snapshots`."""
     gateway = context.session.sparkContext._gateway
     return bool(is_instance_of(gateway, table.table(), "org.apache.iceberg.BaseMetadataTable"))
 
 
 def _scanned(table: Any, scan: Any) -> dict[str, Position]:
-    # The table itself has moved on by now where the write was into it; the report of the scan's planning hasn't.
+    # The table itself may have a newer snapshot by now, if it is written, too; the scan's planning report hasn't.
     report = private(scan, "scanReportSupplier").get()
     if report is None or int(report.snapshotId()) < 0:
         return {}

@@ -1,9 +1,9 @@
-"""Snapshots that Iceberg's procedures (`CALL …`) have made: no listener receives those while they run.
+"""Snapshots made by Iceberg's procedures (`CALL …`), which no listener receives while they run.
 
 Each snapshot that Spark makes bears the application's id, `app-id`; those of writes bear it a second time, as
-`spark.app.id`, and those of procedures don't. So wherever a table is met, or looked at again, it shows what procedures
-of this application have made of it. Tried with Iceberg 1.10: `rewrite_data_files`, `rewrite_manifests`, `add_files`,
-`publish_changes`. `rollback_to_snapshot` and its like make none.
+`spark.app.id`, and those of procedures don't. So a table that is read or written, or looked at again, shows the
+snapshots of this application's procedures. Tried with Iceberg 1.10: `rewrite_data_files`, `rewrite_manifests`,
+`add_files`, `publish_changes`. `rollback_to_snapshot` and its like make none.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import class_name, instant
 from headwater_schemas.events import Position, TableSnapshot
 
-# Tables remembered, and snapshots looked at in one look. A round trip, or three.
+# Tables remembered, and snapshots read in one search. Takes one to three round trips.
 _MAX_TABLES: Final = 100
 _MAX_SNAPSHOTS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ProcedureSnapshot:
-    """One snapshot that a procedure has made.
+    """Snapshot that a procedure has made.
 
     Attributes:
         table: the JVM's `SparkTable`.
         made: the snapshot.
-        read: what it was made of: of rows written anew the snapshot before, of one that was picked that one; None: of
-            files that it doesn't name.
-        counts: what it added.
-        at: when.
+        read: position of the input: the snapshot before, for rewritten rows; the picked snapshot, for a published one;
+            None: files that it doesn't name.
+        counts: rows, bytes and files added.
+        at: time of the snapshot.
     """
 
     table: Any
@@ -48,7 +48,7 @@ class ProcedureSnapshot:
 
 
 class ProcedureSnapshots:
-    """Finds each once.
+    """Finder of procedures' snapshots, each found once.
 
     Args:
         application: Spark's id of it.
@@ -63,7 +63,10 @@ class ProcedureSnapshots:
         self._found: set[int] = set()
 
     def of_plan(self, plan: Any) -> Iterator[ProcedureSnapshot]:
-        """Of the Iceberg tables that a JVM plan reads or writes. Some five round trips for each leaf."""
+        """Yield new snapshots of the Iceberg tables that a JVM plan reads or writes.
+
+        Takes some five round trips for each leaf.
+        """
         tables = [written_table(plan)]
         tables += [leaf.table() for leaf in REGISTRY.leaves(plan) if class_name(leaf).startswith("DataSourceV2")]
         for table in (unwrapped(each) for each in tables if each is not None):
@@ -76,7 +79,7 @@ class ProcedureSnapshots:
             self._newest.pop(self._tables.popitem(last=False)[0], None)
 
     def of_tables(self) -> Iterator[ProcedureSnapshot]:
-        """Of all tables that were met; by what Iceberg has of them in memory, so that nothing is loaded."""
+        """Yield new snapshots of all tables seen so far, from Iceberg's metadata in memory: nothing is loaded."""
         for name in list(self._tables):
             yield from self._of(name)
 

@@ -1,4 +1,4 @@
-"""The snapshots of Iceberg tables: those that a batch command made, and those of a streaming query.
+"""Snapshots of Iceberg tables: those of a batch command, and those of a streaming query.
 
 A snapshot bears the id of the application that made it. So of a batch command it is the one snapshot of this
 application that was made while it ran, by this driver's clock. Those of a streaming query bear its id and the
@@ -22,21 +22,21 @@ from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import Certainty, Position, TableSnapshot
 from headwater_schemas.facets import AddedFiles
 
-# Snapshots looked at for a batch command, those of others included; a round trip or three each.
+# Snapshots read for a batch command, including other applications'; one to three round trips each.
 _MAX_COMMITS: Final = 50
-# Snapshots that one question about a micro-batch looks at, others' included. A round trip or four each.
+# Snapshots read for one micro-batch, including other applications'. One to four round trips each.
 _MAX_SNAPSHOTS: Final = 200
 # Micro-batches remembered.
 _REMEMBERED: Final = 1_000
 _ADDED: Final = ("added-records", "added-files-size", "added-data-files")
 MARK: Final = "headwater.run"
-"""What a snapshot's summary calls the run of the application that made it, where its snapshots are marked."""
+"""Key in a snapshot's summary with the run of the application, where its snapshots are marked."""
 _QUERY: Final = "spark.sql.streaming.queryId"
 _EPOCH: Final = "spark.sql.streaming.epochId"
 
 
 class IcebergCommits:
-    """A table's snapshots as a batch command has left them; see `BatchLog`.
+    """Snapshots of a table after a batch command; see `BatchLog`.
 
     Args:
         table: the JVM's `SparkTable`.
@@ -51,12 +51,12 @@ class IcebergCommits:
         self._run = run
 
     def schema(self) -> DataType:
-        """The table's newest schema, as Spark's JSON."""
+        """Return the table's newest schema, as Spark's JSON."""
         convert = statics(self._run.session, "org.apache.iceberg.spark.SparkSchemaUtil").convert
         return json.loads(str(convert(self._table.table().schema()).json()))
 
     def committed(self, columns: Collection[str]) -> Committed | None:
-        """The snapshot that the command has made; None where it made none, or there are several."""
+        """Return the snapshot that the command has committed; None where it made none, or there are several."""
         iceberg, (begin, end) = self._table.table(), self._run.window
         application = str(self._run.session.sparkContext.applicationId)
         found = []
@@ -77,7 +77,7 @@ class IcebergCommits:
 
 
 class IcebergSnapshots:
-    """The snapshots that streaming queries write, looked at once each, from the newest back; see `StreamLog`.
+    """Snapshots of streaming queries, looked at once each, from the newest back; see `StreamLog`.
 
     Args:
         table: the JVM's `SparkTable` that is the query's sink. The query's own commits make it current, so nothing is
@@ -91,7 +91,7 @@ class IcebergSnapshots:
         self._seen: str | None = None
 
     def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
-        """The snapshot that a micro-batch has made; None where it isn't there (any more), or too far back."""
+        """Return the snapshot that a micro-batch has committed; None where it has expired, or is too far back."""
         if (query_id, batch_id) not in self._found:
             self._look(query_id)
         found = self._found.get((query_id, batch_id))
@@ -127,7 +127,7 @@ def _newest_first(iceberg: Any, branch: Any, limit: int) -> Iterator[Any]:
 
 
 def iceberg_snapshot(iceberg: Any, snapshot: Any) -> Position:
-    """An Iceberg snapshot that was written: id, parent, operation and the partitions that got files."""
+    """Return the position of a written Iceberg snapshot: id, parent, operation, and the partitions that got files."""
     parent = snapshot.parentId()
     return Position(
         table_snapshot=TableSnapshot(
@@ -141,7 +141,7 @@ def iceberg_snapshot(iceberg: Any, snapshot: Any) -> Position:
 
 
 def iceberg_counts(snapshot: Any) -> Counts:
-    """What an Iceberg snapshot counts as added."""
+    """Return the rows, bytes and files that an Iceberg snapshot's summary counts as added."""
     summary = snapshot.summary()
     number = {key: int(value) if (value := summary.get(key)) is not None else None for key in _ADDED}
     rows, size, files = (number[key] for key in _ADDED)
@@ -149,7 +149,7 @@ def iceberg_counts(snapshot: Any) -> Counts:
 
 
 def iceberg_added(iceberg: Any, snapshot: Any) -> AddedFiles | None:
-    """The data files that a snapshot added; None where it doesn't count any."""
+    """Return the data files that a snapshot added; None where it doesn't count any."""
     count = iceberg_counts(snapshot).files
     if not count:
         return None

@@ -1,8 +1,8 @@
-"""What an Iceberg table's metadata shows of a write whose driver has ended without reporting it.
+"""Evidence in an Iceberg table's metadata of a write whose driver ended without reporting it.
 
-A snapshot bears the id of the application that made it. The one snapshot that this application has made since the
-write began, and that no other run claims, is taken for its own; INFERRED, since it names the application and not the
-write. Only what a branch or the main line leads to counts: a snapshot that was staged isn't published.
+A snapshot bears the id of the application that made it. The one snapshot that this application has made since the write
+began, and that no other run claims, is taken for its own; INFERRED, since it names the application and not the write.
+Only snapshots on a branch or the main line count: a staged snapshot isn't published.
 
 The metadata are read as files where these alone show which is current, as in a Hadoop catalog: there
 `metadata/v7.metadata.json` is there once it is committed. In any other catalog the pointer to the current file is the
@@ -37,19 +37,19 @@ _SKEW_MILLIS: Final = 600_000
 
 
 class CurrentMetadata(Protocol):
-    """What catalogs have as the current metadata of their tables."""
+    """Lookup of tables' current metadata in catalogs."""
 
     def of(self, target: WriteTarget) -> dict[str, Any] | None:
-        """A table's metadata; None where no catalog has it."""
+        """Return a table's metadata; None where no catalog has it."""
 
 
 def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadata | None) -> WriteOutcome:
-    """What became of a write.
+    """Determine the outcome of a write by the table's metadata.
 
     Args:
         table: the table's folder.
-        write: the write.
-        current: of a session's catalogs; None: there is no session.
+        write: the write whose driver is gone.
+        current: lookup in a session's catalogs; None: there is no session.
 
     Raises:
         OSError, ValueError, Py4JError: the metadata can't be read.
@@ -59,7 +59,7 @@ def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadat
     is_of_catalog = any(map(_OF_CATALOG.fullmatch, names))
     if versions and not is_of_catalog:
         return left_in_metadata(json.loads(table.read(f"metadata/v{max(versions)}.metadata.json") or "{}"), write)
-    # A catalog may keep them elsewhere, too.
+    # A catalog may keep metadata elsewhere, too.
     metadata = current.of(write.targets[0]) if current is not None else None
     if metadata is not None:
         return left_in_metadata(metadata, write)
@@ -70,7 +70,7 @@ def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadat
 
 
 def left_in_metadata(metadata: dict[str, Any], write: LeftWrite) -> WriteOutcome:
-    """What became of a write, by a table's current metadata."""
+    """Determine the outcome of a write by a table's current metadata."""
     snapshots = {int(each["snapshot-id"]): each for each in metadata.get("snapshots", ())}
     begin = int(write.started_at.timestamp() * 1000)
     published, reaches_back = _published(metadata, snapshots, begin - _SKEW_MILLIS)
@@ -101,7 +101,7 @@ def left_in_metadata(metadata: dict[str, Any], write: LeftWrite) -> WriteOutcome
 def _published(
     metadata: dict[str, Any], snapshots: dict[int, dict[str, Any]], since: int
 ) -> tuple[list[dict[str, Any]], bool]:
-    """The snapshots that a branch leads to and that are younger than a time; and whether none of these has expired."""
+    """Return the snapshots younger than a time that a branch leads to, and True if none of these has expired."""
     heads = {int(ref["snapshot-id"]) for ref in metadata.get("refs", {}).values() if ref.get("type") == "branch"}
     if (current := metadata.get("current-snapshot-id")) not in (None, -1):
         heads.add(int(current))

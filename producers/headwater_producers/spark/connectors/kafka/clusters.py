@@ -1,4 +1,4 @@
-"""The ids of Kafka clusters, as their brokers report them.
+"""Ids of Kafka clusters, as their brokers report them.
 
 `KafkaClusters` asks with Kafka's own client for Java, which the job's connector brings, because it alone understands
 every way to connect that the connector does: login modules, callbacks, Java's key stores.
@@ -16,13 +16,13 @@ from headwater_schemas import naming
 logger = logging.getLogger(__name__)
 
 ASK_SECONDS: Final = 2.0
-"""For a cluster's id, all its brokers together."""
+"""Longest time to ask for a cluster's id, all its brokers together."""
 ASK_AGAIN_SECONDS: Final = 300.0
-"""After brokers that didn't answer, the same ones aren't asked for so long."""
+"""Time during which brokers that didn't answer aren't asked again."""
 
 
 class KafkaClusters:
-    """Asks brokers for their cluster's id, on the thread that describes plans; what they answer is kept. Never raises.
+    """Cache of cluster ids, asked from brokers on the thread that describes plans. Never raises.
 
     Brokers that can't be asked within ASK_SECONDS leave the id unknown, and the dataset its name by brokers alone.
     """
@@ -32,13 +32,13 @@ class KafkaClusters:
         self._not_before: dict[str, float] = {}
 
     def id_of(self, session: Any, servers: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
-        """The cluster's id; None where it isn't known.
+        """Return the cluster's id; None where it isn't known.
 
         Args:
-            session: of Spark, whose JVM asks.
+            session: Spark session whose JVM asks.
             servers: the brokers, as the job has them.
-            connection: how to connect, by Kafka's own names, `servers` included. It may hold credentials: they go to
-                Kafka's client and nowhere else.
+            connection: connection settings by Kafka's own names, `servers` included. They may hold credentials, which
+                go to Kafka's client and nowhere else.
         """
         cluster = naming.kafka_topic(servers, "").namespace
         if cluster not in self._ids and time.monotonic() >= self._not_before.get(cluster, 0.0):
@@ -46,7 +46,7 @@ class KafkaClusters:
                 if found := _ask(session, connection()):
                     self._ids[cluster] = found
             except Exception as error:
-                # Py4J's text may have the options in it.
+                # Py4J's error text may contain the options.
                 logger.debug("lineage capture: %s doesn't report its cluster's id (%s)", cluster, type(error).__name__)
             self._not_before[cluster] = time.monotonic() + ASK_AGAIN_SECONDS
         return self._ids.get(cluster)

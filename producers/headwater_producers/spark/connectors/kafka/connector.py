@@ -1,8 +1,8 @@
-"""Apache Kafka: what each question about topics is answered with, and its offsets as Spark writes them.
+"""Kafka connector: answers to each question about topics, and offsets as Spark writes them.
 
 An offset is `{"topic": {"partition": next offset to read}}`: the last batch's end is the next batch's start. Where a
-source began is in a checkpoint's `sources/<i>/0`, with a zero byte in front for the sake of old Sparks.
-What a streaming sink wrote isn't in any log that can be read: see `observed_topics.py`.
+source began is in a checkpoint's `sources/<i>/0`, with a zero byte in front for the sake of old Sparks. No readable log
+has the output of a streaming sink: see `observed_topics.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.written import Written
 from headwater_schemas.events import Certainty, DatasetRef, KafkaRanges, OffsetRange, Position
 
-# A topic of more partitions isn't worth so many round trips: its position stays unknown.
+# Reading a topic of more partitions isn't worth so many round trips: its position stays unknown.
 _MAX_RANGES: Final = 1_000
 _V1: Final = "KafkaRelation"
 _WRITE: Final = "KafkaStreamingWrite"
@@ -34,10 +34,10 @@ _CLUSTER: Final = "kafka://"
 
 
 class Kafka(Connector):
-    """Topics."""
+    """Connector of Kafka topics."""
 
     classes = frozenset({_V1, _WRITE, _SCAN, "KafkaSourceProvider", "KafkaTable"})
-    # By the plan: a source of one's own may have offsets of the same shape.
+    # The plan decides: a user's own source may have offsets of the same shape.
     kinds = frozenset({SourceKind.KAFKA})
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
@@ -50,7 +50,7 @@ class Kafka(Connector):
     def scanned(self, scan: JvmScan) -> Scanned | None:
         if class_name(scan.subject) == _SCAN:
             return _scanned(items(scan.node.inputPartitions()))
-        # Of a reader without V2, which is Spark's default: the offsets are those of the RDD that it was planned as.
+        # A reader of the V1 API, Spark's default: the offsets are those of the RDD that it was planned as.
         sources = list(made_of(scan.node.rdd(), "KafkaSourceRDD"))
         return _scanned(sources[0].partitions()) if len(sources) == 1 else Scanned()
 
@@ -97,7 +97,7 @@ def _scanned(partitions: Iterable[Any]) -> Scanned:
         topic = offsets.topicPartition()
         found = OffsetRange(int(topic.partition()), int(offsets.fromOffset()), int(offsets.untilOffset()))
         read.setdefault(str(topic.topic()), []).append(found)
-    # "earliest" and "latest" are negative, and become numbers only in the tasks: then nothing is known here.
+    # "earliest" and "latest" are negative, and become numbers only in the tasks: then the offsets are unknown here.
     positions = {
         topic: Position(kafka=KafkaRanges(topic, _joined(ranges)))
         for topic, ranges in read.items()
@@ -107,7 +107,7 @@ def _scanned(partitions: Iterable[Any]) -> Scanned:
 
 
 def _joined(ranges: list[OffsetRange]) -> tuple[OffsetRange, ...]:
-    """One range a partition: `minPartitions` reads a partition in several pieces, next to each other."""
+    """Join adjacent ranges of a partition: `minPartitions` reads a partition in several pieces."""
     whole: dict[int, OffsetRange] = {}
     for each in sorted(ranges):
         first = whole.get(each.partition, each)
@@ -120,14 +120,14 @@ KafkaOffsets = dict[str, dict[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class TopicRanges:
-    """What one micro-batch read of one topic, and how sure that is."""
+    """Offset ranges of one topic that one micro-batch read, with their certainty."""
 
     ranges: KafkaRanges
     certainty: Certainty
 
 
 def kafka_offsets(value: Any) -> KafkaOffsets | None:
-    """Reads an offset.
+    """Parse an offset of Spark's Kafka source.
 
     Returns:
         Next offsets by topic and partition; None where `value` is no Kafka offset.
@@ -146,17 +146,17 @@ def kafka_offsets(value: Any) -> KafkaOffsets | None:
 def kafka_ranges(
     start: KafkaOffsets | None, end: KafkaOffsets, first: Mapping[str, Mapping[int, int]] | None = None
 ) -> dict[str, TopicRanges]:
-    """The ranges read by a micro-batch, by topic.
+    """Return the ranges that a micro-batch read, by topic.
 
     A partition that `end` has and `start` hasn't is new in this batch. Spark reads it from its earliest offset, which
     isn't in the progress: 0 is taken, and the topic's certainty is INFERRED. A partition that only `start` has is gone,
-    and not listed. Where `end` is before `start` the topic was deleted and made anew: of what it holds by then Spark
-    reads nothing (with `failOnDataLoss` it fails), and goes on from there. So the range is an empty one, INFERRED.
+    and not listed. Where `end` is before `start` the topic was deleted and recreated: Spark skips its records so far
+    (with `failOnDataLoss` it fails), and goes on from there. So the range is an empty one, INFERRED.
 
     Args:
         start: the progress's start; None in a query's first batch.
         end: the progress's end.
-        first: where the source began, by its own log in the checkpoint: the truth for a first batch.
+        first: the source's first offsets, by its own log in the checkpoint, which decide for a first batch.
     """
     begin: Mapping[str, Mapping[int, int]] = start if start is not None else (first or {})
     out: dict[str, TopicRanges] = {}
@@ -183,7 +183,10 @@ def _offset(value: Any) -> int:
 
 
 def first_offsets(log: TextFolder, end: KafkaOffsets) -> KafkaOffsets | None:
-    """Where a source began, by its log in the checkpoint; None where that can't lead to `end`, and so isn't its own."""
+    """Read a source's first offsets from its log in the checkpoint.
+
+    None where they can't lead to `end`, so that the log isn't this source's.
+    """
     first = kafka_offsets(log.logged_json("0"))
     return first if first is not None and _can_lead_to(first, end) else None
 
@@ -197,12 +200,12 @@ def _can_lead_to(first: KafkaOffsets, end: KafkaOffsets) -> bool:
 
 
 def is_of_pattern(description: str) -> bool:
-    """Whether a source, by its description in a progress, subscribes to a pattern of topics."""
+    """Return True if a source, by its description in a progress, subscribes to a pattern of topics."""
     return "[SubscribePattern[" in description
 
 
 def topics_read(progress: Mapping[str, Any] | None) -> dict[int, Collection[str]]:
-    """The topics of each Kafka source of a progress, Spark's JSON of it, by its index; None: there is none yet."""
+    """Return the topics of each Kafka source, by its index in a progress (Spark's JSON); None: no progress yet."""
     found: dict[int, Collection[str]] = {}
     for index, source in enumerate(progress["sources"] if progress else ()):
         if str(source["description"]).startswith("KafkaV2["):
@@ -212,18 +215,18 @@ def topics_read(progress: Mapping[str, Any] | None) -> dict[int, Collection[str]
 
 
 def _may_be_kafka(known: Sequence[DatasetRef], given: str | None) -> bool:
-    """A source of one's own may have offsets of the same shape; it reads nothing of Kafka's."""
+    """Return True if a source may be Kafka's: a user's own source may have offsets of the same shape."""
     if given is not None:
         return given.startswith(_CLUSTER)
     return not known or any(each.namespace.startswith(_CLUSTER) for each in known)
 
 
 def _topic(topic: str, source: CheckpointSource) -> DatasetRef:
-    """A topic on the cluster that is stated or known."""
+    """Return a topic on the cluster that is stated or known."""
     if source.given is not None:
         return DatasetRef(source.given.rstrip("/"), topic)
     on_kafka = [each for each in source.known if each.namespace.startswith(_CLUSTER)]
-    # A topic that a pattern met later is on the cluster of the others.
+    # A topic that matched the pattern later is on the cluster of the others.
     clusters = {each.namespace for each in on_kafka if each.name == topic} or {each.namespace for each in on_kafka}
     if len(clusters) != 1:
         among = [DatasetRef(each, topic) for each in sorted(clusters)]

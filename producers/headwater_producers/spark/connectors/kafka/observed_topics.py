@@ -1,6 +1,6 @@
-"""Which offsets were written to a Kafka topic, and in which incarnation: bounded from outside.
+"""Observed topics: bounds of the offsets that a run wrote to a Kafka topic, and the topic's id.
 
-Spark doesn't report it.
+Spark doesn't report these offsets.
 
     ends asked ──▶ 100          140          165
                     │ batch 7    │ batch 8    │
@@ -8,9 +8,9 @@ Spark doesn't report it.
 
 The id and the end offsets of each topic are read at a query's start and after each micro-batch. A micro-batch wrote
 after the last answer that came before it could write, and before the first question that was put after it had ended. So
-its range is certainly within: UPPER_BOUND, since others may write to the topic too. Where it has no more offsets than
-the micro-batch wrote rows, all of them are its own: EXACT. Where nothing was asked in time, nothing is claimed. So it
-is with the topic's id: where it was the same before and after, nobody made the topic anew meanwhile.
+its range is certainly within: UPPER_BOUND, since others may write to the topic too. Where the range has no more offsets
+than the micro-batch wrote rows, all of them are its own: EXACT. Without an answer in time nothing is claimed. The
+topic's id is claimed where it was equal before and after: the topic wasn't recreated meanwhile.
 
 A batch write is bounded by an answer before it began (`driver.hooks`) and one after; a batch read by one after it.
 """
@@ -31,37 +31,37 @@ from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRan
 
 # Answers kept of each topic, with and without end offsets: enough for the micro-batches that wait for their writes.
 _KEPT: Final = 64
-# Of a query that reads more topics their ids aren't asked for after each micro-batch.
+# For a query that reads more topics, ids aren't asked for after each micro-batch.
 _MOST_READ: Final = 20
 # Spark's durations are cut to milliseconds.
 _ROUNDED: Final = timedelta(milliseconds=5)
-# After so long a topic may be another one: Kafka itself takes longer than a moment to delete one and make it anew.
+# After this time a topic may be a recreated one: Kafka itself needs longer than a moment for that.
 _SOON: Final = timedelta(seconds=5)
 
 
 class BatchTimes(Protocol):
-    """When a micro-batch ran, by its progress."""
+    """Times of a micro-batch, by its progress."""
 
     @property
     def started_at(self) -> datetime:
-        """When its trigger began."""
+        """Start of the trigger."""
 
     @property
     def duration_ms(self) -> int | None:
-        """Of the trigger."""
+        """Duration of the trigger."""
 
     @property
     def before_write_ms(self) -> int:
-        """What the trigger did at least before anything could be written."""
+        """Least duration of the trigger's work before its first write."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicState:
-    """A topic at one time.
+    """State of a topic at one time.
 
     Attributes:
         topic_id: Kafka's id of this incarnation; None where the broker has none.
-        ends: by partition, the offset after the last record; None where it wasn't asked for.
+        ends: end offset (offset after the last record) by partition; None where it wasn't asked for.
     """
 
     topic_id: str | None = None
@@ -70,22 +70,22 @@ class TopicState:
 
 @dataclass(frozen=True, slots=True)
 class AskedTopic:
-    """A topic that is asked for, with its end offsets or without."""
+    """Topic to be asked about, with its end offsets or without."""
 
     topic: PlanInput | PlanOutput
     offsets: bool
 
 
 class TopicStates(Protocol):
-    """Asks clusters for their topics' states."""
+    """Client that asks clusters for their topics' states."""
 
     def states(self, asked: Sequence[AskedTopic]) -> list[TopicState | None]:
-        """Each topic as it is now; None for one that can't be read quickly. Never raises."""
+        """Return the state of each topic now; None for one that can't be read quickly. Never raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One answer: the state that a topic had at some time between question and answer."""
+    """Observed state of a topic, at some time between question and answer."""
 
     asked_at: datetime
     answered_at: datetime
@@ -93,7 +93,7 @@ class Observation:
 
 
 class ObservedTopics:
-    """The states of all topics that an application reads and writes. The worker's alone.
+    """Observed states of all topics that an application reads and writes. For the worker's thread alone.
 
     Args:
         topics: asks.
@@ -110,15 +110,15 @@ class ObservedTopics:
         self._topics = topics
         self._now = now
         self._pause = pause
-        # Answers with end offsets apart from those without: a query that reads a topic often would else push out those
-        # of another that writes it seldom.
+        # Answers with end offsets apart from those without: otherwise a query that often reads a topic would evict
+        # those of another that writes it seldom.
         self._seen: dict[tuple[DatasetRef, bool], deque[Observation]] = {}
 
     def observe(self, topics: Iterable[PlanInput | PlanOutput], since: datetime | None = None) -> None:
-        """Asks for the topics among these inputs and outputs, not before `since`, unless it was done after it."""
+        """Ask about the topics among these inputs and outputs, at `since` or later, unless that was done already."""
         asked: dict[DatasetRef, PlanInput | PlanOutput] = {}
         for each in topics:
-            # One that is read and written is asked as what is written: with its end offsets.
+            # A topic that is read and written is asked about with its end offsets.
             if each.kind is SourceKind.KAFKA and (each.dataset not in asked or isinstance(each, PlanOutput)):
                 asked[each.dataset] = each
         each_with = [AskedTopic(topic, isinstance(topic, PlanOutput)) for topic in asked.values()]
@@ -134,7 +134,7 @@ class ObservedTopics:
         )
 
     def _is_known(self, dataset: DatasetRef, since: datetime, *, offsets: bool) -> bool:
-        """Whether it was asked for after `since`, with its end offsets where these are needed."""
+        """Return True if the topic was asked about after `since`, with its end offsets where these are needed."""
         seen = [self._seen.get((dataset, True)), None if offsets else self._seen.get((dataset, False))]
         return any(each and each[-1].asked_at >= since for each in seen)
 
@@ -151,7 +151,7 @@ class ObservedTopics:
         return answers
 
     def _after(self, since: datetime | None) -> datetime:
-        """The time, at `since` or later. A progress can arrive before the end that it reports: that is rounded up."""
+        """Return the time, at `since` or later: a progress rounds its end up, and can arrive before it."""
         now = self._now()
         if since is not None and timedelta() < since - now <= _ROUNDED:
             self._pause((since - now).total_seconds())
@@ -159,11 +159,11 @@ class ObservedTopics:
         return now
 
     def bounded(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
-        """What a micro-batch or a batch run wrote to a topic, with its range where that can be bounded."""
-        around = _around(self._seen.get((use.dataset, True), ()), progress)
-        if around is None or not _is_same(*around):
+        """Add the offset range that a micro-batch or a batch run wrote to a topic, where it can be bounded."""
+        bounds = _bounding_states(self._seen.get((use.dataset, True), ()), progress)
+        if bounds is None or not _is_same(*bounds):
             return use
-        before, after = around
+        before, after = bounds
         ranges = _between(before.ends or {}, after.ends or {})
         if ranges is None:
             return use
@@ -171,22 +171,22 @@ class ObservedTopics:
         return msgspec.structs.replace(use, position=position, certainty=Certainty.UPPER_BOUND)
 
     def identified(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
-        """What a micro-batch read of a topic, with the topic's id where it was the same before and after."""
+        """Add the id of a topic that a micro-batch read, where the id was equal before and after."""
         if use.position is None or (kafka := use.position.kafka) is None:
             return use
         seen = (answer for offsets in (True, False) for answer in self._seen.get((use.dataset, offsets), ()))
-        around = _around([each for each in seen if each.state.topic_id is not None], progress)
-        if around is None or not _is_same(*around):
+        bounds = _bounding_states([each for each in seen if each.state.topic_id is not None], progress)
+        if bounds is None or not _is_same(*bounds):
             return use
-        return _with_ranges(use, kafka.ranges, around[1].topic_id)
+        return _with_ranges(use, kafka.ranges, bounds[1].topic_id)
 
     def after_read(self, use: DatasetUse, topic: PlanInput, ended_at: datetime, *, scanned_once: bool) -> DatasetUse:
-        """What a batch run read of a topic, by the topic's state after it.
+        """Add the offsets that a batch run read of a topic, by the topic's state after the run.
 
-        Kafka has no record behind its end offsets, so what was read is before them: UPPER_BOUND from offset 0 on. With
-        as many rows as there are offsets, it is all of them. Offsets that the scan planned stay as they are. The id is
-        the topic's at that time; where it took too long to ask, or fewer offsets are there than were read, it may be
-        that of a later incarnation, and isn't taken.
+        Kafka has no record behind its end offsets, so all records read are before them: UPPER_BOUND from offset 0 on.
+        With as many rows as there are offsets, it is all of them. Offsets that the scan planned stay as they are. The
+        id is the topic's at that time; where it took too long to ask, or fewer offsets are there than were read, it may
+        be that of a later incarnation, and isn't taken.
         """
         [answer] = self._ask([AskedTopic(topic, offsets=True)])
         if answer is None or (ends := answer.state.ends) is None:
@@ -209,8 +209,8 @@ class ObservedTopics:
         )
 
 
-def _around(seen: Collection[Observation], progress: BatchTimes) -> tuple[TopicState, TopicState] | None:
-    """The last state before anything was read or written, and the first after all was."""
+def _bounding_states(seen: Collection[Observation], progress: BatchTimes) -> tuple[TopicState, TopicState] | None:
+    """Return the last state before any read or write, and the first after all of them."""
     began, ended = writing_began(progress), writing_ended(progress)
     before = [each for each in seen if each.answered_at <= began]
     after = [each for each in seen if each.asked_at >= ended]
@@ -220,7 +220,7 @@ def _around(seen: Collection[Observation], progress: BatchTimes) -> tuple[TopicS
 
 
 def _is_same(before: TopicState, after: TopicState) -> bool:
-    """Whether it wasn't made anew in between, as far as its ids show that."""
+    """Return True if the topic wasn't recreated in between, as far as its ids show."""
     return before.topic_id == after.topic_id
 
 
@@ -230,14 +230,13 @@ def _with_ranges(use: DatasetUse, ranges: tuple[OffsetRange, ...], topic_id: str
 
 
 def counted(uses: tuple[DatasetUse, ...], rows: int) -> tuple[DatasetUse, ...]:
-    """The ranges that a micro-batch's `rows` fill: each row has an offset of its own, and all of them are within.
+    """Mark the ranges as exact where a micro-batch's `rows` fill them: each row has an offset of its own.
 
-    One offset more, of another writer, of a task that was run again or of a transaction's end, and it isn't known
-    which: they stay upper bounds.
+    A single further offset, from another writer, a repeated task or a transaction's end, leaves them upper bounds.
 
     Args:
-        uses: all that the micro-batch wrote.
-        rows: that were written, as the sink counted them.
+        uses: all datasets that the micro-batch wrote.
+        rows: number of written rows, by the sink's count.
     """
     spans = [
         sum(part.to_exclusive - part.from_ for part in use.position.kafka.ranges)
@@ -253,18 +252,18 @@ def counted(uses: tuple[DatasetUse, ...], rows: int) -> tuple[DatasetUse, ...]:
 
 
 def writing_began(progress: BatchTimes) -> datetime:
-    """A time at which the micro-batch had written nothing yet: its trigger's start, and what Spark did before."""
+    """Return a time before the micro-batch's first write: its trigger's start, plus the duration of earlier steps."""
     return progress.started_at + timedelta(milliseconds=progress.before_write_ms)
 
 
 def writing_ended(progress: BatchTimes) -> datetime:
-    """A time at which all was written."""
+    """Return a time after the micro-batch's last write."""
     return progress.started_at + timedelta(milliseconds=progress.duration_ms or 0) + _ROUNDED
 
 
 def _between(before: Mapping[int, int], after: Mapping[int, int]) -> tuple[OffsetRange, ...] | None:
-    """From one answer to a later one; None where the topic isn't the same any more: it was made anew in between."""
+    """Return the ranges from one answer to a later one; None where the topic was recreated in between."""
     if not before.keys() <= after.keys() or any(after[partition] < end for partition, end in before.items()):
         return None
-    # A partition that is new has its records from 0 on.
+    # A new partition has its records from 0 on.
     return tuple(OffsetRange(partition, before.get(partition, 0), end) for partition, end in sorted(after.items()))

@@ -1,7 +1,8 @@
-"""KafkaTopicStates: asks a job's cluster for a topic's id and end offsets, with a client that reads no record.
+"""KafkaTopicStates: client for a topic's id and end offsets on a job's cluster. It reads no record.
 
-The connection is Spark's, in options of Kafka's Java client; what librdkafka has options for is translated,
-and what it hasn't (a trust store in Java's format, a login module of one's own) makes the topic one that isn't asked.
+The connection is Spark's, in options of Kafka's Java client, which are translated to librdkafka's. A topic whose
+connection needs an option without a counterpart (a trust store in Java's format, a custom login module) isn't asked
+about.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from headwater_schemas.naming import kafka_topic
 logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS: Final = 1.0
-"""For one topic, all its partitions together."""
+"""Longest time to ask about one topic, all its partitions together."""
 PAUSE_SECONDS: Final = 30.0
-"""After a question that failed, the same cluster isn't asked for so long."""
+"""Time during which a cluster isn't asked again after a failed question."""
 _ALL_REPLICAS: Final = frozenset({"all", "-1"})
-# Java's name: librdkafka's.
+# Java's name: librdkafka's name.
 _SAME: Final = {
     "bootstrap.servers": "bootstrap.servers",
     "security.protocol": "security.protocol",
@@ -41,14 +42,14 @@ _QUOTED: Final = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
 
 
 _NO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
-"""What a broker without topic ids has in the place of one."""
+"""Placeholder for a topic's id of a broker without topic ids."""
 
 
 _Key = tuple[tuple[str, str], ...]
 
 
 class KafkaTopicStates:
-    """Asks for the state of topics. One client for each cluster, kept.
+    """Client for the states of topics, with one connection for each cluster.
 
     Args:
         own: capture's own connection, for topics on the same brokers.
@@ -62,7 +63,7 @@ class KafkaTopicStates:
         self._logged: set[str] = set()
 
     def states(self, asked: Sequence[AskedTopic]) -> list[TopicState | None]:
-        """Each topic as it is now; None where that can't be read within TIMEOUT_SECONDS.
+        """Return the state of each topic now; None where it can't be read within TIMEOUT_SECONDS.
 
         All topics of a cluster are asked for together: a request takes half a millisecond of processor time, and
         after each micro-batch there are two, for ids and for end offsets.
@@ -80,7 +81,7 @@ class KafkaTopicStates:
         return [found.get((self._key(each.topic) or (), each.topic.dataset.name)) for each in asked]
 
     def _key(self, topic: PlanInput | PlanOutput) -> _Key | None:
-        """The configuration of the client that asks for it; None where none can."""
+        """Return the client configuration for a topic; None where none is possible."""
         if topic.connection not in self._keys:
             try:
                 config = self._config(dict(topic.connection))
@@ -101,11 +102,11 @@ class KafkaTopicStates:
             return {}
 
     def close(self) -> None:
-        """Frees the clients."""
+        """Close the clients."""
         self._clients.clear()
 
     def _ask(self, key: _Key, asked: Mapping[str, bool]) -> dict[str, TopicState]:
-        """The states of one cluster's topics by name, `asked` for with their end offsets or without."""
+        """Return the states of one cluster's topics by name, with or without end offsets as `asked`."""
         from confluent_kafka import TopicCollection
         from confluent_kafka.admin import AdminClient
 
@@ -113,11 +114,11 @@ class KafkaTopicStates:
         if key not in self._clients:
             self._clients[key] = AdminClient(dict(key), logger=logger)
         client = self._clients[key]
-        described = client.describe_topics(TopicCollection(list(asked)), request_timeout=_left(deadline))
+        described = client.describe_topics(TopicCollection(list(asked)), request_timeout=_remaining(deadline))
         found: dict[str, Any] = {}
         for name, description in described.items():
             try:
-                found[name] = description.result(_left(deadline))
+                found[name] = description.result(_remaining(deadline))
             except Exception as error:
                 # The cluster's other topics may be fine.
                 if not _is_gone(error):
@@ -132,7 +133,7 @@ class KafkaTopicStates:
         }
 
     def _config(self, options: Mapping[str, str]) -> dict[str, str] | None:
-        """The configuration of librdkafka; None where end offsets aren't reliable or the connection is unknown."""
+        """Return librdkafka's configuration; None where end offsets aren't reliable or the connection is unknown."""
         if options.get("acks", "all") not in _ALL_REPLICAS:
             # Acknowledged before it counts as written: the end that others see may be behind.
             return None
@@ -172,7 +173,7 @@ class KafkaTopicStates:
 
 
 def _ends(client: Any, topics: Mapping[str, Sequence[Any]], deadline: float) -> dict[str, dict[int, int]]:
-    """The end offsets of topics by partition; without those of which a partition has no leader, or is gone by now."""
+    """Return the end offsets of topics by partition, without topics of which a partition is gone or has no leader."""
     from confluent_kafka import TopicPartition
     from confluent_kafka.admin import OffsetSpec
 
@@ -182,9 +183,9 @@ def _ends(client: Any, topics: Mapping[str, Sequence[Any]], deadline: float) -> 
     latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
     wanted = {TopicPartition(name, part.id): latest for name, parts in there.items() for part in parts}
     found: dict[str, dict[int, int]] = {name: {} for name in there}
-    for where, end in client.list_offsets(wanted, request_timeout=_left(deadline)).items():
+    for where, end in client.list_offsets(wanted, request_timeout=_remaining(deadline)).items():
         try:
-            offset = int(end.result(_left(deadline)).offset)
+            offset = int(end.result(_remaining(deadline)).offset)
         except Exception as error:
             if not _is_gone(error):
                 raise
@@ -200,14 +201,14 @@ def _id_of(description: Any) -> str | None:
 
 
 def _is_gone(error: Exception) -> bool:
-    """Whether a cluster has no such topic, or partition."""
+    """Return True if the cluster has no such topic or partition."""
     from confluent_kafka import KafkaError, KafkaException
 
     return isinstance(error, KafkaException) and error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART
 
 
 def own_connection(settings: CaptureSettings) -> KafkaSettings | None:
-    """Capture's own connection, of its settings `kafka_…`; None where it has none."""
+    """Return capture's own connection, by its settings `kafka_…`; None where it has none."""
     if settings.kafka_bootstrap_servers is None:
         return None
     values = {name: getattr(settings, f"kafka_{name}", None) for name in KafkaSettings.model_fields}
@@ -215,7 +216,7 @@ def own_connection(settings: CaptureSettings) -> KafkaSettings | None:
 
 
 def translated(options: Mapping[str, str]) -> dict[str, str] | None:
-    """A Java client's connection in librdkafka's options; None where some of it has none."""
+    """Translate a Java client's connection into librdkafka's options; None where an option has no counterpart."""
     out: dict[str, str] = {}
     for name, value in options.items():
         if name in _SAME:
@@ -236,5 +237,5 @@ def translated(options: Mapping[str, str]) -> dict[str, str] | None:
     return out if "bootstrap.servers" in out else None
 
 
-def _left(deadline: float) -> float:
+def _remaining(deadline: float) -> float:
     return max(0.001, deadline - time.monotonic())

@@ -1,4 +1,4 @@
-"""Topics that the options of a reader or a writer name."""
+"""Topics in the options of a reader or a writer."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ CONNECTION = (
     "ssl.keystore.certificate.chain",
     "acks",
 )
-"""Kafka's own options of how a source or sink connects, and when a sink takes a record as written."""
+"""Kafka's options of a source's or sink's connection, and of the acknowledgement of a sink's records."""
 CHOSEN_BY_ROWS = "rows choose their topic, so which are written isn't in the plan"
 PAYLOADS = frozenset({"key", "value"})
 _CONNECTS: Final = ("bootstrap.servers", "client.dns.lookup", "security.", "sasl.", "ssl.")
 
 
 def connection_of(options: Any, *, prefix: str = "kafka.") -> dict[str, str]:
-    """Of a source's or sink's options, a Scala or Java map, those of the connection; by Kafka's own names."""
+    """Return the connection settings among a source's or sink's options (a Scala or Java map), by Kafka's own names."""
     # Py4J makes a mapping of a java.util.Map, and knows nothing of Scala's.
     found = ((str(key), options[key]) for key in options) if isinstance(options, JavaMap) else pairs(options)
     named = ((key[len(prefix) :].lower(), value) for key, value in found if key.lower().startswith(prefix))
@@ -48,7 +48,7 @@ def connection_of(options: Any, *, prefix: str = "kafka.") -> dict[str, str]:
 
 
 def read_topics(leaf: JvmLeaf, options: Any) -> Leaf:
-    """The topics that a reader's options name; those of a pattern as far as the context knows them."""
+    """Return the topics that a reader's options name; those of a pattern as far as the context knows them."""
     context, index = leaf.context, leaf.index
     servers = setting(options, SERVERS) or ""
     pattern = setting(options, "subscribePattern")
@@ -83,7 +83,7 @@ def _topics(options: Any, known: Collection[str]) -> list[str]:
 
 
 def write_topics(command: JvmCommand) -> Written:
-    """The topics written: the option's, else those that the column `topic` can hold."""
+    """Describe a write to topics: the option's, else those that the column `topic` can hold."""
     topic = setting(command.options, "topic")
     names = [topic] if topic else sorted(command.topics or ())
     outputs = topics_written(command.options, command.context, names, command.mode)
@@ -93,7 +93,7 @@ def write_topics(command: JvmCommand) -> Written:
 def topics_written(
     options: Any, context: Context, names: Iterable[str], mode: WriteMode = WriteMode.UNKNOWN
 ) -> tuple[PlanOutput, ...]:
-    """Topics as a writer with these options, a map of Scala's, writes them."""
+    """Build the outputs for the topics that a writer with these options (a Scala map) writes."""
     servers = setting(options, SERVERS) or ""
     connection = _connection(options)
     cluster_id = context.cluster_id(servers, lambda: connection_of(options))
@@ -105,7 +105,7 @@ def _connection(options: Any) -> tuple[tuple[str, str], ...]:
 
 
 def write_continuously(command: JvmCommand) -> Written:
-    """The topics that a query with a continuous trigger writes: its plan has the write, and no options."""
+    """Describe the write of a query with a continuous trigger, whose plan has the write, and no options."""
     write, context = command.subject, command.context
     params = private(write, "producerParams")
     servers = str(params.get("bootstrap.servers"))

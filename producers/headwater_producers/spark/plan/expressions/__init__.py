@@ -1,7 +1,7 @@
 """Rules for expressions, by class: one table, a file for each family.
 
-A rule takes a `Call` (the expression, its arguments' columns, where it stands) and gives the column of its value.
-What no table names is computed from all its arguments: DERIVE if it is Spark's own, EXTERNAL if it isn't.
+A rule takes a `Call` (the expression, its arguments' columns, its scope) and gives the column of its value. An
+expression without a rule is computed from all its arguments: DERIVE if it is Spark's own, EXTERNAL if it isn't.
 """
 
 from __future__ import annotations

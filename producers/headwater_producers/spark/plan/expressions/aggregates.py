@@ -25,29 +25,29 @@ from headwater_schemas.events import TransformationKind as Kind
 _NEGATIVE = re.compile(r"negative\((?P<some>.*)\)|-(?P<number>.*)")
 
 RANKS = "RowNumber Rank DenseRank PercentRank CumeDist NTile"
-"""Their arguments are the window's order, or a constant."""
+"""Ranking functions. Their arguments are the window's order, or a constant."""
 
 COUNTS = "Count CountIf HyperLogLogPlusPlus HllSketchAgg CountMinSketchAgg RegrCount Grouping GroupingID"
-"""The values counted, or hashed to be counted, can't be read back."""
+"""Counting functions. The values counted, or hashed to be counted, can't be read back."""
 
 
 def aggregate_expression(call: Call) -> Column:
-    """The frame around an aggregate function, with its FILTER: `sum(x) FILTER (WHERE y)`."""
+    """Read the frame around an aggregate function, with its FILTER: `sum(x) FILTER (WHERE y)`."""
     function, *conditions = call.arguments
     by = influences(conditions, Kind.FILTER_DEPENDENCY)
     distinct = bool(call.node.get("isDistinct"))
     text = function.text.replace("(", "(distinct ", 1) if distinct else function.text
-    # A function that no table names is one of many rows all the same.
+    # A function without a rule is an aggregate of many rows all the same.
     return influenced(stepped(function, Kind.AGGREGATE, text), by)
 
 
 def aggregate(call: Call) -> Column:
-    """A function of many rows. Over constants (`count(*)`, `sum(1)`) it is one of the rows themselves."""
+    """Read a function of many rows. Over constants (`count(*)`, `sum(1)`) it is one of the rows themselves."""
     return _aggregate(call, masking=False)
 
 
 def count(call: Call) -> Column:
-    """The same, and only how many there are comes through."""
+    """Aggregate to a count: only the number of rows comes through."""
     return _aggregate(call, masking=True)
 
 
@@ -63,34 +63,34 @@ def _rows(call: Call, kind: Kind, *, masking: bool = False) -> frozenset[Direct]
 
 
 def collected(call: Call) -> Column:
-    """`collect_list(x)`, and what `freqItems` makes: an array whose elements are the values; in a set, each once."""
+    """Read `collect_list(x)` and `freqItems`: an array whose elements are the values; in a set, each once."""
     value = call.arguments[0]
     element = stepped(value, Kind.AGGREGATE)
     if call.node.name == "CollectSet":
         element = as_one(element, influences([value], Kind.CONDITIONAL, call.text))
     parts = {ELEMENT: element}
     if call.node.name == "CollectList" and value.text.startswith("struct("):
-        # What is put together here is never null: as many as there are rows.
+        # A collected array is never null: its length is the number of rows.
         parts[LENGTH] = Column(_rows(call, Kind.AGGREGATE, masking=True))
     data_type = {"type": "array", "elementType": value.type}
     return replace(call.step(Kind.AGGREGATE), parts=parts, type=data_type)
 
 
 def one_of(call: Call) -> Column:
-    """`first(x)`, `max_by(x, y)`: the value of one row, which `y` picks."""
+    """Read `first(x)`, `max_by(x, y)`: the value of one row, which `y` picks."""
     value, *order = call.arguments
     return influenced(stepped(value, Kind.AGGREGATE, call.text), influences(order, Kind.CONDITIONAL))
 
 
-def row_apart(call: Call) -> Column:
-    """`lag(x, 1, y)`, `nth_value(x, 2)`: the value of another row, `y` where there is none."""
+def row_at_offset(call: Call) -> Column:
+    """Read `lag(x, 1, y)`, `nth_value(x, 2)`: the value of another row, `y` where there is none."""
     value, _, *default = call.arguments
     values = [value, *(column for column in default if column.direct != CONSTANT)]
     return stepped(merge(values, call.text), Kind.DERIVE, call.text)
 
 
 def extreme(call: Call) -> Column:
-    """`max(x)`: the value of one row; parts of a struct or an array are those of the row whose value it is."""
+    """Read `max(x)`: the value of one row; parts of a struct or an array are those of the row whose value it is."""
     value = call.arguments[0]
     if not any(True for _ in value.sources):
         return aggregate(call)
@@ -98,29 +98,29 @@ def extreme(call: Call) -> Column:
 
 
 def listed(call: Call) -> Column:
-    """`listagg(x, ',') WITHIN GROUP (ORDER BY y)`."""
+    """Read `listagg(x, ',') WITHIN GROUP (ORDER BY y)`."""
     value, delimiter, *order = call.arguments
     result = call.step(Kind.AGGREGATE, [value, delimiter])
     return replace(result, indirect=result.indirect | influences(order, Kind.SORT_DEPENDENCY))
 
 
 def rank(call: Call) -> Column:
-    """A number that comes from the order of rows alone; what orders them is in the window."""
+    """Read a rank, which comes from the order of rows alone; the window has the ordering columns."""
     return Column(text=f"{function_name(call.node.name)}()")
 
 
 def window(call: Call) -> Column:
-    """`function OVER (PARTITION BY … ORDER BY …)`."""
+    """Read `function OVER (PARTITION BY … ORDER BY …)`."""
     function, specification = call.arguments
     if not function.direct and not specification.indirect:
-        # A row's number among all: nothing orders or parts them.
+        # A row's number among all: no column orders or partitions them.
         function = replace(function, direct=_rows(call, Kind.AGGREGATE))
     text = clip(f"{function.text} {specification.text}")
     return replace(influenced(function, specification.indirect), text=text)
 
 
 def window_specification(call: Call) -> Column:
-    """Partition and order: influences of this one column, each by way of its clause."""
+    """Read partition and order: influences of this one column, each by way of its clause."""
     *keys, bounds = call.arguments
     parted = len(call.node.get("partitionSpec") or ())
     clauses = {"partition by": keys[:parted], "order by": keys[parted:]}
@@ -135,11 +135,11 @@ def window_specification(call: Call) -> Column:
 
 
 def frame(call: Call) -> Column:
-    """`ROWS BETWEEN …`: no columns, and no text where it is one that Spark would choose by itself."""
+    """Read `ROWS BETWEEN …`: no columns, and no text where it is Spark's default."""
     kind = "rows" if call.node.object_name("frameType") == "RowFrame" else "range"
     bounds = [_bound_text(argument.text) for argument in call.arguments]
     usual = bounds[:1] == ["unbounded preceding"] and bounds[1] in ("current row", "unbounded following")
-    # Both bounds alike: `lag` and `lead`, which have it themselves.
+    # Equal bounds: `lag` and `lead`, which have the offset themselves.
     plain = len(bounds) != 2 or usual or bounds[0] == bounds[1]
     return Column(CONSTANT, text="" if plain else f"{kind} between {bounds[0]} and {bounds[1]}")
 
@@ -152,12 +152,12 @@ def _bound_text(text: str) -> str:
 
 
 def frame_bound(call: Call) -> Column:
-    """`UNBOUNDED PRECEDING`, `CURRENT ROW`."""
+    """Read `UNBOUNDED PRECEDING`, `CURRENT ROW`."""
     return Column(CONSTANT, text=function_name(call.node.name).replace("_", " "))
 
 
 def pivot_first(call: Call) -> Column:
-    """What `pivot` makes: the value of the row whose pivot column has this column's value."""
+    """Read the aggregate of `pivot`: the value of the row whose pivot column has this column's value."""
     pivot_column, value, *_ = call.arguments
     result = combine([value], Kind.AGGREGATE, value.text)
     return replace(result, indirect=result.indirect | influences([pivot_column], Kind.CONDITIONAL))
@@ -170,7 +170,7 @@ AGGREGATES: dict[str, Rule] = {
     "PivotFirst": pivot_first,
     **rules(collected, "CollectList CollectSet CollectFrequentItems"),
     **rules(one_of, "MaxBy MinBy First Last AnyValue"),
-    **rules(row_apart, "Lag Lead NthValue"),
+    **rules(row_at_offset, "Lag Lead NthValue"),
     **rules(extreme, "Max Min Mode"),
     "ListAgg": listed,
     **rules(count, COUNTS),

@@ -1,4 +1,4 @@
-"""Attributes, literals, casts, and what Spark adds around values without changing them."""
+"""Basic expressions: attributes, literals, casts, and wrappers that Spark adds without changing the value."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
 COMMON = -1
-"""The variable that a common expression's references are, until its `With` is met. Spark's own ids are positive."""
+"""Variable of a common expression's references, until its `With` is met. Spark's own ids are positive."""
 
 _BEFORE_SEED = {"RandStr": 1, "Uniform": 2}
-"""How many arguments there are before the seed."""
+"""Number of arguments before the seed."""
 
 _COMMON_TEXT = "\ue000"
-"""Its text until then: a private-use character, so that it can be found again."""
+"""Text of a common expression until then: a private-use character, so that it can be found again."""
 
 
 def attribute(call: Call) -> Column:
-    """A column of the operators below; one that none of them has is reported, and may be any of theirs."""
+    """Read a column of the operators below; an unknown one is reported, and may be any of theirs."""
     column = call.scope.find(expression_id(call.node.fields))
     if column is None:
         name = shown_name(str(call.node.get("name")))
@@ -36,7 +36,7 @@ def attribute(call: Call) -> Column:
 
 
 def outer_reference(call: Call) -> Column:
-    """A column of the query around a subquery."""
+    """Read a column of the query around a subquery."""
     tree = call.node.tree("e")
     if tree is None or call.scope.outer is None:
         return call.step(Kind.UNKNOWN)
@@ -44,7 +44,7 @@ def outer_reference(call: Call) -> Column:
 
 
 def literal(call: Call) -> Column:
-    """A constant."""
+    """Read a constant."""
     value, data_type = call.node.get("value"), call.node.get("dataType")
     text = literal_text(value, data_type, call.scope.literals)
     constants = frozenset({str(value)}) if value is not None else frozenset()
@@ -52,12 +52,12 @@ def literal(call: Call) -> Column:
 
 
 def same(call: Call) -> Column:
-    """The first argument, unchanged."""
+    """Return the first argument, unchanged."""
     return call.arguments[0] if call.arguments else Column(CONSTANT, text=call.text)
 
 
 def cast(call: Call) -> Column:
-    """Another type: the same value. An encoding stays the encoding of what it was, whether text or bytes."""
+    """Read a cast: another type, the same value. An encoding stays the encoding of its value, as text or bytes."""
     (value,) = call.arguments
     data_type = call.node.get("dataType")
     if type_text(data_type) == type_text(value.type):
@@ -69,48 +69,48 @@ def cast(call: Call) -> Column:
 
 
 def ordered(call: Call) -> Column:
-    """A key of ORDER BY: its value; the text shows by which end it begins."""
+    """Read a key of ORDER BY: its value; the text shows its direction."""
     value = call.arguments[0]
     return replace(value, text=clip(order_text(value.text, call.node)))
 
 
 def transcode(call: Call) -> Column:
-    """Text to bytes and back (`encode`, `decode`): a cast."""
+    """Read a conversion of text to bytes and back (`encode`, `decode`): a cast."""
     value = call.arguments[0]
     return replace(combine([value], Kind.CAST, call.text), encoded=value.encoded)
 
 
 def collate(call: Call) -> Column:
-    """The same text, compared by other rules."""
+    """Pass a text through that is compared by another collation."""
     value = call.arguments[0]
     return replace(combine([value], Kind.CAST, call.text), encoded=value.encoded, constants=value.constants)
 
 
 def no_input(call: Call) -> Column:
-    """What is made of no column: the clock, ids, the type of an expression."""
+    """Return a constant, for expressions without an input column: the clock, ids, the type of an expression."""
     return Column(CONSTANT, text=call.text)
 
 
 def random(call: Call) -> Column:
-    """Random values. The seed, which Spark may choose anew in every run, isn't part of the text."""
+    """Read a random value. The seed, which Spark may choose anew in every run, isn't part of the text."""
     shown = call.arguments[: _BEFORE_SEED.get(call.node.name, 0)]
     return Column(CONSTANT, text=f"{function_name(call.node.name)}({', '.join(a.text for a in shown)})")
 
 
 def named_constant(call: Call) -> Column:
-    """A session's variable (its name, as its value is another in every run), a collation."""
+    """Read a session's variable (its name, as its value is another in every run), or a collation."""
     name = call.node.get("collationName") or str(call.node.get("originalNameParts")).strip("[]").replace(", ", ".")
     return Column(CONSTANT, text=str(name))
 
 
 def of_rows(call: Call) -> Column:
-    """What is known of the row's source, not of a column: `input_file_name()`."""
+    """Return a column derived from the row's dataset, not from a column of it: `input_file_name()`."""
     direct = frozenset(Direct(Field(dataset), Kind.DERIVE) for dataset in call.scope.rows)
     return Column(direct or CONSTANT, text=call.text)
 
 
 def common_expression(call: Call) -> Column:
-    """`With(child, definitions)`: the child, each reference in it replaced by its definition."""
+    """Read `With(child, definitions)`: the child, each reference in it replaced by its definition."""
     child, *definitions = call.arguments
     definition = merge(definitions, "…") if definitions else Column(CONSTANT)
     if len(definitions) > 1:
@@ -122,12 +122,12 @@ def common_expression(call: Call) -> Column:
 
 
 def common_reference(_call: Call) -> Column:
-    """A reference to a definition of the `With` around; Spark's JSON doesn't have which, so perhaps any of them."""
+    """Read a reference to a definition of the `With` around; Spark's JSON lacks its target, so perhaps any of them."""
     return Column(frozenset({Direct(Variable(COMMON), Kind.COPY, whole=True)}), text=_COMMON_TEXT)
 
 
 def field_of_struct(call: Call) -> Column:
-    """`struct.field`; by ordinal where the JSON has no name."""
+    """Read `struct.field`; by ordinal where the JSON has no name."""
     (struct,) = call.arguments
     name, ordinal = call.node.get("name"), call.node.get("ordinal")
     if isinstance(struct.type, dict) and struct.type.get("type") == "struct" and isinstance(ordinal, int):

@@ -1,4 +1,4 @@
-"""What a rule for expressions is given, and how tables of rules are made."""
+"""Call and scope: the arguments of rules for expressions; and tables of rules."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from headwater_schemas.events import TransformationKind as Kind
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where an expression stands.
+    """Scope in which an expression is evaluated.
 
     Attributes:
-        columns: what its attributes may refer to, by expression id.
+        columns: columns that its attributes may refer to, by expression id.
         rows: the datasets whose rows it is evaluated over.
         outer: the scope around a correlated subquery.
         subquery: reads a subquery's plan; its `OuterReference`s see this scope.
-        report: takes a sentence about what wasn't understood.
-        literals: what texts show of them.
+        report: takes a sentence about a part that wasn't understood.
+        literals: display of literals in texts.
     """
 
     columns: Mapping[int, Column]
@@ -34,7 +34,7 @@ class Scope:
     literals: Literals = Literals.SHOWN
 
     def find(self, attribute: int | None) -> Column | None:
-        """The attribute's column, here or further out."""
+        """Return the attribute's column, in this scope or an outer one."""
         scope: Scope | None = self
         while scope is not None:
             if attribute is not None and attribute in scope.columns:
@@ -45,7 +45,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One expression over its arguments."""
+    """Expression with the columns of its arguments."""
 
     node: Node
     arguments: tuple[Column, ...]
@@ -53,11 +53,11 @@ class Call:
 
     @property
     def text(self) -> str:
-        """The expression's text."""
+        """Text of the expression."""
         return expression_text(self.node, self.arguments)
 
     def step(self, kind: Kind, arguments: Iterable[Column] | None = None, *, masking: bool = False) -> Column:
-        """The column of a value computed from the arguments (or these of them) in one step of `kind`."""
+        """Return the column of a value computed from the arguments (or these of them) in one step of `kind`."""
         return combine(self.arguments if arguments is None else arguments, kind, self.text, masking=masking)
 
 
@@ -65,5 +65,5 @@ Rule = Callable[[Call], Column]
 
 
 def rules(rule: Rule, names: str) -> dict[str, Rule]:
-    """A rule for each of the classes in `names`, which blanks separate."""
+    """Make a table with a rule for each of the classes in `names`, separated by blanks."""
     return dict.fromkeys(names.split(), rule)

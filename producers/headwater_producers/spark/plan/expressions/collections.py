@@ -1,4 +1,4 @@
-"""Functions of whole arrays and maps: where each element, each value of their result comes from."""
+"""Functions of whole arrays and maps: lineage of each element and value of their result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def concatenated(call: Call) -> Column:
-    """`concat`, `array_union`: elements of any of the arrays; text has none."""
+    """Read `concat`, `array_union`: elements of any of the arrays; text has none."""
     arrays = [a for a in call.arguments if part_type(a.type, ELEMENT) is not None or ELEMENT in a.parts]
     if not arrays:
         return call.step(Kind.DERIVE)
@@ -47,7 +47,7 @@ def concatenated(call: Call) -> Column:
 
 
 def selected(call: Call) -> Column:
-    """`slice`, `reverse`: some or all of the first array's elements, as the other arguments have it."""
+    """Read `slice`, `reverse`: some or all of the first array's elements, chosen by the other arguments."""
     array, *others = call.arguments
     if part_type(array.type, ELEMENT) is None and ELEMENT not in array.parts:
         return call.step(Kind.DERIVE)  # reverse('text')
@@ -60,37 +60,37 @@ def selected(call: Call) -> Column:
 
 
 def compared(call: Call) -> Column:
-    """`array_distinct`, `array_except`: the same, of elements that are compared as a whole."""
+    """Read `array_distinct`, `array_except`: some elements, which are compared as a whole."""
     array, *others = call.arguments
     return _array(call, [part(array, ELEMENT)], by=others, whole=Kind.CONDITIONAL)
 
 
 def in_order(call: Call) -> Column:
-    """`sort_array(array)`: the same elements, ordered by the whole of each."""
+    """Read `sort_array(array)`: the same elements, ordered by the whole of each."""
     array = call.arguments[0]
     return _array(call, [part(array, ELEMENT)], whole=Kind.SORT_DEPENDENCY, length=length_of([array]))
 
 
 def with_item(call: Call) -> Column:
-    """`array_append(array, item)`, `array_prepend`; `array_insert(array, position, item)`."""
+    """Read `array_append(array, item)`, `array_prepend`; `array_insert(array, position, item)`."""
     array, *position, item = call.arguments
     length = combine([length_of([array]), *position], Kind.DERIVE, "size")
     return _array(call, [part(array, ELEMENT), item], by=position, length=length)
 
 
 def repeated(call: Call) -> Column:
-    """`array_repeat(item, count)`."""
+    """Read `array_repeat(item, count)`."""
     item, count = call.arguments
     return _array(call, [item], by=[count], length=count)
 
 
 def flattened(call: Call) -> Column:
-    """`flatten(array of arrays)`."""
+    """Read `flatten(array of arrays)`."""
     return _array(call, [part(part(call.arguments[0], ELEMENT), ELEMENT)])
 
 
 def zipped(call: Call) -> Column:
-    """`arrays_zip(a, b)`: an array of structs, a field for each array."""
+    """Read `arrays_zip(a, b)`: an array of structs, a field for each array."""
     names = [str(tree[0].get("value")) for tree in call.node.trees("names")]
     if len(names) != len(call.arguments):
         return call.step(Kind.DERIVE)
@@ -99,29 +99,29 @@ def zipped(call: Call) -> Column:
 
 
 def size(call: Call) -> Column:
-    """`size(array)`, `size(map)`."""
+    """Read `size(array)`, `size(map)`."""
     return replace(combine([length_of(call.arguments)], Kind.DERIVE, call.text), type=call.node.get("dataType"))
 
 
 def map_values(call: Call) -> Column:
-    """`map_values(m)`."""
+    """Read `map_values(m)`."""
     return _array(call, [part(call.arguments[0], VALUE)], length=length_of(call.arguments))
 
 
 def map_keys(call: Call) -> Column:
-    """`map_keys(m)`."""
+    """Read `map_keys(m)`."""
     return _array(call, [key_of(call.arguments[0])], length=length_of(call.arguments))
 
 
 def map_entries(call: Call) -> Column:
-    """`map_entries(m)`: an array of structs of key and value."""
+    """Read `map_entries(m)`: an array of structs of key and value."""
     source = call.arguments[0]
     entry = _struct({"key": key_of(source), "value": part(source, VALUE)})
     return _array(call, [entry], length=length_of(call.arguments))
 
 
 def from_entries(call: Call) -> Column:
-    """`map_from_entries(array of structs)`: the second field of each is a value."""
+    """Read `map_from_entries(array of structs)`: the second field of each is a value."""
     entry = part(call.arguments[0], ELEMENT)
     names = field_names(entry)
     if len(names) != 2:
@@ -134,7 +134,7 @@ def from_entries(call: Call) -> Column:
 
 
 def from_arrays(call: Call) -> Column:
-    """`map_from_arrays(keys, values)`."""
+    """Read `map_from_arrays(keys, values)`."""
     keys, values = call.arguments
     known_keys, known_values = array_items(keys), array_items(values)
     known = map_members(known_keys, known_values) if known_keys and known_values else {}
@@ -142,7 +142,7 @@ def from_arrays(call: Call) -> Column:
 
 
 def united(call: Call) -> Column:
-    """`map_concat(a, b)`: values of any of them."""
+    """Read `map_concat(a, b)`: values of any of them."""
     maps = call.arguments
     if not maps:
         return call.step(Kind.DERIVE)
@@ -160,7 +160,7 @@ def _array(
     whole: Kind | None = None,
     length: Column | None = None,
 ) -> Column:
-    # `by` picks the elements, each of which is compared as a whole where `whole` names what for.
+    # `by` picks the elements, each of which is compared as a whole where `whole` names the dependency.
     picked = _picked(by)
     element = influenced(merge(elements, call.text), picked)
     if whole is not None:
@@ -168,7 +168,7 @@ def _array(
         element = as_one(element, compared_by)
         picked = picked | compared_by if whole is Kind.CONDITIONAL else picked
     if picked:
-        # So what the elements are made into is picked by the same: `transform(array_except(a, b), x -> 1)`.
+        # The results of the elements are picked likewise: `transform(array_except(a, b), x -> 1)`.
         length = influenced(length or combine(call.arguments, Kind.DERIVE, "size"), picked)
     return array_of(element, call.step(Kind.DERIVE), None if items is None else array_members(items), length)
 

@@ -1,4 +1,4 @@
-"""Choices: the value comes from the branches, and is influenced by what chooses among them."""
+"""Conditional expressions: the value comes from the branches, and is influenced by the conditions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def case_when(call: Call) -> Column:
-    """`CASE`: conditions and values in turn, then perhaps ELSE."""
+    """Read `CASE`: conditions and values in turn, then perhaps ELSE."""
     arguments = call.arguments
     conditions = arguments[: len(arguments) - len(arguments) % 2 : 2]
     values = list(arguments[1::2])
@@ -22,30 +22,30 @@ def case_when(call: Call) -> Column:
 
 
 def if_else(call: Call) -> Column:
-    """`IF(condition, value, other)`."""
+    """Read `IF(condition, value, other)`."""
     condition, *values = call.arguments
     return choose(call, [condition], values)
 
 
 def null_if(call: Call) -> Column:
-    """`NULLIF`, as Spark has it since 4.3: whether the two are equal, and the first, which is the value unless so."""
+    """Read `NULLIF` of Spark 4.3 or later: a comparison of both, and the first, which is the value unless equal."""
     equal, value = call.arguments
     return choose(call, [equal], [value])
 
 
 def coalesce(call: Call) -> Column:
-    """`COALESCE`: the first that isn't null. Which that is depends on those before it, sources already."""
+    """Read `COALESCE`: the first value that isn't null. The choice depends on those before it, sources already."""
     return choose(call, [], call.arguments)
 
 
 def extreme(call: Call) -> Column:
-    """`GREATEST`, `LEAST`: the values are compared whole, so a field of a struct is chosen by those before it, too."""
+    """Read `GREATEST`, `LEAST`: values are compared whole, so the fields before a struct's field choose it, too."""
     one = choose(call, [], call.arguments)
     return as_one(one, influences(call.arguments, Kind.CONDITIONAL, call.text))
 
 
 def choose(call: Call, conditions: Sequence[Column], values: Sequence[Column]) -> Column:
-    """One of `values`, by `conditions`."""
+    """Return a column that is one of `values`, chosen by `conditions`."""
     result = combine(values, Kind.DERIVE, call.text, whole=True)
     # Structure and possible constants live on; each part is derived, since another branch may have given it.
     one = merge(values, call.text)

@@ -1,8 +1,8 @@
-"""Encodings: JSON, Avro, CSV, XML, protobuf. What goes in field by field comes out field by field.
+"""Encodings: JSON, Avro, CSV, XML, protobuf. Fields that are encoded one by one are decoded one by one.
 
 A topic's payload is the encoding of fields that no schema of Spark's names: `from_json(cast(value as string), …)` of a
-topic reads its fields `value.dep_delay`, and `to_json(struct(carrier)) AS value` to a topic writes `value.carrier`.
-A column of text elsewhere has no such fields: what is parsed from it is derived from the column.
+topic reads its fields `value.dep_delay`, and `to_json(struct(carrier)) AS value` to a topic writes `value.carrier`. A
+column of text elsewhere has no such fields: a value parsed from it is derived from the column.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _JSON_STEP = re.compile(r"\.(?P<name>[^.\[]+)|\['(?P<quoted>[^']+)'\]|\[(?P<inde
 
 
 def decode(call: Call) -> Column:
-    """`from_json` and its like: the value that was encoded, where that is known."""
+    """Read `from_json` and its like: the value that was encoded, where that is known."""
     encoded = call.arguments[0]
     data_type = call.node.get("schema") or call.node.get("dataType")
     if encoded.encoded is None:
@@ -44,9 +44,9 @@ def decode(call: Call) -> Column:
 
 
 def _by_name(value: Column, data_type: DataType) -> Column:
-    """A value that was encoded, seen under the type it is decoded to: a struct may be read as a map, a map as a struct.
+    """Return an encoded value under its decoded type: a struct may be read as a map, a map as a struct.
 
-    What isn't known to have other names (a topic's payload) has those that are asked for.
+    An encoding without known fields (a topic's payload) has those that are asked for.
     """
     own, target = type_parts(value.type), type_parts(data_type)
     if not own or not target:
@@ -68,27 +68,27 @@ def _by_name(value: Column, data_type: DataType) -> Column:
 
 
 def encode(call: Call) -> Column:
-    """`to_json` and its like: text derived from all, which can be decoded into each."""
+    """Read `to_json` and its like: text derived from all fields, which can be decoded into each."""
     value = call.arguments[0]
     return replace(call.step(Kind.DERIVE, [value]), encoded=stepped(value, Kind.CAST))
 
 
 def json_path(call: Call) -> Column:
-    """`get_json_object(text, '$.a.b')`: the field of the payload, where the path is a constant."""
+    """Read `get_json_object(text, '$.a.b')`: the field of the payload, where the path is a constant."""
     text, *path = call.arguments
     found = step_into(text, next(iter(path[0].constants), "") if path and path[0].constants else "")
     return replace(found, text=call.text) if found else call.step(Kind.DERIVE)
 
 
 def variant_path(call: Call) -> Column:
-    """`variant_get(variant, '$.a.b', type)`: that part, cast."""
+    """Read `variant_get(variant, '$.a.b', type)`: that part, cast."""
     variant, path = call.arguments[:2]
     found = step_into(replace(variant, encoded=variant), next(iter(path.constants or ()), ""))
     return combine([found], Kind.CAST, call.text) if found else call.step(Kind.DERIVE)
 
 
 def step_into(text: Column, path: str) -> Column | None:
-    """The part of an encoded value at a JSON path; None where either isn't known."""
+    """Return the part of an encoded value at a JSON path; None where either isn't known."""
     if text.encoded is None or not path.startswith("$"):
         return None
     value, position = text.encoded, 1
@@ -103,7 +103,7 @@ def step_into(text: Column, path: str) -> Column | None:
 
 
 def json_tuple(call: Call) -> Column:
-    """`json_tuple(text, 'a', 'b')`, a generator (see `generators.py`)."""
+    """Read `json_tuple(text, 'a', 'b')`, a generator (see `generators.py`)."""
     text, *names = call.arguments
     found = []
     for name in names:

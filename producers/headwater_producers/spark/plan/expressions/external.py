@@ -1,4 +1,4 @@
-"""Black boxes: what happens inside isn't in the plan, so every argument is a possible source."""
+"""Black boxes: functions whose code isn't in the plan, so that every argument is a possible source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLACK_BOXES = (
 
 
 def external(call: Call) -> Column:
-    """A function of the user's: Python, Scala, Java, Hive."""
+    """Read a user-defined function: Python, Scala, Java, Hive."""
     name = call.node.get("name") or call.node.get("udfName") or call.node.name
     varying = [argument for argument in call.arguments if argument.direct != CONSTANT]
     result = replace(call.step(Kind.EXTERNAL, varying), text=f"{name}({inline_texts(call.arguments)})")

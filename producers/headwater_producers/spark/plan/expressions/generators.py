@@ -1,4 +1,4 @@
-"""Generators: one row in, several out. Their column is how many, with what they generate as parts: `0`, `1` …."""
+"""Generators: one row in, several out. The column has their number, and the generated columns as parts `0`, `1` …."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def explode(call: Call) -> Column:
-    """`explode`: the elements, or a map's keys and values."""
+    """Read `explode`: the elements, or a map's keys and values."""
     return as_parts(call, _exploded(call), length_of(call.arguments))
 
 
 def posexplode(call: Call) -> Column:
-    """`posexplode`: the position, which depends on no value, only on how many there are, and the same."""
+    """Read `posexplode`: the position, which depends only on the number of elements, then as `explode`."""
     (collection,) = call.arguments
     position = combine([length_of([collection])], Kind.DERIVE, f"position in {collection.text}")
     return as_parts(call, [position, *_exploded(call)], length_of(call.arguments))
 
 
 def inline(call: Call) -> Column:
-    """`inline(array of structs)`: the fields."""
+    """Read `inline(array of structs)`: the fields."""
     element = part(call.arguments[0], ELEMENT)
     return as_parts(call, [part(element, name) for name in field_names(element)], length_of(call.arguments))
 
 
 def stack(call: Call) -> Column:
-    """`stack(n, a, b, c, d)`: n rows, so each column is one of every so many arguments."""
+    """Read `stack(n, a, b, c, d)`: n rows; with two columns, each takes every second argument."""
     count, *values = call.arguments
     rows = int(next(iter(count.constants), "1")) if count.constants else 1
     width = -(-len(values) // max(rows, 1))
@@ -45,7 +45,7 @@ def _exploded(call: Call) -> list[Column]:
 
 
 def as_parts(call: Call, columns: Iterable[Column], length: Column | None = None) -> Column:
-    """What a generator makes: these columns, in as many rows as `length` has, else always in the same number."""
+    """Build a generator's column: these parts, in as many rows as `length` has, else always in the same number."""
     parts = {str(i): column for i, column in enumerate(columns)}
     return replace(length or Column(CONSTANT), text=call.text, parts=parts)
 

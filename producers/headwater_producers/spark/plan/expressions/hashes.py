@@ -1,4 +1,4 @@
-"""Functions whose argument can't be read back from their value: hashes, masks, encryption."""
+"""One-way functions: hashes, masks, encryption."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def digest(call: Call) -> Column:
-    """A hash of the arguments."""
+    """Read a hash of the arguments."""
     return call.step(Kind.HASH, masking=True)
 
 
 def mask(call: Call) -> Column:
-    """Characters replaced, or the value encrypted."""
+    """Read a mask, which replaces characters, or an encryption."""
     return call.step(Kind.MASK, masking=True)
 
 
 def decrypted(call: Call) -> Column:
-    """What was encrypted, in plain text again."""
+    """Read a decryption: the value in plain text, no longer masked."""
     value, *_ = call.arguments
     plain = (replace(d, kind=Kind.DERIVE, masking=False) if d.kind is Kind.MASK else d for d in value.direct)
     return call.step(Kind.DERIVE, [replace(value, direct=frozenset(plain)), *call.arguments[1:]])

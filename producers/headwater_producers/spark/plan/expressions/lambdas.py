@@ -37,14 +37,14 @@ from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
 MAX_STEPS = 16
-"""Of a fold: as many as sources can wander from one part of the accumulator to another."""
+"""Largest number of steps of a fold: as many as sources can move from one part of the accumulator to another."""
 
 _NATURAL_ORDER = "(left, right) -> if(((left is null) and (right is null))"
-"""What Spark gives `array_sort` that is given no order."""
+"""Comparison that Spark gives to an `array_sort` without one."""
 
 
 def variable(call: Call) -> Column:
-    """A parameter of a lambda."""
+    """Read a parameter of a lambda."""
     number = expression_id(call.node.fields)
     # `x_1`: Spark numbers them from the start of the driver.
     name = str(call.node.get("name")).rsplit("_", 1)[0]
@@ -55,7 +55,7 @@ def variable(call: Call) -> Column:
 
 
 def lambda_function(call: Call) -> Column:
-    """`(x, i) -> body`."""
+    """Read `(x, i) -> body`."""
     body, *parameters = call.arguments
     names = ", ".join(p.text for p in parameters)
     return replace(
@@ -66,7 +66,7 @@ def lambda_function(call: Call) -> Column:
 
 
 def transform(call: Call) -> Column:
-    """`transform(array, x -> …)`: the elements are the lambda's."""
+    """Read `transform(array, x -> …)`: the elements are the lambda's."""
     array, function = call.arguments
     length = length_of([array])
     body = influenced(_bound(function, [part(array, ELEMENT)]), length.indirect)
@@ -74,7 +74,7 @@ def transform(call: Call) -> Column:
 
 
 def filter_elements(call: Call) -> Column:
-    """`filter(array, x -> …)`: some of the elements."""
+    """Read `filter(array, x -> …)`: some of the elements."""
     array, function = call.arguments
     condition = _bound(function, [part(array, ELEMENT)])
     by = influences([condition], Kind.CONDITIONAL)
@@ -87,7 +87,7 @@ def filter_elements(call: Call) -> Column:
 
 
 def filter_values(call: Call) -> Column:
-    """`map_filter(map, (k, v) -> …)`: some of the values."""
+    """Read `map_filter(map, (k, v) -> …)`: some of the values."""
     source, function = call.arguments
     by = influences([_bound(function, [key_of(source), part(source, VALUE)])], Kind.CONDITIONAL)
     parts = {VALUE: part(source, VALUE), LENGTH: length_of([source])}
@@ -101,7 +101,7 @@ def filter_values(call: Call) -> Column:
 
 
 def transform_values(call: Call) -> Column:
-    """`transform_values(map, (k, v) -> …)`: the keys stay, and which there are is in the values by key."""
+    """Read `transform_values(map, (k, v) -> …)`: the keys stay, and their presence is in the values by key."""
     source, function = call.arguments
     key, length = key_of(source), length_of([source])
     body = influenced(_bound(function, [key, part(source, VALUE)]), length.indirect)
@@ -109,7 +109,7 @@ def transform_values(call: Call) -> Column:
 
 
 def transform_keys(call: Call) -> Column:
-    """`transform_keys(map, (k, v) -> …)`: the values stay."""
+    """Read `transform_keys(map, (k, v) -> …)`: the values stay."""
     source, function = call.arguments
     body = _bound(function, [key_of(source), part(source, VALUE)])
     base = combine([source, body], Kind.DERIVE, call.text)
@@ -117,7 +117,7 @@ def transform_keys(call: Call) -> Column:
 
 
 def zip_maps(call: Call) -> Column:
-    """`map_zip_with(a, b, (k, x, y) -> …)`."""
+    """Read `map_zip_with(a, b, (k, x, y) -> …)`."""
     left, right, function = call.arguments
     keys = [key_of(left), key_of(right)]
     key = combine(keys, Kind.COPY, f"one of({', '.join(dict.fromkeys(inline(each) for each in keys))})")
@@ -127,7 +127,7 @@ def zip_maps(call: Call) -> Column:
 
 
 def zip_arrays(call: Call) -> Column:
-    """`zip_with(a, b, (x, y) -> …)`: the elements are the lambda's."""
+    """Read `zip_with(a, b, (x, y) -> …)`: the elements are the lambda's."""
     left, right, function = call.arguments
     length = length_of([left, right])
     body = influenced(_bound(function, [part(left, ELEMENT), part(right, ELEMENT)]), length.indirect)
@@ -135,7 +135,7 @@ def zip_arrays(call: Call) -> Column:
 
 
 def sort_elements(call: Call) -> Column:
-    """`array_sort(array, (a, b) -> …)`: the same elements; what compares them orders them."""
+    """Read `array_sort(array, (a, b) -> …)`: the same elements; the sources of the comparison influence their order."""
     array, function = call.arguments
     element = part(array, ELEMENT)
     natural = len(function.parameters) == 2 and function.text.startswith(_NATURAL_ORDER)
@@ -150,9 +150,9 @@ def sort_elements(call: Call) -> Column:
 
 
 def fold(call: Call) -> Column:
-    """`aggregate(array, zero, (acc, x) -> …, acc -> …)`: the accumulator is made of the zero and the elements.
+    """Read `aggregate(array, zero, (acc, x) -> …, acc -> …)`: the accumulator comes from the zero and the elements.
 
-    What one step makes of it goes into the next, until no step adds a source.
+    The result of one step goes into the next, until no step adds a source.
     """
     array, zero, step, *finish = call.arguments
     element = part(array, ELEMENT)
@@ -162,19 +162,19 @@ def fold(call: Call) -> Column:
         if same_sources(after, accumulator):
             break
         accumulator = after
-    # There are as many steps as elements, or as a condition picks: `(acc, x) -> acc + 1`.
+    # There are as many steps as elements, or as elements that a condition picks: `(acc, x) -> acc + 1`.
     last = as_many_as(length_of([array]), accumulator)
     return stepped(_bound(finish[0], [last]) if finish else last, Kind.DERIVE, call.text)
 
 
 def elements_that(call: Call) -> Column:
-    """`exists(array, x -> …)`, `forall`: whether the elements are such, of which there may be none."""
+    """Read `exists(array, x -> …)`, `forall`: a test of the elements, of which there may be none."""
     array, function = call.arguments
     return combine([array, _bound(function, [part(array, ELEMENT)])], Kind.DERIVE, call.text)
 
 
 def any_of(call: Call) -> Column:
-    """Any that no table names: a parameter may be any part of any other argument."""
+    """Read a higher-order function without a rule: a parameter may be any part of any other argument."""
     functions = [a for a in call.arguments if a.parameters]
     values = [a for a in call.arguments if not a.parameters]
     any_value = combine([_parts(v) for v in values], Kind.DERIVE, "element")

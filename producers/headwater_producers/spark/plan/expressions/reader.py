@@ -1,4 +1,4 @@
-"""Reading an expression: the table of all rules, applied bottom-up."""
+"""Expression reader: the table of all rules, applied bottom-up."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _AGGREGATE = f"{_SPARK}catalyst.expressions.aggregate."
 
 
 def read_expression(nodes: Nodes, scope: Scope) -> Column:
-    """The lineage of an expression's value.
+    """Return the lineage of an expression's value.
 
     Raises:
         ValueError: `nodes` isn't one whole tree.
@@ -55,7 +55,7 @@ def _by_package(node: Node) -> Rule:
     name = str(node.get("class"))
     if name.startswith(_AGGREGATE):
         return aggregate
-    # Spark's own expressions are functions of their arguments; anybody else's is a black box.
+    # Spark's own expressions are functions of their arguments; all others are black boxes.
     return _derive if name.startswith(_SPARK) else external
 
 
@@ -63,5 +63,5 @@ def _derive(call: Call) -> Column:
     # A function of functions keeps its lambda in a field of this name.
     if call.node.get("function") is not None and any(argument.parameters for argument in call.arguments):
         return any_of(call)
-    # Without arguments it is made of no column; there is no value without a source.
+    # Without arguments no column is a source; there is no value without a source.
     return call.step(Kind.DERIVE) if call.arguments else Column(CONSTANT, text=call.text)

@@ -36,14 +36,14 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def named_struct(call: Call) -> Column:
-    """`struct(a, b)`: arguments are names and values in turn."""
+    """Read `struct(a, b)`: arguments are names and values in turn."""
     names = [next(iter(name.constants), "") if name.constants else "" for name in call.arguments[::2]]
     values = call.arguments[1::2]
     if is_time_window(names, values):
         return time_window(call, names)
     text = f"struct({', '.join(names)})"
     fields = [{"name": name, "type": value.type} for name, value in zip(names, values, strict=False)]
-    # Of two fields with one name it isn't known which is meant: either.
+    # With two fields of one name either may be meant.
     same = {name: [v for n, v in zip(names, values, strict=False) if n == name] for name in names}
     return replace(
         combine(values, Kind.DERIVE, text),
@@ -53,12 +53,12 @@ def named_struct(call: Call) -> Column:
 
 
 def is_time_window(names: list[str], values: Iterable[Column]) -> bool:
-    """Whether this struct is what Spark makes of `window(…)`."""
+    """Return True if this struct is the one that Spark makes for `window(…)`."""
     return names == ["start", "end"] and all(value.text.startswith("window_bound(") for value in values)
 
 
 def time_window(call: Call, names: list[str]) -> Column:
-    """`window(time, …)`: both bounds are derived from the time, and Spark's arithmetic is nobody's condition."""
+    """Read `window(time, …)`: both bounds are derived from the time, and Spark's arithmetic is nobody's condition."""
     bounds = call.arguments[1::2]
     time = bounds[0].text.removeprefix("window_bound(").removesuffix(")")
     parts = {name: replace(bound, text=f"window({time}).{name}") for name, bound in zip(names, bounds, strict=True)}
@@ -68,7 +68,7 @@ def time_window(call: Call, names: list[str]) -> Column:
 
 
 def window_bound(call: Call) -> Column:
-    """Spark's conversion between times and integers, which it makes time windows with."""
+    """Read Spark's conversion between times and integers, which it makes time windows with."""
     (value,) = call.arguments
     if call.node.get("toType") == "long":
         return combine([value], Kind.DERIVE, value.text)
@@ -78,7 +78,7 @@ def window_bound(call: Call) -> Column:
 
 
 def array(call: Call) -> Column:
-    """`array(a, b)`: elements may be any of the arguments."""
+    """Read `array(a, b)`: elements may be any of the arguments."""
     if not call.arguments:
         return call.step(Kind.DERIVE)
     element, known = merge(call.arguments, call.text), array_members(call.arguments)
@@ -86,7 +86,7 @@ def array(call: Call) -> Column:
 
 
 def create_map(call: Call) -> Column:
-    """`map(k, v, …)`: keys and values in turn."""
+    """Read `map(k, v, …)`: keys and values in turn."""
     if not call.arguments:
         return call.step(Kind.DERIVE)
     keys, values = call.arguments[::2], call.arguments[1::2]
@@ -97,9 +97,9 @@ def create_map(call: Call) -> Column:
 
 
 def element(call: Call) -> Column:
-    """`array[i]`, `map[key]`, `element_at`: the element; what picks it influences the value.
+    """Read `array[i]`, `map[key]`, `element_at`: the element; its index or key influences the value.
 
-    By a constant, of an array or a map that was built of known members, it is that member.
+    A constant index or key selects the member of an array or a map that was built of known members.
     """
     container, index, *_ = call.arguments
     if is_map(container) or call.node.name == "GetMapValue":
@@ -112,12 +112,12 @@ def element(call: Call) -> Column:
 
 
 def got(call: Call) -> Column:
-    """`get(array, i)`: a stand-in for `array[i]`, and since Spark 4.1 itself."""
+    """Read `get(array, i)`: a stand-in for `array[i]`, and since Spark 4.1 itself."""
     return element(call) if len(call.arguments) > 1 else call.arguments[0]
 
 
 def struct_in_array(call: Call) -> Column:
-    """`array_of_structs.field`: an array of that field."""
+    """Read `array_of_structs.field`: an array of that field."""
     (structs,) = call.arguments
     name = call.node.get("field")
     name = name.get("name") if isinstance(name, dict) else None
@@ -131,9 +131,9 @@ def struct_in_array(call: Call) -> Column:
 
 
 def update_fields(call: Call) -> Column:
-    """`withField`, `dropFields`: the struct, some fields replaced, added or left out.
+    """Read `withField`, `dropFields`: the struct, some fields replaced, added or left out.
 
-    Where the struct is null the result is, so that a field which is put into it depends on that, too.
+    The result is null where the struct is, so that a field put into it depends on the struct, too.
     """
     struct, *changes = call.arguments
     presence = part(struct, PRESENCE)
@@ -152,14 +152,14 @@ def update_fields(call: Call) -> Column:
 
 
 def with_field(call: Call) -> Column:
-    """One change of `update_fields`: a field set."""
+    """Read one change of `update_fields`: a field set."""
     (value,) = call.arguments
     name = str(call.node.get("name"))
     return replace(value, parts={name: value}, constants=None, text=f"{name} = {inline(value)}")
 
 
 def drop_field(call: Call) -> Column:
-    """One change of `update_fields`: a field left out."""
+    """Read one change of `update_fields`: a field left out."""
     name = str(call.node.get("name"))
     return Column(constants=frozenset({name}), text=f"drop {name}")
 

@@ -12,7 +12,7 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def scalar(call: Call) -> Column:
-    """`(SELECT max(x) FROM …)`: the value of its column, influenced by what chose its row."""
+    """Read `(SELECT max(x) FROM …)`: the value of its column, influenced by the choice of its row."""
     relation = _plan(call)
     if relation is None:
         return call.step(Kind.UNKNOWN)
@@ -21,7 +21,7 @@ def scalar(call: Call) -> Column:
 
 
 def exists(call: Call) -> Column:
-    """`EXISTS (SELECT …)`: true or false by whether rows are left, so by what filters them."""
+    """Read `EXISTS (SELECT …)`: true or false by the presence of rows, so by the filters on them."""
     relation = _plan(call)
     if relation is None:
         return call.step(Kind.UNKNOWN)
@@ -30,7 +30,7 @@ def exists(call: Call) -> Column:
 
 
 def rows_of(call: Call) -> Column:
-    """The list of `x IN (SELECT y …)`."""
+    """Read the list of `x IN (SELECT y …)`."""
     relation = _plan(call)
     if relation is None:
         return call.step(Kind.UNKNOWN)
@@ -43,7 +43,7 @@ def rows_of(call: Call) -> Column:
 
 
 def membership(call: Call) -> Column:
-    """`x IN (SELECT y …)`."""
+    """Read `x IN (SELECT y …)`."""
     return call.step(Kind.DERIVE)
 
 

@@ -1,7 +1,7 @@
 """Rules for operators, by class: one table, a file for each family.
 
 A rule takes an `Operator` (the node, its children's relations, and readers for its expressions) and gives the relation
-of its output. What no table names is reported, and each of its columns may come from every column below.
+of its output. An operator without a rule is reported, and each of its columns may come from every column below.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Operators that hand rows to code: every column out may come from every column in."""
+"""Black-box operators, which hand rows to code: every column out may come from every column in."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def map_rows(operator: Operator) -> Relation:
-    """`mapInPandas`, `mapInArrow`: the function is given all columns."""
+    """Read `mapInPandas`, `mapInArrow`: the function gets all columns."""
     return operator.child.with_output(same_for_all(operator.attributes(), _function(operator)))
 
 
 def map_groups(operator: Operator) -> Relation:
-    """`applyInPandas` and its like: the same, group by group; the keys influence every row."""
+    """Read `applyInPandas` and its like: as `map_rows`, group by group; the keys influence every row."""
     keys = operator.read("groupingAttributes") or operator.read("groupingExpressions")
     leading = operator.node.get("groupingAttributesLen")
     if not keys and isinstance(leading, int):
@@ -32,7 +32,7 @@ def map_groups(operator: Operator) -> Relation:
 
 
 def map_cogroups(operator: Operator) -> Relation:
-    """`cogroup(…).applyInPandas`: the keys come first in either child."""
+    """Read `cogroup(…).applyInPandas`: the keys come first in either child."""
     left, right = operator.children
     lengths = (operator.node.get("leftGroupingLen"), operator.node.get("rightGroupingLen"))
     keys = [
@@ -45,13 +45,13 @@ def map_cogroups(operator: Operator) -> Relation:
 
 
 def objects(operator: Operator) -> Relation:
-    """Typed operations of Scala: rows become objects, one attribute."""
+    """Read Scala's typed operations: rows become objects, one attribute."""
     output = operator.attributes("outputObjAttr")
     return operator.child.with_output(same_for_all(output, _anything(operator, "object")))
 
 
 def objects_back(operator: Operator) -> Relation:
-    """Objects become rows again."""
+    """Read the way back from objects to rows."""
     output = operator.attributes("serializer")
     return operator.child.with_output(same_for_all(output, _anything(operator, "object")))
 

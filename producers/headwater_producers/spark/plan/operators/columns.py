@@ -13,24 +13,24 @@ from headwater_schemas.reasons import EXPAND
 
 
 def project(operator: Operator) -> Relation:
-    """SELECT."""
+    """Read SELECT."""
     return operator.child.with_output(operator.named("projectList"))
 
 
 def aggregate(operator: Operator) -> Relation:
-    """GROUP BY: the keys influence every column."""
+    """Read GROUP BY: the keys influence every column."""
     keys = influences(operator.read("groupingExpressions"), Kind.GROUP_DEPENDENCY)
     return operator.child.with_output(operator.named("aggregateExpressions"), keys)
 
 
 def window(operator: Operator) -> Relation:
-    """Window functions: columns added to the child's."""
+    """Read window functions: columns added to the child's."""
     child = operator.child
     return child.with_output([*_pairs(child), *operator.named("windowExpressions")])
 
 
 def numbered(operator: Operator) -> Relation:
-    """The default index of pandas API on Spark: the rows numbered, beside the child's columns."""
+    """Read the default index of pandas API on Spark: a row number, beside the child's columns."""
     numbers = operator.attributes("sequenceAttr")
     number = Column(CONSTANT, text="attach_distributed_sequence()")
     return operator.child.with_output(
@@ -39,7 +39,7 @@ def numbered(operator: Operator) -> Relation:
 
 
 def generate(operator: Operator) -> Relation:
-    """`explode` and its like: generated columns added to the child's, and as many rows as the generator makes."""
+    """Read `explode` and its like: generated columns added to the child's; the generator sets the number of rows."""
     child = operator.child
     generators = operator.read("generator")
     generator = generators[0] if generators else combine(child.ordered(), Kind.UNKNOWN, "generator")
@@ -51,7 +51,7 @@ def generate(operator: Operator) -> Relation:
 
 
 def expand(operator: Operator) -> Relation:
-    """Several rows for each one (rollup, cube, unpivot, sliding windows): a column is one of its projections."""
+    """Read several rows for each one (rollup, cube, unpivot, sliding windows): a column is one of its projections."""
     projections = operator.node.get("projections")
     if not isinstance(projections, list):
         projections = operator.reader.leaves.projections(operator.node)
@@ -67,7 +67,7 @@ def expand(operator: Operator) -> Relation:
 
 
 def _one_of(columns: list[Column]) -> Column:
-    # Nulls of a rollup and names of an unpivot: where there is a column, the constants beside it add nothing.
+    # Nulls of a rollup and names of an unpivot: beside a column, the constants add nothing.
     varying = [column for column in columns if column.direct != CONSTANT or column.indirect]
     distinct = list({(column.direct, column.indirect): column for column in varying}.values())
     texts = list(dict.fromkeys(column.text for column in (distinct or columns)))

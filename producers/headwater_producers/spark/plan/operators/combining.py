@@ -13,7 +13,7 @@ _LEFT_ONLY = frozenset({"LeftSemi", "LeftAnti"})
 
 
 def join(operator: Operator) -> Relation:
-    """The condition's columns influence every row; where it has no column of a side, that side's rows do."""
+    """Read a join: the condition's columns influence every row; a side without one influences by its rows."""
     left, right = operator.children
     both = side_by_side([left, right])
     by = influences(operator.read("condition"), Kind.JOIN_DEPENDENCY)
@@ -23,7 +23,7 @@ def join(operator: Operator) -> Relation:
 
 
 def as_of_join(operator: Operator) -> Relation:
-    """`merge_asof` of pandas on Spark: the nearest row by order."""
+    """Read `merge_asof` of pandas on Spark: the nearest row by order."""
     both = side_by_side(operator.children)
     fields = ("asOfCondition", "condition", "orderExpression")
     columns = [column for field in fields for column in operator.read(field)]
@@ -31,7 +31,7 @@ def as_of_join(operator: Operator) -> Relation:
 
 
 def lateral_join(operator: Operator) -> Relation:
-    """A join with a subquery that sees the left side's columns."""
+    """Read a join with a subquery that sees the left side's columns."""
     left = operator.children[0]
     subqueries = operator.node.trees("right")
     plan = Node("LateralSubquery", dict(subqueries[0][0])).tree("plan") if subqueries else None
@@ -45,7 +45,7 @@ def lateral_join(operator: Operator) -> Relation:
 
 
 def union(operator: Operator) -> Relation:
-    """UNION ALL: by position (Spark has aligned names by then), each column is one of the branches'."""
+    """Read UNION ALL: by position (Spark has aligned names by then), each column is one of the branches'."""
     rows = [child.ordered() for child in operator.children]
     output = operator.children[0].output
     merged = []
@@ -57,14 +57,14 @@ def union(operator: Operator) -> Relation:
 
 
 def compared(operator: Operator) -> Relation:
-    """INTERSECT and EXCEPT: rows of the left side, by whether the right side has them."""
+    """Read INTERSECT and EXCEPT: rows of the left side, by their presence in the right side."""
     left, right = operator.children
     by = right.influences | influences([*left.ordered(), *right.ordered()], Kind.JOIN_DEPENDENCY)
     return left.influenced(by | row_dependencies(right.rows, by, Kind.JOIN_DEPENDENCY, "rows"))
 
 
 def cte_definition(operator: Operator) -> Relation:
-    """`WITH name AS (…)`: kept for those who refer to it."""
+    """Read `WITH name AS (…)`, and keep its relation for references."""
     number = operator.node.get("id")
     if isinstance(number, int):
         operator.reader.ctes[number] = operator.child
@@ -72,7 +72,7 @@ def cte_definition(operator: Operator) -> Relation:
 
 
 def cte_reference(operator: Operator) -> Relation:
-    """A use of a common table expression; its attributes have new ids."""
+    """Read a reference to a common table expression; its attributes have new ids."""
     number = operator.node.get("cteId")
     definition = operator.reader.ctes.get(number) if isinstance(number, int) else None
     if definition is None:
@@ -82,7 +82,7 @@ def cte_reference(operator: Operator) -> Relation:
 
 
 def _unconditional(side: Relation, by: frozenset[Indirect]) -> frozenset[Indirect]:
-    """Where nothing of `by` is of this side, each of its rows meets all of the other's."""
+    """Return a side's cross-join influences, where `by` has none of its fields: all its rows meet all others."""
     missing = row_dependencies(side.rows, by, Kind.JOIN_DEPENDENCY, "cross join")
     return missing if len(missing) == len(side.rows) else frozenset()
 

@@ -1,4 +1,4 @@
-"""What a rule for operators is given."""
+"""Operator and reader: the arguments of rules for operators."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 class Reader(Protocol):
-    """The reader of the whole plan, as rules use it.
+    """Reader of the whole plan, as rules use it.
 
     Attributes:
-        leaves: what leaves read.
+        leaves: lookup of leaves.
         ctes: common table expressions met so far, by Spark's number.
-        loops: by the number of a recursion, attributes of the references to it that wait for it.
+        loops: attributes of references that wait for their recursion, by its number.
     """
 
     leaves: Leaves
@@ -29,23 +29,23 @@ class Reader(Protocol):
     loops: dict[int, list[tuple[int, ...]]]
 
     def read(self, nodes: Nodes, outer: Scope | None = None) -> Relation:
-        """The relation that a plan of its own (a subquery's) gives."""
+        """Return the relation of a plan of its own, such as a subquery's."""
 
     def scope(self, relation: Relation, outer: Scope | None) -> Scope:
-        """Where expressions over `relation` stand."""
+        """Return the scope of expressions over `relation`."""
 
     def report(self, problem: str) -> None:
-        """Reports that something wasn't understood, which makes the lineage incomplete."""
+        """Report a part that wasn't understood, which makes the lineage incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One operator of a plan over its children.
+    """Operator of a plan over its children.
 
     Attributes:
         node: the operator.
         children: relations of its children, left to right.
-        reader: of the whole plan.
+        reader: reader of the whole plan.
         outer: the scope around the subquery that this operator is in.
     """
 
@@ -56,50 +56,50 @@ class Operator:
 
     @property
     def child(self) -> Relation:
-        """The only child, or all of them side by side."""
+        """Only child, or all children side by side."""
         return self.children[0] if len(self.children) == 1 else side_by_side(self.children)
 
     def scope(self, relation: Relation | None = None) -> Scope:
-        """Where this operator's expressions stand: over its children, or over `relation`."""
+        """Return the scope of this operator's expressions: over its children, or over `relation`."""
         below = self.child if relation is None else relation
         return self.reader.scope(below, self.outer)
 
     def read(self, field: str, relation: Relation | None = None) -> list[Column]:
-        """The columns of the expressions in a field, in order."""
+        """Return the columns of the expressions in a field, in order."""
         scope = self.scope(relation)
         return [read_expression(nodes, scope) for nodes in self.node.trees(field)]
 
     def read_all(self, trees: Iterable[Nodes]) -> list[Column]:
-        """The columns of expressions that stand over the children."""
+        """Return the columns of expressions over the children."""
         scope = self.scope()
         return [read_expression(nodes, scope) for nodes in trees]
 
     def named(self, field: str) -> list[tuple[Attribute, Column]]:
-        """The named expressions in a field: aliases and attributes."""
+        """Return the named expressions in a field: aliases and attributes."""
         scope = self.scope()
         return [(_attribute(nodes), read_expression(nodes, scope)) for nodes in self.node.trees(field)]
 
     def attributes(self, field: str = "output") -> list[Attribute]:
-        """The attributes that a field lists."""
+        """Return the attributes that a field lists."""
         trees = self.node.output() if field == "output" else self.node.trees(field)
         return [_attribute(nodes) for nodes in trees]
 
     def from_nowhere(self) -> Relation:
-        """The node's attributes, where nothing is known of what they come from."""
+        """Return the node's attributes without known sources."""
         column = Column(frozenset({Direct(None, Kind.UNKNOWN)}))
         return Relation().with_output(
             [(a, replace(column, text=shown_name(a.name), type=a.type)) for a in self.attributes()]
         )
 
     def report(self, problem: str) -> None:
-        """Reports that something wasn't understood, which makes the lineage incomplete."""
+        """Report a part that wasn't understood, which makes the lineage incomplete."""
         self.reader.report(problem)
 
 
 def _attribute(nodes: Nodes) -> Attribute:
     root = nodes[0]
     number = expression_id(root)
-    # Every named expression has an id; -1 is found by nobody.
+    # Every named expression has an id; -1 matches none.
     return Attribute(-1 if number is None else number, str(root.get("name")), root.get("dataType"))
 
 
@@ -107,10 +107,10 @@ OperatorRule = Callable[[Operator], Relation]
 
 
 def operator_rules(rule: OperatorRule, names: str) -> dict[str, OperatorRule]:
-    """A rule for each of the classes in `names`, which blanks separate."""
+    """Make a table with a rule for each of the classes in `names`, separated by blanks."""
     return dict.fromkeys(names.split(), rule)
 
 
 def same_for_all(attributes: Iterable[Attribute], column: Column) -> list[tuple[Attribute, Column]]:
-    """Every attribute with the same lineage."""
+    """Pair every attribute with the same lineage."""
     return [(attribute, column) for attribute in attributes]

@@ -1,4 +1,4 @@
-"""Reading a plan: the table of all rules, applied bottom-up."""
+"""Plan reader: the table of all rules, applied bottom-up."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from headwater_schemas.reasons import unknown_operator
 RULES: dict[str, OperatorRule] = {**ROWS, **COLUMNS, **COMBINING, **RECURSION, **BLACK_BOXES, **ROW_LEVEL}
 
 QUERY_FIELDS = ("query", "plan", "analyzedQuery")
-"""Where commands keep the query that they run, if it isn't their child."""
+"""Fields in which commands keep the query that they run, if it isn't their child."""
 
 
 WRITES = frozenset(
@@ -48,7 +48,7 @@ WRITES = frozenset(
         "WriteDelta",
     ]
 )
-"""Commands by another name."""
+"""Commands whose class name doesn't end in `Command`."""
 
 WRITES_NOTHING = frozenset(
     [
@@ -67,12 +67,12 @@ WRITES_NOTHING = frozenset(
 
 
 def is_write(name: str) -> bool:
-    """Whether an operator of this class is a command, which runs a query or changes something, not a query."""
+    """Return True if an operator of this class is a command, which runs a query or changes something."""
     return name in WRITES or name.endswith("Command")
 
 
 def written_query(operator: Operator) -> Relation:
-    """A command's rule: it writes its child's output, or that of the query that it keeps to itself."""
+    """Read a command: it writes its child's output, or that of the query that it keeps to itself."""
     if operator.children:
         return operator.children[-1]
     for field in QUERY_FIELDS:
@@ -83,19 +83,19 @@ def written_query(operator: Operator) -> Relation:
 
 
 class PlanReader:
-    """Reads one plan, subqueries and all.
+    """Reader of one plan, subqueries included.
 
     Args:
-        leaves: what the plan's leaves read.
-        literals: what texts show of literals.
-        rules: for operators of storage technologies, by class; they come before Spark's own.
+        leaves: lookup of the plan's leaves.
+        literals: display of literals in texts.
+        rules: rules for operators of storage technologies, by class; they come before Spark's own.
 
     Attributes:
-        leaves: what leaves read.
+        leaves: lookup of the leaves.
         ctes: common table expressions met so far, by Spark's number.
-        loops: by the number of a recursion, attributes of the references to it that wait for it.
-        inputs: all that leaves read, in the order met, each once.
-        problems: what wasn't understood, in the order met, each once.
+        loops: attributes of references that wait for their recursion, by its number.
+        inputs: datasets of the leaves, in the order met, each once.
+        problems: parts that weren't understood, in the order met, each once.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class PlanReader:
         self._views: dict[int, str] = {}
 
     def read(self, nodes: Nodes, outer: Scope | None = None) -> Relation:
-        """The relation that the plan gives; of a command, what it writes.
+        """Return the relation of a plan; for a command, the relation that it writes.
 
         Raises:
             ValueError: `nodes` isn't one whole tree.
@@ -124,7 +124,7 @@ class PlanReader:
         return fold(nodes, visit)
 
     def scope(self, relation: Relation, outer: Scope | None) -> Scope:
-        """Where expressions over `relation` stand."""
+        """Return the scope of expressions over `relation`."""
         return Scope(
             columns=relation.columns,
             rows=relation.rows,
@@ -135,7 +135,7 @@ class PlanReader:
         )
 
     def report(self, problem: str) -> None:
-        """Notes what wasn't understood."""
+        """Record a part that wasn't understood."""
         self.problems.setdefault(problem)
 
     def _rule(self, node: Node) -> OperatorRule:
@@ -170,7 +170,7 @@ class PlanReader:
         return replace(Relation().with_output(pairs), rows=frozenset(datasets))
 
     def _view(self, operator: Operator) -> Relation:
-        """Who reads through a permanent view names it: its columns are read, besides what they are made of."""
+        """Read a permanent view: its own columns are read, besides the columns behind them."""
         relation = operator.children[-1]
         view = self.leaves.view(operator.node)
         if view is None:
@@ -192,13 +192,13 @@ class PlanReader:
 
     @staticmethod
     def _degraded(attribute: Attribute, child: Relation, anything: Column) -> Column:
-        # Nobody knows what such an operator does to a column, even to one that keeps its id.
+        # The operator's effect on a column is unknown, even on one that keeps its id.
         own = child.columns.get(attribute.id)
         column = combine([own], Kind.UNKNOWN, own.text) if own else anything
         return column if column.direct - CONSTANT else replace(column, direct=frozenset({Direct(None, Kind.UNKNOWN)}))
 
     def _note_views(self, nodes: Nodes) -> None:
-        # A leaf with nothing but renaming between it and a temporary view is what the view's name names.
+        # A leaf with nothing but renaming between it and a temporary view gets the view's name.
         name: str | None = None
         for raw in nodes:
             kind = simple_name(raw["class"])
@@ -224,7 +224,7 @@ def _keeps_names(project: dict[str, Any]) -> bool:
 
 
 def _of_view(column: Column, view: DatasetRef, path: tuple[str, ...]) -> Column:
-    # A part that is known of a value is that part of the view's column, too.
+    # A known part of a value is that part of the view's column, too.
     parts = {
         step: item if step in UNNAMED or container_step(step) else _of_view(item, view, (*path, step))
         for step, item in column.parts.items()

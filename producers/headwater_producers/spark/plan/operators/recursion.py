@@ -1,4 +1,4 @@
-"""Recursive common table expressions: an anchor, and a step that reads what the step before it gave."""
+"""Recursive common table expressions: an anchor, and a step that reads the output of the step before."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from headwater_producers.spark.plan.structure import merge, same_sources
 from headwater_schemas.events import TransformationKind as Kind
 
 EXTRA_ROUNDS = 8
-"""A source wanders through each column once, and its kind can grow on the way."""
+"""Rounds beyond one for each column: a source moves through each column once, and its kind can grow on the way."""
 
 
 def loop_reference(operator: Operator) -> Relation:
-    """The step's reference to the round before: variables, until the loop around it is met."""
+    """Read the step's reference to the round before: variables, until the loop around it is met."""
     attributes = operator.attributes()
     number = operator.node.get("loopId")
     operator.reader.loops.setdefault(number, []).append(tuple(a.id for a in attributes))
@@ -27,7 +27,7 @@ def loop_reference(operator: Operator) -> Relation:
 
 
 def union_loop(operator: Operator) -> Relation:
-    """The loop: a column comes from the anchor's, and from what the step makes of it, until no round adds a source."""
+    """Read the loop: a column comes from the anchor's and the step's, repeated until no round adds a source."""
     anchor, step = operator.children
     references = operator.reader.loops.pop(operator.node.get("id"), [])
     columns, made = anchor.ordered(), step.ordered()
@@ -48,7 +48,7 @@ def union_loop(operator: Operator) -> Relation:
 
 
 def _attributes(operator: Operator, of_anchor: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-    """The anchor's, under ids of the loop's own since Spark 4.1."""
+    """Return the anchor's attributes, which since Spark 4.1 have ids of the loop's own."""
     given = operator.node.get("outputAttrIds")
     ids = [int(each["id"]) for each in given] if isinstance(given, list) else []
     if len(ids) != len(of_anchor):

@@ -1,4 +1,4 @@
-"""MERGE, UPDATE and DELETE: which columns of the table get which values, branch by branch.
+"""Row-level changes (MERGE, UPDATE, DELETE): the columns of the table and their new values, branch by branch.
 
 Spark rewrites these statements into a query for the new rows (`ReplaceData`, `WriteDelta` over `MergeRows`). A
 connector with commands of its own for them (Delta) uses the functions of this module, so that both give the same
@@ -28,7 +28,7 @@ _INSTRUCTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One WHEN of a MERGE, or the whole of an UPDATE.
+    """Branch: one WHEN of a MERGE, or the whole of an UPDATE.
 
     Attributes:
         when: such as `WHEN MATCHED`; None for an UPDATE.
@@ -44,21 +44,21 @@ class Branch:
 
     @property
     def text(self) -> str | None:
-        """`WHEN MATCHED AND (n > 5) THEN UPDATE`."""
+        """Text of the branch: `WHEN MATCHED AND (n > 5) THEN UPDATE`."""
         if self.when is None:
             return None
         more = f" AND {self.condition.text}" if self.condition is not None else ""
         return f"{self.when}{more} THEN {self.action}"
 
     def by(self) -> frozenset[Indirect]:
-        """The fields that decide whether a row belongs to this branch."""
+        """Return the influences on the choice of this branch for a row."""
         if self.condition is None:
             return frozenset()
         return influences([self.condition], Kind.FILTER_DEPENDENCY, self.text)
 
 
 def merged_rows(operator: Operator) -> Relation:
-    """Spark's own MERGE: instructions over the join of both sides; each instruction makes a row or drops it."""
+    """Read Spark's own MERGE: instructions over the join of both sides, each of which makes a row or drops it."""
     child = operator.child
     scope = operator.scope()
     output = operator.attributes()
@@ -78,7 +78,7 @@ def merged_rows(operator: Operator) -> Relation:
 
 
 def rows_replaced(operator: Operator) -> Relation:
-    """The columns that a rewritten MERGE, UPDATE or DELETE changes; unchanged columns are left out."""
+    """Read the columns that a rewritten MERGE, UPDATE or DELETE changes; unchanged columns are left out."""
     child = operator.child
     tree = operator.node.tree("originalTable") or operator.node.tree("table")
     target = operator.reader.read(tree, operator.outer) if tree else Relation()
@@ -120,7 +120,7 @@ def _row(trees: Iterable[Nodes], output: list[Attribute], scope: Scope) -> Itera
 
 
 def children(nodes: Nodes) -> list[Nodes]:
-    """The subtrees directly below the root."""
+    """Return the subtrees directly below the root."""
     found: list[Nodes] = []
     start, missing = 1, 0
     for position in range(1, len(nodes)):
@@ -132,7 +132,7 @@ def children(nodes: Nodes) -> list[Nodes]:
 
 
 def changed(rows: Relation, target: Relation, branches: list[Branch], on: Iterable[Indirect] = ()) -> Relation:
-    """The columns of a target that branches change, each with its new value.
+    """Return the columns of a target that branches change, each with its new value.
 
     Args:
         rows: the relation that the rows come from.
@@ -161,7 +161,7 @@ def _numbered(branches: Iterable[Branch]) -> Iterator[tuple[Attribute, Column]]:
 
 
 def _stays(name: str, column: Column, target: Relation) -> bool:
-    """Whether a column keeps its value: it is set to itself, or to an IF with itself in both branches."""
+    """Return True if a column keeps its value: it is set to itself, or to an IF with itself in both branches."""
     own = {Field(dataset, (name,)) for dataset in target.rows}
     if not own or {direct.field for direct in column.direct} - own:
         return False

@@ -1,4 +1,4 @@
-"""Operators that choose, order or pass on rows, and change no column."""
+"""Row operators, which choose, order or pass on rows, and change no column."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def passed_on(operator: Operator) -> Relation:
-    """The child as it is."""
+    """Return the child as it is."""
     return operator.children[-1]
 
 
 def filtered(operator: Operator) -> Relation:
-    """WHERE and HAVING: the condition's columns influence every row.
+    """Read WHERE and HAVING: the condition's columns influence every row.
 
-    So do the keys of a window that it looks at, of which it keeps the first row, or the first three: they stay
+    So do the keys of a window whose rank it filters, as in the first row or the first three: they stay
     WINDOW_DEPENDENCY, by way of the condition.
     """
     conditions = operator.read("condition")
@@ -29,17 +29,17 @@ def filtered(operator: Operator) -> Relation:
 
 
 def ordered(operator: Operator) -> Relation:
-    """ORDER BY, which with a LIMIT also chooses the rows."""
+    """Read ORDER BY, which with a LIMIT also chooses the rows."""
     return operator.child.influenced(influences(operator.read("order"), Kind.SORT_DEPENDENCY))
 
 
 def deduplicated(operator: Operator) -> Relation:
-    """`dropDuplicates(keys)`."""
+    """Read `dropDuplicates(keys)`."""
     return operator.child.influenced(influences(operator.read("keys"), Kind.GROUP_DEPENDENCY))
 
 
 def distinct(operator: Operator) -> Relation:
-    """`DISTINCT`: every column is a key."""
+    """Read `DISTINCT`: every column is a key."""
     return operator.child.influenced(influences(operator.child.ordered(), Kind.GROUP_DEPENDENCY))
 
 
