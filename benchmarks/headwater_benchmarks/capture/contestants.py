@@ -16,10 +16,8 @@ Kind = Literal["without", "headwater", "openlineage"]
 
 WITHOUT = "without"
 HEADWATER = "headwater"
-COALESCING = "headwater, coalescing"
+ONE_BY_ONE = "headwater, one by one"
 OPENLINEAGE = "openlineage"
-
-_COALESCED_BATCHES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,8 @@ class Contestant:
 
 CONTESTANTS = (
     Contestant(WITHOUT, "without"),
-    Contestant(HEADWATER, "headwater", {"HEADWATER_COALESCE_MAX_BATCHES": "1"}),
-    Contestant(COALESCING, "headwater", {"HEADWATER_COALESCE_MAX_BATCHES": str(_COALESCED_BATCHES)}),
+    Contestant(HEADWATER, "headwater"),
+    Contestant(ONE_BY_ONE, "headwater", {"HEADWATER_COALESCE_MAX_BATCHES": "1"}),
     Contestant(OPENLINEAGE, "openlineage"),
 )
 

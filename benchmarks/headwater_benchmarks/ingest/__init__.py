@@ -4,7 +4,7 @@ options       what to measure
 topic         the made-up events, on a topic, and in memory for the others
 servers       a broker for all, a fresh database for each
 consumer      the contestant's own process; stages: what it did when
-headwater     the contestant: from a full topic, and at a steady rate
+headwater     the contestant: from a full topic, of single events and of packs, and at a steady rate
 floor/        the same driver writing the same graph from memory, in the fastest of several shapes
 hand_written  one statement that merges raw events: one a transaction (naive), 1,000 (sink)
 turn          what one turn takes

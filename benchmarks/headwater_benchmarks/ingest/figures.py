@@ -8,33 +8,37 @@ from typing import Any
 
 from headwater_benchmarks.figures import percentile, ratio, spread
 from headwater_benchmarks.ingest.floor.write import Trial
+from headwater_benchmarks.ingest.options import PACK
 from headwater_benchmarks.ingest.rounds import Found
 from headwater_benchmarks.ingest.topic import TopicContents
 from headwater_benchmarks.ingest.turn import Turn
 from headwater_benchmarks.report import Goal
 
 CONSUMER, FLOOR, SEGMENTS, NAIVE, SINK = "headwater", "floor", "floor of segments", "naive", "sink"
+PACKS = f"packs of {PACK}"
 LATENCIES = ("latency", "latency at 100 events/s")
-FLOOR_GOAL, NAIVE_GOAL, SINK_GOAL = 0.90, 20.0, 2.0
+FLOOR_GOAL, NAIVE_GOAL, SINK_GOAL, PACKS_GOAL = 0.90, 20.0, 3.5, 15_000.0
 LATENCY_GOALS_MS, MEMORY_GOAL_MB, PROCESSOR_GOAL_US = (300.0, 150.0), 250.0, 140.0
 _WINDOWS = 5
 _UNCOUNTED_SHARE = 0.2
 
 
 def measurements(
-    found: Found, contents: TopicContents, by_hand_distinct: int, trials: Sequence[Trial]
+    found: Found, contents: TopicContents, packs: TopicContents, trials: Sequence[Trial]
 ) -> list[dict[str, Any]]:
-    """Each contestant's figures over the rounds; events are distinct ones.
+    """Each contestant's figures over the rounds; events are distinct ones, of packs their micro-batches.
 
     Args:
         found: the results of the rounds.
         contents: what was on the topic.
-        by_hand_distinct: distinct events that naive and sink got: all, unless `--by-hand` is given.
+        packs: the same of the topic of packs.
         trials: the trials of the floor's shapes, the fastest first; empty without a floor.
     """
-    turns = [Turn(each["seconds"], each["processor_seconds"], each["server_seconds"]) for each in found.consumer]
-    rates = {CONSUMER: _rates(contents.distinct, turns)}
-    out = [_consumer(found.consumer, turns, rates[CONSUMER]) | _processor(turns, contents.distinct)]
+    out = [
+        _consumer(CONSUMER, found.consumer, contents.distinct),
+        _consumer(PACKS, found.packs, packs.distinct * PACK),
+    ]
+    rates = {CONSUMER: _rates(contents.distinct, _turns(found.consumer))}
     if trials:
         shape = {"shape": trials[0].shape.name, "rows": trials[0].rows}
         tried = [{"shape": t.shape.name, "rows": t.rows, "seconds": round(t.seconds, 3)} for t in trials]
@@ -44,9 +48,14 @@ def measurements(
             out.append(_other(name, turns_, rates, contents.distinct, **shape, **more))
     for name, each in ((NAIVE, found.naive), (SINK, found.sink)):
         if each:
-            rates[name] = _rates(by_hand_distinct, each)
-            out.append(_other(name, each, rates, by_hand_distinct, events=by_hand_distinct))
+            # All, unless `--by-hand` is given.
+            rates[name] = _rates(contents.values_distinct, each)
+            out.append(_other(name, each, rates, contents.values_distinct, events=contents.values_distinct))
     return out
+
+
+def _turns(reports: Sequence[Mapping[str, Any]]) -> list[Turn]:
+    return [Turn(each["seconds"], each["processor_seconds"], each["server_seconds"]) for each in reports]
 
 
 def _rates(events: int, turns: Sequence[Turn]) -> list[float]:
@@ -90,11 +99,12 @@ def _samples(turns: Sequence[Turn]) -> dict[str, list[Any]]:
     }
 
 
-def _consumer(rounds: Sequence[Mapping[str, Any]], turns: Sequence[Turn], rates: Sequence[float]) -> dict[str, Any]:
+def _consumer(name: str, rounds: Sequence[Mapping[str, Any]], counted: int) -> dict[str, Any]:
+    turns = _turns(rounds)
     return {
-        "name": CONSUMER,
+        "name": name,
         "seconds": _rounded([turn.seconds for turn in turns], 2),
-        "events_per_second": _rounded(rates, 1),
+        "events_per_second": _rounded(_rates(counted, turns), 1),
         "records_per_second": _rounded([each["applied"] / each["seconds"] for each in rounds], 1),
         "relationships_per_second": _rounded([each["relationships"] / each["seconds"] for each in rounds], 1),
         "relationships": rounds[-1]["relationships"],
@@ -104,6 +114,7 @@ def _consumer(rounds: Sequence[Mapping[str, Any]], turns: Sequence[Turn], rates:
         "retries": sum(each["retries"] for each in rounds),
         "peak_rss_mb": _rounded([each["peak_rss_mb"] for each in rounds], 1),
         "stages": _stages(rounds),
+        **_processor(turns, counted),
         "samples": _samples(turns),
     }
 
@@ -170,9 +181,12 @@ def goals(measured: Sequence[Mapping[str, Any]], latencies: Sequence[Mapping[str
     ]
     for name, each, goal in zip(("half the rate", "100 events/s"), latencies, LATENCY_GOALS_MS, strict=False):
         wished.append(Goal(f"event to graph at {name}, p99 ms", each["all_p99_ms"], goal))
+    packs = by_name[PACKS]["events_per_second"]["median"]
+    wished.append(Goal(f"micro-batches per second in {PACKS}", packs, PACKS_GOAL, "at_least"))
     client = by_name[CONSUMER]["processor_us_per_event"]["client"]["median"]
     wished.append(Goal("processor time of the consumer for an event, µs", client, PROCESSOR_GOAL_US))
-    peaks = [by_name[CONSUMER]["peak_rss_mb"]["maximum"], *(each["peak_rss_mb"] for each in latencies)]
+    peaks = [by_name[name]["peak_rss_mb"]["maximum"] for name in (CONSUMER, PACKS)]
+    peaks += [each["peak_rss_mb"] for each in latencies]
     wished.append(Goal("peak RSS of the consumer, MB", max(peaks), MEMORY_GOAL_MB))
     return wished
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from headwater_benchmarks.figures import ROUNDS
 
+PACK = 50
+"""Micro-batches in an event of the contestant of packs."""
 _SMALL = 20_000
 
 
@@ -14,7 +16,7 @@ class Options:
     """What to measure.
 
     Attributes:
-        events: records on the topic, repeated ones included.
+        events: records on the topic, repeated ones included; as many micro-batches are on the topic of packs.
         rounds: rounds that count.
         sample: records on which the floor's shapes and batch sizes are tried.
         by_hand: records that naive and sink get; 0 for all. With fewer, their ratios to Headwater compare unlike work.
@@ -43,6 +45,11 @@ class Options:
     seed: int = 1
     heap_mb: int = 1_024
     page_cache_mb: int = 1_024
+
+    @property
+    def packs_prefix(self) -> str:
+        """Prefix of the topic of packs."""
+        return f"{self.prefix}.packs"
 
     @property
     def small(self) -> bool:

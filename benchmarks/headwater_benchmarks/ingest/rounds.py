@@ -13,7 +13,7 @@ from headwater_benchmarks.ingest.floor.graph import final_graph
 from headwater_benchmarks.ingest.floor.shapes import Phase
 from headwater_benchmarks.ingest.floor.write import Trial, prepared, write_graph
 from headwater_benchmarks.ingest.headwater import Place, drain, steady, warm_up
-from headwater_benchmarks.ingest.options import Options
+from headwater_benchmarks.ingest.options import PACK, Options
 from headwater_benchmarks.ingest.servers import Database, Databases, empty, relationships
 from headwater_benchmarks.ingest.topic import TopicContents, Topics, in_memory
 from headwater_benchmarks.ingest.turn import Turn, server_seconds, since
@@ -35,12 +35,14 @@ class Found:
     Attributes:
         consumer: the report of the consumer's process, for each round; `relationships` are those in the graph, and
             `server_seconds` is Neo4j's processor time.
+        packs: the same, of the topic of packs.
         floor, segments, naive, sink: their turns; `segments` is the floor of the graph with segments.
         latency: of each steady rate, that rate and the report.
         same: comparison of each graph with the oracle's, where they were compared.
     """
 
     consumer: list[dict[str, Any]] = field(default_factory=list)
+    packs: list[dict[str, Any]] = field(default_factory=list)
     floor: list[Turn] = field(default_factory=list)
     segments: list[Turn] = field(default_factory=list)
     naive: list[Turn] = field(default_factory=list)
@@ -107,7 +109,7 @@ class Rounds:
     @property
     def turns(self) -> Sequence[Callable[[int], None]]:
         """A function for each contestant. Its argument is the number of the round, negative if it doesn't count."""
-        turns: list[Callable[[int], None]] = [self._consumer]
+        turns: list[Callable[[int], None]] = [self._consumer, self._packs]
         if self.floor is not None:
             turns += [self._floor, self._floor_of_segments]
         if self.by_hand is not None:
@@ -120,16 +122,30 @@ class Rounds:
             if new:
                 warm_up(database, self._warm_up)
                 empty(database)
-            server = server_seconds(database)
-            report = drain(Place(self.broker, self.options.prefix, f"{self.options.prefix}-{number}", database))
-            report["server_seconds"] = since(database, server)
-            report["relationships_created"], report["relationships"] = report["relationships"], relationships(database)
+            report = self._drain(number, self.options.prefix, database)
             if number >= 0:
                 self.found.consumer.append(report)
             if number == 0:
                 self._compare("headwater", database)
             if number == self.options.rounds - 1 and self.options.latency_seconds:
                 self._latency(database)
+
+    def _packs(self, number: int) -> None:
+        with self.databases.empty() as (database, new):
+            self._say(number, f"packs of {PACK}")
+            if new:
+                warm_up(database, self._warm_up)
+                empty(database)
+            report = self._drain(number, self.options.packs_prefix, database)
+            if number >= 0:
+                self.found.packs.append(report)
+
+    def _drain(self, number: int, prefix: str, database: Database) -> dict[str, Any]:
+        server = server_seconds(database)
+        report = drain(Place(self.broker, prefix, f"{prefix}-{number}", database))
+        report["server_seconds"] = since(database, server)
+        report["relationships_created"], report["relationships"] = report["relationships"], relationships(database)
+        return report
 
     def _floor(self, number: int) -> None:
         assert self.floor is not None  # noqa: S101  for the type checker

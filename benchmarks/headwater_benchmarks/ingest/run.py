@@ -14,12 +14,12 @@ from headwater_benchmarks.ingest.figures import LATENCIES, goals, latency, measu
 from headwater_benchmarks.ingest.floor.graph import FinalGraph, final_graph, segment_graph
 from headwater_benchmarks.ingest.floor.shapes import Phase
 from headwater_benchmarks.ingest.floor.write import Trial, trial_count, trials
-from headwater_benchmarks.ingest.options import Options
+from headwater_benchmarks.ingest.options import PACK, Options
 from headwater_benchmarks.ingest.rounds import Floor, Found, Rounds
 from headwater_benchmarks.ingest.servers import Databases, EmbeddedServers, Servers
 from headwater_benchmarks.ingest.topic import TopicContents, Topics, in_memory
 from headwater_benchmarks.report import report
-from headwater_benchmarks.workload.mixture import Mixture
+from headwater_benchmarks.workload.mixture import Mixture, Proportions
 from headwater_consumers.facts.delta import GraphDelta
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
     with console.progress(lines=True) as progress, servers.kafka() as broker:
         bench = _Bench(options, servers, broker, progress)
         load = os.getloadavg()[0]
-        contents = bench.fill()
+        contents, packs = bench.fill(), bench.fill_packs()
         found, tried = bench.rounds(contents)
-    measured = measurements(found, contents, contents.values_distinct, tried)
+    measured = measurements(found, contents, packs, tried)
     late = [latency(*each) for each in found.latency]
     return report(
         "ingest",
@@ -52,12 +52,8 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
             "neo4j": locked_version("neo4j", "neo4j"),
             "java": java_runtime().version,
             "load_average_before": round(load, 1),
-            "topic": {
-                "records": contents.records,
-                "distinct": contents.distinct,
-                "bytes": contents.bytes,
-                "kinds": contents.kinds,
-            },
+            "topic": _described(contents),
+            "topic of packs": _described(packs),
         },
         measurements=[
             *measured,
@@ -95,6 +91,13 @@ class _Bench:
         )
         self._progress.remove_task(task)
         return contents
+
+    def fill_packs(self) -> TopicContents:
+        """Fill the other topic with packs."""
+        options = self._options
+        late_by = Proportions().late_by // PACK  # as many micro-batches
+        packs = Mixture(options.seed, Proportions(intervals=1.0, runs=0.0, pack=PACK, late_by=late_by))
+        return self._topics.fill(options.packs_prefix, packs.take(options.events // PACK))
 
     def rounds(self, contents: TopicContents) -> tuple[Found, list[Trial]]:
         """Run all rounds; also returns the trials of the floor's shapes."""
@@ -141,6 +144,10 @@ def _floor(delta: GraphDelta, best: Trial) -> Floor:
         return best.shape.phases(graph, best.rows)
 
     return Floor(written(final_graph(delta)), written(segment_graph(delta)), best)
+
+
+def _described(contents: TopicContents) -> dict[str, Any]:
+    return {name: getattr(contents, name) for name in ("records", "distinct", "bytes", "kinds")}
 
 
 def _counts(beside: Any) -> dict[str, int]:

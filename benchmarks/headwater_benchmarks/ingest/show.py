@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.table import Table
 
 from headwater_benchmarks.figures import shown_interval
-from headwater_benchmarks.ingest.figures import CONSUMER, FLOOR, LATENCIES, NAIVE, SEGMENTS, SINK
+from headwater_benchmarks.ingest.figures import CONSUMER, FLOOR, LATENCIES, NAIVE, PACKS, SEGMENTS, SINK
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 def view(document: Mapping[str, Any]) -> Group:
     """For people: contestants, stages, latency, goals; medians with the least and the greatest."""
     by_name = {each["name"]: each for each in document["measurements"]}
-    parts: list[RenderableType] = [_contestants(by_name), "", _stages(by_name["headwater"])]
+    parts: list[RenderableType] = [_contestants(by_name)]
+    for name in (CONSUMER, PACKS):
+        parts += ["", _stages(name, by_name[name])]
     for late in (by_name[name] for name in LATENCIES if name in by_name):
         parts += [
             (
@@ -32,13 +34,13 @@ def view(document: Mapping[str, Any]) -> Group:
 
 def _contestants(by_name: Mapping[str, Mapping[str, Any]]) -> Table:
     table = _table("", "events/s", "(least to most)", "headwater is × as fast", "95 % interval", "CPU µs/event", "")
-    for name in (CONSUMER, FLOOR, SEGMENTS, NAIVE, SINK):
+    for name in (CONSUMER, PACKS, FLOOR, SEGMENTS, NAIVE, SINK):
         if name not in by_name:
             continue
         each = by_name[name]
         ratio = each.get("headwater_ratio")
         more = f"{each['shape']}, {each['rows']:,} rows" if name in {FLOOR, SEGMENTS} else ""
-        if name == CONSUMER:
+        if name in {CONSUMER, PACKS}:
             more = f"{each['relationships_per_second']['median']:,.0f} relationships/s, "
             more += f"{each['peak_rss_mb']['maximum']:,.0f} MB"
         rate, ratios = _figure(each["events_per_second"], 0), ("", "")
@@ -53,8 +55,8 @@ def _processor(each: Mapping[str, Any]) -> str:
     return f"{each['client']['median']:,.0f}{server}"
 
 
-def _stages(consumer: Mapping[str, Any]) -> Table:
-    table = _table("stage", "times", "seconds", "share of the time", "while a batch was written")
+def _stages(name: str, consumer: Mapping[str, Any]) -> Table:
+    table = _table(f"stage, {name}", "times", "seconds", "share of the time", "while a batch was written")
     for stage, each in consumer["stages"].items():
         hidden = f"{each['hidden']['median']:.0%}" if each["hidden"] else ""
         share = f"{each['share']['median']:.0%}"

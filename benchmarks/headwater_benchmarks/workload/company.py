@@ -68,8 +68,25 @@ class Query:
         self._read = [0] * PARTITIONS
         self._written = [0] * PARTITIONS
 
-    def next(self) -> LineageEvent:
-        """The next micro-batch."""
+    def next(self, micro_batches: int = 1) -> LineageEvent:
+        """The next micro-batches, as one event."""
+        entries = tuple(self._entry() for _ in range(micro_batches))
+        return lineage_event(
+            IntervalEvent(
+                query_id=self._query_id,
+                entries=entries,
+                query_name=self._job.name,
+                checkpoint_location=f"s3://workload/checkpoints/{self._job.name}",
+                versions=_VERSIONS,
+                provenance=Provenance.OBSERVED,
+            ),
+            job=self._job,
+            run=self._run,
+            producer=PRODUCER,
+            event_time=entries[-1].processing_time or EPOCH,
+        )
+
+    def _entry(self) -> IntervalEntry:
         rows = [self._dice.randrange(1, 2_000) for _ in range(PARTITIONS)]
         entry = IntervalEntry(
             batch_id=self._batch,
@@ -84,20 +101,7 @@ class Query:
         )
         self._batch += 1
         self._now += timedelta(seconds=10)
-        return lineage_event(
-            IntervalEvent(
-                query_id=self._query_id,
-                entries=(entry,),
-                query_name=self._job.name,
-                checkpoint_location=f"s3://workload/checkpoints/{self._job.name}",
-                versions=_VERSIONS,
-                provenance=Provenance.OBSERVED,
-            ),
-            job=self._job,
-            run=self._run,
-            producer=PRODUCER,
-            event_time=entry.processing_time or EPOCH,
-        )
+        return entry
 
     def _use(self, topic: str, ends: list[int], rows: list[int], certainty: Certainty) -> DatasetUse:
         ranges = tuple(

@@ -20,7 +20,8 @@ class Proportions:
 
     Attributes:
         queries, jobs, tables: how many there are.
-        intervals, runs: share of events that are micro-batches, and of batch jobs' runs; the rest describes.
+        intervals, runs: share of events that are of micro-batches, and of batch jobs' runs; the rest describes.
+        pack: micro-batches in an event.
         repeated: share of events that come again, later.
         late: share of events that come after up to `late_by` others.
         late_by: how many.
@@ -32,6 +33,7 @@ class Proportions:
     tables: int = 500
     intervals: float = 0.6
     runs: float = 0.3
+    pack: int = 1
     repeated: float = 0.05
     late: float = 0.05
     late_by: int = 200
@@ -85,7 +87,7 @@ class Mixture:
         self._made += 1
         roll = self._dice.random()
         if roll < self._of.intervals:
-            event = self._dice.choice(self._queries).next()
+            event = self._dice.choice(self._queries).next(self._of.pack)
         elif roll < self._of.intervals + self._of.runs:
             event = self._dice.choice(self._jobs).next()
         else:

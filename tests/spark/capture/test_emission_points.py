@@ -67,11 +67,12 @@ def test_coalesced_until_something_changes(spark: SparkSession, tmp_path: Path) 
         writer = checked.writeStream.format("noop").queryName("q").option("checkpointLocation", str(tmp_path / "cp"))
         assert writer.trigger(availableNow=True).start().awaitTermination(int(patience(120)))
     assert reasons(sink) == [
-        (CHECKPOINT, [0, 1, 2]),  # they are many
+        (CHECKPOINT, [0]),  # the first one doesn't wait
+        (CHECKPOINT, [1, 2]),
         (QUALITY, [3]),
         (CHECKPOINT, [4]),
         (QUALITY, [5]),
-        (CHECKPOINT, [6, 7, 8]),
+        (CHECKPOINT, [6, 7, 8]),  # they are many
         (STOP, [9, 10]),
     ]
     assert sink.run_types("job.q") == [RunEventType.START, RunEventType.COMPLETE]
@@ -88,7 +89,7 @@ def test_a_new_lineage_is_a_change_of_version(spark: SparkSession, tmp_path: Pat
         writer = source(spark, tmp_path).writeStream.foreachBatch(write).queryName("q")
         query = writer.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True).start()
         assert query.awaitTermination(int(patience(120)))
-    assert reasons(sink) == [(CHECKPOINT, [0, 1]), (VERSION, [2]), (STOP, [3])]
+    assert reasons(sink) == [(CHECKPOINT, [0]), (CHECKPOINT, [1]), (VERSION, [2]), (CHECKPOINT, [3])], "none waits"
     digests = [entry.plan_digest for entry in sink.entries("job.q")]
     assert digests[0] == digests[1] != digests[2] == digests[3]
     assert len({event.plan_event.digest for event in sink.of_kind("PLAN") if event.plan_event} & set(digests)) == 2
@@ -128,7 +129,7 @@ def test_code_and_configuration_change_between_two_starts(spark: SparkSession, t
         for event in sink.of_kind("INTERVAL")
         if (body := event.interval_event) and body.provenance is Provenance.OBSERVED and body.versions
     ]
-    assert observed == [("v1", STOP, [0]), ("v2", VERSION, [1]), ("v2", STOP, [2])]
+    assert observed == [("v1", CHECKPOINT, [0]), ("v2", VERSION, [1]), ("v2", CHECKPOINT, [2])]
     assert (START, [0]) in reasons(sinks[1]), "what the checkpoint has is emitted at the start"
 
 
@@ -139,7 +140,7 @@ def test_a_failure_sends_what_waits_and_says_why(spark: SparkSession, tmp_path: 
         writer = failing.writeStream.format("noop").queryName("q").option("checkpointLocation", str(tmp_path / "cp"))
         with pytest.raises(StreamingQueryException, match="enough"):
             writer.trigger(availableNow=True).start().awaitTermination(int(patience(120)))
-    assert reasons(sink) == [(FAILURE, [0, 1])], "the third one was never committed"
+    assert reasons(sink) == [(CHECKPOINT, [0]), (FAILURE, [1])], "the third one was never committed"
     assert sink.run_types("job.q") == [RunEventType.START, RunEventType.FAIL]
     assert sink.last_run("job.q").error is not None
     events = [event.kind for event in sink.events if event.job and event.job.name == "job.q"]

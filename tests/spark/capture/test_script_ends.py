@@ -46,9 +46,11 @@ class Lines:
 folder, ending = sys.argv[1:]
 spark = SparkSession.builder.appName("ends").getOrCreate()
 spark.sparkContext.setLogLevel("OFF")
-attach(spark, sink=Lines(f"{folder}/events"))
-spark.range(5).write.parquet(f"{folder}/in")
-stream = spark.readStream.schema("id BIGINT").parquet(f"{folder}/in").writeStream.format("parquet").queryName("copy")
+# The second micro-batch waits for others when the script ends.
+attach(spark, sink=Lines(f"{folder}/events"), coalesce_max_seconds=600)
+spark.range(5).repartition(2).write.parquet(f"{folder}/in")
+stream = spark.readStream.schema("id BIGINT").option("maxFilesPerTrigger", 1).parquet(f"{folder}/in")
+stream = stream.writeStream.format("parquet").queryName("copy")
 stream = stream.option("checkpointLocation", f"{folder}/cp")
 if ending.startswith("sig"):
     query = stream.start(f"{folder}/out")
@@ -144,7 +146,7 @@ def test_nothing_is_lost(
     emitted = script.emitted()
     runs = {job: [line["type"] for line in emitted if line["kind"] == "RUN" and line["job"] == job] for job in JOBS}
     assert runs == {"ends": ["START", application], "ends.in": ["START", "COMPLETE"], "ends.copy": ["START", query]}
-    assert [line["batches"] for line in emitted if line["kind"] == "INTERVAL"] == [[0]]
+    assert [line["batches"] for line in emitted if line["kind"] == "INTERVAL"] == [[0], [1]]
     assert emitted[-1]["kind"] == "flushed"
     assert emitted[-2]["job"] == "ends"
     assert emitted[-2]["error"] == error

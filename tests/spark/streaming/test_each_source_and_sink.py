@@ -41,6 +41,12 @@ if TYPE_CHECKING:
 # A test that is cut off would leave its call to the JVM half made, and all others after it would fail too.
 pytestmark = [pytest.mark.spark, pytest.mark.stack, pytest.mark.timeout(600)]
 
+# Event ids of a micro-batch that came alone are those of `headwater reconcile`.
+ONE_BY_ONE: dict[str, Any] = {
+    "job_name": "job",
+    "coalesce_max_batches": 1,
+    "capture_drain_timeout_seconds": FLUSH_SECONDS,
+}
 PREFIX = f"s{uuid.uuid4().hex[:6]}"
 NUMBERS = itertools.count()
 GOLDEN = Path(__file__).parent / "golden"
@@ -96,7 +102,7 @@ def first(lake: SparkSession, active: None) -> Iterator[tuple[Capture, Recording
     sink = RecordingSink()
     with pytest.MonkeyPatch.context() as patient:
         patient.setattr(topic_states, "TIMEOUT_SECONDS", 30.0)
-        with attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
+        with attach(lake, sink=sink, **ONE_BY_ONE) as capture:
             yield capture, sink
 
 
@@ -183,7 +189,7 @@ def test_a_second_start_emits_the_same(
 ) -> None:
     first[0].close()
     sink = RecordingSink()
-    with attach(lake, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
+    with attach(lake, sink=sink, **ONE_BY_ONE) as capture:
         for case, world, *_ in emitted.queries:
             query = case.start(world)
             if case.live:

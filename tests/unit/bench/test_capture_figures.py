@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from headwater_benchmarks.capture.contestants import COALESCING, HEADWATER, OPENLINEAGE, WITHOUT
+from headwater_benchmarks.capture.contestants import HEADWATER, ONE_BY_ONE, OPENLINEAGE, WITHOUT
 from headwater_benchmarks.capture.feed import records
 from headwater_benchmarks.capture.goals import goals, measurement
 from headwater_benchmarks.capture.measure import Measured, ratios
@@ -55,8 +55,8 @@ def test_the_goals_are_about_headwater() -> None:
         measurement(name, measured(factor, events, size), base)
         for name, factor, events, size in (
             (WITHOUT, 1, 0, 0),
-            (HEADWATER, 1.01, 11, 9_000),
-            (COALESCING, 1.2, 2, 900),
+            (HEADWATER, 1.01, 2, 900),
+            (ONE_BY_ONE, 1.2, 11, 9_000),
             (OPENLINEAGE, 1.3, 60, 90_000),
         )
     ]
@@ -79,7 +79,7 @@ def test_the_goal_of_the_trigger_is_about_the_end_of_its_interval() -> None:
     ours.triggers = [[100] * 9] * 8 + [[130] * 9] * 7
     base.writes = ours.writes = [[1.0, 1.0]] * 15
     without, headwater = measurement(WITHOUT, base, base), measurement(HEADWATER, ours, base)
-    [trigger, *_] = goals([without, headwater, measurement(COALESCING, base, base) | {"events_per_micro_batch": 0.1}])
+    [trigger, *_] = goals([without, headwater, measurement(ONE_BY_ONE, base, base)])
     assert headwater["trigger_p50_ratio"]["median"] < 1.02
     assert (trigger.value, trigger.met) == (headwater["trigger_p50_ratio_interval"]["high"], False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -363,23 +364,37 @@ def test_coalesced_ones_are_sent_at_the_end_at_last() -> None:
     stage.start()
     for batch in range(5):
         stage.progress(batch)
-    assert stage.reported() == [(OBSERVED, [0, 1, 2])]
+    assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [1, 2, 3])]
     stage.flow.terminated("run", None, BEGAN)
-    assert stage.reported() == [(OBSERVED, [0, 1, 2]), (OBSERVED, [3, 4])]
-    assert [each.reason for each in stage.intervals()] == [CHECKPOINT, STOP]
+    assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [1, 2, 3]), (OBSERVED, [4])]
+    assert [each.reason for each in stage.intervals()] == [CHECKPOINT, CHECKPOINT, STOP]
+
+
+def test_coalesced_ones_are_sent_when_the_application_ends() -> None:
+    stage = Stage(kafka_checkpoint(3).files, coalescing=Coalescing(max_seconds=60))
+    stage.start()
+    for batch in range(3):
+        stage.progress(batch)
+    stage.flow.abort_all(None, BEGAN)
+    assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [1, 2])]
+    assert [event.kind for event in stage.sink.events][-2:] == ["INTERVAL", "RUN"]
 
 
 def test_coalesced_ones_are_sent_when_they_are_old_and_when_somebody_waits() -> None:
     stage = Stage(kafka_checkpoint(9).files, coalescing=Coalescing(max_batches=100, max_seconds=60))
     stage.start()
+    assert stage.flow.overdue_in() == math.inf
     stage.progress(0)
-    stage.flow.send_overdue()
-    assert stage.reported() == []
-    stage.now = 61.0
-    stage.flow.send_overdue()
     stage.progress(1)
+    assert stage.flow.overdue_in() == 60.0
+    stage.flow.send_overdue()
+    assert stage.reported() == [(OBSERVED, [0])]
+    stage.now = 60.0
+    assert stage.flow.overdue_in() == 0.0
+    stage.flow.send_overdue()
+    stage.progress(2)
     stage.flow.send_all(CHECKPOINT)
-    assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [1])]
+    assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [1]), (OBSERVED, [2])]
 
 
 def test_a_change_of_quality_is_an_event_of_its_own() -> None:
@@ -389,7 +404,8 @@ def test_a_change_of_quality_is_an_event_of_its_own() -> None:
         stage.progress(batch, quality=passed)
     changed = EmissionReason.QUALITY_CHANGE
     assert [(each.reason, [e.batch_id for e in each.entries]) for each in stage.intervals()] == [
-        (CHECKPOINT, [0, 1]),
+        (CHECKPOINT, [0]),
+        (CHECKPOINT, [1]),
         (changed, [2]),
         (CHECKPOINT, [3]),
         (changed, [4]),
@@ -501,7 +517,7 @@ def test_the_first_of_a_start_with_other_code_is_a_change_of_version(tmp_path: P
     made = kafka_checkpoint(0)
     reasons = []
     for start, code in enumerate(["v1", "v1", "v2"]):
-        stage = Stage(made.files, store=tmp_path, code=code, coalescing=Coalescing(max_batches=10))
+        stage = Stage(made.files, store=tmp_path, code=code, coalescing=Coalescing(max_seconds=60))
         stage.start(f"run-{start}", at=BEGAN + timedelta(hours=start))
         for batch in (2 * start, 2 * start + 1):
             made.run(batch, {"in": {"0": 15 + 10 * batch}})
@@ -510,18 +526,20 @@ def test_the_first_of_a_start_with_other_code_is_a_change_of_version(tmp_path: P
         observed = [each for each in stage.intervals() if each.provenance is OBSERVED]
         reasons.append([(each.reason, [entry.batch_id for entry in each.entries]) for each in observed])
     changed = EmissionReason.VERSION_CHANGE
-    assert reasons == [[(STOP, [0, 1])], [(STOP, [2, 3])], [(changed, [4]), (STOP, [5])]]
+    unchanged = [(CHECKPOINT, [0]), (STOP, [1])], [(CHECKPOINT, [2]), (STOP, [3])]
+    assert reasons == [*unchanged, [(changed, [4]), (STOP, [5])]]
 
 
 def test_a_failure_says_why_what_waited_is_sent_now() -> None:
-    made = kafka_checkpoint(3)
-    stage = Stage(made.files, coalescing=Coalescing(max_batches=10))
+    made = kafka_checkpoint(4)
+    stage = Stage(made.files, coalescing=Coalescing(max_seconds=60))
     stage.start()
     stage.progress(0)
+    stage.progress(1)
     stage.flow.terminated("run", RunError(type="SparkException", message="enough"), BEGAN + timedelta(hours=1))
     failed = EmissionReason.FAILURE
-    assert stage.reported() == [(OBSERVED, [0]), (RECONCILED, [1, 2])]
-    assert [each.reason for each in stage.intervals()] == [failed, failed]
+    assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [1]), (RECONCILED, [2, 3])]
+    assert [each.reason for each in stage.intervals()] == [CHECKPOINT, failed, failed]
 
 
 def test_a_clock_that_was_set_back_hides_nothing() -> None:

@@ -1,62 +1,72 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import math
+from datetime import UTC, datetime, timedelta
 
+from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.streaming.run import Coalescing, IntervalBuffer, ReadyInterval
 from headwater_schemas.events import EmissionReason, IntervalEntry
 
-NOW = datetime(2026, 11, 21, tzinfo=UTC)
-CHECKPOINT, VERSION = EmissionReason.CHECKPOINT, EmissionReason.VERSION_CHANGE
+BEGAN = datetime(2026, 11, 21, tzinfo=UTC)
+CHECKPOINT, VERSION, STOP = EmissionReason.CHECKPOINT, EmissionReason.VERSION_CHANGE, EmissionReason.STOP
 
 
-def add(waiting: IntervalBuffer, batch: int, change: EmissionReason | None = None, now: float = 0.0) -> list[list[int]]:
-    return emitted(waiting.add(IntervalEntry(batch_id=batch), NOW, change, now))
+def add(buffer: IntervalBuffer, batch: int, change: EmissionReason | None = None, now: float = 0.0) -> list[list[int]]:
+    """Adds a micro-batch that ended, and was reported, `now` seconds after the test began."""
+    return emitted(buffer.add(IntervalEntry(batch_id=batch), BEGAN + timedelta(seconds=now), change, now))
 
 
 def emitted(due: list[ReadyInterval]) -> list[list[int]]:
     return [[entry.batch_id for entry in each.entries] for each in due]
 
 
-def test_by_default_none_waits() -> None:
-    waiting = IntervalBuffer(Coalescing())
-    assert [add(waiting, batch) for batch in (4, 5)] == [[[4]], [[5]]]
-    assert not waiting
+def test_the_settings_defaults_are_these() -> None:
+    settings = CaptureSettings()
+    assert Coalescing(settings.coalesce_max_batches, settings.coalesce_max_seconds) == Coalescing() == Coalescing(64, 1)
 
 
-def test_until_they_are_many() -> None:
-    waiting = IntervalBuffer(Coalescing(max_batches=3))
-    assert [add(waiting, batch) for batch in range(7)] == [[], [], [[0, 1, 2]], [], [], [[3, 4, 5]], []]
-    assert emitted(waiting.take(EmissionReason.STOP)) == [[6]]
-    assert waiting.take(EmissionReason.STOP) == []
+def test_those_of_a_query_that_triggers_once_a_second_or_less_do_not_wait() -> None:
+    buffer = IntervalBuffer(Coalescing())
+    assert [add(buffer, batch, now=1.0 * batch) for batch in range(4)] == [[[0]], [[1]], [[2]], [[3]]]
+    assert buffer.overdue_in(3.0) == math.inf
 
 
-def test_until_the_first_is_old() -> None:
-    waiting = IntervalBuffer(Coalescing(max_batches=100, max_seconds=10))
-    add(waiting, 0, now=5.0)
-    add(waiting, 1, now=14.0)
-    assert waiting.overdue(14.9) == []
-    assert emitted(waiting.overdue(15.0)) == [[0, 1]]
-    add(waiting, 2, now=20.0)
-    assert waiting.overdue(29.0) == [], "its own time counts, not that of the ones before it"
+def test_those_of_a_faster_query_share_an_event_of_the_last_second() -> None:
+    buffer = IntervalBuffer(Coalescing())
+    assert add(buffer, 0) == [[0]], "the first doesn't wait"
+    assert [add(buffer, batch, now=0.25 * batch) for batch in (1, 2, 3, 4)] == [[]] * 4
+    assert buffer.overdue_in(1.0) == 0.25
+    assert buffer.overdue(1.2) == []
+    assert emitted(buffer.overdue(1.25)) == [[1, 2, 3, 4]], "one second after the first of them"
+    assert add(buffer, 5, now=1.3) == []
+    assert buffer.overdue(2.2) == [], "its own time counts, not that of the ones before it"
+    assert add(buffer, 6, now=4.0) == [[5, 6]], "a pause: nothing that waits is left behind"
+
+
+def test_there_are_64_in_an_event_at_most() -> None:
+    buffer = IntervalBuffer(Coalescing())
+    due = [ids for batch in range(130) for ids in add(buffer, batch, now=batch / 1_000)]
+    assert due == [[0], list(range(1, 65)), list(range(65, 129))]
+    assert emitted(buffer.take(STOP)) == [[129]]
+    assert buffer.take(STOP) == []
+
+
+def test_switched_off_each_has_its_own() -> None:
+    buffer = IntervalBuffer(Coalescing(max_batches=1))
+    assert [add(buffer, batch) for batch in (4, 5)] == [[[4]], [[5]]]
+    assert not buffer
 
 
 def test_a_change_does_not_wait() -> None:
-    waiting = IntervalBuffer(Coalescing(max_batches=100))
-    add(waiting, 0)
-    due = waiting.add(IntervalEntry(batch_id=1), NOW, VERSION, 0.0)
-    assert [(each.reason, emitted([each])) for each in due] == [(CHECKPOINT, [[0]]), (VERSION, [[1]])]
+    buffer = IntervalBuffer(Coalescing())
+    add(buffer, 0)
+    add(buffer, 1)
+    due = buffer.add(IntervalEntry(batch_id=2), BEGAN, VERSION, 0.0)
+    assert [(each.reason, emitted([each])) for each in due] == [(CHECKPOINT, [[1]]), (VERSION, [[2]])]
 
 
 def test_only_consecutive_ones_share_an_event() -> None:
-    waiting = IntervalBuffer(Coalescing(max_batches=100))
-    assert add(waiting, 0) == []
-    assert add(waiting, 2) == [[0]]
-
-
-def test_what_becomes_known_of_one_that_waits_goes_with_it() -> None:
-    waiting = IntervalBuffer(Coalescing(max_batches=2))
-    add(waiting, 0)
-    assert waiting.replace(IntervalEntry(batch_id=0, rows_out=7))
-    [due] = waiting.add(IntervalEntry(batch_id=1), NOW, None, 0.0)
-    assert [entry.rows_out for entry in due.entries] == [7, None]
-    assert not waiting.replace(IntervalEntry(batch_id=0)), "it was sent"
+    buffer = IntervalBuffer(Coalescing())
+    add(buffer, 0)
+    assert add(buffer, 1) == []
+    assert add(buffer, 3) == [[1]]

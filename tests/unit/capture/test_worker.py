@@ -14,7 +14,7 @@ from headwater_producers.spark.events.application import application_started
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from support.capture import DictFiles, NoTopics, RecordingSink, event_context
-from support.waiting import patience
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     import pytest
@@ -193,6 +193,33 @@ def test_a_full_inbox_drops() -> None:
     assert stage.order(last=True)
     assert len(stage.handler.seen) == results.count(True)
     assert stage.inbox.dropped == results.count(False)
+
+
+class Buffering(StreamFlow):
+    """Streams in which micro-batches wait for others, a quarter of a second more at first."""
+
+    sent = False
+
+    def overdue_in(self) -> float:
+        return math.inf if self.sent else 0.25
+
+    def send_overdue(self) -> None:
+        self.sent = True
+
+
+def test_the_worker_wakes_when_micro_batches_have_waited_long_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    take = Inbox.take
+
+    def record(inbox: Inbox[Signal | DrainRequest], timeout_seconds: float) -> Signal | DrainRequest | None:
+        waited.append(timeout_seconds)
+        return take(inbox, 0.0)
+
+    monkeypatch.setattr(Inbox, "take", record)
+    stage = Stage(flow=Buffering)
+    eventually(lambda: 1.0 in waited, 30)
+    assert waited[0] == 0.25
+    assert stage.order(last=True)
 
 
 class Troubled(StreamFlow):

@@ -122,7 +122,8 @@ class CaptureSettings(BaseSettings):
             well; `stack`, the stack trace as well. Credentials and lines of code are in none of them.
         capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage is marked incomplete.
         coalesce_max_batches: how many consecutive micro-batches may share one IntervalEvent; 1: each has its own.
-        coalesce_max_seconds: how long a micro-batch waits for others at most.
+        coalesce_max_seconds: how long a micro-batch waits for others at most. It waits only if the one before it ended
+            less than this earlier, so those of a slower query are sent at once.
         metrics_port: where the driver serves its metrics for Prometheus, `/metrics`; 0: any free port, which is logged.
             Default: nowhere.
         metrics_host: the address to serve them on; `0.0.0.0`: any of the machine's.
@@ -184,8 +185,8 @@ class CaptureSettings(BaseSettings):
     capture_sql: bool = False
     capture_errors: ErrorDetail = "stack"
     capture_max_plan_bytes: int = Field(default=32 * 1024 * 1024, ge=1)
-    coalesce_max_batches: int = Field(default=1, ge=1, le=10_000)
-    coalesce_max_seconds: float = Field(default=60.0, gt=0)
+    coalesce_max_batches: int = Field(default=64, ge=1, le=10_000)
+    coalesce_max_seconds: float = Field(default=1.0, gt=0)
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)
     metrics_host: str = "127.0.0.1"
     metrics_pushgateway: Address | None = None

@@ -2,6 +2,7 @@
 
 The worker's loop takes a signal, makes events of it and publishes them. Between signals, and at least four times a
 second, it checks waiting work: starts whose plan wasn't readable yet, micro-batches whose writes weren't all reported.
+It also wakes when micro-batches have waited for others long enough.
 """
 
 from __future__ import annotations
@@ -429,7 +430,8 @@ class Worker:
     def _run(self) -> None:
         own_thread()
         while True:
-            item = self._inbox.take(_WATCHFUL_SECONDS if self._waits() else _IDLE_SECONDS)
+            idle = min(_WATCHFUL_SECONDS if self._waits() else _IDLE_SECONDS, self._streams.overdue_in())
+            item = self._inbox.take(idle)
             if isinstance(item, DrainRequest):
                 self._publisher.guard("ending" if item.last else "flushing", partial(self._drain, item))
                 item.done.set()
@@ -437,7 +439,7 @@ class Worker:
                     return
             elif item is not None:
                 self._handle(item)
-            if item is None or time.monotonic() - self._cared_at > _CARE_SECONDS:
+            if item is None or not idle or time.monotonic() - self._cared_at > _CARE_SECONDS:
                 self._publisher.guard("looking after streaming queries", self._care)
 
     def _waits(self) -> bool:
@@ -455,8 +457,8 @@ class Worker:
     def _care(self) -> None:
         self._cared_at = time.monotonic()
         streams = self._streams
-        self._handler.look_around()
-        run_all((streams.announce_planned, streams.backfill_next, streams.send_overdue, self._settle))
+        steps = (streams.announce_planned, streams.backfill_next, streams.send_overdue, self._settle)
+        run_all((self._handler.look_around, *steps))
 
     def _settle(self) -> None:
         streams = self._streams

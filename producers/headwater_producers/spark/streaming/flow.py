@@ -11,6 +11,7 @@ the same fact, and the two merge. Committed micro-batches that weren't emitted a
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from datetime import datetime, timedelta
@@ -160,10 +161,15 @@ class StreamEmitter:
         if progress.batch_id not in run.emitted:
             run.state.add(progress.operators)
             ended = progress.started_at + timedelta(milliseconds=progress.duration_ms or 0)
-            self.send(run, run.buffer.add(entry, ended, run.chain.change(entry, self._versions), now))
-        elif not run.buffer.replace(entry):
+            due = run.buffer.add(entry, ended, run.chain.change(entry, self._versions), now)
+            if progress.batch_id in run.called:
+                # The checkpoint doesn't have what is written inside foreachBatch: a killed driver would lose it.
+                due += run.buffer.take(EmissionReason.CHECKPOINT)
+            self.send(run, due)
+        else:
             # Known by now: the commits of its sinks.
-            self.send(run, [ReadyInterval((entry,), EmissionReason.SINK_COMMIT, at)])
+            due = run.buffer.take(EmissionReason.CHECKPOINT)
+            self.send(run, [*due, ReadyInterval((entry,), EmissionReason.SINK_COMMIT, at)])
         run.remember(progress)
 
     def inside(self, run: StreamRun, writes: Sequence[Write], at: datetime) -> str | None:
@@ -464,6 +470,11 @@ class StreamFlow:
         ]
         overdue += [(run.run_id, END) for run in self._runs.values() if run.ending and run.ending.deadline <= now]
         self.settle(overdue, at)
+
+    def overdue_in(self) -> float:
+        """Seconds until an interval has waited long enough for others; infinite where none waits."""
+        now = self._clock()
+        return min((run.buffer.overdue_in(now) for run in self._runs.values()), default=math.inf)
 
     def send_overdue(self) -> None:
         """Send the intervals that have waited long enough for others."""

@@ -3,10 +3,11 @@
     batch 7 8 9 10│11 12│13 …        a new plan in 11, a stop after 12
     event └──────┘ └───┘
 
-A completed micro-batch is sent alone or with others in one IntervalEvent. What is buffered is sent when it is many or
-old enough, when the stream stops or is flushed, and before a micro-batch that isn't the next one. A change, of the plan
-or of a quality assertion's result, doesn't wait: what came before it is sent, and so is the micro-batch that brought
-it, under the change's name.
+A completed micro-batch is sent alone or with others in one IntervalEvent, a pack. It waits for others only if the one
+before it ended within the last second; that of a slower query is sent at once. What is buffered is sent when it is many
+or old enough, when the stream stops or is flushed, and before a micro-batch that isn't the next one. A change, of the
+plan or of a quality assertion's result, doesn't wait: what came before it is sent, and so is the micro-batch that
+brought it, under the change's name.
 
 The last emitted micro-batch of each query is kept for the next process that starts it:
 
@@ -23,6 +24,7 @@ from __future__ import annotations
 import errno
 import json
 import logging
+import math
 import os
 import re
 import time
@@ -64,11 +66,11 @@ class Coalescing:
 
     Attributes:
         max_batches: in one event; 1: none waits.
-        max_seconds: from when the first one was added.
+        max_seconds: from when the first one was added. One that ended so long after the one before it doesn't wait.
     """
 
-    max_batches: int = 1
-    max_seconds: float = 60.0
+    max_batches: int = 64
+    max_seconds: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ class IntervalBuffer:
             What is to be sent, in order.
         """
         out = []
+        follows_fast = self._at is not None and (at - self._at).total_seconds() < self._coalescing.max_seconds
         if self._entries and (change is not None or entry.batch_id != self._entries[-1].batch_id + 1):
             out += self.take(EmissionReason.CHECKPOINT)
         if not self._entries:
@@ -123,23 +126,17 @@ class IntervalBuffer:
         self._at = at
         if change is not None:
             out += self.take(change)
-        elif len(self._entries) >= self._coalescing.max_batches:
+        elif not follows_fast or len(self._entries) >= self._coalescing.max_batches:
             out += self.take(EmissionReason.CHECKPOINT)
         return out
 
-    def replace(self, entry: IntervalEntry) -> bool:
-        """More has become known of a micro-batch; False where it was sent already."""
-        for index, waiting in enumerate(self._entries):
-            if waiting.batch_id == entry.batch_id:
-                self._entries[index] = entry
-                return True
-        return False
+    def overdue_in(self, now: float) -> float:
+        """Seconds until something has waited long enough; infinite where nothing waits."""
+        return max(0.0, self._since + self._coalescing.max_seconds - now) if self._entries else math.inf
 
     def overdue(self, now: float) -> list[ReadyInterval]:
         """What has waited long enough."""
-        if self._entries and now - self._since >= self._coalescing.max_seconds:
-            return self.take(EmissionReason.CHECKPOINT)
-        return []
+        return [] if self.overdue_in(now) else self.take(EmissionReason.CHECKPOINT)
 
     def take(self, reason: EmissionReason) -> list[ReadyInterval]:
         """All that waits."""
