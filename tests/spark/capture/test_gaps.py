@@ -54,16 +54,18 @@ def test_a_query_that_ran_for_long_without_capture(
     with attach(forgetful, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
         run(forgetful, tmp_path, 1)
     [gap] = capture.status().gaps
-    # Which files the oldest one took was known by the one before it alone.
-    assert (gap.name, gap.first, gap.last, gap.emitted) == ("q", 0, oldest, Emitted.UNKNOWN)
-    assert [entry.batch_id for entry in sink.entries("job.q")] == list(range(oldest + 1, 7))
+    # Which files the oldest one took was known by the one before it alone; and Spark may forget one more when it commits
+    # the new micro-batch, before capture looks.
+    assert gap.last in {oldest, oldest + 1}
+    assert (gap.name, gap.first, gap.emitted) == ("q", 0, Emitted.UNKNOWN)
+    assert [entry.batch_id for entry in sink.entries("job.q")] == list(range(gap.last + 1, 7))
     facets = [
         (body(event).type, json.loads(body(event).run_facets.get(GAPS_FACET, "{}"))) for event in sink.runs("job.q")
     ]
-    gaps = [{"first": 0, "last": oldest, "emitted": "unknown"}]
+    gaps = [{"first": 0, "last": gap.last, "emitted": "unknown"}]
     assert [(kind, facet.get("gaps")) for kind, facet in facets] == [
         (RunEventType.START, None),
         (RunEventType.RUNNING, gaps),
         (RunEventType.COMPLETE, gaps),
     ]
-    assert f"micro-batches 0..{oldest + 1}" in caplog.text
+    assert f"micro-batches 0..{gap.last + 1}" in caplog.text

@@ -48,12 +48,12 @@ def test_a_statement_is_shown_without_secrets_and_another_secret_is_another_stat
     channel = SimpleNamespace(report=lambda _what, content: texts.append(content["text"]))
     writes = Writes(cast("Any", SimpleNamespace(channel=channel, last_write="")), cast("Any", None))
     for secret in ("hunter2", "hunter3"):
-        writes.beside(f"ALTER TABLE a  SET TBLPROPERTIES ('password' = '{secret}')")
+        writes.report_statement(f"ALTER TABLE a  SET TBLPROPERTIES ('password' = '{secret}')")
     first, second = texts
     assert "hunter" not in first + second
     assert first.startswith("ALTER TABLE a SET TBLPROPERTIES ('password' = [redacted]")
     assert first != second
-    writes.beside("TRUNCATE  TABLE a")
+    writes.report_statement("TRUNCATE  TABLE a")
     assert texts[-1] == "TRUNCATE TABLE a"
 
 
