@@ -91,7 +91,7 @@ def consume(
                 watch=watch,
                 source=source,
                 metrics=metrics,
-                beside=bridging.bridge,
+                companion=bridging.bridge,
             )
         except OSError as error:
             raise port_taken(settings, error) from error

@@ -82,7 +82,7 @@ class Accounting:
 
     @property
     def closed(self) -> bool:
-        """Whether acknowledged = applied + dead-lettered: nothing pending, nothing lost."""
+        """True if acknowledged = applied + dead-lettered: no record is pending, none is lost."""
         return self.pending == 0 and self.expired == 0
 
 

@@ -48,23 +48,26 @@ class _Attempt:
 
 
 class Attempts:
-    """Of the partitions that are assigned. All calls come from one thread."""
+    """Attempts at the first record of each assigned partition. All calls come from one thread."""
 
     def __init__(self) -> None:
         self._of: dict[Partition, _Attempt] = {}
 
     def assigned(self, partition: Partition, before: int) -> None:
-        """It is ours, after so many attempts in vain."""
+        """Start to track a partition that was assigned after `before` failed attempts."""
         before = min(before, SET_ASIDE_AFTER)
         self._of[partition] = _Attempt(before, _CAREFUL.get(before, (0, 0))[1], before in _CAREFUL)
 
     def forget(self, partition: Partition) -> None:
-        """It isn't ours any more."""
+        """Drop a partition that was revoked."""
         self._of.pop(partition, None)
 
     @property
     def at_once(self) -> int | None:
-        """How many records may be handed on; 0 until those before are committed; None: as many as fit."""
+        """Number of records that may be handed on now.
+
+        0: none until those handed on before are committed; None: no bound.
+        """
         careful = [each for each in self._of.values() if each.careful]
         if not careful:
             return None
@@ -116,13 +119,13 @@ class Attempts:
         return 0 if attempt is None else attempt.before
 
     def number(self, partition: Partition) -> int:
-        """What is committed beside an offset once it is dealt with: attempts, this one included; 0: none."""
+        """Number of attempts to commit in an offset's metadata, this one included; 0: none is committed."""
         attempt = self._of.get(partition)
         if attempt is None or not attempt.begun:
             return 0
         return attempt.before + 1 if attempt.left > 0 else 0
 
     def has_number(self, partition: Partition) -> bool:
-        """Whether a number may be committed beside its offset."""
+        """Return True if a number of attempts may be committed with the partition's offset."""
         attempt = self._of.get(partition)
         return attempt is not None and attempt.begun and (attempt.out is not None or attempt.left > 0)

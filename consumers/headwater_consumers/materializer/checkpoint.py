@@ -105,12 +105,12 @@ class Checkpoint:
 
     @property
     def letters(self) -> int:
-        """How many of the records are dead letters, as far as is known yet."""
+        """Number of dead letters among the records, as far as is known yet."""
         return self._reasons.total()
 
     @property
     def reasons(self) -> Counter[DeadLetterReason]:
-        """How many of the records are dead letters for which reason, as far as is known yet."""
+        """Number of dead letters among the records by reason, as far as is known yet."""
         return self._reasons
 
     def disown(self, partitions: Collection[Partition]) -> None:
@@ -247,7 +247,7 @@ class Commits:
 
     @property
     def idle(self) -> bool:
-        """Whether everything is confirmed."""
+        """True if every commit is confirmed."""
         return not self._pending
 
     @property

@@ -18,10 +18,10 @@ from headwater_schemas.identity import event_id
 from headwater_schemas.redaction import redact
 
 CLOCK_FACET = "headwater_clock"
-"""Of a run, job or dataset whose event stated a time of the future: `stated`, and the time that it is `taken_as`."""
+"""Facet of a run, job or dataset whose event stated a time in the future: `stated`, and the time `taken_as` it."""
 
 CORRECTION_FACET = "headwater_correction"
-"""Of a dataset or job that an event corrected: the `reason`, and when the correction was `stated`."""
+"""Facet of a dataset or job that an event corrected: the `reason`, and when the correction was `stated`."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -46,7 +46,7 @@ def as_counted(event: LineageEvent, timestamp_ms: int | None, most_seconds: floa
 
 
 def _is_later(event: LineageEvent, latest: datetime) -> bool:
-    """Whether a time that ranks an event, or says when something was seen, is later."""
+    """Return True if a time that ranks the event, or says when something was seen, is later than `latest`."""
     if event.event_time > latest:
         return True
     if (body := event.interval_event) is not None:

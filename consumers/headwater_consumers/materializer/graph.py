@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Folded = Any
-"""What folding makes of events, and `GraphStore.apply` takes. The loop only passes it on."""
+"""Folded events, which `GraphStore.apply` takes. The loop only passes them on."""
 
 Fold = Callable[[Sequence[LineageEvent]], Folded]
 
 
 class WriteSummary(Protocol):
-    """What one transaction did, for the metrics."""
+    """Counters of one write, for the metrics."""
 
     @property
     def nodes_created(self) -> int:
@@ -55,7 +55,7 @@ class WriteSummary(Protocol):
 
 
 class GraphStore(Protocol):
-    """Where events end up. Called from one thread at a time, not always the same one."""
+    """Store of folded events. Called from one thread at a time, not always the same one."""
 
     def prepare(self) -> None:
         """Make the database ready: constraints, indexes, version. Safe to repeat.
@@ -65,7 +65,7 @@ class GraphStore(Protocol):
         """
 
     def apply(self, folded: Folded) -> WriteSummary:
-        """Write it, committed on return. Applying it again changes nothing.
+        """Write a folded batch, committed on return. Applying it again changes nothing.
 
         It is one transaction, or one for each of its parts.
 
@@ -75,7 +75,7 @@ class GraphStore(Protocol):
         """
 
     def report(self, progress: Sequence[Progress]) -> None:
-        """Write how far the consumer is, beside the graph; so it is also known whether the database can be reached.
+        """Write the consumer's progress beside the graph; so it is also known whether the database can be reached.
 
         Raises:
             LineageError: it can't.

@@ -61,16 +61,16 @@ CHECK_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """What a `KafkaSource` needs to know.
+    """Settings of a `KafkaSource`.
 
     Attributes:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: the events topic.
         group: the consumer group.
-        queued_kilobytes: librdkafka's fetch-ahead, of all partitions together; with the three batches the bulk of the
+        queued_kilobytes: librdkafka's fetch-ahead, all partitions together; with the three batches, most of the
             process's memory.
-        record_max_bytes: of a longer record only the coordinates are kept; and half of what a zstd batch may
-            decompress to.
+        record_max_bytes: a longer record is reduced to its coordinates; a zstd batch may decompress to twice as
+            much.
     """
 
     client: Mapping[str, Any]
@@ -81,7 +81,7 @@ class SourceConfig:
 
     @property
     def servers(self) -> str:
-        """Where the cluster is, for messages."""
+        """Bootstrap servers, for messages."""
         return str(self.client.get("bootstrap.servers", ""))
 
     def consumer_config(self) -> dict[str, Any]:
@@ -212,7 +212,7 @@ class Incarnation:
             return "", {}
 
     def is_another_than(self, partitions: Iterable[Partition]) -> bool:
-        """Whether the topic was made anew since these were assigned. Looks only now and then; False where unknown."""
+        """Return True if the topic was recreated since these were assigned. Checks now and then; False if unknown."""
         ours = frozenset(partition.topic_id for partition in partitions)
         if not ours or self._clock() < self._next_check:
             return False
@@ -224,7 +224,7 @@ class Incarnation:
 
 
 class Ownership:
-    """Which partitions are ours, of which incarnation of the topic, and how far they are committed.
+    """Assigned partitions, with the topic's incarnation and the committed offsets.
 
     Kept up to date by the source's callbacks; all on one thread.
     """
@@ -235,22 +235,22 @@ class Ownership:
 
     @property
     def partitions(self) -> frozenset[Partition]:
-        """Those that are ours."""
+        """Assigned partitions."""
         return frozenset(self._owned.values())
 
     def find(self, topic: str | None, number: int | None) -> Partition | None:
-        """Ours by name and number; None where it isn't."""
+        """Return an assigned partition by topic and number; None if it isn't assigned."""
         return self._owned.get((topic or "", -1 if number is None else number))
 
     def those(self, partitions: Iterable[TopicPartition]) -> frozenset[Partition]:
-        """Ours among these."""
+        """Return the assigned ones among these partitions."""
         found = (self.find(p.topic, p.partition) for p in partitions)
         return frozenset(partition for partition in found if partition is not None)
 
     def take(
         self, partitions: Iterable[TopicPartition], topic_id: str, committed: Mapping[tuple[str, int], Committed]
     ) -> frozenset[Partition]:
-        """These are ours from now on, in the incarnation `topic_id`."""
+        """Record newly assigned partitions of the incarnation `topic_id`."""
         taken = frozenset(Partition(p.topic, p.partition, topic_id) for p in partitions)
         for partition in taken:
             key = (partition.topic, partition.number)
@@ -261,22 +261,22 @@ class Ownership:
         return taken
 
     def give(self, partitions: Iterable[TopicPartition]) -> None:
-        """These aren't ours any more."""
+        """Record that partitions are no longer assigned."""
         for partition in partitions:
             owned = self._owned.pop((partition.topic, partition.partition), None)
             if owned is not None:
                 self._committed.pop(owned, None)
 
     def ours(self, offsets: Mapping[Partition, int]) -> dict[Partition, int]:
-        """What of these is of partitions that are ours, in the incarnation that is."""
+        """Keep the offsets of assigned partitions in their current incarnation."""
         return {p: offset for p, offset in offsets.items() if self.find(p.topic, p.number) == p}
 
     def confirm(self, offsets: Mapping[Partition, int]) -> None:
-        """These are committed."""
+        """Record committed offsets."""
         self._committed.update(self.ours(offsets))
 
     def committed(self, partition: Partition) -> int | None:
-        """Offset that is committed of a partition; None: none is."""
+        """Return the committed offset of a partition; None if there is none."""
         return self._committed.get(partition)
 
 
@@ -308,7 +308,7 @@ class KafkaSource:
 
     @property
     def reachable(self) -> bool:
-        """Whether a broker was connected when last looked at."""
+        """True if a broker was connected at the last check."""
         return self._callbacks.reachable
 
     def subscribe(self, listener: SourceListener) -> None:
@@ -395,7 +395,7 @@ class KafkaSource:
             (self._consumer.pause if after else self._consumer.resume)(self._consumer.assignment())
 
     def positions(self) -> list[PartitionOffsets]:
-        """Where every partition of the topic and the group's offsets in it stand, whoever owns it.
+        """Return the offsets of every partition of the topic and those of the group, whoever owns it.
 
         Raises:
             BrokerUnavailableError: the brokers don't answer now.

@@ -93,7 +93,10 @@ class Membership:
             self._source.poll(max_records=1, max_bytes=1, timeout_seconds=POLL_SECONDS)
 
     def caught_up(self) -> bool:
-        """Whether what was on the topic at the first look is committed, whoever did it; looks once a second."""
+        """Return True once the offsets that were pending at the first look are committed, by any member.
+
+        Asks the brokers once a second.
+        """
         if self._clock() < self._next_look:
             return False
         self._next_look = self._clock() + _POSITIONS_SECONDS

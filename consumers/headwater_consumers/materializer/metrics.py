@@ -51,7 +51,7 @@ class PipelineStep(StrEnum):
 
 
 class Rebalance(StrEnum):
-    """What a rebalance did to this consumer."""
+    """Effect of a rebalance on this consumer."""
 
     ASSIGNED = "assigned"
     REVOKED = "revoked"
@@ -59,14 +59,14 @@ class Rebalance(StrEnum):
 
 
 class FoldedAway(StrEnum):
-    """Why an event added nothing."""
+    """Reason why an event added nothing."""
 
     DUPLICATE = "duplicate"
     STALE = "stale"
 
 
 class Dependency(StrEnum):
-    """What the materializer stands between."""
+    """External system of the materializer."""
 
     KAFKA = "kafka"
     NEO4J = "neo4j"
@@ -219,7 +219,7 @@ class Metrics:
 
 
 def retry_cause(error: TransientError) -> RetryCause:
-    """What a retry after this error waits for."""
+    """Return the cause of a retry after this error."""
     if isinstance(error, GraphUnavailableError):
         return error.cause
     if isinstance(error, DeadLettersUndeliveredError):

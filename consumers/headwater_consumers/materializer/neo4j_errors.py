@@ -1,11 +1,11 @@
-"""What an exception of the Neo4j driver means for the events in flight.
+"""Classification of the Neo4j driver's exceptions: retry, split, probe or stop.
 
 | what is raised                                                  | means                                        |
 |-----------------------------------------------------------------|----------------------------------------------|
 | ServiceUnavailable, SessionExpired, sockets, `TransientError.*` | GraphUnavailableError                        |
 | `*OutOfMemory*`, `*TransactionTimedOut*`, whatever their class  | OverCapacityError                            |
 | `ClientError.Schema.ConstraintValidationFailed`, EntityNotFound | GraphUnavailableError: a race with a sibling |
-| `ClientError.Schema.*AlreadyExists`                             | the same: `IF NOT EXISTS` doesn't hold it off |
+| `ClientError.Schema.*AlreadyExists`                             | a race, too: `IF NOT EXISTS` doesn't prevent |
 | `ClientError.Transaction.*`, read-only, expired authorization   | GraphUnavailableError                        |
 | `ClientError.Security.*`                                        | CredentialsRefusedError                      |
 | no such database, another graph version, statements not known   | GraphUnusableError                           |
@@ -171,7 +171,7 @@ _UNAVAILABLE = ("Unavailable", "Terminated", "NotALeader", "LockClientStopped", 
 
 
 def neo4j_retry(code: str) -> Neo4jRetry:
-    """Of an error's code.
+    """Classify an error's code.
 
     Args:
         code: `Neo.TransientError.Transaction.DeadlockDetected`; or the class of what the driver raised.

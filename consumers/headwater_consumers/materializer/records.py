@@ -41,13 +41,13 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Why the bytes of an offset, or of several, aren't there.
+    """Reason why the bytes of one or several offsets are missing.
 
     Attributes:
-        end: the first offset behind them.
+        end: the offset after the last one missing.
         why: a sentence, without a full stop.
-        bytes: how long the value is; None where that isn't known.
-        fetched: whether the brokers gave it. False: no client of this library can read it.
+        bytes: length of the value; None if it isn't known.
+        fetched: the brokers returned it. False: no client of this library can read it.
     """
 
     end: int

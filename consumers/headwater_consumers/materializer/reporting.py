@@ -23,7 +23,7 @@ from headwater_consumers.materializer.source import RecordSource
 from headwater_schemas.errors import LineageError, TransientError
 
 EVERY_SECONDS = 60.0
-"""How often trouble that lasts is logged again."""
+"""Interval at which lasting trouble is logged again."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class _Trouble:
 
 
 class TroubleCause(Protocol):
-    """What trouble is with. Hashable; there are few of them."""
+    """Cause of trouble. Hashable; there are few of them."""
 
     @property
     def label(self) -> str:
@@ -121,7 +121,7 @@ class ConsumerTotals:
     seconds: float = 0.0
 
     def document(self) -> dict[str, Any]:
-        """As `headwater consume --json` prints them."""
+        """Return the totals as `headwater consume --json` prints them."""
         return {
             "consumed": self.consumed,
             "applied": self.applied,
@@ -216,7 +216,7 @@ class Reporting:
         self.trouble(error)
 
     def silent(self, seconds: float, cause: RetryCause) -> None:
-        """What a batch waits for, the database or the dead-letter topic, hasn't answered for so long."""
+        """Report that the database or the dead-letter topic hasn't answered a write for so many seconds."""
         if cause is RetryCause.GRAPH:
             self._health.up(Dependency.NEO4J, up=False)
         self._notices.trouble(cause, f"{cause.label} hasn't answered a write for {seconds:.0f} s.")
@@ -249,12 +249,12 @@ class Reporting:
         log.info("Partitions %s: %s; %d are held now.", kind.value, names, assigned)
 
     def show(self, in_flight: InFlight, *, paused: bool, committing: bool) -> None:
-        """How things stand after a round.
+        """Update health and metrics after a round of the loop.
 
         Args:
             in_flight: records read and not yet through steps 1 and 2.
-            paused: whether fetching is paused.
-            committing: whether offsets are committed without trouble.
+            paused: fetching is paused.
+            committing: offsets are committed without trouble.
         """
         reachable = self._source.reachable
         self._health.up(Dependency.KAFKA, up=reachable)

@@ -131,13 +131,13 @@ class PendingTimes:
         """Offset and timestamp of each partition's record; None: it has none that can be read."""
 
     def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> dict[Partition, int]:
-        """When the first pending record of each partition was published, in ms of Unix time.
+        """Return when each partition's first pending record was published, in ms of Unix time.
 
         Partitions are left out whose record can't be read, has no timestamp, or wasn't read in time.
 
         Args:
-            pending: partitions of which records wait.
-            timeout_seconds: for all of them.
+            pending: partitions with pending records.
+            timeout_seconds: for all of them together.
 
         Raises:
             KafkaException: the brokers refuse.

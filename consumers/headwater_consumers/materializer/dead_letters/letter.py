@@ -33,8 +33,8 @@ ATTEMPT = OURS + "attempt"
 BY = CONNECT + "class.name"
 MATERIALIZER = "headwater_consumers.materializer"
 BRIDGE = "headwater_consumers.bridge"
-"""Who made the letter, which is also what its value is: an event, or an OpenLineage document."""
-# Of a record that a replay brought back: the source of the letter it was.
+"""Producer of the letter, which also tells its value: an event, or an OpenLineage document."""
+# Header of a record that a replay brought back: the source of its letter.
 REPLAYED_FROM = OURS + "replayed.from"
 
 # The dead-letter topic takes the events topic's largest record and 64 KiB. Names and ids are bounded by Kafka; the
@@ -44,7 +44,7 @@ MAX_EVENT_ID_CHARACTERS = 200
 
 
 class Stage(StrEnum):
-    """Where a record failed, by Connect's names: reading its value, or putting it into the sink."""
+    """Stage in which a record failed, by Kafka Connect's names: reading its value, or putting it into the sink."""
 
     DECODE = "VALUE_CONVERTER"
     APPLY = "TASK_PUT"
@@ -102,7 +102,7 @@ _UNKNOWN = "unknown"
 
 
 def is_replay(headers: Headers) -> bool:
-    """Whether a replay of dead letters brought the record back."""
+    """Return True if a replay of dead letters brought the record back."""
     return any(name == REPLAYED_FROM for name, _ in headers)
 
 
@@ -115,7 +115,7 @@ def _attempt(headers: Headers) -> int:
 
 
 def coordinate(headers: Iterable[tuple[str, bytes | None]] | None) -> RecordCoordinates | None:
-    """Where a dead letter came from, by its headers; None where they aren't ours."""
+    """Parse the source coordinates of a dead letter from its headers; None if they aren't Headwater's."""
     values = {name: value for name, value in headers or () if isinstance(value, bytes)}
     try:
         topic = values[TOPIC].decode()
@@ -136,11 +136,11 @@ _ADDED_HEADERS = (CONNECT, TOPIC_ID, REASON, EVENT_ID, ATTEMPT, OFFSET_END, LEFT
 
 @dataclass(frozen=True, slots=True)
 class RecordCoordinates:
-    """Where a record was read that became a letter. A topic made anew has another id.
+    """Source coordinates of a dead letter: topic, partition and offset. A recreated topic has another id.
 
     Attributes:
-        offset: of the record, or the first of those that a letter without bytes stands for.
-        end: the first offset behind them.
+        offset: offset of the record, or the first offset that a letter without bytes covers.
+        end: the offset after the last one covered.
     """
 
     partition: Partition
@@ -190,7 +190,7 @@ class StoredDeadLetter:
 
     @property
     def time(self) -> datetime | None:
-        """When the original was published."""
+        """Time at which the original record was published."""
         milliseconds = self.record.timestamp_ms
         return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
 

@@ -27,7 +27,7 @@ _DELIVERY_SECONDS = 30
 
 @dataclass(slots=True)
 class Replayed:
-    """What a replay came to.
+    """Result of a replay.
 
     Attributes:
         sent: letters acknowledged by the topic they came from.

@@ -33,7 +33,7 @@ class DeadLettersUndeliveredError(TransientError):
 
 
 class DeadLetterSink(Protocol):
-    """Where dead letters go."""
+    """Destination of dead letters."""
 
     def send(self, letters: Sequence[DeadLetter]) -> None:
         """Return once each letter is acknowledged by the topic's in-sync replicas.

@@ -49,7 +49,7 @@ from headwater_schemas.events import (
 
 
 class Builder:
-    """Where the rules of the bodies put their facts. Each method returns the facts of one node, made if need be."""
+    """Accumulator of base facts. Each method returns the facts of one node, created if new."""
 
     def __init__(self) -> None:
         self.delta = GraphDelta()
@@ -151,7 +151,7 @@ class Builder:
         return node
 
     def retention(self, tenant: str, namespace: str | None, job: str | None) -> RetentionFacts:
-        """How long micro-batches are kept one by one, of all jobs, those of a namespace, or one."""
+        """Facts of a retention scope: all jobs, those of a namespace, or one job."""
         key = keys.retention_key(tenant, namespace, job)
         node = self.delta.retentions.get(key)
         if node is None:

@@ -100,7 +100,7 @@ def fold_event(into: Builder, event: LineageEvent) -> None:
 
 
 def _provenance_rank(event: LineageEvent) -> int:
-    """How certain an event is. Runs were reported without a provenance at first: one that has none was observed."""
+    """Rank an event's provenance. Early run events had none: they count as observed."""
     if event.interval_event is not None:
         return PROVENANCE_RANKS[event.interval_event.provenance]
     if event.run_event is not None and event.run_event.provenance is Provenance.RECONCILED:

@@ -18,7 +18,7 @@ from headwater_consumers.materializer.write.transaction import Index, WriteTrans
 
 
 class JobName(NamedTuple):
-    """What a FEEDS relationship shows of its job."""
+    """Tenant and name of a FEEDS relationship's job."""
 
     tenant: str
     name: str
@@ -101,7 +101,7 @@ class LinkRows:
 
 
 def write_declared(tx: WriteTransaction, delta: GraphDelta, jobs: Mapping[str, Joined]) -> None:
-    """What jobs declare now, and no longer."""
+    """Write the relationships that jobs declare now, and end those that they no longer declare."""
     for word, rows in (("undeclare", _declared(delta, jobs, gone=True)), ("declare", _declared(delta, jobs))):
         for type_ in (RelType.READS, RelType.WRITES, RelType.FEEDS):
             tx.send_rows(f"{word}_{type_.value.lower()}", rows[type_])

@@ -26,7 +26,7 @@ class PartsWriter:
         self._writers = writers
 
     def ensure_schema(self) -> None:
-        """As `GraphWriter.ensure_schema`."""
+        """Make constraints, indexes and the graph's version: `GraphWriter.ensure_schema`."""
         self._writers[0].ensure_schema()
 
     def apply(self, parts: Sequence[PreparedDelta]) -> WriteCounters:

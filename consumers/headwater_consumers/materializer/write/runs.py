@@ -166,7 +166,7 @@ class _Stored(NamedTuple):
 
     @property
     def because(self) -> Because | None:
-        """Why it has ended, if that is inferred."""
+        """Rule by which its end was inferred; None if the end was reported or there is none."""
         because = self.shown.get("inferred_because")
         return None if because is None else Because(because)
 

@@ -55,7 +55,7 @@ def without_retired(rows: SegmentRows, retired: Mapping[str, Ranges]) -> tuple[S
 
 
 class Keeping:
-    """What is known of retention of some queries.
+    """Retention rules and summaries of some queries.
 
     Args:
         tx: the transaction, which has locked the queries.
