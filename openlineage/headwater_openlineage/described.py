@@ -26,11 +26,11 @@ Facets: TypeAlias = Mapping[str, tuple[Json, str]]
 
 
 class Stated(NamedTuple):
-    """Facets as part of the key of what was read of them.
+    """Facets as part of a cache key.
 
     Attributes:
-        key: equal where these facets are.
-        size: of their texts, in bytes.
+        key: equal if these facets are.
+        size: total size of their texts, in bytes.
     """
 
     key: tuple[Hashable, ...]
@@ -38,11 +38,11 @@ class Stated(NamedTuple):
 
 
 class _Described:
-    """What is the same of datasets and jobs.
+    """Facets of a dataset or job.
 
     Attributes:
         facets: by name, each with its pointer.
-        unread: those that are kept and not read.
+        unread: facets that are kept and not read.
     """
 
     __slots__ = ("_stated", "facets", "unread")
@@ -53,7 +53,7 @@ class _Described:
         self._stated: dict[tuple[str, ...], Stated] = {}
 
     def stated(self, names: tuple[str, ...]) -> Stated:
-        """Those of its facets that have these names.
+        """Return its facets with these names.
 
         Raises:
             OverflowError: one has a number of more than 64 bits.
@@ -83,10 +83,10 @@ class DescribedDataset(_Described):
         self._position: list[Position | None] = []
 
     def body(self, besides: tuple[str, ...]) -> DatasetEvent | None:
-        """What its facets state of it; None where they state nothing.
+        """Convert its facets to a DatasetEvent; None if they state nothing.
 
         Args:
-            besides: names of facets that are elsewhere.
+            besides: names of facets that are stored elsewhere.
 
         Raises:
             Refused: a facet of the specification has another shape than it describes.
@@ -141,7 +141,7 @@ class DescribedJob(_Described):
         self._declared: list[JobEvent | None] = []
 
     def declared(self) -> JobEvent | None:
-        """What its facets state of it; None where they state nothing.
+        """Convert its facets to a JobEvent; None if they state nothing.
 
         Raises:
             Refused: a facet of the specification has another shape than it describes.

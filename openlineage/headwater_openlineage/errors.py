@@ -1,4 +1,4 @@
-"""Why a document isn't taken."""
+"""Refusal of a document, with the place of its fault."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _DATASET, _JOB = "DATASET", "JOB"
 
 @dataclass(slots=True)
 class Explicit:
-    """What explicit lineage facets of one document state.
+    """Sources and targets in the explicit lineage facets of one document.
 
     Attributes:
         sources: by target, the datasets that it was made from.

@@ -32,12 +32,12 @@ from headwater_schemas.reasons import NO_SOURCES, PARSED
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a document's outputs were made from.
+    """Lineage of a document's outputs.
 
     Attributes:
-        columns: the column lineage; None where there is no edge.
-        sources: by output, the datasets that it was made from, where the producer was explicit.
-        consumed: datasets that the producer was explicit about the job reading.
+        columns: the column lineage; None if there is no edge.
+        sources: by output, the datasets that it was made from, if the producer was explicit.
+        consumed: datasets that the job reads by explicit statement of the producer.
         plan: the column lineage under its digest.
     """
 
@@ -55,12 +55,12 @@ _OF_OUTPUT: Final = ("schema", "columnLineage", "lineage")
 
 
 def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Sequence[DescribedDataset]) -> Made:
-    """What the outputs were made from.
+    """Read the lineage of a document's outputs.
 
     Args:
         job: the document's.
-        inputs: of the document.
-        outputs: of the document.
+        inputs: inputs of the document.
+        outputs: outputs of the document.
 
     Raises:
         Refused: a facet has another shape.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
 
 _MOST_CHARACTERS: Final = 50_000
-"""Of a longer text the parser would take seconds."""
+"""Longest text that is parsed: a longer one would take the parser seconds."""
 _MOST_STEPS: Final = 100_000
 """sqlglot goes from each column up to its SELECT several times: a sum of thousands of them would take it minutes."""
 
@@ -241,7 +241,7 @@ class _Reader:
 
 
 def _is_costly(statement: exp.Expr) -> bool:
-    """Whether the depths of all nodes of a statement add up to more than `_MOST_STEPS`."""
+    """Return True if the depths of all nodes of a statement add up to more than `_MOST_STEPS`."""
     waiting, steps = [(statement, 0)], 0
     while waiting and steps <= _MOST_STEPS:
         node, depth = waiting.pop()
@@ -259,7 +259,7 @@ def _column_of(table: Table, name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """What a column of a query is made of: columns of tables, and the strongest thing done to them."""
+    """Sources of a query's column: columns of tables, and the strongest thing done to them."""
 
     leaves: tuple[tuple[Table, str], ...]
     subtype: str

@@ -42,7 +42,7 @@ def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> I
 
 
 def _number(actual: str | None) -> float | None:
-    """What was measured, where it is a number; a longer text stays in the facet."""
+    """Parse a measured value; None if it isn't a number. A longer text stays in the facet."""
     try:
         value = float(actual or "")
     except ValueError:

@@ -27,7 +27,7 @@ def step(at: str, name: str | int) -> str:
 
 
 def kind_of(value: object) -> str:
-    """What JSON calls a value."""
+    """Name of a value's JSON type, for messages."""
     return _KINDS.get(type(value), "a number")
 
 

@@ -274,10 +274,10 @@ Declared = tuple[DatasetRef, ...] | None
 
 
 def _with_edges(inputs: Declared, outputs: Declared, made: Made) -> tuple[Declared, Declared, Made]:
-    """What a job declares as edges, since the graph draws one from every declared input to every declared output.
+    """Turn a job's declared inputs and outputs into edges, since the graph draws one from each input to each output.
 
     So only one of the lists is declared, and the edges are those of the declared lineage. An output without explicit
-    edges is possibly made from every input, as of a run: a declared lineage shows that it is incomplete.
+    edges is possibly made from every input, as for a run: a declared lineage shows that it is incomplete.
     """
     all_inputs = tuple(dict.fromkeys((*(inputs or ()), *made.consumed)))
     all_outputs = tuple(dict.fromkeys((*(outputs or ()), *made.sources)))

@@ -58,7 +58,7 @@ def _statistics(facet: Json, at: str) -> Fields:
 
 
 def _position(dataset: DescribedDataset, given: Facets) -> Position | None:
-    """Which part or version: by the table format's own report, the subset, or the version of the dataset."""
+    """Read the part or version used: from the table format's own report, the subset, or the version of the dataset."""
     for name in _REPORTS:
         if name in given:
             facet, at = given[name]

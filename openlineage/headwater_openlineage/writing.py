@@ -35,7 +35,7 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import EVENT_NAMESPACE
 
 PRODUCER: Final = "https://headwater/openlineage"
-"""Of facets of an event that names no producer."""
+"""Producer of facets, for events that name none."""
 
 
 def uuid_of(run_id: str) -> str:

@@ -42,7 +42,7 @@ _DOUBLE: Final = struct.Struct("<d")
 
 
 def compiled(schema: Any) -> Write:
-    """What writes a value of this schema.
+    """Compile a schema into a function that writes its values.
 
     Args:
         schema: as `fastavro.parse_schema` gives it: names in full, each defined before it is referred to.
@@ -54,7 +54,7 @@ def compiled(schema: Any) -> Write:
 
 
 def compiled_fields(schema: Any) -> list[Field]:
-    """What writes each field of a record's schema, in their order; one after the other they are the record.
+    """Compile a record's schema into writers of its fields, in their order; one after the other they write the record.
 
     Raises:
         ValueError: as `compiled` does.

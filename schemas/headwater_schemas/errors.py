@@ -36,7 +36,7 @@ from typing import ClassVar
 
 
 class DecodeReason(StrEnum):
-    """Why a record can't be decoded: a closed list, fit for a metric's label and a dead letter's header."""
+    """Reason why a record can't be decoded: a closed list, fit for a metric's label and a dead letter's header."""
 
     EMPTY = "EMPTY"
     NOT_AN_EVENT = "NOT_AN_EVENT"

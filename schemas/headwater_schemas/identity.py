@@ -141,7 +141,7 @@ def _begun(parts: tuple[Part, ...]) -> _Hash:
 
 @lru_cache(1 << 6)
 def _moment(microseconds: int, producer: str) -> bytes:
-    """How an identity ends that ends with these. All events of a document have the same."""
+    """Encode the end of an identity that ends with these. All events of a document share it."""
     return canonical((microseconds, producer)).hex().encode()
 
 
@@ -294,10 +294,10 @@ def plan_digest(lineage: ColumnLineage) -> str:
 
 
 def canonical_lineage(lineage: ColumnLineage) -> ColumnLineage:
-    """The same lineage in the one order that `ColumnLineage` promises; its digest is unchanged.
+    """Sort a lineage into the one order that `ColumnLineage` promises; its digest is unchanged.
 
     Raises:
-        IndexError: an edge points behind the last dataset.
+        IndexError: an edge points to a dataset after the last one.
     """
     datasets = sorted(set(lineage.datasets))
     index = {dataset: number for number, dataset in enumerate(datasets)}

@@ -91,7 +91,7 @@ def parse_range(text: str, *, of_partition: bool = False) -> Range:
 
 
 def _meant(text: str) -> str:
-    """How to write it, where it is one of the notations that others have."""
+    """Suggest the notation for a range that is written in a notation of other tools."""
     if other := _CLOSED.fullmatch(text) or _INCLUSIVE.fullmatch(text):
         return f"write {range_text(int(other[1]), int(other[2]) + 1)} for {other[1]} up to and including {other[2]}"
     if other := _EXCLUSIVE.fullmatch(text):

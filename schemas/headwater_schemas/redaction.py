@@ -371,7 +371,7 @@ def _without_arguments(text: str) -> str:
 
 
 def _secret_spans(text: str) -> list[tuple[int, int]]:
-    """Of all calls, those within another's arguments included. Calls within a secret are a part of it."""
+    """Find secrets in the arguments of all calls, also of nested ones. A call within a secret is a part of it."""
     spans: list[tuple[int, int]] = []
     masked: list[tuple[int, int]] = []
     ends: list[int] = []
@@ -475,7 +475,7 @@ def _without_values(text: str) -> str:
 
 @lru_cache(maxsize=8_192)
 def is_secret_name(name: str) -> bool:
-    """Whether a setting of this name holds a secret: `fs.s3a.secret.key`, `dbPass`."""
+    """Return True if a setting of this name holds a secret: `fs.s3a.secret.key`, `dbPass`."""
     words = [word.lower() for word in _WORD.findall(name)]
     if words[1:] and (
         (words[-1] in _ABOUT and words[-2:] != ["secret", "id"])
@@ -489,7 +489,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | None:
-    """Where the value is of the name at this place: its first character, and behind its last."""
+    """Find the value that belongs to a name: its first character, and the one after its last."""
     before = text[max(0, start - 12) : start]
     if (in_xml := _in_xml(text, end, before)) is not None:
         return in_xml
@@ -507,7 +507,7 @@ def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | N
 
 
 def _assigned(text: str, between: re.Match[str], name: str) -> tuple[int, int] | None:
-    """What a name is followed by and a sign; None where that is no secret."""
+    """Find the value after a name and an assignment sign; None if it is no secret."""
     if ":" in between[0] and _NO_SETTING.search(name):
         return None
     if _is_of_schema(text, between) or _is_other_column(text, between, name):
@@ -519,19 +519,19 @@ def _assigned(text: str, between: re.Match[str], name: str) -> tuple[int, int] |
 
 
 def _is_of_schema(text: str, between: re.Match[str]) -> bool:
-    """Whether the value is the type of a column: as a word, or in a JSON Schema."""
+    """Return True if the value is the type of a column: as a word, or in a JSON Schema."""
     is_type = ":" in between[0] and (_TYPE.match(text, between.end()) or _JSON_SCHEMA.match(text, between.end()))
     return bool(is_type)
 
 
 def _is_other_column(text: str, between: re.Match[str], name: str) -> bool:
-    """Whether a column is compared with one of its own name: `a.token = b.token`."""
+    """Return True if a column is compared with one of the same name: `a.token = b.token`."""
     other = _OTHER_COLUMN.match(text, between.end()) if "=" in between[0] else None
     return other is not None and other[1].lower() == name.rpartition(".")[2].lower()
 
 
 def _in_xml(text: str, end: int, before: str) -> tuple[int, int] | None:
-    """Of `<password>…</password>`, and of `name="password" value="…"` and `key="password">…<`."""
+    """Find the value in `<password>…</password>`, `name="password" value="…"` and `key="password">…<`."""
     if (before.endswith("<name>") or _OPENS_XML.search(before)) and (between := _IN_XML.match(text, end)):
         if text.startswith("<![CDATA[", closing := between.end()):
             closing = max(closing, text.find("]]>", closing, closing + _MAX_BRACKETED_CHARS)) + 3

@@ -42,7 +42,7 @@ _LONGEST_NAME = 249
 
 
 def is_legal_name(name: str) -> bool:
-    """Whether Kafka takes it as a topic's name."""
+    """Return True if Kafka accepts it as a topic's name."""
     return bool(_LEGAL.fullmatch(name)) and len(name) <= _LONGEST_NAME and name not in {".", ".."}
 
 
@@ -117,7 +117,7 @@ class TopicDifference:
 
 @dataclass(frozen=True, slots=True)
 class TopicReport:
-    """What `ensure_topics` found and did."""
+    """Result of `ensure_topics`."""
 
     created: tuple[str, ...] = ()
     existing: tuple[str, ...] = ()

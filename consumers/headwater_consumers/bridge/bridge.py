@@ -51,7 +51,7 @@ _REASONS = {
 
 @dataclass(slots=True)
 class BridgeTotals:
-    """What a bridge did. Of each record that it has committed, `events` or `dead_lettered` has what became of it.
+    """Counts of a bridge. Each committed record is counted in `events` or `dead_lettered`.
 
     Attributes:
         consumed: records read.
@@ -64,26 +64,26 @@ class BridgeTotals:
     dead_lettered: int = 0
 
     def document(self) -> dict[str, int]:
-        """As `headwater consume --json` prints it."""
+        """Return the totals as `headwater consume --json` prints them."""
         return {"consumed": self.consumed, "events": self.events, "dead_lettered": self.dead_lettered}
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeParts:
-    """What a bridge is made of.
+    """Parts of a bridge.
 
     Attributes:
-        source: of the OpenLineage topic's records.
-        sink: of events.
-        dead_letters: of records that aren't events.
-        metrics: what it counts on.
+        source: source of the OpenLineage topic's records.
+        sink: destination of events.
+        dead_letters: destination of records that aren't events.
+        metrics: the bridge's metrics.
         notices: logs trouble.
-        tenant: whose lineage it is.
-        document_max_bytes: the longest document that is taken.
-        drain_seconds: how long a batch under way may take to finish at a stop.
+        tenant: tenant of the lineage.
+        document_max_bytes: size of the largest document that is accepted.
+        drain_seconds: time for the current batch to finish at a stop.
         clock: monotonic seconds.
-        strict: whether events that aren't to the letter become dead letters.
-        redacting: whether what looks like a credential is left out, of events and of dead letters.
+        strict: events that don't follow the specification become dead letters.
+        redacting: text that looks like a credential is removed, from events and from dead letters.
     """
 
     source: RecordSource
@@ -139,7 +139,7 @@ class Bridge:
 
     @property
     def ready(self) -> bool:
-        """Whether documents that are published now become events soon."""
+        """True if documents that are published now become events soon."""
         return self._parts.source.reachable
 
     def document(self) -> dict[str, Any]:
@@ -352,7 +352,7 @@ class BridgeThread:
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """True if the thread runs."""
         return self._thread.is_alive()
 
     def _run(self) -> None:

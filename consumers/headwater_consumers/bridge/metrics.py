@@ -13,7 +13,7 @@ REASONS = (
     DeadLetterReason.INVALID_EVENT,
     DeadLetterReason.TOO_LARGE,
 )
-"""What can be wrong with an OpenLineage document."""
+"""Dead-letter reasons of OpenLineage documents."""
 
 
 class BridgeMetrics:

@@ -1,4 +1,4 @@
-"""What declaration sets state: declarations by the digest of their content, and the latest revision of each set.
+"""Facts of declaration sets: declarations by the digest of their content, and the latest revision of each set.
 
 A declaration never changes. It holds while the latest revision of its set lists it and its event is there. So any
 order, repeat, withdrawal and re-declaration gives one state.
@@ -46,7 +46,7 @@ class Revision:
 
     @property
     def rank(self) -> tuple[int, str]:
-        """What decides between two."""
+        """Order of revisions: number, then stamp. The greatest wins."""
         return self.number, self.stamp
 
 

@@ -1,4 +1,4 @@
-"""Which registers the nodes of each label and the uses of datasets have, and their stamps in one form.
+"""Owners of registers: the nodes of each label and the uses of datasets, with their stamps in one form.
 
 `_stamp` and `_stamps` depend on what was written first (`properties.stamped`), so two stores of one state may differ in
 them. `settled` gives each register its own stamp, so that equal states are equal.
@@ -51,8 +51,8 @@ transactions that have changed nothing yet, and once for others. The second plan
 when an event is the first that changes nothing, such as one that comes again.
 """
 NOT_FROM = "_not_from"
-"""Of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). It only grows, also by what turns out
-to be a source, so two stores of one state may differ in it."""
+"""Property of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). It only grows, also by
+datasets that turn out to be a source, so two stores of one state may differ in it."""
 
 
 _STATES_NOTHING = (LOCK, NOT_FROM)

@@ -145,7 +145,7 @@ def exceptions(registers: Registers, base: str) -> list[str]:
 
 
 def changes(before: Registers, after: Registers) -> dict[str, Value | None]:
-    """What to set so that properties go from `before` to `after`: a property that is to go is None."""
+    """Return the properties to set so that `before` becomes `after`. A property to be removed is None."""
     old, new = flatten(before), flatten(after)
     out: dict[str, Value | None] = {name: value for name, value in new.items() if old.get(name) != value}
     # A register never goes away, so only a property within a group can.

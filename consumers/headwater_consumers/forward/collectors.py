@@ -1,4 +1,4 @@
-"""Where documents go. A collector has one when `deliver` and then `flush` returned."""
+"""Destinations of documents. A collector has a document once `deliver` and then `flush` returned."""
 
 from __future__ import annotations
 

@@ -71,6 +71,6 @@ def _key(event: LineageEvent, digest: str) -> Key:
 
 
 def holds_plan(headers: tuple[tuple[str, bytes | None], ...]) -> bool:
-    """Whether a record holds a PLAN event, by its headers; True where they don't say."""
+    """Return True if a record holds a PLAN event, by its headers; also if they don't tell."""
     kinds = [value for name, value in headers if name == KIND_HEADER]
     return not kinds or kinds[0] == b"PLAN"

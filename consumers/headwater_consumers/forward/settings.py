@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 
 class MicroBatches(StrEnum):
-    """How many documents micro-batches become."""
+    """Number of documents per micro-batch."""
 
     EACH = "EACH"
     COALESCED = "COALESCED"
@@ -18,7 +18,7 @@ class MicroBatches(StrEnum):
 
 
 class Compression(StrEnum):
-    """How documents that are posted are compressed."""
+    """Compression of posted documents."""
 
     NONE = "NONE"
     GZIP = "GZIP"
@@ -52,7 +52,7 @@ class ForwardSettings(BaseModel):
     """The password of the private key."""
 
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
-    """How long the collector may take to accept a connection, and to answer a document."""
+    """Longest time for the collector to accept a connection, and to answer a document."""
 
     retry_max_seconds: Annotated[float, Field(ge=0.1, le=300)] = 30.0
     """The longest wait between two attempts while the collector is away or asks for time (`Retry-After`)."""
@@ -74,7 +74,7 @@ class ForwardSettings(BaseModel):
     aren't committed before."""
 
     health_host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
-    """Where `--port` is served; 0.0.0.0 for a Prometheus on another machine."""
+    """Address on which `--port` is served; 0.0.0.0 for a Prometheus on another machine."""
 
     plans_max_bytes: Annotated[int, Field(ge=0, le=17_179_869_184)] = 67_108_864
     """Memory for column lineages, which events cite that come later. The least recently cited are forgotten first."""

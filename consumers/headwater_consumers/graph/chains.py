@@ -50,7 +50,7 @@ class Chain:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is missing, read twice or in conflict."""
+        """True if no micro-batch is missing, overlaps another or is in conflict."""
         return not (self.gaps or self.overlaps or self.conflicts)
 
 

@@ -1,4 +1,4 @@
-"""What follows from declaration sets: which declarations hold, what is missing, and the relationships they make."""
+"""Rules of declaration sets: which declarations hold, which are missing, and the relationships that they make."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ OWN = "_own"
 
 @dataclass(frozen=True, slots=True)
 class DeclarationState:
-    """Which declarations of a set hold.
+    """Declarations of a set that hold, and those that are missing.
 
     Attributes:
-        items: that the revision lists, ascending.
-        missing: those of them whose event isn't there, ascending.
+        items: keys that the revision lists, ascending.
+        missing: listed keys whose event isn't there, ascending.
     """
 
     items: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class DeclarationState:
 
 
 def declaration_state(items: Iterable[str], there: Collection[str]) -> DeclarationState:
-    """Which of the items hold, given the keys of the declarations that are there."""
+    """Return the state of the listed declarations, given the keys of the declarations that are there."""
     listed = tuple(items)
     return DeclarationState(listed, tuple(item for item in listed if item not in there))
 

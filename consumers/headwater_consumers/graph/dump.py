@@ -220,13 +220,13 @@ class Difference:
 
 @dataclass(slots=True)
 class Comparison:
-    """How two dumps differ.
+    """Differences between two dumps.
 
     Attributes:
-        equal: lines that are in both.
-        missing: lines that should be there and aren't.
-        extra: lines that are there and shouldn't be.
-        changed: lines whose key is in both, and whose properties differ.
+        equal: number of lines that are in both.
+        missing: number of lines that should be there and aren't.
+        extra: number of lines that are there and shouldn't be.
+        changed: number of lines whose key is in both, and whose properties differ.
         samples: the first differences.
     """
 
@@ -238,7 +238,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether there is no difference."""
+        """True if there is no difference."""
         return not (self.missing or self.extra or self.changed)
 
     def differs(self, key: str, expected: str | None, found: str | None) -> None:

@@ -38,7 +38,7 @@ def segment_line(key: str, differences: Mapping[str, Any]) -> str:
 
 
 def relationship_key(type_: str, start: str, end: str, own: str | None) -> str:
-    """What a relationship is sorted by."""
+    """Sort key of a relationship."""
     return f"{start}/{type_}/{end}" if own is None else f"{start}/{type_}/{end}/{own}"
 
 

@@ -136,7 +136,7 @@ def writing_groups(driver: Driver, database: str | None) -> list[str]:
 
 
 def graph_offsets(driver: Driver, database: str | None, topic: str) -> dict[tuple[int, str], int]:
-    """How far into a topic the graph goes: by partition number and topic id, the first offset that it may lack.
+    """Read the consumer's progress in a topic: by partition number and topic id, the first offset that may be missing.
 
     Raises:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.

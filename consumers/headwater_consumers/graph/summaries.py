@@ -70,7 +70,7 @@ def node(tenant: str, query_id: str, of: Of, facts: SummaryFacts) -> dict[str, A
 
 
 def uses(tenant: str, of: Of, facts: SummaryFacts) -> list[tuple[UseKey, Props]]:
-    """What a summary consumed and produced, with all properties of the relationship."""
+    """Return the CONSUMED and PRODUCED of a summary, with all properties of the relationships."""
     owner = key_of(tenant, of)
     out = []
     for use, spans in sorted(facts.uses.items()):

@@ -17,7 +17,7 @@ from headwater_schemas.redaction import redact
 
 
 class RefusalReason(StrEnum):
-    """Why a document was refused: the label of a metric."""
+    """Reason why a document was refused: the label of a metric."""
 
     NOT_JSON = "not_json"
     """The bytes aren't JSON, or JSON that isn't taken: nested too deep, duplicate keys, NaN, lone surrogates."""
@@ -34,10 +34,10 @@ class RefusalReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a document isn't taken, for good.
+    """Permanent reason why a document isn't taken.
 
     Attributes:
-        reason: coarsely.
+        reason: category.
         pointer: JSON pointer (RFC 6901) to the field at fault; empty: the document as a whole.
         message: what is wrong with it, for people.
     """
@@ -49,11 +49,11 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What a document becomes.
+    """Events and notes made from a document.
 
     Attributes:
-        events: first the one that it is about.
-        notes: on what Headwater redacted, filled in or didn't read; empty for a document that is to the letter.
+        events: the event that the document is about comes first.
+        notes: values that Headwater redacted, filled in or didn't read; empty for a document that follows the standard.
     """
 
     events: list[LineageEvent]

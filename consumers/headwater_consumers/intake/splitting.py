@@ -26,7 +26,7 @@ Bytes = bytes | mmap.mmap
 
 
 class Layout(StrEnum):
-    """How documents follow each other."""
+    """Layout of several documents in one body."""
 
     ONE = "ONE"
     """A single document, over as many lines as it likes."""
@@ -66,7 +66,7 @@ class NotAnArrayError(ValueError):
 
 
 def layout(data: Bytes) -> Layout:
-    """What the bytes look like: an array by the first of them; lines where the first line has balanced brackets."""
+    """Detect the layout: an array by its first byte; lines if the first line has balanced brackets."""
     first = _NOT_SPACE.search(data, _start(data))
     if first is None:
         return Layout.LINES

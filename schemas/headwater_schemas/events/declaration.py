@@ -17,7 +17,7 @@ from headwater_schemas.events.plan import ColumnLineage
 
 
 class Sensitivity(StrEnum):
-    """How sensitive values are, from what anybody may see to what needs leave for each reader."""
+    """Sensitivity of values, from what anybody may see to what needs permission for each reader."""
 
     UNKNOWN = "UNKNOWN"
     PUBLIC = "PUBLIC"
@@ -28,7 +28,7 @@ class Sensitivity(StrEnum):
 
 
 class ConsumerType(StrEnum):
-    """What reads datasets at the end of a pipeline."""
+    """Type of a consumer at the end of a pipeline."""
 
     UNKNOWN = "UNKNOWN"
     DASHBOARD = "DASHBOARD"
@@ -41,7 +41,7 @@ class ConsumerType(StrEnum):
 
 
 class MarkSpread(StrEnum):
-    """Which other datasets a mark holds for: what its dataset is made from, or what is made from it."""
+    """Direction in which a mark spreads: to the datasets that its dataset is made from, or to those made from it."""
 
     UNKNOWN = "UNKNOWN"
     NONE = "NONE"
@@ -111,20 +111,20 @@ class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
 
 class DatasetRead(msgspec.Struct, frozen=True, order=True):
-    """What a consumer reads of a dataset: these columns, or all of it where none is named."""
+    """Dataset that a consumer reads: some of its columns, or all if none is named."""
 
     dataset: DatasetRef
     columns: tuple[str, ...] = ()
 
 
 class PartitionMapping(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """How partitions of an input become partitions of an output.
+    """Mapping from partitions of an input to partitions of an output.
 
     Attributes:
         input: a dataset that the job reads.
         output: a dataset that the job writes.
         input_field, output_field: their partition columns.
-        transform: how the second comes from the first, e.g. `month`, `region of`.
+        transform: rule that makes the second of the first, e.g. `month`, `region of`.
     """
 
     input: DatasetRef

@@ -11,7 +11,7 @@ from headwater_schemas.events.position import DatasetUse
 
 
 class EmissionReason(StrEnum):
-    """Why an IntervalEvent was emitted when it was."""
+    """Reason for emitting an IntervalEvent at that time."""
 
     UNKNOWN = "UNKNOWN"
     CHECKPOINT = "CHECKPOINT"
@@ -24,7 +24,7 @@ class EmissionReason(StrEnum):
 
 
 class Provenance(StrEnum):
-    """How an interval is known: seen while it ran, or reconstructed from the checkpoint. OBSERVED wins a merge."""
+    """Provenance of an interval: observed while it ran, or reconstructed from the checkpoint. OBSERVED wins a merge."""
 
     UNKNOWN = "UNKNOWN"
     OBSERVED = "OBSERVED"

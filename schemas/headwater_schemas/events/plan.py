@@ -18,7 +18,7 @@ class TransformationType(StrEnum):
 
 
 class TransformationKind(StrEnum):
-    """What was done, finer than OpenLineage's subtypes. EXTERNAL is a black box (a UDF): possible, not certain."""
+    """Kind of transformation, finer than OpenLineage's subtypes. EXTERNAL: a black box (a UDF), only possible."""
 
     UNKNOWN = "UNKNOWN"
     COPY = "COPY"

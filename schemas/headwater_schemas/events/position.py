@@ -14,7 +14,7 @@ from headwater_schemas.events.common import DatasetRef, Natural, Natural32, Text
 
 
 class Certainty(StrEnum):
-    """How sure a position is.
+    """Certainty of a position.
 
     EXACT: reported or read from a manifest. INFERRED: follows from other facts (a new partition starts at its
     earliest offset). UPPER_BOUND: certainly contains the truth and may contain more. UNKNOWN: nothing is claimed.

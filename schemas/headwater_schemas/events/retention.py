@@ -10,7 +10,7 @@ from headwater_schemas.events.common import Text, Time
 
 
 class RetentionMode(StrEnum):
-    """What becomes of micro-batches that are older."""
+    """Treatment of micro-batches that are older."""
 
     UNKNOWN = "UNKNOWN"
     SUMMARIZE = "SUMMARIZE"

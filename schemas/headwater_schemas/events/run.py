@@ -24,7 +24,7 @@ class RunEventType(StrEnum):
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a run in this state has ended."""
+        """True if a run in this state has ended."""
         return self in _TERMINAL
 
 
@@ -32,7 +32,7 @@ _TERMINAL = frozenset({RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.AB
 
 
 class PublicationState(StrEnum):
-    """Whether what the run wrote is visible to readers.
+    """Visibility of a run's output to readers.
 
     UNPUBLISHED: nothing is. PUBLISHED: all of it is. PARTIAL: some outputs or files are (a failed non-atomic write).
     """
@@ -51,7 +51,7 @@ class ParentRun(msgspec.Struct, frozen=True):
 
 
 class RunError(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a run failed. Producers redact credentials before they fill it.
+    """Error that made a run fail. Producers redact credentials before they fill it.
 
     Attributes:
         type: the exception's class.
@@ -65,13 +65,13 @@ class RunError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run was started from, by whom and for what. Without credentials.
+    """Program, account and purpose of a run. Without credentials.
 
     Attributes:
         script: the program that was started: its path in its checkout, else its whole path; or a notebook's path.
-        repository: URL of the checkout that it is in.
-        branch: the branch of that.
-        package: the installed distribution that it is of, `flights 1.4.2`.
+        repository: URL of the program's checkout.
+        branch: the checkout's branch.
+        package: the installed distribution with the program, `flights 1.4.2`.
         image: the container image that it ran in, `registry/flights@sha256:…`.
         user: the user that the engine ran it as.
         service: the account that it accesses other systems with: a role, a service account, a principal.

@@ -1,4 +1,4 @@
-"""What every Kafka client here has in common: where librdkafka's own log lines go, and how an answer is awaited."""
+"""Common parts of all Kafka clients: the logger for librdkafka's own lines, and waiting for an answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ librdkafka_log.propagate = False
 
 
 def quiet(client: Mapping[str, Any]) -> dict[str, Any]:
-    """The same client settings, with librdkafka's own log lines going to `librdkafka_log` instead of stderr."""
+    """Add a logger to client settings: librdkafka's own log lines go to `librdkafka_log` instead of stderr."""
     return {"logger": librdkafka_log, **client}
 
 

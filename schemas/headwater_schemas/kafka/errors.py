@@ -50,13 +50,13 @@ def kafka_error(raised: KafkaError | KafkaException) -> KafkaError:
 
 
 def refusal_text(error: KafkaError) -> str:
-    """Why the brokers refuse a record, for people: `NAME: text`, with where to look if its time is at fault."""
+    """Explain why the brokers refuse a record, as `NAME: text`; if its time is at fault, with where to look."""
     text = f"{error.name()}: {error.str()}"
     return f"{text}. {_CLOCKS}" if error.code() in _TIME else text
 
 
 def refuses_credentials(error: KafkaError) -> bool:
-    """Whether the brokers refuse the user or the password, which no retry mends."""
+    """Return True if the brokers refuse the user or the password, so that no retry helps."""
     return error.code() in _PASSWORD
 
 

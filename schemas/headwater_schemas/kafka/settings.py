@@ -32,7 +32,7 @@ def _no_user_info(address: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(_no_user_info)]
-"""Of a server: one that holds credentials is refused, since addresses are logged and shown."""
+"""Address of a server. One that holds credentials is refused, since addresses are logged and shown."""
 
 ClientProperties = Annotated[dict[str, SecretStr], BeforeValidator(_as_text)]
 """librdkafka's settings by its own names."""

@@ -28,13 +28,13 @@ _INSTANCE = re.compile(r"(?P<host>[^\\]+)\\(?P<instance>\w+)(?P<port>(?::\d+)?)"
 
 @dataclass(frozen=True, slots=True)
 class JdbcPlatform:
-    """How one database product is named.
+    """Naming of one database product.
 
     Attributes:
-        scheme: of the namespace.
-        port: the product's default; None where it has none.
-        depth: how many parts a full name has, the database first.
-        schema: the default one, where a name needs one that isn't given.
+        scheme: scheme of the namespace.
+        port: the product's default port; None if it has none.
+        depth: number of parts of a full name, the database first.
+        schema: the default schema, for names that need one and don't give it.
     """
 
     scheme: str

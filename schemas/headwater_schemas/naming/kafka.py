@@ -73,7 +73,7 @@ def declared_cluster(names: Mapping[str, str], bootstrap_servers: str, cluster_i
 
 
 def is_declared_cluster(namespace: str) -> bool:
-    """Whether a namespace names a Kafka cluster by a chosen name: brokers always have a port."""
+    """Return True if a namespace names a Kafka cluster by a chosen name: brokers always have a port."""
     return namespace.startswith("kafka://") and ":" not in namespace.removeprefix("kafka://").rpartition("]")[2]
 
 

@@ -177,7 +177,7 @@ def _dataset_path(raw: str) -> str:
 
 
 def _is_time_partition(segment: str) -> bool:
-    """Whether a folder in mid-path is of one date or run. `env=prod/flights` is not: it may be another dataset."""
+    """Return True if a folder in mid-path is of one date or run. `env=prod/` isn't: it may be another dataset."""
     found = _PARTITION.fullmatch(segment)
     return found is not None and (found[1].lower() in _TIME_KEYS or _DATE.fullmatch(found[2]) is not None)
 

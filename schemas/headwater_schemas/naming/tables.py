@@ -18,10 +18,10 @@ SYMLINK_TABLE = "TABLE"
 
 
 class Catalog(Protocol):
-    """How a catalog names its tables."""
+    """Naming of a catalog's tables."""
 
     def ref(self, database: str, table: str) -> DatasetRef:
-        """The catalog's name for a table."""
+        """Return the catalog's name for a table."""
 
 
 @dataclass(frozen=True, slots=True)
