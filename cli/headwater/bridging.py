@@ -142,7 +142,7 @@ class Bridging:
             self.bridge.stop()
 
     def totals(self) -> dict[str, Any]:
-        """What it did."""
+        """Totals of the bridge; empty if there is none."""
         return {} if self.bridge is None else self.bridge.totals.document()
 
 

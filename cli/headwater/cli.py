@@ -211,7 +211,7 @@ def _list(app: typer.Typer, name: str) -> None:
 
 
 def _is_installed(command: Command) -> bool:
-    """Whether what it imports is there, as far as is seen without importing it."""
+    """Return True if the modules that a command imports are installed, without importing them."""
     needed = [BROUGHT[extra] for extra in command.extra.split(",") if extra]
     needed += [CHECKOUT_ONLY] if command.module.startswith(CHECKOUT_ONLY) else []
     return all(importlib.util.find_spec(module) is not None for module in needed)

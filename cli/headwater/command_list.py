@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is known of a command before it is imported, which takes a second.
+    """Metadata of a command, known before its import, which takes a second.
 
     Attributes:
-        module: where it lives.
-        panel: of `--help` that lists it.
+        module: module to import.
+        panel: panel of `--help` that lists it.
         about: first paragraph of its own help.
-        extra: that brings what it imports; several, separated by commas.
-        own_answer: it looks at unknown variables of the environment itself, when it runs.
+        extra: package extra that brings its imports; several are separated by commas.
+        own_answer: it checks unknown variables of the environment itself, when it runs.
     """
 
     module: str

@@ -12,7 +12,7 @@ _LAST_WORD = re.compile(r"[^\W_]*$")
 
 
 def words_typed(environment: Mapping[str, str]) -> list[str] | None:
-    """Where the shell asks what may come next: the words before that, without the program; None where it doesn't.
+    """Parse the words before the cursor, without the program, where the shell asks for completions; None elsewhere.
 
     Typer's script for bash sets COMP_WORDS and the number of the word being typed, those for other shells the line.
     """

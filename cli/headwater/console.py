@@ -71,7 +71,7 @@ class PlainConsole(RichConsole):
 
 
 def _visible(text: Text) -> Text:
-    """The same with its styles, what can't be seen as escapes."""
+    """Replace invisible characters by escapes; styles stay."""
     plain = text.plain
     if (shown := visible_lines(plain)) == plain:
         return text
@@ -91,9 +91,9 @@ class Console:
         self._result_printed = False
         self._used: set[str] = set()
         self.log: logging.Logger | None = None
-        """Of a service (`headwater.logs`), which takes warnings and errors then."""
+        """Logger of a service (`headwater.logs`), which then takes warnings and errors."""
         self.until_end = contextlib.ExitStack()
-        """What stays as it is until the command's error has been reported, and is undone then."""
+        """Contexts that stay open until the command's error has been reported."""
 
     # Built per use: rich looks at the stream's terminal once, and tests swap the streams.
     @property
@@ -203,7 +203,7 @@ class _Lines(Progress):
     """Prints descriptions where there is no display."""
 
     def update(self, task_id: TaskID, *, description: str | None = None, **others: Any) -> None:
-        """As `Progress.update`."""
+        """Update a task, as `Progress.update`. Without a terminal, print a new description."""
         new = description is not None and description != self._tasks[task_id].description
         super().update(task_id, description=description, **others)
         if new and self.disable:

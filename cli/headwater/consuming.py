@@ -118,7 +118,7 @@ def consume(
 
 
 def port_taken(settings: Settings, error: OSError) -> InputError:
-    """What to raise where metrics and health can't be served."""
+    """Error to raise if metrics and health can't be served."""
     where = f"{settings.materializer.http_host}:{settings.materializer.http_port}"
     return InputError(
         f"Metrics and health can't be served on {where}: {error.strerror}.",
@@ -148,7 +148,7 @@ def _log_start(target: Target, settings: Settings, *, metrics_url: str) -> None:
 
 
 def summary(totals: ConsumerTotals) -> str:
-    """What became of each record that was consumed, in a sentence."""
+    """Sum the consumed records up in a sentence: applied, dead-lettered, released."""
     reasons = ", ".join(f"{reason.value} {count:,}" for reason, count in sorted(totals.dead_lettered.items()))
     released = f" + {totals.released:,} released, to be read again" if totals.released else ""
     return (
@@ -218,7 +218,7 @@ def _progress(behind: Callable[[], int | None]) -> Iterator[Callable[[ConsumerTo
 
 
 def totals_table(totals: ConsumerTotals) -> Table:
-    """What it did, for people."""
+    """Table of the totals, for people."""
     table = Table(box=None, pad_edge=False, show_header=False)
     rows: dict[str, Any] = {
         "consumed": totals.consumed,

@@ -65,20 +65,20 @@ class Stop:
 
 @dataclass(slots=True)
 class DryRun:
-    """What came of it.
+    """Result of a dry run.
 
     Attributes:
-        script: as it was named.
-        outputs: what it would write, in order, as `output.py` of the dry run describes it.
-        inputs: kind and name of what it reads.
+        script: the script, as it was named.
+        outputs: outputs that it would write, in order, as `output.py` of the dry run describes them.
+        inputs: kind and name of its inputs.
         ddl: statements that change tables, in order.
-        looks: where it asks for rows.
+        looks: places that ask for rows.
         unrun: lines that haven't run, as `lines.py` of the dry run describes them.
         statements: all of its statements, as `lines.py` has them.
-        stopped: where it last got a made-up row before it ended by itself; None: it ran to its end, or failed.
-        problems: text and fix of all that keeps it from being complete.
-        network: whether the JVM could have reached the network.
-        ended: whether it has reported its end, well or badly.
+        stopped: place where it last got a made-up row before it ended by itself; None: it ran to its end, or failed.
+        problems: text and fix of each problem that keeps the result from being complete.
+        network: the JVM could have reached the network.
+        ended: it has reported its end, well or badly.
     """
 
     script: str
@@ -94,7 +94,7 @@ class DryRun:
     ended: bool = False
 
     def collect(self, what: str, content: Mapping[str, Any]) -> None:
-        """Take in what the process reports."""
+        """Add a report of the process."""
         match what:
             case "output":
                 self.outputs.append(dict(content))

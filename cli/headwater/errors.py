@@ -1,4 +1,4 @@
-"""What ends a command, and with which exit code.
+"""Errors that end a command, and their exit codes.
 
     HeadwaterError            1  unexpected: a bug, or an error nobody foresaw
     ├── InputError            2  bad usage or bad input: an unknown setting, a malformed line
@@ -60,7 +60,7 @@ class InputError(HeadwaterError):
 
 
 class NotFoundError(HeadwaterError):
-    """What the command was asked about does not exist."""
+    """The subject of the command does not exist."""
 
     exit_code = ExitCode.NOT_FOUND
 

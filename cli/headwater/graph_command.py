@@ -1,4 +1,4 @@
-"""What every command that asks the graph has in common: its options, and the answer printed.
+"""Decorator of commands that ask the graph: their common options, and printing the answer.
 
     @graph_command(page=20)
     def command(ask: Ask, name: …, *, column: … = None) -> Shown:

@@ -45,5 +45,5 @@ def _end(error: LineageError) -> HeadwaterError:
 
 
 def refused(error: FatalError) -> ConfigurationError:
-    """What a person has to change, with the setting to look at."""
+    """Convert a fatal error to one of the command, with the setting to check."""
     return ConfigurationError(error.message, fix=f"Check {error.setting}." if error.setting else "")

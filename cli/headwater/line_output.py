@@ -20,11 +20,11 @@ def write_line(sink: BinaryIO, line: str) -> None:
 
 @contextmanager
 def line_sink(output: Path | None, *, silent: bool) -> Iterator[BinaryIO | None]:
-    """Where lines go. A file appears under its name only when it is whole.
+    """Open the destination of lines. A file appears under its name only when it is complete.
 
     Args:
         output: the file; None: stdout.
-        silent: nothing goes to stdout; then None is where lines go.
+        silent: nothing goes to stdout; the destination is None then.
 
     Raises:
         InputError: the file can't be written.

@@ -17,7 +17,7 @@ from headwater_consumers.analysis.lineage import Filters, Influence, LineageDire
 
 
 class LineageFormat(StrEnum):
-    """How people get the answer."""
+    """Output format for people."""
 
     TREE = "tree"
     TABLE = "table"

@@ -32,7 +32,7 @@ from headwater_schemas.visible import json_escaped, visible
 
 
 class LogFormat(StrEnum):
-    """How a line is written."""
+    """Format of a log line."""
 
     TEXT = "text"
     JSON = "json"
@@ -123,7 +123,7 @@ class _Stderr(logging.StreamHandler[TextIO]):
 
     @property
     def stream(self) -> TextIO:  # type: ignore[override]  # an attribute there, and never set here
-        """Where to."""
+        """Current stderr."""
         return sys.stderr
 
 

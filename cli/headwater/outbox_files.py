@@ -51,7 +51,7 @@ class OutboxFile:
 
     @property
     def made_at(self) -> datetime | None:
-        """When, by its name."""
+        """Time of creation, from its name; None if the name has none."""
         named = _NAME.match(self.path.name)
         return datetime.strptime(named[1], "%Y%m%dT%H%M%S%f").replace(tzinfo=UTC) if named else None
 

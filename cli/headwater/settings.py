@@ -84,7 +84,7 @@ class Settings(BaseSettings):
     _origin: dict[str, str] = PrivateAttr(default_factory=dict)
 
     def origin(self, setting: str) -> str:
-        """Where a setting's value came from: "the running stack", a file, "the environment" … or "the defaults"."""
+        """Source of a setting's value: "the running stack", a file, "the environment" … or "the defaults"."""
         return self._origin.get(setting, "the defaults")
 
     @classmethod

@@ -11,7 +11,7 @@ import typer
 from headwater.console import shortened
 
 TIMES = "30m, 1h, 2d or 1w ago, now, today, yesterday, yesterday 14:00, or ISO 8601, in UTC where no zone is written"
-"""What `parse_time` understands, for help and errors."""
+"""Notations that `parse_time` understands, for help and errors."""
 
 _AGO = re.compile(r"(\d{1,9})\s*([smhdw])(?:\s+ago)?", re.IGNORECASE)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

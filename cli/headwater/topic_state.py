@@ -1,4 +1,4 @@
-"""How far the consumer group is in the events topic, and when the last event came, for `headwater status`."""
+"""Progress of the consumer group in the events topic, and the time of the last event, for `headwater status`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `trace`, `blast` and `impact` take: ranges, times and durations, as people write them."""
+"""Options of `trace`, `blast` and `impact`: ranges, times and durations, as people write them."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ _OF_PARTITION = re.compile(r"(?:\d{1,9}|all):", re.ASCII)
 def parse_records(
     topic: str, words: Sequence[str], topic_id: str | None, *, read_time: bool = False
 ) -> tuple[Offsets | Times, ...]:
-    """What follows a topic: `0 120..130`, `0:120..130 1:88`, `all`, `all 120..`, `all 2025-01-31T12:00`, or several.
+    """Parse the words after a topic: `0 120..130`, `0:120..130 1:88`, `all`, `all 120..`, `all 2025-01-31T12:00`.
 
     Raises:
         typer.BadParameter: a partition that is no number, or neither offsets nor a time.

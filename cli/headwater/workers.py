@@ -99,7 +99,7 @@ class _Supervisor:
         self._count = count
         self._running: dict[int, _Worker] = {}
         self._again: dict[int, float] = {}
-        """When a worker that was lost is to be replaced, monotonic seconds."""
+        """Time at which a lost worker will be replaced, in monotonic seconds."""
         self._waits: dict[int, float] = {}
         self._stopping = False
         self._error: HeadwaterError | None = None

@@ -73,7 +73,7 @@ def list_(
     """Count dead letters by reason and job, with the oldest and the newest of each."""
     choice = _choice(reason, job, since, until)
     with _kafka() as (topics, settings):
-        found = _meant(topics, settings, choice)
+        found = _selected(topics, settings, choice)
     console.result(show_dlq.census_document(found.census), show_dlq.census_view(found.census))
 
 
@@ -122,7 +122,7 @@ def replay(
             fix="Choose by --reason, --job, --since or --until, or give --all.",
         )
     with _kafka() as (topics, settings), console.progress() as progress:
-        found = _meant(topics, settings, choice)
+        found = _selected(topics, settings, choice)
         task = progress.add_task("Replaying", total=found.census.letters)
         if dry_run:
             sent, refused = 0, {}
@@ -156,7 +156,7 @@ def acknowledge_all(
     come later wait again.
     """
     with _kafka() as (topics, settings):
-        found = _meant(topics, settings, LetterFilter())
+        found = _selected(topics, settings, LetterFilter())
         waiting = found.census.waiting
         if waiting:
             console.message(", ".join(f"{name} {count:,}" for name, count in found.census.by_reason.items()))
@@ -165,7 +165,7 @@ def acknowledge_all(
     console.result({"topic": topics.dead_letters, "acknowledged": waiting}, f"{waiting:,} acknowledged.")
 
 
-def _acknowledge_sent(topics: _Topics, settings: Settings, found: _Meant, refused: Iterable[str]) -> None:
+def _acknowledge_sent(topics: _Topics, settings: Settings, found: _Selected, refused: Iterable[str]) -> None:
     settled = found.settled - frozenset(refused)
     all_letters = letters(topics.client, topics.dead_letters)
     acknowledge(
@@ -211,15 +211,15 @@ def skip(
     console.message(f"{where} is a dead letter of {topics.dead_letters} now, and group {group} goes on behind it.")
 
 
-class _Meant:
-    """The letters that a choice takes and that stand, and their census. Their places are kept, not themselves.
+class _Selected:
+    """Locations of the letters that match a filter and weren't superseded, and their census.
 
     Attributes:
-        acknowledged: which letters somebody has dealt with.
+        acknowledged: letters that somebody has dealt with.
     """
 
     def __init__(self, topics: _Topics, settings: Settings, choice: LetterFilter) -> None:
-        # First, so that no letter is acknowledged that came since, and wasn't read.
+        # Read first, so that a letter that came since, and wasn't read, isn't acknowledged.
         self.acknowledged = acknowledged(
             topics.client, group=settings.materializer.group, dead_letters=topics.dead_letters
         )
@@ -238,22 +238,22 @@ class _Meant:
                 self._places.add(letter.where)
 
     def includes(self, letter: StoredDeadLetter) -> bool:
-        """Whether it is one of them; not one that came since."""
+        """Return True if the letter was selected. Letters that came since aren't."""
         return letter.where in self._places
 
     @property
     def settled(self) -> frozenset[str]:
-        """Where the letters are that nobody has to look at, once these are sent."""
+        """Locations of letters that nobody has to look at, once the selected ones are sent."""
         return frozenset(self._places | self._overtaken)
 
 
-def _meant(topics: _Topics, settings: Settings, choice: LetterFilter) -> _Meant:
+def _selected(topics: _Topics, settings: Settings, choice: LetterFilter) -> _Selected:
     with console.status(f"Reading {topics.dead_letters}"):
-        return _Meant(topics, settings, choice)
+        return _Selected(topics, settings, choice)
 
 
 def _find(topics: _Topics, place: str) -> StoredDeadLetter:
-    """The letter that is meant, as `letter_named` finds it.
+    """Return the letter at a location or with an event id, as `letter_named` finds it.
 
     Raises:
         NotFoundError: there is none.

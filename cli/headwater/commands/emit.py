@@ -97,15 +97,15 @@ class NotedDocument:
 
 @dataclass(slots=True)
 class Emitted:
-    """What was done so far. Written by the thread that reads and the one that publishes.
+    """Counts of the documents and events so far. Written by the reading and the publishing thread.
 
     Attributes:
-        read: documents.
-        taken: Headwater's events that they became.
-        sent: of these, those that Kafka has acknowledged.
-        refused: documents that aren't taken.
-        too_large: events that Kafka finds too large; their documents are among the refused.
-        noted: documents that are taken although they aren't to the letter.
+        read: documents read.
+        taken: Headwater's events made from them.
+        sent: events that Kafka has acknowledged.
+        refused: documents refused.
+        too_large: events that are too large for Kafka; their documents are among the refused.
+        noted: documents accepted although they don't follow the specification.
         failed: events that Kafka didn't take though nothing is wrong with them; `failure` has the reason.
     """
 
@@ -346,7 +346,7 @@ def _streamed(stream: BinaryIO) -> Iterator[Document]:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Whether a line is a document by itself, and what follows are others."""
+    """Return True if a line is a document by itself, so that other lines are others."""
     return layout(line.rstrip() + b"\n{}") is Layout.LINES
 
 

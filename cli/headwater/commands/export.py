@@ -169,7 +169,7 @@ def _warn(one: DatasetContract) -> None:
 
 
 class _Unreadable:
-    """How many records are no events."""
+    """Count of records that are no events."""
 
     count = 0
 

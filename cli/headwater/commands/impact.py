@@ -37,7 +37,7 @@ from headwater_consumers.analysis.reader import Reader
 
 
 class ImpactFormat(StrEnum):
-    """How people get the answer."""
+    """Output format for people."""
 
     TREE = "tree"
     MARKDOWN = "markdown"

@@ -120,7 +120,7 @@ def relay(
 
 @dataclass(slots=True)
 class _Relayed:
-    """What `relay` did: numbers of events, files in use, and what prevented the rest."""
+    """Result of `relay`: numbers of events, files in use, and the reasons why others weren't sent."""
 
     sent: int = 0
     left: int = 0

@@ -48,7 +48,7 @@ _OPTIONS: Final = {"rename": "--rename", "at": "--at", "policy": "--policy", "ol
 
 
 class FailOn(StrEnum):
-    """Which verdicts end the command with exit status 5: this one, and every worse one."""
+    """Best verdict that ends the command with exit status 5; every worse one does, too."""
 
     BREAKING = "BREAKING"
     DEGRADED = "DEGRADED"
@@ -299,7 +299,7 @@ def _judge_job(found: JobReview, fail_on: FailOn | None) -> None:
 
 
 def _fails(severity: Severity, fail_on: FailOn | None) -> bool:
-    """Whether a verdict ends the command; what isn't known may be anything."""
+    """Return True if a verdict ends the command with status 5. UNKNOWN does: it may be any."""
     if fail_on is None:
         return False
     return severity is Severity.UNKNOWN or severity.rank <= Severity(fail_on.value).rank

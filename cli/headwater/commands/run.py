@@ -113,9 +113,9 @@ def bootstrap_file() -> Path:
 
 
 def connection() -> dict[str, str]:
-    """Where lineage goes, by all that commands know (a file, the environment, a running stack), as variables.
+    """Connection settings for lineage, as variables: from a file, the environment or a running stack.
 
-    It is reported on stderr.
+    They are reported on stderr.
     """
     try:
         settings = load_settings(running=running_stack())

@@ -68,7 +68,7 @@ def create(
 
 
 def _refusal(error: TopicsUnusableError, replication_factor: int | None) -> Exception:
-    """What the cluster doesn't do as this command line wants it is bad input; what it forbids is configuration."""
+    """Classify an error of the topics: InputError if the cluster can't do what the options ask, else configuration."""
     if error.setting.startswith("HEADWATER_KAFKA_"):
         return ConfigurationError(f"{error.message}.", fix=f"Check {error.setting}.")
     fix = "Try --replication-factor 1." if (replication_factor or 0) > 1 else ""
@@ -76,7 +76,7 @@ def _refusal(error: TopicsUnusableError, replication_factor: int | None) -> Exce
 
 
 def _partitions(client: Mapping[str, Any], names: Sequence[str]) -> dict[str, int | None]:
-    """How many each has; None: the broker doesn't know it yet, or doesn't show it."""
+    """Read the number of partitions of each topic; None if the broker doesn't know it yet, or doesn't show it."""
     admin = AdminClient({"log_level": 2, **client})
     deadline = time.monotonic() + _SECONDS
     while True:

@@ -27,7 +27,7 @@ from headwater_consumers.analysis.trace import Archived, Path, Starts, TraceDire
 
 
 class TraceFormat(StrEnum):
-    """How people get the answer."""
+    """Output format for people."""
 
     TREE = "tree"
     MERMAID = "mermaid"

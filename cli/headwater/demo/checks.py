@@ -1,4 +1,4 @@
-"""What must be true after a demo. Every check is a function of the facts, and can come out wrong."""
+"""Checks of a demo's result. Every check is a function of the facts, and can come out wrong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether it is true."""
+        """True if the check passed."""
         return not self.problems
 
 
@@ -98,7 +98,7 @@ def offsets_are_covered(facts: Facts) -> Check:
 
 
 def uncovered(ranges: Iterable[Range], end: int) -> list[str]:
-    """How the half-open ranges are not exactly `[0, end)`, each offset once."""
+    """List the faults of half-open ranges that should cover `[0, end)`, each offset once."""
     problems = []
     reached = 0
     for start, stop in sorted(part for part in ranges if part[0] != part[1]):

@@ -1,4 +1,4 @@
-"""What Kafka, the checkpoints and Neo4j hold after a demo: gathered here, judged in `checks`."""
+"""Facts of a demo: the contents of Kafka, the checkpoints and Neo4j, gathered here and judged in `checks`."""
 
 from __future__ import annotations
 
@@ -126,12 +126,12 @@ def _in_order(chains: Sequence[Chain], names: Sequence[str]) -> dict[str, Chain]
 
 
 def consumed_ranges(lines: Iterable[str], query: str, topic: str) -> list[dict[str, Any]]:
-    """What a query's intervals are known to have consumed of a topic, as `consumed` takes it.
+    """List the offset ranges that a query's intervals consumed of a topic, as `consumed` takes them.
 
     Args:
-        lines: of a dump, where each node is followed by what leaves it.
-        query: its name.
-        topic: its name.
+        lines: lines of a dump, where each node is followed by its outgoing relationships.
+        query: name of the query.
+        topic: name of the topic.
     """
     queries: set[str] = set()
     found: list[tuple[str, dict[str, Any]]] = []
@@ -161,7 +161,7 @@ def consumed(intervals: Sequence[Mapping[str, Any]]) -> dict[int, list[Range]]:
 
 
 def committed_batches(folder: DemoFolder, query: str) -> int:
-    """How many micro-batches a query's checkpoint has committed, those that Spark has since cleaned away included."""
+    """Count the micro-batches that a query's checkpoint has committed, including those that Spark has cleaned away."""
     commits = folder.home / "checkpoints" / query / "commits"
     return max((int(entry.name) + 1 for entry in commits.glob("[0-9]*") if entry.name.isdecimal()), default=0)
 

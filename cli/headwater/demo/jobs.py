@@ -1,4 +1,4 @@
-"""Which scripts of `spark_jobs/flights` the demo runs, when, and with which flags."""
+"""Schedule of the demo: which scripts of `spark_jobs/flights` run, when, and with which flags."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def records_per_batch(days: int) -> int:
 
 
 def scripts_folder() -> Path:
-    """Where the scripts lie: inside the installed package, or at the root of a checkout.
+    """Find the folder of the scripts: inside the installed package, or at the root of a checkout.
 
     Raises:
-        ConfigurationError: In neither.
+        ConfigurationError: It is in neither.
     """
     package = Path(headwater.__file__).parent
     for folder in (package / "spark_jobs" / "flights", package.parents[1] / "spark_jobs" / "flights"):

@@ -18,7 +18,7 @@ from headwater.stack.process import GuardedProcess
 from headwater_consumers.materializer.settings import MaterializerSettings
 
 GROUP = MaterializerSettings().group
-"""Of `headwater consume` where nothing else is set: what the demo's consumer has read, no later one reads again."""
+"""Consumer group of `headwater consume` by default: what the demo's consumer has read, no later one reads again."""
 
 # Measured on query 2 over one month: 20 s of CPU with these, 40 s without. The jobs are too short for the optimizing
 # compiler to earn back its cost, and the heaps too small for a concurrent collector to.
@@ -101,10 +101,10 @@ class Running:
         return cls(job, GuardedProcess(f"Job {job.name}", job_command(job), output=log, environment=variables))
 
     def finished(self) -> bool:
-        """Whether it has ended well.
+        """Return True if the process has ended well.
 
         Raises:
-            HeadwaterError: It has ended otherwise; the message has the end of its log.
+            HeadwaterError: It has failed; the message has the end of its log.
         """
         status = self.process.exit_status()
         if status is None:
@@ -128,7 +128,7 @@ class Consumer:
 
     @property
     def pid(self) -> int:
-        """Of the consumer now running."""
+        """Process id of the running consumer."""
         return self._process.pid
 
     @property

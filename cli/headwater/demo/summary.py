@@ -33,7 +33,7 @@ QUESTIONS = (
 
 
 def document(outcome: DemoResult) -> dict[str, Any]:
-    """What `--json` prints."""
+    """Return the document that `--json` prints."""
     facts = outcome.facts
     return {
         "events": {
@@ -52,7 +52,7 @@ def document(outcome: DemoResult) -> dict[str, Any]:
 
 
 def view(outcome: DemoResult, *, kept: bool) -> RenderableType:
-    """What is shown on a terminal."""
+    """Return the result as shown on a terminal."""
     parts: list[RenderableType] = [_figures(outcome), _dead_letters(outcome.facts), _checks(outcome)]
     if not outcome.failed:
         parts.append(_next_steps(outcome, kept=kept))

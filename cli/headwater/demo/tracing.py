@@ -1,4 +1,4 @@
-"""Which columns lead back to a dataset, over the column lineage in the graph.
+"""Column lineage check: the columns that lead back to a dataset, over the edges in the graph.
 
 An edge means that its target is made from (DERIVES), or influenced by (INFLUENCES), its source. Where the source or
 target is a dataset, that holds for the dataset as a whole: as a target, for each of its columns; as a source, for its
@@ -51,7 +51,7 @@ class ColumnGraph:
         ]
 
     def _shares_source(self, column: str, origin: str) -> bool:
-        """Whether it is made from what the origin is made from, and so went round it."""
+        """Return True if the column has a source in common with the origin, and so may have bypassed it."""
         upstream = {self._dataset(root) for own in self._columns()[origin] for root in self._made_from(own)}
         return any(self._dataset(root) in upstream for root in self._made_from(column))
 

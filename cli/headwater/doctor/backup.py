@@ -1,4 +1,4 @@
-"""Whether the graph can be made anew: from the topic, or from the topic and its archive."""
+"""Backup check: the graph can be rebuilt from the topic, or from the topic and its archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether those who state times agree: this machine, the database, and the producers of events."""
+"""Clock check: this machine, the database, and the producers of events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_SKEW_SECONDS = 5.0
 NEWEST = 500
 """Events of each partition whose own time is looked at: a record's timestamp may be the broker's."""
 MOST_AHEAD_SECONDS = 60.0
-"""Of a producer: what it reports wins over what others report later, for so long."""
+"""Largest tolerated lead of a producer's clock: for so long its reports win over later ones of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class SeenClock:
 
     @property
     def skew_seconds(self) -> float:
-        """How far it is ahead, negative: behind; 0 within the span of the question."""
+        """Seconds by which the clock is ahead; negative: behind; 0 within the duration of the request."""
         if self.time > self.answered:
             return (self.time - self.answered).total_seconds()
         return min(0.0, (self.time - self.asked).total_seconds())

@@ -31,11 +31,11 @@ _SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What the checklist found.
+    """Result of the checklist.
 
     Attributes:
-        findings: the worst first, then in the order of the checklist.
-        totals: how many there are of each severity.
+        findings: sorted by severity, then in the order of the checklist.
+        totals: number of findings of each severity.
     """
 
     findings: tuple[Finding, ...]
@@ -43,14 +43,14 @@ class Examined:
 
     @classmethod
     def of(cls, found: Iterable[Finding]) -> Examined:
-        """Sorted and counted."""
+        """Sort and count findings."""
         order = list(Severity)
         findings = tuple(sorted(found, key=lambda each: order.index(each.severity)))
         return cls(findings, {each: sum(f.severity is each for f in findings) for each in Severity})
 
     @property
     def failed(self) -> bool:
-        """Whether something has to be mended."""
+        """True if something has to be fixed."""
         return bool(self.totals[Severity.FAIL])
 
 

@@ -1,4 +1,4 @@
-"""What a check found."""
+"""Finding of a check."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How bad it is, the worst first."""
+    """Severity of a finding, the worst first."""
 
     FAIL = "FAIL"
     """Lineage is lost, or will be, or nobody can write or read it."""
     WARN = "WARN"
-    """It works, and won't under some circumstance that is to be expected."""
+    """It works, and won't in a case that is to be expected."""
     UNKNOWN = "UNKNOWN"
     """It can't be seen from here."""
     OK = "OK"
@@ -39,7 +39,7 @@ class Finding:
 
 
 def ok(check: str, subject: str, message: str) -> Finding:
-    """As it should be."""
+    """Finding of a check that passed."""
     return Finding(check, Severity.OK, subject, message)
 
 

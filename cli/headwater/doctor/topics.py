@@ -63,7 +63,7 @@ def look(client: Mapping[str, Any], names: Iterable[str]) -> tuple[dict[str, See
 
 
 def expires(topic: SeenTopic) -> bool:
-    """Whether its records expire, by age or by the size of partitions."""
+    """Return True if the topic's records expire, by age or by the size of partitions."""
     return any(int(topic.config.get(name, -1)) >= 0 for name in ("retention.ms", "retention.bytes"))
 
 

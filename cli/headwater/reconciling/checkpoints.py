@@ -1,4 +1,4 @@
-"""Which files to read a checkpoint with: this machine's own, or all that Hadoop knows, through a Spark session."""
+"""File access to a checkpoint: this machine's own files, or all that Hadoop reads, through a Spark session."""
 
 from __future__ import annotations
 

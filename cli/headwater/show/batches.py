@@ -114,7 +114,7 @@ def _within(dataset: str, path: str) -> str:
 
 
 def faults_text(batch: IntervalItem) -> str:
-    """What is wrong with how it joins the one before."""
+    """Describe the faults between a micro-batch and the one before."""
     texts = []
     if batch.missing:
         texts.append(f"{batch.missing:,} missing before")

@@ -1,4 +1,4 @@
-"""What declaration sets state of a dataset, a column or a job, for people."""
+"""Declarations on a dataset, a column or a job, for people."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def _tree(impact: Impact, *, why: bool) -> Tree:
 
 
 def _inputs(item: ImpactItem) -> str:
-    """What decided the severity: the rule, and all that is known that could change it."""
+    """Format the basis of a severity: the rule, and all known facts that could change it."""
     decision = item.decision
     known = "; ".join(inputs_texts(decision.inputs)) or "nothing is declared, and no publication or check is known"
     raised = "" if decision.raised_by is None else f", raise {decision.raised_by}"

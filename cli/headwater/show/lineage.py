@@ -101,7 +101,7 @@ def _loops(answer: Lineage) -> Iterator[tuple[LineageEdge, Asset]]:
 
 
 def summary(answer: Lineage) -> str:
-    """How much there is, what is left out, and how to get it."""
+    """Summarize the number of items, those left out, and how to get them."""
     way = answer.direction.value.lower()
     if answer.unknown_until is not None and answer.as_of is not None:
         name, first = shortened(answer.start.spelling), moment_text(answer.unknown_until)
@@ -280,7 +280,7 @@ class _Branches:
 
 
 def _by_influence(vias: Iterable[Via], near: Influence | None, far: Influence | None) -> tuple[Via, ...]:
-    """Of the jobs that make a hop, those that make it so: none where it doesn't lead from one place to the other."""
+    """Filter the jobs of a hop by influence: none if the hop doesn't lead from one place to the other."""
     if far is None:
         return tuple(vias)
     if near is Influence.INDIRECT:
@@ -311,7 +311,7 @@ def _by(hop: _Hop) -> str:
 
 
 def _itself(answer: Lineage, key: str) -> str:
-    """That it is made of itself, too, and by whom."""
+    """Describe a loop of an asset to itself, with its jobs; empty if there is none."""
     for loop in answer.loops:
         if loop.source == key:
             more = f" and {loop.via_total - 1:,} more" if loop.via_total > 1 else ""

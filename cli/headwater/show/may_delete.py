@@ -1,4 +1,4 @@
-"""Whether something may be deleted, for people: the verdict, then everything that it was reached by."""
+"""Verdict on a deletion, for people: the verdict, then everything that it was reached by."""
 
 from __future__ import annotations
 

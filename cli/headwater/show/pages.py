@@ -1,4 +1,4 @@
-"""What surrounds an answer: its parts, fitted to a terminal or a pipe, counted below, led on to the next page."""
+"""Frame of an answer: its parts, fitted to a terminal or a pipe, counted below, with the next page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What it shows, broken where the terminal ends; in a pipe as it is."""
+    """View that wraps at the width of a terminal, and not in a pipe."""
 
     view: RenderableType
 
@@ -65,5 +65,5 @@ def counted(
 
 
 def next_page(next_cursor: str | None) -> str:
-    """How to get it; empty on the last page."""
+    """Format the option for the next page; empty on the last page."""
     return "" if next_cursor is None else f"The next page: --cursor {next_cursor}"

@@ -1,4 +1,4 @@
-"""Where sensitive columns went, for people: a tree of columns, then whom to notify, and what isn't known."""
+"""Spread of sensitive columns, for people: a tree of columns, then whom to notify, and unknown parts."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _plural(count: int, word: str) -> str:
 
 
 def _incomplete(review: Review) -> str:
-    """What the verdict may miss; empty: nothing known."""
+    """Describe the gaps of a verdict; empty if none is known."""
     if not review.unseen_total:
         return ""
     jobs = f"{review.unseen_total:,} {_plural(review.unseen_total, 'job')}"
@@ -226,7 +226,7 @@ def _cell(each: ReviewedDifference) -> str:
 
 
 def _text(text: str) -> str:
-    """As text of Markdown, in which `@team` calls nobody."""
+    """Escape text for Markdown, so that `@team` notifies nobody."""
     return as_text(text).replace("@", "@<!-- -->")
 
 
@@ -315,7 +315,7 @@ def _location(review: Review, each: ReviewedDifference) -> dict[str, Any]:
 
 
 def _fingerprint(review: Review, each: ReviewedDifference) -> str:
-    """The same for the same difference of the same dataset, wherever it stands in the file."""
+    """Digest of a difference: equal for the same one of the same dataset, at any line of the file."""
     difference = each.difference
     named = "\0".join(
         [
@@ -343,5 +343,5 @@ def summary(review: Review) -> str:
 
 
 def meaning(severity: Severity) -> str:
-    """What a verdict means, in a sentence."""
+    """Explain a verdict, in a sentence."""
     return _MEANINGS.get(severity, "")

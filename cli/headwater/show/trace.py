@@ -89,7 +89,7 @@ def step_words(step: Step) -> str:
 
 
 def _run_and_batches(run: RunBrief) -> str:
-    """Of several runs each with those of the step's micro-batches that are its own."""
+    """Format a run with the step's micro-batches that belong to it, for steps of several runs."""
     if run.first_batch is None or run.last_batch is None:
         return shortened(run.run_id)
     return f"{shortened(run.run_id)} {batches_text(run.first_batch, run.last_batch)}"

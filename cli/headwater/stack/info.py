@@ -1,4 +1,4 @@
-"""What is known of a stack: addresses, processes, versions."""
+"""Description of a running stack: addresses, processes, versions."""
 
 from __future__ import annotations
 

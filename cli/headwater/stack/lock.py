@@ -48,7 +48,7 @@ class Jar:
 
     @property
     def path(self) -> PurePosixPath:
-        """Where it lies below the cache's `jars` folder: `organisation/artifact-version[-classifier].jar`."""
+        """Path below the cache's `jars` folder: `organisation/artifact-version[-classifier].jar`."""
         name = "-".join(part for part in (self.artifact, self.version, self.classifier) if part)
         return PurePosixPath(self.organisation, f"{name}.jar")
 

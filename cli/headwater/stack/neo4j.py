@@ -88,12 +88,12 @@ class Neo4jServer:
 
     @property
     def browser_url(self) -> str:
-        """Where Neo4j Browser is served."""
+        """URL of Neo4j Browser."""
         return f"http://{LOOPBACK}:{self._ports.http}/browser/"
 
     @property
     def started(self) -> bool:
-        """Whether `start()` has made a process."""
+        """True if `start()` has started a process."""
         return self._process is not None
 
     @property
@@ -182,7 +182,7 @@ def initial_user(password: str, *, salt: bytes | None = None) -> str:
 
 
 def answers(http_port: int, password: str, *, timeout_seconds: float = 5.0) -> bool:
-    """Whether the server runs a query for our user.
+    """Return True if the server runs a query for our user.
 
     Raises:
         ConfigurationError: It answers, but refuses the password.

@@ -1,4 +1,4 @@
-"""Where the stack keeps things: downloads in the user's cache folder, data in the user's data folder, theirs alone."""
+"""Folders of the stack: downloads in the user's cache folder, data in the user's data folder, theirs alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def data_dir() -> Path:
 
 
 def demo_dir() -> Path:
-    """What `headwater demo` keeps, its own stack's data included; may not exist."""
+    """Folder of `headwater demo`, its own stack's data included; may not exist."""
     return data_dir() / "demo"
 
 
@@ -53,7 +53,7 @@ def private_folder(folder: Path, *, ours: Collection[str] | None = None) -> None
 
 
 def _tightened(path: Path) -> bool:
-    """Whether others could read it until now."""
+    """Remove other users' access to a path; return True if they had any."""
     found = path.lstat()
     mode = stat.S_IMODE(found.st_mode)
     if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or not mode & PRIVATE_UMASK:

@@ -25,13 +25,13 @@ from headwater.stack.spark import SPARK_JARS, installed_pyspark, installed_relea
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """What to resolve for one lock.
+    """Modules to resolve for one lock.
 
     Attributes:
-        modules: `organisation:artifact:version` of what is wanted.
-        excluded: `organisation:artifact` of what is not, with the reason in a comment where it is declared.
-        bundled: Leave out what PySpark has among its own jars.
-        alone: These modules and nothing that they depend on, since what they are put beside has it.
+        modules: `organisation:artifact:version` of the modules to include.
+        excluded: `organisation:artifact` of those to exclude; the reason is in a comment where it is declared.
+        bundled: Leave out jars that PySpark has, too.
+        alone: These modules without their dependencies, which are already where these are put.
     """
 
     modules: tuple[str, ...]
