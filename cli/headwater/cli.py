@@ -145,7 +145,7 @@ def build(arguments: Sequence[str]) -> typer.Typer:
 
 def _program(
     *,
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print which version this is.")] = False,
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version.")] = False,
 ) -> None:
     if version:
         console.raw(f"headwater {metadata.version('headwater')}\n")

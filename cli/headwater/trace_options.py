@@ -20,8 +20,8 @@ HorizonOption = Annotated[
     str | None,
     typer.Option(
         "--horizon",
-        help="How long behind its watermark a query keeps a record: the watermark's delay and the length of a window "
-        "together, 90s, 10m, 3h, 2d. Default: for ever.",
+        help="Longest time that a query keeps a record behind its watermark: the sum of the watermark's delay and the "
+        "length of a window, 90s, 10m, 3h, 2d. Default: for ever.",
         show_default=False,
     ),
 ]
@@ -86,7 +86,7 @@ ReadTimeOption = Annotated[
     bool,
     typer.Option(
         "--read-time",
-        help="Times are those when micro-batches and runs read the records (with --back: wrote them), in place of when "
+        help="Take times as those when micro-batches and runs read the records (with --back: wrote them), not when "
         "the records arrived in Kafka.",
     ),
 ]

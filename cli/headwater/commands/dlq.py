@@ -48,11 +48,14 @@ ReasonOption = Annotated[
     list[DeadLetterReason] | None,
     typer.Option("--reason", help="Only letters with this reason; may be repeated.", case_sensitive=False),
 ]
-JobOption = Annotated[str | None, typer.Option("--job", help="Only of this job or dataset, by its key's name.")]
+JobOption = Annotated[str | None, typer.Option("--job", help="Only letters of this job or dataset, by its key's name.")]
 SinceOption = Annotated[
-    str | None, typer.Option("--since", metavar="TIME", help="Only published then or later: 1h (ago), yesterday.")
+    str | None,
+    typer.Option("--since", metavar="TIME", help="Only letters published then or later: 1h (ago), yesterday."),
 ]
-UntilOption = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only published before.")]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", metavar="TIME", help="Only letters published before this time.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +85,12 @@ def show(
     place: Annotated[
         str,
         typer.Argument(
-            help="Its offset on the dead-letter topic, or PARTITION@OFFSET, or an event's id, or how it begins."
+            help="Its offset on the dead-letter topic, PARTITION@OFFSET, or an event's id or the beginning of it."
         ),
     ],
     json_output: JsonOption = False,
 ) -> None:
-    """Show one dead letter, decoded as far as it goes; what looks like a secret is left out."""
+    """Show one dead letter, decoded as far as possible; text that looks like a secret is left out."""
     with _kafka() as (topics, settings):
         letter = _find(topics, place)
         with event_decoder(settings) as decoder:
@@ -110,10 +113,10 @@ def replay(
     """Send dead letters back to their topic, after a release or a schema that makes them good.
 
     Name them by --reason, --job, --since or --until, or give --all. They go to the events topic, or to the topic that
-    `consume --openlineage-topic` read them from. Of each record the last letter is sent, with the original's key, value
-    and headers. Doing it twice is harmless: the graph comes out the same. What is sent doesn't wait any more, once no
-    letter before it on the topic does. Exit status 5: some weren't sent, because the topic refuses them as too large,
-    or because the letter has no bytes.
+    `consume --openlineage-topic` read them from. The last letter of each record is sent, with the original's key, value
+    and headers. Doing it twice is harmless: the graph comes out the same. A letter that was sent counts as dealt with
+    once every letter before it on the topic is. Exit status 5: some weren't sent, because the topic refuses them as too
+    large, or because the letter has no bytes.
     """
     choice = _choice(reason, job, since, until)
     if all_ == (choice != LetterFilter()) and not (dry_run and not all_):
@@ -150,7 +153,7 @@ def acknowledge_all(
     yes: YesOption = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Note that all dead letters which are there now have been dealt with: the alert on them ends.
+    """Mark all dead letters that are there now as dealt with: the alert on them ends.
 
     They stay on their topic, where `dlq list`, `show` and `replay` find them; `graph verify` needs them. Letters that
     come later wait again.
@@ -177,15 +180,15 @@ def _acknowledge_sent(topics: _Topics, settings: Settings, found: _Selected, ref
 
 @app.command()
 def skip(
-    topic: Annotated[str, typer.Argument(help="The topic that the consumer stands still at.")],
+    topic: Annotated[str, typer.Argument(help="Topic on which the consumer is stuck.")],
     partition: Annotated[int, typer.Argument(help="Number of the partition.", min=0)],
     offset: Annotated[int, typer.Argument(help="Offset of the record, which is the next that is consumed.", min=0)],
     json_output: JsonOption = False,
 ) -> None:
-    """Set one record aside that stops the consumer, and let its partition go on behind it.
+    """Skip one record that stops the consumer: set it aside, and let its partition go on after it.
 
     Stop the consumers first. The record becomes a dead letter with the reason SKIPPED, byte for byte; then the offset
-    behind it is committed for the group. Exit status 2: the group has consumers, or consumes another record next.
+    after it is committed for the group. Exit status 2: the group has consumers, or consumes another record next.
     """
     with _kafka() as (topics, settings):
         group = settings.materializer.group
@@ -268,7 +271,7 @@ def _find(topics: _Topics, place: str) -> StoredDeadLetter:
 
 
 def letter_named(place: str, among: Iterable[StoredDeadLetter]) -> StoredDeadLetter | None:
-    """The letter at a place; else the last one of the event with that id, or of the only one whose id begins so.
+    """Find the letter at a location; else the last one of the event with that id, or with that beginning of its id.
 
     Raises:
         InputError: the ids of several events begin so.

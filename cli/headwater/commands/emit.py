@@ -1,4 +1,4 @@
-"""`headwater emit`: events that others wrote, from files to the events topic."""
+"""`headwater emit`: sends events of other producers from files to the events topic."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from headwater_schemas.errors import EncodeError
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.topics import ensure_topics
 
-app = typer.Typer(help="Events from files to the events topic.", no_args_is_help=True)
+app = typer.Typer(help="Send events from files to the events topic.", no_args_is_help=True)
 app.callback()(lambda: None)
 
 STDIN: Final = "-"
@@ -172,13 +172,15 @@ def openlineage(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the events, and send nothing.")] = False,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Refuse events that aren't to the letter, instead of noting what was made up."),
+        typer.Option(
+            "--strict", help="Refuse events that don't follow the specification, instead of noting what was filled in."
+        ),
     ] = False,
     correct: Annotated[
         str | None,
         typer.Option(
             metavar="REASON",
-            help="Of datasets and jobs: have the events hold over what stands, whatever time that was reported with.",
+            help="For datasets and jobs: make the events win over stored values, whatever their time.",
         ),
     ] = None,
     tenant: TenantOption = None,
@@ -186,9 +188,9 @@ def openlineage(
 ) -> None:
     """Send OpenLineage events to the events topic, for backfills and for trying things.
 
-    What can't be taken is counted and shown with file, line, field and reason; all others are sent. To send a file
-    again is harmless: an event has the same id each time. Ctrl-C waits for what was read so far and shows what was
-    sent. Exit status 2: some were refused; 4: Kafka doesn't answer.
+    Events that are refused are counted and shown with file, line, field and reason; all others are sent. Sending a file
+    again is harmless: an event has the same id each time. Ctrl-C waits for the events read so far and shows the counts.
+    Exit status 2: some were refused; 4: Kafka doesn't answer.
     """
     for name in files:
         if name != STDIN and not Path(name).is_file():
