@@ -43,8 +43,8 @@ class Bridging:
     """A bridge and what it is made of; nothing of it where no topic is configured.
 
     Args:
-        settings: where to and how.
-        registry: of the process's metrics.
+        settings: settings of the bridge.
+        registry: metrics registry of the process.
         until_caught_up: end once what is on the topic now is committed.
 
     Raises:

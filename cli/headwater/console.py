@@ -138,10 +138,10 @@ class Console:
         self.err.print(as_called(without_user_info(text)))
 
     def using(self, servers: Mapping[str, str]) -> None:
-        """Report, in one line, which servers the command connects to; each once a command, credentials left out.
+        """Report the servers that the command connects to, in one line; each once a command, without credentials.
 
         Args:
-            servers: What each is (`Kafka`), with its address and where that was configured.
+            servers: By name (`Kafka`), each with its address and the origin of the setting.
         """
         new = {name: where for name, where in servers.items() if name not in self._used}
         self._used |= new.keys()
@@ -183,7 +183,7 @@ class Console:
         """A progress display on stderr; silent where stderr is no terminal, and with `--json`.
 
         Args:
-            count: how far it is; default: a number of the total.
+            count: progress text; default: a number of the total.
             lines: instead of being silent, print a line for each new description: for what takes many minutes.
         """
         err = self.err

@@ -53,10 +53,10 @@ def consume(
     """Run one consumer; what it did.
 
     Args:
-        settings: where to and how.
+        settings: settings of the materializer.
         until_caught_up: stop once what is on the topic now is committed, instead of with a signal.
-        source: of the records, where it isn't the events topic.
-        metrics: of every step, where the caller reads them too.
+        source: source of the records, if it isn't the events topic.
+        metrics: metrics of every step, if the caller reads them too.
         started: called with the port of metrics and health, when they are served.
         supervised: another process shows the group's lag.
 
@@ -202,7 +202,7 @@ def _progress(behind: Callable[[], int | None]) -> Iterator[Callable[[ConsumerTo
     """A line that is kept up to date, on a terminal.
 
     Args:
-        behind: how many records wait; None: not known.
+        behind: number of pending records; None: not known.
     """
     if console.json_mode or not sys.stderr.isatty():
         yield lambda _: None

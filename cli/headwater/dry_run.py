@@ -132,11 +132,11 @@ def dry_run(
 
     Args:
         script: the script.
-        arguments: its own.
+        arguments: arguments of the script.
         declared: schemas of what it reads.
         seconds: after which it is ended.
-        libraries: folders and archives that it imports from, besides its own folder.
-        named: what to call it; None: its path.
+        libraries: folders and archives for its imports, besides its own folder.
+        named: name of the script in answers; None: its path.
         stop: ends it before its time.
         empty: it gets a made-up row wherever it asks for some, but at these places; None: it gets none.
     """
@@ -212,7 +212,7 @@ def _follow(
             try:
                 ((what, content),) = json.loads(line).items()
             except ValueError:
-                # Of processes that the script has forked, which write at the same time.
+                # Processes that the script has forked may write at the same time.
                 unreadable = True
                 break
             if what == "ask":

@@ -38,10 +38,10 @@ class HeadwaterError(Exception):
     """An error with a message for the person at the terminal.
 
     Args:
-        message: What is wrong and where, in one or two sentences. Never a secret; what looks like a credential is
+        message: Fault and its place, in one or two sentences. Never a secret; what looks like a credential is
             taken out here.
-        fix: What to do about it, as an imperative sentence; empty when there is nothing to advise.
-        nearest: What may have been meant, the most likely first.
+        fix: Advice, as an imperative sentence; empty if there is none.
+        nearest: Likely meanings, the most likely first.
     """
 
     exit_code: ExitCode = ExitCode.UNEXPECTED

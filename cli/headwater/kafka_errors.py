@@ -18,7 +18,7 @@ def asking_kafka(servers: str, *, doing: str) -> Iterator[None]:
 
     Args:
         servers: the bootstrap servers, for the message.
-        doing: what is tried, as in "reading lineage.events".
+        doing: attempted operation, as in "reading lineage.events".
 
     Raises:
         UnreachableError: the brokers don't answer.

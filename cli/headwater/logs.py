@@ -39,7 +39,7 @@ class LogFormat(StrEnum):
 
 
 class LogLevel(StrEnum):
-    """From which level on there is one."""
+    """Lowest level that is logged."""
 
     DEBUG = "DEBUG"
     INFO = "INFO"

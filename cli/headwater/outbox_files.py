@@ -32,12 +32,12 @@ class OutboxFile:
     """One file of an outbox, as it was looked at.
 
     Attributes:
-        destination: its folder's name: the cluster and a digest of cluster and topic.
-        path: where it is.
+        destination: name of its folder: the cluster and a digest of cluster and topic.
+        path: path of the file.
         in_use: a live process holds it locked and sends what is in it; how much that is, only that process knows.
-        events: how many wait in it.
+        events: number of events that wait in it.
         bytes: their keys and values.
-        jobs: how many of which job, or of a dataset's event which dataset, by the records' keys.
+        jobs: number of events by job, or by dataset for a dataset's events, from the records' keys.
         problem: why it, or a part of it, can't be read.
     """
 

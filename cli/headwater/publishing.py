@@ -82,7 +82,7 @@ class _Together:
     """Events of one document, until the last of them is settled.
 
     Args:
-        count: how many there are.
+        count: number of events.
         settled: called once with those that won't be delivered.
     """
 

@@ -36,8 +36,8 @@ class Script:
     """A version of a job.
 
     Attributes:
-        path: where it is.
-        named: what it is called in answers.
+        path: path of the script.
+        named: name of the script in answers.
     """
 
     path: Path
@@ -48,7 +48,7 @@ class DeclaredTables:
     """Schemas of what scripts read, by name.
 
     Args:
-        tables: of the file.
+        tables: tables of the file.
         graph: asks the graph: kind and name ⇒ schema; None: it isn't asked.
     """
 
@@ -109,7 +109,7 @@ def run_both(
     seconds: float,
     libraries: Sequence[Path],
 ) -> tuple[JobVersion, JobVersion]:
-    """Both versions, side by side. What interrupts the wait for them, such as Ctrl-C, ends them."""
+    """Run both versions, side by side. An interruption of the wait, such as Ctrl-C, ends them."""
     stop = Stop()
 
     def run(script: Script, empty: Sequence[str] | None) -> DryRun:
@@ -192,9 +192,9 @@ def at_revision(script: Path, revision: str, folder: Path) -> Script:
     """A script as it is in a revision of its repository, with all that is beside it.
 
     Args:
-        script: as it is now.
-        revision: of git.
-        folder: to put the revision's files into.
+        script: script as it is now.
+        revision: revision in git.
+        folder: folder for the revision's files.
 
     Raises:
         InputError: there is no such revision, or the script isn't in it.

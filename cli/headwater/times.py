@@ -26,8 +26,8 @@ def parse_time(text: str, *, clock: Callable[[], datetime] = _utc_now) -> dateti
     """A time: `1h`, `yesterday 14:00`, `2025-01-31`, `2025-01-31T12:00:00+01:00`.
 
     Args:
-        text: as in `TIMES`.
-        clock: what time it is, aware.
+        text: time in a notation of `TIMES`.
+        clock: current time, aware.
 
     Raises:
         typer.BadParameter: it is none.

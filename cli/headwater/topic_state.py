@@ -21,9 +21,9 @@ class TopicState:
     """The events topic and one consumer group.
 
     Attributes:
-        topic: its name.
-        group: whose committed offsets.
-        partitions: how many.
+        topic: name of the topic.
+        group: consumer group whose committed offsets count.
+        partitions: number of partitions.
         records: offsets between beginning and end, of all partitions.
         lag: offsets between what the group has committed, or the beginning, and the end.
         last_event: timestamp of the latest record; None while there is none.

@@ -79,9 +79,9 @@ class _Worker:
     """One process.
 
     Attributes:
-        process, pipe: of it.
-        began: when it was started, monotonic seconds.
-        done: whether it sent how it ended.
+        process, pipe: the worker's process, and the pipe to it.
+        began: start time, monotonic seconds.
+        done: it sent its result.
     """
 
     process: SpawnProcess

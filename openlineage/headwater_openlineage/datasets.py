@@ -39,7 +39,7 @@ def dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], be
 
     Args:
         dataset: the dataset.
-        facets: by name, each with its pointer.
+        facets: facets by name, each with its pointer.
         besides: names of facets that are stored elsewhere and left out here.
 
     Raises:

@@ -40,7 +40,7 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, shared: bool = Tr
     Args:
         data: JSON in UTF-8; a byte order mark at its beginning is skipped.
         max_bytes: the longest that is taken.
-        shared: whether it may have parts in common with other documents (`Shared`).
+        shared: it may have parts in common with other documents (`Shared`).
 
     Raises:
         Refused: too long, too deep, no JSON, no UTF-8, no object; a name twice in one object; NaN, Infinity or a number

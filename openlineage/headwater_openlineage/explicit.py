@@ -1,4 +1,4 @@
-"""The explicit lineage facet of a dataset or job: which sources a target was made from, field by field where given.
+"""Explicit lineage facet of a dataset or job: the sources of a target, field by field if given.
 
 A source that is a job has no dataset, so it makes no edge. Entries about another job than the event's are kept verbatim
 only.
@@ -103,5 +103,5 @@ def _is_own(entry: Json, job: JobRef, at: str) -> bool:
 
 
 def sources_of(found: Explicit) -> Mapping[DatasetRef, tuple[DatasetRef, ...]]:
-    """By target, what it was made from, sorted."""
+    """Return the sorted sources of each target."""
     return {target: tuple(sorted(sources)) for target, sources in found.sources.items()}

@@ -21,7 +21,7 @@ def events_of(document: Json, *, tenant: str) -> list[LineageEvent]:
 
     Args:
         document: as `decode` gives it; it isn't changed.
-        tenant: whose graph.
+        tenant: tenant of the graph.
 
     Raises:
         Refused: it is no event of OpenLineage 1 or 2, or has no place in the graph.

@@ -1,4 +1,4 @@
-"""All that a document states of which columns and datasets its outputs were made from.
+"""Lineage of a document: the columns and datasets that its outputs were made from.
 
 In this order: explicit lineage facets and columnLineage facets, which the producer reported; where there is neither,
 the text of the sql facet, marked as parsed.
@@ -48,7 +48,7 @@ class Made:
 
 
 _MADE: Final = Latest[Made](MAX_BYTES)
-# Facets that it depends on.
+# Facets that a cached lineage depends on.
 _OF_JOB: Final = ("lineage", "sql", "jobType")
 _OF_INPUT: Final = ("schema",)
 _OF_OUTPUT: Final = ("schema", "columnLineage", "lineage")
@@ -163,7 +163,7 @@ def with_pairs(
     Args:
         columns: the edges of columns.
         pairs: source and target.
-        possible: the same, where it isn't known that the one feeds the other: EXTERNAL.
+        possible: pairs of which it isn't known that the one feeds the other: EXTERNAL.
     """
     before = columns if columns is not None else ColumnLineage()
     known = {

@@ -55,7 +55,7 @@ class Table:
     """A dataset of the document, as far as a query may name it.
 
     Attributes:
-        namespace, name: its identity.
+        namespace, name: identity of the dataset.
         columns: names of its columns; empty where the document has no schema of it.
     """
 
@@ -71,8 +71,8 @@ class ParsedEdge:
     Attributes:
         output, input: the tables.
         output_column, input_column: names of columns.
-        subtype: of the transformation; None where the text doesn't show it.
-        direct: whether the value comes from the input, or is only influenced by it.
+        subtype: subtype of the transformation; None if the text doesn't show it.
+        direct: the value comes from the input; False: it is only influenced by it.
     """
 
     output: Table

@@ -20,8 +20,8 @@ def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> I
     An assertion's name is `name`, and its kind `assertion`; older producers give the kind alone.
 
     Args:
-        dataset: which.
-        facets: of `inputFacets` or `outputFacets`, by name, each with its pointer.
+        dataset: dataset of the facets.
+        facets: facets of `inputFacets` or `outputFacets` by name, each with its pointer.
 
     Raises:
         Refused: the facet has another shape than the specification describes.

@@ -201,7 +201,7 @@ def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tu
     inside = step(at, name)
     left = {key: facet for key, facet in given.items() if step(inside, key) in unread}
     read = {key: facet for key, facet in given.items() if key not in left}
-    # What is no object has no place among facets: it stays in the document alone.
+    # A value that is no object isn't a facet: it stays in the document alone.
     return objects({name: read}, name, at), {key: facet for key, facet in left.items() if isinstance(facet, dict)}
 
 

@@ -28,10 +28,10 @@ class Shared(dict[str, Any]):
     Its members are never changed.
 
     Attributes:
-        text: it as JSON with sorted keys.
-        colons: how many there are in its text.
+        text: JSON text with sorted keys.
+        colons: number of colons in the text.
         token: no other part of this process ever has it.
-        clean: whether it is known to have no credentials.
+        clean: it is known to have no credentials.
     """
 
     __slots__ = ("clean", "colons", "text", "token")

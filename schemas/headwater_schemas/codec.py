@@ -110,7 +110,7 @@ def encode(event: LineageEvent) -> bytes:
         return value
     datum = msgspec.to_builtins(event, builtin_types=(datetime,))
     try:
-        # Structs don't check what they are made of. Reading it back (4 µs) does, in C, time zones included.
+        # Structs don't check their values. Reading the event back (4 µs) does, in C, time zones included.
         msgspec.convert(datum, LineageEvent)
     except msgspec.ValidationError as error:
         message, place = _explain(error)
@@ -130,7 +130,7 @@ def encode(event: LineageEvent) -> bytes:
                 out.append(VALUE)
             write(out, item)
     except (ValueError, OverflowError, TypeError) as error:
-        # What the types let through is named by a walk.
+        # A walk finds the value that the types let through.
         place, message = next(_unwritable(datum, ""), ("", f"can't be written as Avro: {type(error).__name__}"))
         raise EncodeError(message, field=place or None) from None
     value = bytes(out)
@@ -237,8 +237,8 @@ class Decoder:
     Bodies of which the latest records have several, byte for byte, are read once: the events share them.
 
     Args:
-        schemas: by fingerprint; by default the released ones alone.
-        registry: by id; without one, records in Confluent's format are rejected as of an unknown schema.
+        schemas: schemas by fingerprint; by default the released ones only.
+        registry: schemas by id; without one, records in Confluent's format are rejected for an unknown schema.
     """
 
     def __init__(self, schemas: SchemaSource | None = None, registry: SchemaRegistry | None = None) -> None:

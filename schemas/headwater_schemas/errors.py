@@ -53,7 +53,7 @@ class LineageError(Exception):
     """Any error of Headwater's libraries.
 
     Attributes:
-        retryable: whether the same call may succeed later without a change of settings, code or data.
+        retryable: the same call may succeed later without a change of settings, code or data.
         code: the other side's own name for it (`Neo.ClientError.Statement.TypeError`, `_TRANSPORT`), or the class of
             the exception behind it; empty where there is no other side.
     """
@@ -85,10 +85,10 @@ class DecodeError(ContractError):
     """The record can never be decoded by this version.
 
     Attributes:
-        reason: which of the closed list.
+        reason: member of the closed list.
         field: path of the offending field, where one is to blame.
-        event_id: of the event, where it could be read.
-        kind: of the event, where it could be read.
+        event_id: id of the event, if it could be read.
+        kind: kind of the event, if it could be read.
     """
 
     reason: DecodeReason
@@ -180,7 +180,7 @@ class FatalError(LineageError):
     """Retrying can't help: a person has to change a setting.
 
     Attributes:
-        message: what is wrong, without the setting.
+        message: the fault, without the setting.
         setting: the setting to look at, by the name of its environment variable; empty where there is none.
     """
 

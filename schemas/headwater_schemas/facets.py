@@ -30,7 +30,7 @@ class RenamedColumn(msgspec.Struct, frozen=True, order=True):
     """A column that has another name since, and the values that it had. Its nested fields have new paths with it.
 
     Attributes:
-        previous, path: its path before and after, written as in `ColumnEdge`.
+        previous, path: path before and after, written as in `ColumnEdge`.
     """
 
     previous: str
@@ -53,7 +53,7 @@ class AddedFiles(msgspec.Struct, frozen=True):
     """The files that a version of a table added.
 
     Attributes:
-        count: how many.
+        count: number of files.
         paths: all of them, or the first in sorted order where `len(paths) < count`.
     """
 

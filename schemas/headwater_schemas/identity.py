@@ -325,8 +325,8 @@ def _name(dataset: DatasetRef) -> tuple[str, str]:
 def record_key(event: LineageEvent) -> bytes:
     """Kafka record key: tenant and the event's job (a DatasetEvent's: its dataset) as a JSON array in UTF-8.
 
-    A RetentionEvent's is the tenant, its namespace and job, with null for what it doesn't name. Of declarations and
-    revisions it is the tenant and the set, so that a set's are in one partition: a revision behind what it lists.
+    A RetentionEvent's key is the tenant, its namespace and job, with null for those it doesn't name. For declarations
+    and revisions it is the tenant and the set, so that a set is in one partition: a revision after its declarations.
 
     One job's events keep their order in one partition; correctness never depends on it.
 

@@ -50,7 +50,7 @@ def redacted_json(
 
     Args:
         value: dicts, lists, texts, numbers; it isn't changed.
-        is_clean: whether an object or array is known to have none.
+        is_clean: returns True for an object or array known to have none.
         clean: called with each object or array that has none.
     """
     walk = _Walk(is_clean, clean)
@@ -69,7 +69,7 @@ class _Walk:
         Args:
             value: anything of JSON.
             holder: the name of the member that it is.
-            secret: whether that is one of a secret.
+            secret: the name is one of a secret.
         """
         if isinstance(value, str):
             return self._text(value, secret=secret)

@@ -37,13 +37,13 @@ from headwater_schemas.sql_text import NESTED_QUOTES, arguments, with_literals
 MASK: Final = "[redacted]"
 _MASKED: Final = re.escape(MASK)
 
-# What a setting that holds a secret has in its name, once `.`, `_` and `-` are left out: `fs.s3a.secret.key`, `ApiKey`.
+# Parts of a secret setting's name, once `.`, `_` and `-` are left out: `fs.s3a.secret.key`, `ApiKey`.
 _SECRET_PART: Final = re.compile(
     r"passw(?:or)?d|jaasconfig|passphrase|passcode|passkey|passwrd|pwd|secret(?!ar|s?manager)|token(?!i[sz])|credential|connectionstring|jsessionid|phpsessid"
     r"|(?:api|access|account|private|sas|shared|signing|encryption|master|storage|subscription|auth|license|functions?|fernet|hmac|cipher|keystore)key"
     r"|(?:xgoog|xamz|access)signature|basicauthuserinfo|rediscliauth"
 )
-# What it has as a word of its own: `db_pass`, `dbPass`, `pw`; not `passengers`.
+# Words of a secret setting's name: `db_pass`, `dbPass`, `pw`; not `passengers`.
 _SECRET_WORDS: Final = frozenset({"pass", "pw", "jwt", "otp", "sas", "creds"})
 # A name that ends so has something about a secret: `api_key_id`, `tokenType`, `password_changed_at`; not `secret_id`.
 _ABOUT: Final = frozenset(
@@ -56,7 +56,7 @@ _ABOUT: Final = frozenset(
 )
 # `max_tokens`, `prompt_tokens` are numbers.
 _COUNTED: Final = frozenset(("max", "min", "num", "total", "prompt", "completion", "input", "output", "used", "avg"))
-# Of an address's query: `out?sig`, the name of a partition to Spark.
+# Parameters in an address's query: `out?sig`, the name of a partition to Spark.
 _IN_QUERY: Final = re.compile(r"[?&](?:sig|signature|auth|key|code)$", re.IGNORECASE)
 _WORD: Final = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++")
 # `dbpass`, `userpass`; not `bypass`.
@@ -102,7 +102,7 @@ _NO_SECRET: Final = re.compile(
     r"(?:null|none|true|false)(?![^\s,;&)}\]\"'<])|\d{1,6} WARN=\d",  # dbt: `PASS=5 WARN=0 ERROR=0`
     re.IGNORECASE,
 )
-# Of a schema: `struct<token:string>`, ` |-- token: string (nullable = true)`, `"token": {"type": "string"}`.
+# Types in a schema: `struct<token:string>`, ` |-- token: string (nullable = true)`, `"token": {"type": "string"}`.
 _TYPE: Final = re.compile(
     r"(?:string|bigint|int|integer|long|smallint|tinyint|short|byte|float|double|boolean|binary|bytes|date|void|variant"
     r"|timestamp(?:_ntz|_ltz)?|(?:decimal|numeric|varchar|char)(?:\(\d{1,9}(?:,\s?\d{1,3})?\))?"
@@ -158,7 +158,7 @@ _PORT: Final = re.compile(r":\d{1,5}(?=[/,?#]|$)")
 _SCHEMELESS: Final = re.compile(
     r"(?<![\w.+\-%:@])(?!mailto:)[\w.+\-%]{1,64}+:[^\s@/\"'`<>,;]{1,256}+@(?=\[?[\w.\-]{0,255}[A-Za-z\]:])"
 )
-# What stands before the @ is a container there.
+# Schemes with a container before the @.
 _CONTAINERS: Final = frozenset({"abfs", "abfss", "wasb", "wasbs"})
 # Hadoop makes one slash of two in `/data/https://token@host`. These are written with one, and have a path behind it.
 _ONE_SLASH: Final = frozenset({"file", "hdfs", "dbfs", "viewfs", "local"})
@@ -166,9 +166,9 @@ _ONE_SLASH: Final = frozenset({"file", "hdfs", "dbfs", "viewfs", "local"})
 _QUOTED_OR_WORD: Final = r"""(?:'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.)*+"|[^\s"',;)\]}]++)"""
 _LIST: Final = r"""(?:\s++|["']\s*+,\s*+["'])?+"""
 
-# Each with what texts have that it may hold for, in lower case.
+# Each with keywords, in lower case, of which a text must have one to match.
 _RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
-    # Of PEM and PGP; a block that was cut off ends with the text.
+    # PEM and PGP; a block that was cut off ends with the text.
     (
         ("-----begin",),
         re.compile(
@@ -191,7 +191,7 @@ _RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
         ),
         rf"\1 {MASK}",
     ),
-    # A header's value is its whole line, or what it is quoted with.
+    # A header's value is its whole line, or the text in its quotes.
     (
         ("authorization",),
         re.compile(
@@ -266,7 +266,7 @@ _RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
         ),
         rf"\1{MASK}",
     ),
-    # Of a URL's query: Azure's `sig=` and `code=`, Google's `key=`, S3's `X-Amz-Signature=`.
+    # Parameters of a URL's query: Azure's `sig=` and `code=`, Google's `key=`, S3's `X-Amz-Signature=`.
     (
         ("sig", "auth", "key="),
         re.compile(
@@ -275,7 +275,7 @@ _RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
         ),
         rf"\1{MASK}",
     ),
-    # The same signature by itself, quoted or not; `sig = 0.05` is none.
+    # A signature outside of a URL, quoted or not; `sig = 0.05` is none.
     (
         ("sig",),
         re.compile(

@@ -85,8 +85,8 @@ def without_shapes(text: str, lowered: str, mask: str) -> str:
 
     Args:
         text: anything.
-        lowered: it in lower case.
-        mask: of any length.
+        lowered: the text in lower case.
+        mask: replacement, of any length.
     """
     if len(text) < _LEAST_CHARS:
         return text

@@ -46,7 +46,7 @@ _STALLED_SECONDS: Final = 60.0
 _FLUSH_SECONDS: Final = 60.0
 _INTERRUPTED_SECONDS: Final = 10.0
 _WAIT_SECONDS: Final = 0.2
-# Of all refusals so many are kept, and so many shown to people.
+# Bounds on the refusals that are kept, and on those shown to people.
 _MOST_LISTED: Final = 1_000
 _MOST_SHOWN: Final = 20
 _LONGEST_LINE: Final = 64 * 1024 * 1024
@@ -55,14 +55,14 @@ _LONGEST_REASON: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class RefusedDocument:
-    """A document that isn't taken.
+    """Refused document.
 
     Attributes:
-        file: where it is.
-        line: of the file, from 1.
+        file: file of the document.
+        line: line in the file, from 1.
         pointer: JSON pointer to the field at fault; empty: the document.
         reason: coarsely, `intake.receiving.RefusalReason`.
-        message: what is wrong.
+        message: the fault.
     """
 
     file: str
@@ -80,10 +80,10 @@ class NotedDocument:
     """Value that was filled in, or a facet that wasn't read, of a document that is taken.
 
     Attributes:
-        file: where it is.
-        line: of the file, from 1.
+        file: file of the document.
+        line: line in the file, from 1.
         pointer: JSON pointer to the field.
-        message: what is wrong, and what Headwater made of it.
+        message: the fault, and Headwater's repair.
     """
 
     file: str
@@ -131,13 +131,13 @@ class Emitted:
                 self.refusals.append(RefusedDocument(file, line, refusal.pointer, refusal.reason.value, short))
 
     def note(self, file: str, line: int, notes: Sequence[Note]) -> None:
-        """Count a document that is taken although it isn't to the letter."""
+        """Count a document that is accepted although it doesn't follow the specification."""
         self.noted += bool(notes)
         room = _MOST_LISTED - len(self.notes)
         self.notes += [NotedDocument(file, line, each.pointer, each.message) for each in notes[:room]]
 
     def settled(self, file: str, line: int, count: int, failures: Sequence[Undeliverable]) -> None:
-        """Count a document's events, those that are acknowledged and those that won't be."""
+        """Count a document's events, acknowledged and failed ones."""
         for_good = [failure for failure in failures if failure.for_good]
         passing = [failure for failure in failures if not failure.for_good]
         with self.lock:

@@ -64,7 +64,7 @@ def _decoded(records: Iterable[Record], decoder: Decoder) -> Iterator[Read]:
 
 
 def _chosen(read: Iterable[Read], job: str | None, kinds: frozenset[EventKind]) -> Iterator[Read]:
-    """Those that are asked for; what can't be decoded may be anything, and is only where nothing is asked for."""
+    """Filter for the events asked for. A record that can't be decoded is shown only without a filter."""
     for record, event in read:
         if isinstance(event, DecodeError):
             if job is None and not kinds:

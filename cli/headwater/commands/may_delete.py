@@ -54,6 +54,6 @@ def command(
         raise CheckFailedError(f"{name} may not be deleted.", fix="Move what needs it first, or withdraw the mark.")
     if found.verdict is Verdict.UNKNOWN:
         raise CheckFailedError(
-            f"Nothing is known to need {name}, but what is known isn't complete.",
+            f"{name} has no known dependants, but lineage is incomplete.",
             fix="Capture or declare what is missing, or accept it with --accept-incomplete.",
         )

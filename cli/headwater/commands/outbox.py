@@ -157,7 +157,7 @@ def _sent(batch: Sequence[Numbered], publisher: Publisher, done: _Relayed) -> li
         publisher.publish_record(record)
     report = publisher.flush(_BATCH_SECONDS)
     if report.outstanding:
-        # Which of them arrived is not known, so all stay.
+        # The acknowledged ones are unknown, so all stay.
         done.unreachable = report.problem or "Kafka took too long"
         return []
     refused = {failure.event_id for failure in report.failed}

@@ -182,8 +182,8 @@ class _Versions:
         files: the scripts and their arguments.
         against: revision of the old one; None: it is the first file.
         tables: file of schemas.
-        libraries: to import from.
-        seconds: for each.
+        libraries: folders and archives for imports.
+        seconds: time limit of each script.
     """
 
     files: Sequence[str]

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 CONTEXT = {"allow_interspersed_args": False}
 
 _BOOTSTRAP = "spark/running/headwater_run.py"
-# What capture has in common with the commands.
+# Settings that capture shares with the commands.
 _SECTIONS = ("kafka", "topic", "registry")
-# What `--with` takes, by what the locks call it.
+# Values of `--with`, by the names of the locks.
 _JARS: Final[dict[str, SparkJars]] = {"kafka": "spark", "delta": "delta", "iceberg": "iceberg", "avro": "avro"}
 _SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
@@ -133,7 +133,7 @@ def connection() -> dict[str, str]:
             environment_name(f"{section}.{field}"): text(getattr(values, field)) for field in values.model_fields_set
         }
     with contextlib.suppress(NotConfiguredError):
-        # Where nothing is set yet, Spark's properties may have it; else the script's first session is refused.
+        # If nothing is set yet, Spark's properties may name Kafka; else the script's first session is refused.
         console.using({"Kafka": f"{require_servers(settings.kafka)} ({settings.origin('kafka.bootstrap_servers')})"})
     return {name: value for name, value in found.items() if value}
 

@@ -14,7 +14,7 @@ class Check:
     """One claim.
 
     Attributes:
-        claim: What should be true.
+        claim: Claim that should be true.
         problems: How it is not; empty if it is.
     """
 

@@ -40,7 +40,7 @@ class DeadLetter:
     Attributes:
         reason: Why the consumer put it there.
         source: Where it had been read, as `topic[partition]@offset`.
-        size_bytes: Of its value, which is the original's.
+        size_bytes: Size of its value, which is the original's.
     """
 
     reason: str
@@ -61,7 +61,7 @@ class Facts:
         departed_ends: End offset of each partition of flights.departed.
         consumed: By partition, the ranges of flights.departed that query 1's intervals consumed.
         runs: The state of each run, by its name.
-        report_columns: Of the daily report.
+        report_columns: Columns of the daily report.
         untraceable_columns: Those of them that don't lead back to flights.departed.
         nodes: How many, by label.
         relationships: How many, by type.

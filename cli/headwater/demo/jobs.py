@@ -25,11 +25,11 @@ class Job:
     """One script as the demo runs it.
 
     Attributes:
-        name: Of the script and of its streaming query.
+        name: Name of the script and of its streaming query.
         title: For people.
         after: The jobs that fill what it reads. A batch job begins when they are done; a streaming query begins at
             once, follows its topic meanwhile, and is then asked to finish.
-        streaming: Whether it is a streaming query.
+        streaming: It is a streaming query.
         arguments: Its own flags.
     """
 

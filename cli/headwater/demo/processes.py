@@ -25,7 +25,7 @@ GROUP = MaterializerSettings().group
 _JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _DRIVER_HEAP = "512m"
 
-# What a user has set for other Sparks, Javas and Headwaters must not leak into the demo's.
+# A user's settings for other Sparks, Javas and Headwaters must not leak into the demo's.
 _NOT_INHERITED = ("SPARK_", "PYSPARK_", "HADOOP_", "HEADWATER_", "FLIGHTS_")
 
 _RESTARTS = 3
@@ -42,7 +42,7 @@ def consumer_command() -> list[str]:
 
 
 def environment(folder: DemoFolder, info: StackInfo) -> dict[str, str]:
-    """The environment of every child: where the stack is, and which Java and jars to run on."""
+    """Environment of every child process: the stack's addresses, Java and jars."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
     kept = {name: os.environ[name] for name in ("HEADWATER_CACHE_DIR",) if name in os.environ}
     return {
@@ -133,7 +133,7 @@ class Consumer:
 
     @property
     def log(self) -> Path:
-        """Its output."""
+        """Output of the consumer."""
         return self._process.log
 
     def log_tail(self) -> str:

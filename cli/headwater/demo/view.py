@@ -87,7 +87,7 @@ class View:
         self._say(phase)
 
     def show(self, jobs: Sequence[JobView]) -> None:
-        """These are the jobs now."""
+        """Update the jobs."""
         self.jobs = jobs
         for shown in jobs:
             if shown.state is JobState.DONE:

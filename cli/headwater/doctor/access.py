@@ -31,9 +31,9 @@ class SeenRule:
     """An ACL that allows something on a topic.
 
     Attributes:
-        topic: which.
+        topic: name of the topic.
         principal: whom.
-        operation: what, by Kafka's name.
+        operation: operation, by Kafka's name.
     """
 
     topic: str

@@ -31,7 +31,7 @@ class SeenClock:
 
     Attributes:
         whose: the database's, say.
-        time: what it reported.
+        time: reported time.
         asked, answered: our time before and after.
     """
 
@@ -95,8 +95,8 @@ def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) ->
     """A finding on producers: the latest time that one states.
 
     Args:
-        times: of the newest events, and the latest timestamp of a record; None: there is none.
-        topic: where.
+        times: times of the newest events, and the latest timestamp of a record; None: there is none.
+        topic: name of the topic.
         now: ours.
     """
     latest = max((time for time in times if time is not None), default=None)

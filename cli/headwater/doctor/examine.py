@@ -58,10 +58,10 @@ def examine(settings: Settings, *, folder: Path, budget_seconds: float, archive:
     """Make every check. Writes nothing.
 
     Args:
-        settings: of the Kafka and the Neo4j.
-        folder: of outboxes on this machine.
-        budget_seconds: how long consumers may be away.
-        archive: of the events topic; None: there is none.
+        settings: settings of Kafka and Neo4j.
+        folder: folder of outboxes on this machine.
+        budget_seconds: longest time that consumers may be away.
+        archive: archive of the events topic; None: there is none.
     """
     now = datetime.now(UTC)
     found = [*_kafka(settings, now, budget_seconds, archive), *_neo4j(settings)]

@@ -14,9 +14,9 @@ class Severity(StrEnum):
     WARN = "WARN"
     """It works, and won't in a case that is to be expected."""
     UNKNOWN = "UNKNOWN"
-    """It can't be seen from here."""
+    """Unknown: it can't be checked from here."""
     OK = "OK"
-    """It is as it should be."""
+    """Passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Finding:
     """One line of the checklist.
 
     Attributes:
-        check: of what: `retention`, `replication`, …
-        severity: how bad it is.
+        check: name of the check: `retention`, `replication`, …
+        severity: severity of the finding.
         subject: the topic, setting or folder.
-        message: what is so, as a sentence.
-        fix: what to do about it; empty where there is nothing to do.
+        message: the finding, as a sentence.
+        fix: advice; empty if there is nothing to do.
     """
 
     check: str

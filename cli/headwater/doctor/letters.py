@@ -20,9 +20,9 @@ class SeenLetters:
     """Dead letters that wait: each record's last, and neither replayed nor acknowledged since.
 
     Attributes:
-        count: how many.
-        oldest: when the first of them was published.
-        by_reason: how many of each reason, the most frequent first.
+        count: number of letters.
+        oldest: publication time of the oldest.
+        by_reason: number of letters by reason, the most frequent first.
     """
 
     count: int

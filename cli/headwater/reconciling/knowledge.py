@@ -17,10 +17,10 @@ class QueryOptions:
     """Options of the command line that name a query's job, tenant and sources.
 
     Attributes:
-        job, namespace: of the query's job.
-        tenant: whose graph it is; None: as the settings have it.
-        sources: by index, the path or the Kafka namespace of a source.
-        ask_graph: whether the graph is asked at all.
+        job, namespace: name and namespace of the query's job.
+        tenant: tenant of the graph; None: as configured.
+        sources: path or Kafka namespace of each source, by index.
+        ask_graph: the graph is asked.
     """
 
     job: str | None = None
@@ -35,7 +35,7 @@ class Knowledge:
     """Known facts on one query.
 
     Attributes:
-        job: its job.
+        job: job of the query.
         reads, writes: datasets of its micro-batches.
         name: name that the job gave the query.
         writes_itself: its sink is known to write each micro-batch. Code inside foreachBatch may not, nor may a

@@ -24,13 +24,13 @@ class Reconciled:
     """One checkpoint.
 
     Attributes:
-        location, query_id: which.
-        events: to be sent, one a micro-batch.
+        location, query_id: checkpoint and id of the query.
+        events: events to send, one a micro-batch.
         batches: rebuilt.
         not_emitted: those of them that the graph doesn't have; None: it wasn't asked.
         uncommitted: planned and not committed: no event is sent for them.
         unreadable: committed ones that can't be rebuilt, each with the reason.
-        purged: how many micro-batches the checkpoint has forgotten.
+        purged: number of micro-batches that the checkpoint has forgotten.
         gaps: those of them that the graph doesn't have either, as first and last; None: it wasn't asked.
     """
 

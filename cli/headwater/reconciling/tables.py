@@ -55,7 +55,7 @@ class Left:
     The graph is asked when they are first needed.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
 
     def __init__(self, options: QueryOptions) -> None:
@@ -93,8 +93,8 @@ class Left:
         """The ends of the open writes of a table, and what is shown of them.
 
         Args:
-            table: its name, or where it is.
-            files: to read its log with.
+            table: name or location of the table.
+            files: file access for its log.
         """
         events: list[LineageEvent] = []
         runs: list[dict[str, Any]] = []

@@ -56,9 +56,9 @@ class Node:
 
     Attributes:
         label: any text, on one line.
-        start: what was asked of: a thick border.
+        start: the node asked about: a thick border.
         passed: not listed, only passed through: a dashed border.
-        color: to fill it with, `#rrggbb`.
+        color: fill colour, `#rrggbb`.
     """
 
     label: str

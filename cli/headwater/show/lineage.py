@@ -147,7 +147,7 @@ def _consumers(consumers: Sequence[ReadingConsumer]) -> str:
 
 
 def _notes(answer: Lineage) -> list[str]:
-    """Its notes, and why the column lineage of jobs along its hops is incomplete."""
+    """List the answer's notes, and the reasons for incomplete column lineage of jobs along its hops."""
     reasons = {
         (via.job.name, via.incomplete)
         for item in (*answer.items, *answer.through)
@@ -182,7 +182,7 @@ class _Branches:
 
     Args:
         answer: the page.
-        influence: of columns, which of them to show.
+        influence: influence of columns to show.
     """
 
     def __init__(self, answer: Lineage, influence: Influence | None = None) -> None:
@@ -206,7 +206,7 @@ class _Branches:
             self._add_edge(edge)
 
     def _add_edge(self, edge: LineageEdge) -> None:
-        """A hop that didn't find what it leads to: from each place of its one end to each of the other."""
+        """Add a hop with an unknown target place: from each place of its one end to each of the other."""
         downstream = self._answer.direction is LineageDirection.DOWNSTREAM
         near, far = (edge.source, edge.target) if downstream else (edge.target, edge.source)
         if near == far:
@@ -236,7 +236,7 @@ class _Branches:
     def _leaving(self, branch: Tree, place: Place, drawn: set[Place]) -> list[tuple[Tree, _Hop, Place]]:
         """The hops from a place, the last one first; columns that nothing comes from are one line."""
         hops = sorted(self._hops.get(place, {}).values(), key=lambda hop: (self._spelling(hop.place), hop.place))
-        # Of a dataset that is meant as a whole.
+        # Columns of a dataset that is the target as a whole.
         members = [hop.place for hop in hops if not hop.via and not self._hops.get(hop.place)]
         drawn.update(members)
         if members:

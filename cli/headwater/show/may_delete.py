@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _VERDICTS = {
     Verdict.YES: ("may be deleted", "green"),
     Verdict.NO: ("may not be deleted", "bold red"),
-    Verdict.UNKNOWN: ("isn't known to be needed, and what is known isn't complete", "yellow"),
+    Verdict.UNKNOWN: ("has no known dependants, but lineage is incomplete: don't delete it yet", "yellow"),
 }
 _MOST = 50
 

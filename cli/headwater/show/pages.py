@@ -51,10 +51,10 @@ def counted(
     """`12 runs, 5 of them here. The next page: --cursor …`.
 
     Args:
-        total: how many there are.
-        shown: how many are on the page.
+        total: number of items.
+        shown: number of items on the page.
         what: the word for one of them.
-        next_cursor: of the page.
+        next_cursor: cursor of the next page.
         plural: the word for several, where that isn't `what` with an s.
         at_least: there may be more than `total`.
     """

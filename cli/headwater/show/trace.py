@@ -127,7 +127,7 @@ def part_words(part: Part, longest_name: int = LONGEST_PATH) -> str:
     """`0:120..130, 1:88` of offsets, by partition; names of files; a version.
 
     Args:
-        part: of a dataset.
+        part: part of a dataset.
         longest_name: characters of a file's name; of a longer one the middle is left out.
     """
     if part.kind is PartKind.OFFSETS:

@@ -1,4 +1,4 @@
-"""Bring the supervised stack up and down. What `headwater up` and `headwater down` do, without the talking."""
+"""Starts and stops the supervised stack, without output. Used by `headwater up` and `headwater down`."""
 
 from __future__ import annotations
 

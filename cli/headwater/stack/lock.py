@@ -57,7 +57,7 @@ def read_lock(name: LockName, release: Release | None = None) -> tuple[Jar, ...]
     """The jars of one committed lock, in classpath order.
 
     Args:
-        name: Of the lock.
+        name: Name of the lock.
         release: The Spark that a lock of Spark's is for; default: the installed one.
 
     Raises:
@@ -73,7 +73,7 @@ def parse_lock(text: str, *, where: str) -> tuple[Jar, ...]:
 
     Args:
         text: The whole lock.
-        where: What to call the text in an error.
+        where: Name of the text in an error.
 
     Raises:
         ConfigurationError: A malformed or repeated line, by number.

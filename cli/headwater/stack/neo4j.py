@@ -22,7 +22,7 @@ from headwater.stack.process import GuardedProcess
 START_SECONDS = 300.0
 USER = "neo4j"
 
-# What Neo4j itself uses for a new password (version "1" of its hasher configurations).
+# Neo4j's own format of a new password (version "1" of its hasher configurations).
 _HASH_ITERATIONS = 1024
 
 # The two shutdown settings: Neo4j waits 5 s, twice, for clients to fall silent before it stops; ours stop first.

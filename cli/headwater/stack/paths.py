@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-# Of the servers and of what writes beside them: no other user may read a file or enter a folder.
+# For the servers and programs that write beside them: no other user may read a file or enter a folder.
 PRIVATE_UMASK: Final = 0o077
 
 # All that Headwater ever writes into the data folder. The user may have named a folder with other things in it.

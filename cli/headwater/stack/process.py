@@ -38,7 +38,7 @@ class GuardedProcess:
         """Start the program.
 
         Args:
-            name: What to call it in an error.
+            name: Name of the process in an error.
             command: The program and its arguments.
             output: Its output goes here; what was there is replaced.
             log: Its own log, if it writes one beside its output. Also begun anew.

@@ -52,9 +52,9 @@ ROOTS: dict[LockName, Root] = {
         # Test helpers that the POM names by mistake and the repository doesn't have.
         excluded=("org.neo4j:log-test-utils",),
     ),
-    # What `headwater bench capture` is compared with.
+    # Baseline of `headwater bench capture`.
     "openlineage": Root(modules=("io.openlineage:openlineage-spark_2.13:1.53.0",), bundled=True),
-    # The same for Spark 3, which a test runs it on.
+    # The baseline for Spark 3, on which a test runs it.
     "openlineage-spark3": Root(modules=("io.openlineage:openlineage-spark_2.12:1.53.0",), alone=True),
     # OpenLineage's listener and Kafka's connector, put beside the jars of PyFlink by a test.
     "flink": Root(

@@ -144,7 +144,7 @@ def remember_ports(data_dir: Path, ports: Ports) -> None:
 
 
 def remembered_ports(data_dir: Path) -> Ports:
-    """Those of the last `up`, else the standard ones."""
+    """Ports of the last `up`, else the standard ones."""
     try:
         return _PORTS.validate_json((data_dir / "ports.json").read_bytes())
     except (OSError, ValidationError):

@@ -16,10 +16,10 @@ class ArchiveSource:
     """A `materializer.source.Source` of all that is in an archive: one member, and every partition is its own.
 
     Args:
-        archive: to read.
+        archive: archive to read.
 
     Attributes:
-        kept: what is in it.
+        kept: archived offsets.
     """
 
     reachable = True

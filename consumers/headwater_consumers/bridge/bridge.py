@@ -2,14 +2,14 @@
 
 For each batch of records, in this order:
 
-1. Each record's document becomes events, which go to the sink; what is no OpenLineage event becomes a dead letter.
-2. Wait until Kafka has acknowledged every event. What it doesn't take for a passing reason is sent again; an event that
+1. Each record's document becomes events, which go to the sink; a record without an OpenLineage event is dead-lettered.
+2. Wait until Kafka has acknowledged every event. An event that fails for a passing reason is sent again; one that
    is too large for its topic makes its record a dead letter.
 3. Send the dead letters, each the original record byte for byte but for credentials, and wait until all are
    acknowledged.
 4. Commit the offsets.
 
-A crash anywhere before step 4 has the batch read again. That changes nothing in the graph: an event has the same id
+After a crash before step 4 the batch is read again. That changes nothing in the graph: an event has the same id
 each time. One batch is under way at a time, and its size is bounded.
 """
 
@@ -106,7 +106,7 @@ class _Batch:
     Attributes:
         outstanding: documents whose events aren't all settled yet.
         again: events that Kafka didn't take for a passing reason, with their record.
-        letters: of records that aren't taken, by record.
+        letters: dead letters of refused records, by record.
     """
 
     outstanding: int = 0
@@ -331,7 +331,7 @@ class BridgeThread:
     """A bridge beside the materializer, in a thread of its own.
 
     Args:
-        bridge: what runs.
+        bridge: bridge to run.
         ended: called when it ended by itself, with a fault; the materializer is to end, too.
     """
 

@@ -20,7 +20,7 @@ class BridgeMetrics:
     """The metrics of one bridge.
 
     Args:
-        registry: of the process.
+        registry: metrics registry of the process.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:

@@ -100,7 +100,7 @@ class NodeFacts:
     Attributes:
         identity: properties that follow from the key alone, so that any mention of the node knows them.
         registers: its reported properties.
-        seen: when it was observed.
+        seen: time span in which it was observed.
     """
 
     identity: Props
@@ -201,12 +201,12 @@ class OfDatasetFacts(NodeFacts):
 
 @dataclass(slots=True)
 class RetentionFacts:
-    """From which day on micro-batches of a scope are kept one by one; a later day replaces an earlier one.
+    """First days of a retention scope; a later day replaces an earlier one.
 
     Attributes:
         identity: properties that follow from the key: tenant, and namespace and job where the scope has them.
-        summarize_before: those of earlier days are in summaries.
-        drop_before: those of earlier days are gone.
+        summarize_before: micro-batches of earlier days are in summaries.
+        drop_before: micro-batches of earlier days are gone.
     """
 
     identity: Props
@@ -316,7 +316,7 @@ def _wide(one: tuple[str, Cell] | None, other: tuple[str, Cell] | None) -> tuple
 
 
 def listed_sources(registers: Registers) -> list[str] | None:
-    """Keys of the datasets that an output was made from; None: everything that its owner consumed."""
+    """Keys of the datasets that an output was made from; None: it was made from all that its owner consumed."""
     found = registers.get(MADE_FROM)
     return None if found is None else _keys(found[1])
 
@@ -340,7 +340,7 @@ def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
         if use.type is not RelType.PRODUCED or UNCOMMITTED in registers:
             continue
         wide = registers.get(WIDE, ("", None))[1]
-        # Of a listed output as well: it may have been possible before, and nothing is taken back.
+        # Listed outputs, too: they may have been possible before, and evidence is never taken back.
         if by_job := consumed.keys() if wide else far:
             into_job.update(by_job)
             yield Link(RelType.FEEDS, job, use.dataset, job, Evidence.POSSIBLE)

@@ -80,7 +80,7 @@ def settled(stored: Mapping[str, Any], names: Mapping[str, str], base: str = "")
     own = {text[registers.STAMP_LENGTH :]: text[: registers.STAMP_LENGTH] for text in out.pop("_stamps", None) or ()}
     present = {names[name] for name in out if name in names}
     present.update(registers.FACET + facet for facet in out.get("facet_names", ()))
-    # What has a stamp and no value is there as well: somebody took the value away.
+    # A register with a stamp and no value is present, too: a report took the value away.
     stamps = dict.fromkeys(present, base) | own
     if any(stamps.values()):
         out["_stamps"] = sorted(stamp + name for name, stamp in stamps.items())

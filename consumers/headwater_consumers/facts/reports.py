@@ -27,8 +27,8 @@ class Used(NamedTuple):
 
     Attributes:
         type: CONSUMED or PRODUCED.
-        dataset: its key.
-        ordinal: which of several uses of the same dataset.
+        dataset: key of the dataset.
+        ordinal: index among several uses of the same dataset.
         offsets: partition, start and end, flat; empty where the position isn't of a Kafka topic.
     """
 

@@ -85,7 +85,7 @@ class SummaryFacts:
     """The micro-batches of one query, run and day, taken together.
 
     Attributes:
-        run_id: of the run; empty where reports state none.
+        run_id: id of the run; empty if reports state none.
         batches: batch ids.
         seen: first and last processing time.
         uses: offsets by dataset and partition; none where a position isn't of a Kafka topic.
@@ -109,7 +109,7 @@ def summarize(intervals: Iterable[IntervalFacts], horizon: Horizon) -> dict[Of, 
     """The summaries of micro-batches that aren't kept one by one.
 
     Args:
-        intervals: of one query.
+        intervals: micro-batches of one query.
         horizon: the query's.
     """
     gathered: dict[Of, tuple[list[tuple[int, int]], list[Report]]] = {}

@@ -43,7 +43,7 @@ from headwater_schemas.events import LineageEvent
 BATCH_RECORDS = 200
 BATCH_BYTES = 4 * 1024 * 1024
 _LAST_COMMIT_SECONDS = 10.0
-# As long as a collector may ask to be left alone; after that it is tried again all the same.
+# Longest pause that a collector may ask for; after that the document is sent again all the same.
 _LONGEST_PAUSE_SECONDS = 300.0
 
 
@@ -125,7 +125,7 @@ class ForwardParts:
 
 @dataclass(frozen=True, slots=True)
 class _Outgoing:
-    """A document, and where it comes from."""
+    """A document, with the record that it comes from."""
 
     document: OutgoingDocument
     record: Record

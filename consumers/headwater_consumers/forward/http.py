@@ -44,7 +44,7 @@ _OF_SETTINGS = {
 _OF_GZIP = {415: "HEADWATER_FORWARD_COMPRESSION"}
 _ANSWER_BYTES = 2_000
 _MOST_DISCARDED_BYTES = 1_048_576
-# Of gzip: more would make a document a few percent smaller, and take three times as long.
+# Level of gzip: a higher one would make a document a few percent smaller, and take three times as long.
 _LEVEL = 6
 
 

@@ -40,7 +40,7 @@ class ParallelCollector:
         self._has: set[OutgoingDocument] = set()
 
     def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
-        """Hand it to the collector of its key, once there is room. What fails of it is raised by `flush`."""
+        """Hand a document to the collector of its key, once there is room. Its failure is raised by `flush`."""
         if self._failures or document in self._has:
             return
         number = zlib.crc32(document.key.encode()) % len(self._collectors)

@@ -61,7 +61,7 @@ class ForwardSettings(BaseModel):
     """GZIP: documents that are posted to a URL are compressed. Not every collector takes that: 415 ends the command."""
 
     posts_in_parallel: Annotated[int, Field(ge=1, le=64)] = 1
-    """So many documents are posted to a URL at once, each on a connection of its own. Those of one job, and so of one
+    """Number of documents posted to a URL at once, each on a connection of its own. Those of one job, and so of one
     run, stay in order."""
 
     micro_batches: MicroBatches = MicroBatches.EACH
@@ -80,5 +80,5 @@ class ForwardSettings(BaseModel):
     """Memory for column lineages, which events cite that come later. The least recently cited are forgotten first."""
 
     plans_newest_offsets: Annotated[int, Field(ge=0)] = 100_000
-    """So many offsets of each partition before the committed one are read at the start, for the column lineages in
-    them."""
+    """Number of offsets before the committed one, in each partition, that are read at the start for the column lineages
+    in them."""

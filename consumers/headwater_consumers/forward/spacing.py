@@ -21,7 +21,7 @@ class Released(NamedTuple):
     """An event that is to be sent now.
 
     Attributes:
-        event: as it came, or with the micro-batches of several.
+        event: the event as it came, or with the micro-batches of several.
         record: the one that it came with; of several the last.
     """
 

@@ -100,7 +100,7 @@ def known_as(tenant: str, registers: Registers) -> dict[str, str]:
         return {}
     columns = (_strings(cell[name]) for name in ("symlinks", "symlink_namespaces", "symlink_types"))
     out: dict[str, str] = {}
-    # They are sorted: of one name's several types the last stays.
+    # The types are sorted: for a name with several, the last one stays.
     for name, namespace, type_ in zip(*columns, strict=True):
         out[keys.alias_key(tenant, namespace, name)] = type_
     return out
@@ -368,7 +368,7 @@ def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
     """The end of a run whose streaming query went on without it.
 
     Args:
-        run: which.
+        run: the run.
         later: the first run of its query, by time and key, that began after it was last seen.
     """
     if run.reported or run.last is None or later is None or later.first is None:
@@ -382,9 +382,9 @@ def application_end(
     """The end of a run whose queries went on below another.
 
     Args:
-        run: which.
+        run: the run.
         children: runs that it started and that reported no end, each with the later run of its query as in `own_end`.
-        last: when it, or any run that it started, was last seen.
+        last: time when it, or any run that it started, was last seen.
     """
     if run.reported or last is None:
         return None

@@ -70,7 +70,7 @@ def _micro_batches(session: Session, retired: Retired, *, internal: bool) -> Ite
     # The last micro-batch of the segments before; and the last that is kept one by one, from which NEXT leads on.
     last: IntervalFacts | None = None
     before: IntervalFacts | None = None
-    # Of the one before: whether its NEXT is right shows with this one.
+    # The micro-batch before: whether its NEXT is right shows with this one.
     earlier: tuple[str, dict[str, Any], list[int]] | None = None
     while True:
         record = session.run(statement("read", "dump_segment"), {"query": query, "start": start}).single()
@@ -130,7 +130,7 @@ class SortedLines:
     """Lines in order of key, more of them than there is memory for: in sorted files from a number of lines on.
 
     Args:
-        in_memory: so many lines are in memory at once.
+        in_memory: number of lines in memory at once.
     """
 
     def __init__(self, in_memory: int = 200_000) -> None:
@@ -208,7 +208,7 @@ class Difference:
     """A node or relationship that isn't as it should be.
 
     Attributes:
-        key: what its line is sorted by.
+        key: sort key of the line.
         expected: the line as it should be; None where there should be none.
         found: the line as it is; None where there is none.
     """

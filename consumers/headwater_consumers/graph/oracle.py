@@ -1,7 +1,7 @@
-"""The oracle: D(fold(all events)) in the dump's own lines, without a database.
+"""Oracle: D(fold(all events)) in the dump's own lines, without a database.
 
-What it shares with the materializer are `fold` and the rules of `derive`; hand-written goldens pin those down. What it
-doesn't share is everything that can go wrong in a database: batches, locks, races, statements, reading state back.
+It shares `fold` and the rules of `derive` with the materializer; hand-written goldens pin those down. It doesn't share
+anything that can go wrong in a database: batches, locks, races, statements, reading state back.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
 
     Args:
         found: the graph's version.
-        verb: what this release does with the graph, "reads" or "writes".
-        at: where the graph is, with a space before it.
+        verb: this release's use of the graph, "reads" or "writes".
+        at: address of the graph, with a space before it.
     """
     return (
         f"The graph{at} was made with version {found} of the graph's model; this release {verb} version "
@@ -39,7 +39,7 @@ class SchemaConflict(Exception):  # noqa: N818 - as below
     """Nodes or relationships of others break a constraint that Headwater needs: fatal.
 
     Attributes:
-        of: their label or type.
+        of: label or type.
     """
 
     def __init__(self, of: str) -> None:

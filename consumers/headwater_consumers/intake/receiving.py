@@ -29,7 +29,7 @@ class RefusalReason(StrEnum):
     """Headwater's events can't hold what it states."""
 
     TOO_LARGE = "too_large"
-    """Its event is larger than what the events topic takes."""
+    """The event is too large for the events topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Refusal:
     Attributes:
         reason: category.
         pointer: JSON pointer (RFC 6901) to the field at fault; empty: the document as a whole.
-        message: what is wrong with it, for people.
+        message: the fault, for people.
     """
 
     reason: RefusalReason
@@ -67,10 +67,10 @@ def receive(
 
     Args:
         data: the document.
-        tenant: whose lineage it is.
+        tenant: tenant of the lineage.
         max_bytes: the longest document that is taken.
         strict: refuse what otherwise is filled in and noted.
-        redacting: whether what looks like a credential is left out, and noted.
+        redacting: text that looks like a credential is removed, and noted.
     """
     try:
         document, redacted = _decoded(data, max_bytes, redacting=redacting)

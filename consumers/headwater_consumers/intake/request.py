@@ -43,7 +43,7 @@ class Request:
 
     Args:
         sink: takes the events.
-        tenant: whose lineage it is.
+        tenant: tenant of the lineage.
         max_bytes: the longest document that is taken.
         strict: refuse what otherwise is filled in and noted.
         redacting: leave out what looks like a credential, and note it.

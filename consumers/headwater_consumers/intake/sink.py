@@ -16,7 +16,7 @@ class Undeliverable:
 
     Attributes:
         event_id: id of the event.
-        reason: for people, with nothing of the event's content.
+        reason: reason for people, without the event's content.
         for_good: the event itself is at fault (too large): sending it again fails, too.
     """
 

@@ -43,9 +43,9 @@ class Document:
     """One document of several.
 
     Attributes:
-        index: its place, from 0.
-        line: the line that it begins on, from 1.
-        data: its bytes.
+        index: index of the document, from 0.
+        line: first line of the document, from 1.
+        data: bytes of the document.
     """
 
     index: int

@@ -111,14 +111,14 @@ def assemble(
     """Put a consumer together. Nothing is connected yet, but the port for metrics and health is open.
 
     Args:
-        target: what it stands between.
-        settings: how it behaves.
+        target: Kafka cluster and database.
+        settings: settings of the materializer.
         until_caught_up: stop when the group has committed what is on the topic at the start.
         warn: logs a line when trouble begins and while it lasts.
         info: logs a line when trouble is over; default: `warn`.
         watch: called twice a second with the totals so far.
-        source: of the records, where it isn't the events topic.
-        metrics: of every step, where the caller reads them too.
+        source: source of the records, if it isn't the events topic.
+        metrics: metrics of every step, if the caller reads them too.
         companion: another service of the process, whose health is shown, too.
 
     Raises:

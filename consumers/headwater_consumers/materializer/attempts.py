@@ -35,9 +35,9 @@ class _Attempt:
     Attributes:
         before: attempts in vain.
         left: records that are still handed on with care.
-        careful: whether there are such, or one of them isn't committed.
+        careful: records are left to hand on carefully, or one of them isn't committed.
         out: offset behind those that were handed on; None: none were, or all are committed.
-        begun: whether the attempt is recorded.
+        begun: the attempt is recorded.
     """
 
     before: int
@@ -76,7 +76,7 @@ class Attempts:
         return min(_CAREFUL[each.before][0] for each in careful)
 
     def begins(self, records: Iterable[Record]) -> dict[Partition, int]:
-        """Partitions of which these are the first records since they were assigned, with the first offset."""
+        """Find partitions whose first records since the assignment are among these, with the first offset."""
         first: dict[Partition, int] = {}
         for record in records:
             attempt = self._of.get(record.partition)
@@ -85,7 +85,7 @@ class Attempts:
         return first
 
     def handing(self, records: Iterable[Record]) -> list[Record]:
-        """The records, and which of them are set aside: they are handed on now."""
+        """Return the records that are handed on now, marked if they are to be set aside."""
         handed = []
         for record in records:
             attempt = self._of.get(record.partition)
@@ -98,7 +98,10 @@ class Attempts:
         return handed
 
     def at_end(self, partition: Partition) -> bool:
-        """Its end is reached: what comes later is new. Whether its number has to be taken away, as nothing will be."""
+        """Handle the end of a partition: records after it are new.
+
+        Return True if the number of attempts has to be removed, since no further commit will do so.
+        """
         attempt = self._of.get(partition)
         if attempt is None or attempt.left == 0:
             return False
@@ -106,7 +109,7 @@ class Attempts:
         return attempt.out is None and attempt.begun
 
     def committed(self, offsets: Mapping[Partition, int]) -> None:
-        """These are confirmed."""
+        """Record committed offsets."""
         for partition, offset in offsets.items():
             attempt = self._of.get(partition)
             if attempt is not None and attempt.out is not None and offset >= attempt.out:
@@ -114,7 +117,7 @@ class Attempts:
                 attempt.careful = attempt.left > 0
 
     def before(self, partition: Partition) -> int:
-        """Attempts in vain before this one."""
+        """Number of failed attempts before this one."""
         attempt = self._of.get(partition)
         return 0 if attempt is None else attempt.before
 

@@ -48,7 +48,7 @@ def decode_one(record: Record, how: Preparation) -> Decoded | DeadLetter:
 
     Args:
         record: any.
-        how: what decoding takes.
+        how: decoder and checks.
 
     Raises:
         SchemasUnavailableError: a schema can't be looked up now; call again with the same record.
@@ -169,7 +169,7 @@ class RecordBatch:
         folded: the events, folded; None where folding them together raised, or there are none.
         letters: dead letters of the others.
         reached: end offsets of partitions that were met behind the records.
-        offsets: to commit once events are written and letters acknowledged.
+        offsets: offsets to commit once events are written and letters acknowledged.
     """
 
     records: tuple[Record, ...]
@@ -190,7 +190,7 @@ class Preparation:
         fold: joins events.
         timed: called with the seconds that decoding and folding took.
         clock: monotonic seconds.
-        future_max_seconds: how far ahead of its record an event's times may be (`future`).
+        future_max_seconds: longest time that an event's times may be ahead of its record's (`future`).
     """
 
     decoder: EventDecoder
@@ -205,9 +205,9 @@ def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: 
     """Decode and fold, on the thread that fetched, while the batch before is being written.
 
     Args:
-        records: as fetched.
+        records: the fetched records.
         reached: end offsets of partitions reported behind them (see `records.next_offsets`).
-        ahead: what is known of the first of them.
+        ahead: outcomes of the first of them, decoded already.
         how: the codec and the fold.
 
     Raises:

@@ -50,13 +50,13 @@ class Observer(Protocol):
     """Receives the progress of a checkpoint (totals and metrics)."""
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
-        """A transaction with these events was committed."""
+        """Handle a committed transaction with these events."""
 
     def split(self, events: int, error: LineageError) -> None:
-        """So many events are halved, for this error."""
+        """Handle the split of so many events because of this error."""
 
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
-        """These dead letters are acknowledged."""
+        """Handle the acknowledgement of dead letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,10 @@ class Checkpoint:
     """One batch on its way. `advance` until it returns; from one thread at a time, not always the same one.
 
     Attributes:
-        batch: what it is about.
-        was_split: whether the batch had to be halved for want of memory.
-        size: how many records the batch had at first, those that were disowned since included.
-        waits_for: what the step under way needs.
+        batch: the batch to write.
+        was_split: the batch had to be halved for want of memory.
+        size: number of records that the batch had at first, including those that were disowned since.
+        waits_for: external system that the current step needs.
     """
 
     def __init__(self, batch: RecordBatch, context: CheckpointContext) -> None:

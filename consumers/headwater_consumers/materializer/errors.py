@@ -120,8 +120,8 @@ class GraphUnavailableError(TransientError):
     """Neo4j can't take the write now.
 
     Attributes:
-        cause: what to wait for.
-        broke: whether the connection broke, or there was none: so the write may be what ended the database.
+        cause: cause of the retry.
+        broke: the connection broke, or there was none: so the write may be what ended the database.
     """
 
     def __init__(

@@ -30,9 +30,9 @@ def as_counted(event: LineageEvent, timestamp_ms: int | None, most_seconds: floa
     """The event itself, or where it states a time too far ahead, the event as it counts.
 
     Args:
-        event: of a record.
+        event: event of a record.
         timestamp_ms: the record's; None bounds nothing.
-        most_seconds: how far ahead of it the event may be.
+        most_seconds: longest time that the event may be ahead of it.
     """
     if timestamp_ms is None:
         return event
@@ -71,10 +71,10 @@ def correction(event: LineageEvent, reason: str, now: datetime, most_seconds: fl
     """The event at the latest time that it may state now, so that it holds over whatever stands.
 
     Args:
-        event: of a dataset or a job.
-        reason: that its facet `headwater_correction` gives.
-        now: when it is sent.
-        most_seconds: how far ahead events may be.
+        event: event of a dataset or a job.
+        reason: text for its facet `headwater_correction`.
+        now: time of sending.
+        most_seconds: longest time that events may be ahead.
 
     Returns:
         The event with an id of its own; None: it is of another kind.

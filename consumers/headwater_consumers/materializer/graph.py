@@ -130,8 +130,8 @@ def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:
     """A driver for `Neo4jGraph`, without retries of its own.
 
     Args:
-        target: where the database is.
-        sessions: that write at once.
+        target: address of the database.
+        sessions: number of sessions that write at once.
 
     Raises:
         GraphUnusableError: the address is none.
@@ -148,8 +148,8 @@ class Neo4jGraph:
     """A `GraphStore` in one Neo4j database.
 
     Args:
-        target: where it is.
-        driver: to it; closed with this object.
+        target: address of the database.
+        driver: driver of the database; closed with this object.
         writer: knows the statements, and takes what folding makes.
     """
 

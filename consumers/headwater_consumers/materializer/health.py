@@ -111,10 +111,10 @@ class HealthServer:
     """Serves them from a thread of its own.
 
     Args:
-        health: what is probed.
-        registry: of the metrics to expose.
-        port: to listen on; 0 takes a free one.
-        host: to listen on.
+        health: source of the answers.
+        registry: metrics to expose.
+        port: port to listen on; 0 takes a free one.
+        host: address to listen on.
 
     Raises:
         OSError: the port is taken.

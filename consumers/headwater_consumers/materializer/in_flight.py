@@ -22,7 +22,7 @@ class InFlight:
     """Buffer of the records in flight at the three stages; removes a partition from all of them at once.
 
     Args:
-        limit: how large a batch may be.
+        limit: maximum size of a batch.
         ahead: decodes what is fetched before a batch is made of it.
     """
 
@@ -132,8 +132,8 @@ class InFlight:
         """Drop everything of these partitions and keep the rest. Returns how many records were dropped.
 
         Args:
-            partitions: that are not ours any more.
-            writing: whether `current` is being written now; then it stays, and its commit leaves them out.
+            partitions: partitions that are no longer assigned.
+            writing: `current` is being written now; then it stays, and its commit leaves them out.
         """
         before = self.held
         gone = frozenset(partitions)

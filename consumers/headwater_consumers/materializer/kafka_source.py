@@ -50,12 +50,12 @@ _REQUEST_SECONDS = 5.0
 # Most records taken from librdkafka's local queue at a time, without waiting. Fewer, where those before were so large
 # that this many would overrun the byte budget.
 _CHUNK_RECORDS = 250
-# Of one answer to a fetch, as compressed. librdkafka raises it to `message.max.bytes`, and a broker sends a larger
+# Bound of one fetch response, compressed. librdkafka raises it to `message.max.bytes`, and a broker sends a larger
 # record batch whole all the same, so nothing gets stuck on it.
 _FETCH_BYTES = 2 * 1024 * 1024
-# Of each partition: a batch, should they all come from one.
+# Bound per partition: a batch, should they all come from one.
 _QUEUED_MESSAGES = 4_000
-# How soon a topic that was deleted and created again is noticed. One small request.
+# Interval of checks whether the topic was deleted and created again. One small request.
 CHECK_SECONDS = 15.0
 
 
@@ -121,11 +121,11 @@ class ClientCallbacks:
     """librdkafka's `error_cb` and `stats_cb`, and the errors they lead to. Run within a poll, on the polling thread.
 
     Args:
-        servers: where the cluster is, for messages.
+        servers: bootstrap servers, for messages.
         notices: log the trouble.
 
     Attributes:
-        reachable: whether a broker was connected at the last callback.
+        reachable: a broker was connected at the last callback.
     """
 
     def __init__(self, servers: str, notices: Notices) -> None:
@@ -420,7 +420,7 @@ class KafkaSource:
         return found
 
     def close(self) -> None:
-        """Leave the group. What is ours is revoked first."""
+        """Leave the group. Assigned partitions are revoked first."""
         self._consumer.close()
 
     def _received(self, messages: list[Message]) -> Polled:

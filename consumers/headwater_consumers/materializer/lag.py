@@ -35,8 +35,8 @@ class LagMetrics:
     """The lag of one group on one topic, as Prometheus sees it.
 
     Args:
-        registry: of the process.
-        prefix: of the names: who reads the topic.
+        registry: metrics registry of the process.
+        prefix: prefix of the names: the reader of the topic.
         group: the consumer group; replicas of one group show the same.
     """
 
@@ -113,7 +113,7 @@ class LagWatch(AbstractContextManager["LagWatch"]):
     Args:
         offsets: asks the brokers.
         times: reads from them since when records wait.
-        topic: which.
+        topic: topic to read.
         metrics: shows the answers.
         clock: monotonic seconds.
         now: Unix time, in seconds.
@@ -149,10 +149,10 @@ class LagWatch(AbstractContextManager["LagWatch"]):
 
         Args:
             client: librdkafka settings with the bootstrap servers and the credentials.
-            group: whose lag.
-            topic: which.
-            registry: of the process's metrics.
-            prefix: of their names.
+            group: consumer group.
+            topic: topic to read.
+            registry: metrics registry of the process.
+            prefix: prefix of the metrics' names.
 
         Raises:
             KafkaException: librdkafka takes no client of the settings.

@@ -76,10 +76,10 @@ class Lane(Protocol):
         """Start a job. The lane must not be busy."""
 
     def take(self, timeout_seconds: float) -> JobResult | None:
-        """The result of the job, waiting for it so long; None where it hasn't ended or there is none."""
+        """Wait for the job's result, up to the timeout; None if it hasn't ended or there is none."""
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
-        """No more jobs but `last`, which closes what the jobs used. Whether it was done in time.
+        """Accept no more jobs but `last`, which closes what the jobs used. Return True if it was done in time.
 
         In the lane, because a connection that another thread closes in mid-use breaks for both of them.
         """

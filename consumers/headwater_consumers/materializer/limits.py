@@ -19,12 +19,12 @@ class BatchPolicy:
     """Bounds of a batch.
 
     Attributes:
-        max_records: the more, the fewer times a job or dataset that many of them are about is locked, read and written:
-            4,000 cost the database half of what they cost as four times 1,000.
-        max_bytes: of keys and values. Three batches are in memory at once: written, prepared, being fetched; and what
-            is made of a byte to write it takes up to 40.
-        min_records: no halving goes below.
-        target_seconds: how long a transaction may take. It holds locks that other consumers wait for, and a stop or a
+        max_records: number of records. In a larger batch, a job or dataset of many records is locked, read and written
+            fewer times: 4,000 cost the database half of what they cost as four times 1,000.
+        max_bytes: size of keys and values. Three batches are in memory at once: written, prepared, being fetched. The
+            objects made of a byte take up to 40 bytes.
+        min_records: smallest batch that halving leaves.
+        target_seconds: longest intended transaction. It holds locks that other consumers wait for, and a stop or a
             rebalance waits for it.
     """
 
@@ -53,7 +53,7 @@ class BatchLimit:
     def fitted(self, records: int, seconds: float) -> None:
         """Adapt the limit to a batch that was written whole: its number of records and the time that it took."""
         if seconds > self._policy.target_seconds:
-            # So many of its like would have been in time. At most halved, for it may have been slow for another reason.
+            # As many records as would have been in time. At most halved, for it may have been slow for another reason.
             in_time = int(records * self._policy.target_seconds / seconds)
             self.records = max(self._policy.min_records, min(self.records, max(in_time, self.records // 2)))
         else:

@@ -128,17 +128,17 @@ class Writing:
 
     Args:
         parts: the lane, and what its jobs touch.
-        policy: how often the progress is reported.
-        in_flight: what there is to write.
+        policy: interval of progress reports.
+        in_flight: batches to write.
         commits: takes the offsets of what is written.
-        report: of successes and failures.
+        report: receiver of successes and failures.
         backoff: between attempts at one job.
         clock: monotonic seconds.
         ready: called once, when topics and graph are ready.
 
     Attributes:
-        backoff: of the job that failed, if one did.
-        started: whether topics and graph are ready.
+        backoff: backoff of the job that failed, if one did.
+        started: topics and graph are ready.
     """
 
     def __init__(
@@ -278,8 +278,8 @@ class Loop:
     """One consumer. Everything but `stop` is called from one thread.
 
     Args:
-        parts: what it drives.
-        policy: how.
+        parts: parts to drive.
+        policy: timing.
         clock: monotonic seconds.
         random: [0, 1).
     """
@@ -401,7 +401,7 @@ class Loop:
         writing = self._writing.busy
         passing = not waiting and not in_flight.overfull and self._writing.busy_seconds < self._policy.stall_seconds
         if in_flight.full and writing and passing:
-            # The database is what everything waits for. Pausing would throw away what librdkafka fetched ahead; polling
+            # The database is the bottleneck. Pausing would throw away records that librdkafka fetched ahead; polling
             # for one record at a time keeps rebalances and commits going.
             self._writing.finish(self._policy.idle_seconds)
             self._poll(max_records=1, max_bytes=1, timeout_seconds=0)
@@ -425,11 +425,11 @@ class Loop:
     # Callbacks of the source (`source.SourceListener`), within a poll or its closing.
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
-        """These are ours now."""
+        """Take over newly assigned partitions."""
         self._hold(self._assigned | partitions, Rebalance.ASSIGNED, partitions)
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
-        """These go: finish and commit what is being written of them, while the policy allows; drop the rest."""
+        """Finish and commit the current write of revoked partitions, while the policy allows; drop the rest."""
         deadline = Deadline(self._policy.drain_seconds, self._clock)
         while self._writing.writes(partitions) and not deadline.passed:
             self._writing.finish(min(0.1, deadline.remaining_seconds))
@@ -441,7 +441,7 @@ class Loop:
         self._hold(self._assigned - partitions, Rebalance.REVOKED, partitions)
 
     def lost(self, partitions: frozenset[Partition]) -> None:
-        """These are gone: drop what is in flight of them."""
+        """Drop everything in flight of partitions that were lost."""
         self._forget(partitions)
         self._hold(self._assigned - partitions, Rebalance.LOST, partitions)
 

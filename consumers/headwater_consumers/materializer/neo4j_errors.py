@@ -75,10 +75,10 @@ def classify(error: Exception, *, uri: str, user: str, database: str) -> Lineage
     """The error of our tree that stands for `error`.
 
     Args:
-        error: what the driver, or the code that calls it, raised.
-        uri: where the database is, for the message.
-        user: whose credentials are used, for the message.
-        database: its name, for the message.
+        error: exception of the driver, or of the code that calls it.
+        uri: address of the database, for the message.
+        user: user of the connection, for the message.
+        database: name of the database, for the message.
     """
     if isinstance(error, LineageError):
         return error

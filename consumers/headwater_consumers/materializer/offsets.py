@@ -38,9 +38,9 @@ class Committed:
     """A committed offset.
 
     Attributes:
-        offset: of the record to consume next.
-        topic_id: incarnation of the topic that it is of; empty where the committer recorded none.
-        attempts: how often that record was begun since, in vain (`attempts`).
+        offset: offset of the record to consume next.
+        topic_id: incarnation of the topic for which it was committed; empty if the committer recorded none.
+        attempts: number of failed attempts at that record since (`attempts`).
     """
 
     offset: int

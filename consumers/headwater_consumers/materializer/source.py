@@ -28,16 +28,16 @@ class SourceListener(Protocol):
     """Callbacks of a source within `poll` and `close`: assigned, revoked or lost partitions, committed offsets."""
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
-        """These are ours now, from their committed offset on."""
+        """Handle newly assigned partitions; they are read from their committed offset on."""
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
-        """These will be another's on return; until then their offsets can be committed."""
+        """Handle partitions that will be revoked on return; until then their offsets can be committed."""
 
     def lost(self, partitions: frozenset[Partition]) -> None:
-        """These are another's already: drop what is in flight of them, commit nothing."""
+        """Handle partitions that are another's already: drop what is in flight, commit nothing."""
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
-        """The answer to the last `commit`; None: it is done."""
+        """Handle the result of the last `commit`; None: it succeeded."""
 
 
 class RecordSource(Protocol):
@@ -50,9 +50,9 @@ class RecordSource(Protocol):
         """Return records, as soon as there are any; empty after the timeout. Also keeps the membership alive.
 
         Args:
-            max_records: at most so many.
+            max_records: maximum number of records.
             max_bytes: stop when there are so many; may be exceeded by what librdkafka holds in its queue.
-            timeout_seconds: how long to wait for the first.
+            timeout_seconds: longest wait for the first record.
 
         Raises:
             FatalError: credentials refused.
@@ -97,4 +97,4 @@ class RecordSource(Protocol):
         """True if a broker was connected at the last check."""
 
     def close(self) -> None:
-        """Leave the group. What is ours is revoked first."""
+        """Leave the group. Assigned partitions are revoked first."""

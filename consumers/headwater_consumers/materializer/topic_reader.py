@@ -37,7 +37,7 @@ _CONFIG = {
     **bounds_config(RECORD_MAX_BYTES),
     **CONSUMER_CONFIG,
 }
-# How long no progress at all may last.
+# Longest time without any progress.
 _READ_SECONDS = 30.0
 
 
@@ -50,7 +50,7 @@ def records_to_end(
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: which.
+        topic: topic to read.
         newest: no more than so many of the last offsets of each partition; None: all.
         max_bytes: the longest record that is kept.
 

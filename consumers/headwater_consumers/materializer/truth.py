@@ -71,15 +71,15 @@ def truth(
     read: Callable[[], None],
     future_max_seconds: float = FUTURE_MAX_SECONDS,
 ) -> Truth:
-    """Fold the events topic. What is in memory is the graph's base facts, not the events.
+    """Fold the events topic. Only the graph's base facts are in memory, not the events.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topics: which is the events topic, and which the dead letters'.
-        group: whose committed offsets bound it.
-        decoder: of records' values.
+        topics: names of the events topic and of the dead letters'.
+        group: consumer group whose committed offsets bound it.
+        decoder: decoder of records' values.
         read: called once a record.
-        future_max_seconds: as the consumers have it.
+        future_max_seconds: the consumers' setting.
 
     Raises:
         KafkaException, BrokerUnavailableError: the brokers don't answer or refuse.

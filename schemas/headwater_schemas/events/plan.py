@@ -57,7 +57,7 @@ class ColumnEdge(msgspec.Struct, frozen=True, kw_only=True, order=True):
         subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION; JOIN, GROUP_BY, FILTER, SORT, WINDOW,
             CONDITIONAL.
         kind: the finer list.
-        masking: whether the input's value can't be read back from the output.
+        masking: the input's value can't be read back from the output.
         expression: id of an `Expression`.
 
     A path is the field names joined by `.`; a name that holds `.` or a backquote is written in backquotes, doubled

@@ -55,7 +55,7 @@ class RunError(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         type: the exception's class.
-        message: its text.
+        message: text of the exception.
         stack_trace: shortened by the producer.
     """
 
@@ -100,18 +100,18 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
         processing_type: batch or streaming.
         inputs, outputs: datasets with the part read or written; of a streaming run, the datasets alone (its
             positions are in its intervals).
-        started_at, ended_at: of the run, where the producer has more exact times than `event_time`.
-        nominal_start, nominal_end: the scheduled time range this run is for.
+        started_at, ended_at: times of the run, if the producer has more exact ones than `event_time`.
+        nominal_start, nominal_end: the run's scheduled time range.
         versions: code, configuration, engine.
         parent, root: the orchestrator's task run, and the run at the top of that tree.
         error: set with FAIL and ABORT.
-        publication: whether what was written is visible.
+        publication: visibility of the output.
         plan_digest: the PlanEvent with this run's column lineage.
         query_id, checkpoint_location: of a streaming run, its query's id in Spark and where its checkpoint is.
-        context: what it was started from, by whom and for what.
+        context: program, account and purpose of the run.
         quality: outcomes of assertions, each once; those of another report of the run replace them.
-        rows_rejected: how many rows it read and left out for what was in them, where it counts those.
-        provenance: how it is known; UNKNOWN counts as observed.
+        rows_rejected: number of rows that it read and left out for what was in them, where it counts those.
+        provenance: origin of the report; UNKNOWN counts as observed.
         run_facets, job_facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
     """
 

@@ -29,7 +29,7 @@ def answer(future: Future[T], timeout_seconds: float) -> T:
     librdkafka fails a request at its own timeout, but on a busy machine that may arrive after this one has passed.
 
     Args:
-        future: of the request.
+        future: future of the request.
         timeout_seconds: the request's own.
 
     Raises:

@@ -37,7 +37,7 @@ _CLOCKS = (
     "message.timestamp.before.max.ms and message.timestamp.after.max.ms (message.timestamp.difference.max.ms before "
     "Kafka 3.6)"
 )
-# How librdkafka begins when it makes no client of its settings. Of the same code are bad arguments of later calls.
+# Beginning of librdkafka's message if it makes no client of its settings. Bad arguments of later calls share its code.
 _UNUSABLE = re.compile(r"Failed to create|[Cc]onfiguration property")
 
 
@@ -75,9 +75,9 @@ def kafka_failure(
     """The error of Headwater's tree for one of librdkafka, to be raised or logged by the caller.
 
     Args:
-        raised: by librdkafka.
+        raised: librdkafka's error.
         servers: the bootstrap servers, for the message.
-        doing: what was tried, as in "committing offsets".
+        doing: attempted operation, as in "committing offsets".
     """
     error = kafka_error(raised)
     code, text = error.name(), error.str()

@@ -51,8 +51,8 @@ class ProducerRecord(msgspec.Struct, frozen=True):
     """A record to be sent.
 
     Attributes:
-        topic: where to.
-        key, value, headers: its content.
+        topic: destination topic.
+        key, value, headers: content of the record.
         timestamp_ms: milliseconds since 1970; 0: now.
     """
 
@@ -91,8 +91,8 @@ def one_by_one(client: Mapping[str, Any], *, client_id: str, delivery_seconds: f
 
     Args:
         client: the connection. It doesn't win over what is set here.
-        client_id: how the broker's logs and metrics call this client.
-        delivery_seconds: when a record is given up.
+        client_id: name of this client in the broker's logs and metrics.
+        delivery_seconds: time after which a record is given up.
     """
     return {
         **client,

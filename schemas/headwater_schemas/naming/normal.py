@@ -122,8 +122,8 @@ def normal(namespace: str, name: str) -> DatasetRef:
     """A dataset by its namespace and name in a document, spelled as Headwater's own producers do. Never raises.
 
     Args:
-        namespace: as the specification has it, or with slashes behind it.
-        name: of the dataset. Empty for the root of a bucket or file system, which becomes `/`; of anything else it
+        namespace: namespace by the specification, or with slashes after it.
+        name: name of the dataset. Empty for the root of a bucket or file system, which becomes `/`; of anything else it
             stays empty.
     """
     if found := _DEFAULT_FILES.fullmatch(namespace):

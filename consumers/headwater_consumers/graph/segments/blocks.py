@@ -108,7 +108,7 @@ def open_block(slots: Mapping[int, Slot]) -> OpenBlock:
     """A block of these slots.
 
     Args:
-        slots: by place, from 0; at least one.
+        slots: slots by place, from 0; at least one.
     """
     frames = _Frames()
     for place in sorted(slots):
@@ -171,7 +171,7 @@ def closed(
         places: places of the slots, ascending.
         numbers: index of each slot's structure.
         texts: texts of each slot that differ from the head's, by their place in it.
-        planes: of the slots' differences by structure and column: their lowest bytes, the second lowest ones, …
+        planes: byte planes of the slots' differences by structure and column: lowest bytes, second lowest ones, …
     """
     deflate = zlib.compressobj(6, zdict=_USUAL)
     out = [deflate.compress(_FIVE + b"".join(map(_encoder.encode, (head, places, numbers, texts))) + _EIGHT)]

@@ -21,7 +21,7 @@ def differences(
 
     Args:
         place: the segment.
-        record: of the statement `dump_segment`, times as aware datetimes.
+        record: record of the statement `dump_segment`, times as aware datetimes.
         intervals: its micro-batches by ascending batch id.
         before: the last micro-batch of the segment before.
     """

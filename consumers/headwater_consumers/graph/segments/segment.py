@@ -127,9 +127,9 @@ class Stored:
     """The blocks of a segment.
 
     Attributes:
-        closed: by number.
+        closed: closed blocks by number.
         open: the one that grows.
-        open_at: its number.
+        open_at: number of the open block.
     """
 
     closed: dict[int, bytes] = field(default_factory=dict)
@@ -166,12 +166,12 @@ class Stored:
         }
 
     def some(self, place: Place, names: dict[str, Names], batch_ids: Iterable[int]) -> dict[int, IntervalFacts]:
-        """Those of some micro-batches that are in blocks that are here, by batch id in ascending order.
+        """Return the micro-batches with these batch ids that are in the blocks at hand, by ascending batch id.
 
         Args:
             place: the segment.
             names: gets the names of the datasets that they used, by key.
-            batch_ids: of the micro-batches.
+            batch_ids: batch ids to look for.
 
         Raises:
             SegmentDamagedError: as `slots`.
@@ -210,8 +210,8 @@ class Stored:
 
         Args:
             place: the segment.
-            intervals: by batch id; with all others of the same blocks.
-            names: of the datasets that they used, by key.
+            intervals: micro-batches by batch id; with all others of the same blocks.
+            names: names of the datasets that they used, by key.
         """
         made: dict[int, dict[int, Any]] = defaultdict(dict)
         for batch_id, interval in intervals.items():
@@ -233,7 +233,7 @@ class Stored:
         """Properties that change when micro-batches are added behind all others; they are stored here, too.
 
         Args:
-            slots_: by batch id.
+            slots_: slots by batch id.
         """
         out: dict[str, Any] = {}
         made: dict[int, dict[int, Slot]] = defaultdict(dict)
@@ -258,7 +258,7 @@ class Stored:
         """Properties that change when the open block is made anew; they are stored here, too.
 
         Args:
-            slots_: by batch id; all of the open block, and what comes behind it.
+            slots_: slots by batch id; all of the open block, and those after it.
         """
         self.open = self.open_at = None
         return self.appended(slots_)

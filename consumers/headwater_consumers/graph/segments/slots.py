@@ -88,10 +88,10 @@ def take_apart(owner: Owner, batch_id: int, variants: Mapping[str, Variant], nam
     """The slot of a micro-batch.
 
     Args:
-        owner: whose it is.
-        batch_id: which.
-        variants: what is reported of it, by source end digest.
-        names: of the datasets that it used, by key.
+        owner: query of the micro-batch.
+        batch_id: its batch id.
+        variants: reports of it, by source end digest.
+        names: names of the datasets that it used, by key.
     """
     numbers: list[int] = []
     texts: list[str] = []
@@ -122,8 +122,8 @@ def put_together(owner: Owner, batch_id: int, slot: Slot, known: dict[str, Names
     """The inverse of `take_apart`: what is reported of a micro-batch, by source end digest.
 
     Args:
-        owner: whose it is.
-        batch_id: which.
+        owner: query of the micro-batch.
+        batch_id: its batch id.
         slot: taken apart.
         known: gets the names of the datasets that it used, by key.
     """
@@ -156,7 +156,7 @@ def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) ->
     """The positions of what a micro-batch with one variant used: a part of `put_together`, in less time.
 
     Args:
-        tenant: of the graph.
+        tenant: tenant of the graph.
         slot: taken apart.
         of: only what it read, or wrote, of the dataset with this key, with lists that are read when they are looked
             into; None: all.
@@ -405,7 +405,7 @@ class Predictor:
         By column: additions along a column take a fifth of the time that they take slot by slot.
 
         Args:
-            count: of the slots.
+            count: number of slots.
             given: the differences at a place, of all these slots.
         """
         if not self.count:
@@ -462,7 +462,7 @@ class Predictor:
     def _column(self, place: int, given: Callable[[int], Sequence[int]], columns: dict[int, list[int]]) -> list[int]:
         if place in columns:
             return columns[place]
-        # What is near a number of the same slot is, with the difference of that one, near what that one is near.
+        # A number predicted by one of the same slot adds that one's difference, and follows that one's prediction.
         own, near = given(place), self._near[place]
         while near >= self.count:
             own = list(map(add, own, given(near - self.count)))

@@ -244,7 +244,7 @@ class Summary:
         """Add a micro-batch that comes after all others; returns it as the neighbour of the next.
 
         Args:
-            tenant: of the graph.
+            tenant: tenant of the graph.
             interval: the micro-batch.
             before: the one before, of this segment or an earlier one.
         """
@@ -284,8 +284,8 @@ class Summary:
         What is a bound or a set stays: those that are added again have it, too.
 
         Args:
-            last: by batch id; all in one block, of which the lists are here where they aren't all in the tail, and the
-                one before them is in it, too. Each has one report, without versions and assertions.
+            last: the last ones by batch id; all in one block, whose lists are here unless all of them are in the tail.
+                The one before them is in that block, too. Each has one report, without versions and assertions.
         """
         first = min(last)
         self.batches -= len(last)

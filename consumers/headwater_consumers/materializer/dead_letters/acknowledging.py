@@ -92,7 +92,7 @@ def acknowledge(client: Mapping[str, Any], *, group: str, letters: Acknowledged)
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         group: the materializer's.
-        letters: how far.
+        letters: acknowledged offsets of the topic.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.

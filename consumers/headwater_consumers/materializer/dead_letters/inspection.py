@@ -24,7 +24,7 @@ class LetterFilter:
 
     Attributes:
         reasons: one of these.
-        job: of this job or dataset: `namespace/name`, or the name alone.
+        job: job or dataset of the letters: `namespace/name`, or the name alone.
         since: published then or later.
         until: published before.
     """
@@ -90,7 +90,7 @@ class LetterGroup:
 
     Attributes:
         job: `namespace/name`; None where the records' keys don't hold it.
-        letters: how many.
+        letters: number of letters.
         bytes: total size of their keys and values.
         oldest, newest: publication times of the first and the last letter.
         sample: location of one of them, for `dlq show`.
@@ -164,10 +164,10 @@ class Content:
     """A value.
 
     Attributes:
-        bytes: how long it is.
+        bytes: length of the value.
         starts: its first 10 bytes, in hexadecimal.
-        problem: what is wrong with it by this release; None where it is a good event now.
-        fields: what was decoded, redacted; None where the bytes don't follow a known schema.
+        problem: fault by this release's rules; None if it is a valid event now.
+        fields: decoded fields, redacted; None if the bytes don't follow a known schema.
     """
 
     bytes: int

@@ -23,7 +23,7 @@ OURS = "headwater."
 TOPIC = CONNECT + "topic"
 PARTITION = CONNECT + "partition"
 OFFSET = CONNECT + "offset"
-# Of a letter without bytes: the first offset behind those that it stands for, and how long the value is.
+# Headers of a letter without bytes: the offset after the last one that it covers, and the size of the value.
 OFFSET_END = OURS + "offset.end"
 LEFT_OUT = OURS + "left.out.bytes"
 TOPIC_ID = OURS + "topic.id"
@@ -56,9 +56,9 @@ class DeadLetter:
 
     Attributes:
         error: class of the error.
-        message: what is wrong, without any of the payload.
-        event_id: where it could be read.
-        by: who made the letter, MATERIALIZER or BRIDGE.
+        message: the fault, without any of the payload.
+        event_id: id of the event, if it could be read.
+        by: producer of the letter, MATERIALIZER or BRIDGE.
     """
 
     record: Record
@@ -159,12 +159,12 @@ class StoredDeadLetter:
     Attributes:
         record: as it is on the dead-letter topic; key and value are the original's, byte for byte, and so is the
             timestamp.
-        source: where the original was; None where the headers don't hold it.
+        source: coordinates of the original; None if the headers don't hold them.
         reason: a `DeadLetterReason`, or UNKNOWN.
         attempt: 1, or which replay of the record ended here.
         replayed_from: the source of the letter whose replay ended here; None for a first attempt.
-        by: who made it, MATERIALIZER or BRIDGE; empty where another program put it there.
-        left_out: how many bytes of the original aren't in it, or "unknown"; None: it is the original, byte for byte.
+        by: producer of the letter, MATERIALIZER or BRIDGE; empty if another program wrote it.
+        left_out: number of bytes of the original that it lacks, or "unknown"; None: it is the original, byte for byte.
     """
 
     record: Record
@@ -185,7 +185,7 @@ class StoredDeadLetter:
 
     @property
     def where(self) -> str:
-        """Its place on the dead-letter topic, `partition@offset`, as `dlq show` takes it."""
+        """Location on the dead-letter topic, `partition@offset`, as `dlq show` takes it."""
         return f"{self.record.partition.number}@{self.record.offset}"
 
     @property

@@ -47,7 +47,7 @@ def replay(
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: the events topic.
-        letters: which.
+        letters: letters to send.
         sent: called once for each that is acknowledged.
 
     Raises:

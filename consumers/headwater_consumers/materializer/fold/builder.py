@@ -268,8 +268,8 @@ def quality_cell(results: Iterable[QualityResult], job: str | None = None) -> Pr
     """Outcomes of assertions as parallel lists, sorted; lists of which no outcome has anything are left out.
 
     Args:
-        results: of a micro-batch or run.
-        job: of a run, its job's key: an index finds the runs of a job that have outcomes.
+        results: results of a micro-batch or run.
+        job: for a run, its job's key: an index finds the runs of a job that have outcomes.
     """
     rows = sorted({_outcome(result) for result in results})
     if not rows:

@@ -93,8 +93,8 @@ class _Cells(NamedTuple):
     """Register values of one schema. Nothing changes a value once it is in a register.
 
     Attributes:
-        schema: of the dataset.
-        fields: of each column, by path.
+        schema: register of the dataset.
+        fields: register of each column, by path.
         version: properties of its SchemaVersion that the dataset doesn't have.
     """
 

@@ -24,7 +24,7 @@ def disjoint(events: Sequence[LineageEvent], most: int, *, least: int = _WORTH_I
     Events that name a job or dataset in common, directly or by way of others, are in one part.
 
     Args:
-        events: of a batch.
+        events: events of a batch.
         most: maximum number of parts, 1 or more.
         least: minimum cost of a part, in micro-batches; if any part would cost less, there is one part.
     """

@@ -23,7 +23,7 @@ def fold(events: Sequence[LineageEvent]) -> GraphDelta:
     """The base facts of `events`, joined. Pure; the order and number of times that an event is there change nothing.
 
     Args:
-        events: which `reject` has no objection to.
+        events: events that `reject` accepts.
 
     Raises:
         ValueError: an event that `reject` would have rejected.

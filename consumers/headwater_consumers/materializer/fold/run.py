@@ -77,7 +77,7 @@ def fold_mention(into: Builder, tenant: str, above: ParentRun, stamp: str) -> No
     job_key, _ = into.job(tenant, above.job)
     _, run = into.run(tenant, above.run_id)
     run.jobs.add(job_key)
-    # As certain as nothing else: what the run's own events report of its job wins.
+    # The highest rank: a run's own report of its job wins.
     join(run.registers, {"job": ("0" + stamp[1:], job_cell(above.job, above.run_id))})
 
 

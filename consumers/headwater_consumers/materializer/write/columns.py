@@ -84,8 +84,8 @@ def _is_repeated(facts: DatasetFacts, joined: Joined, since: datetime | None) ->
 
     Args:
         facts: the dataset in the delta.
-        joined: its registers.
-        since: when the delta's only schema was first seen, as stored. Every column of it has been seen since then.
+        joined: joined registers of the dataset.
+        since: when the delta's only schema was first seen, as stored. All of its columns have been seen since then.
     """
     before = joined.before.get("schema")
     if before is None or before[1] != facts.registers["schema"][1]:

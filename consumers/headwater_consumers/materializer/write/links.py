@@ -59,7 +59,7 @@ class LinkRows:
     """Relationships that were seen: to be created, or their spans widened.
 
     Args:
-        delta: whose links they are.
+        delta: delta with the links.
     """
 
     def __init__(self, delta: GraphDelta) -> None:
@@ -68,14 +68,14 @@ class LinkRows:
         self._rows = self._made(delta.links, {key: job_name(job) for key, job in delta.jobs.items()})
 
     def write(self, tx: WriteTransaction, more: Mapping[Link, TimeSpan], jobs: Mapping[str, JobName]) -> None:
-        """Create or widen them.
+        """Create or widen the relationships.
 
         Args:
             tx: the transaction.
             more: links of the transaction's runs.
-            jobs: by key, those that FEEDS among `more` are by.
+            jobs: jobs of FEEDS among `more`, by key.
         """
-        # Of FEEDS seen both ways the last row counts: it has the whole span.
+        # For FEEDS with both kinds of evidence the last row counts: it has the whole span.
         spans = {link: _both(span, self._delta.links.get(link)) for link, span in more.items()}
         made = self._made(spans, jobs)
         rows = {name: self._rows[name] + made[name] for name in OBSERVED}
@@ -124,7 +124,7 @@ def write_aliases(tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str
 
 
 def _excluded(links: Iterable[Link]) -> dict[tuple[str, str], list[str]]:
-    """By job and dataset that it wrote: keys of datasets that it read, and didn't make that one from."""
+    """Map job and written dataset to the datasets that the job read, but didn't use for it."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for link in links:
         if link.evidence is Evidence.EXCLUDED:

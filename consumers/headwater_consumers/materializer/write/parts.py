@@ -19,7 +19,7 @@ class PartsWriter:
     """Writes batches. `apply` is called from one thread at a time.
 
     Args:
-        writers: at least as many as a batch has parts. A part has the same one in each attempt, with its patience.
+        writers: at least as many as a batch has parts. Each attempt at a part uses the same writer, with its patience.
     """
 
     def __init__(self, writers: Sequence[GraphWriter]) -> None:

@@ -62,8 +62,8 @@ def retire(driver: Driver, database: str | None, progress: Callable[[Moved, int]
     """Move all micro-batches that aren't kept one by one.
 
     Args:
-        driver: of the database.
-        database: its name; None: the user's home database.
+        driver: driver of the database.
+        database: name of the database; None: the user's home database.
         progress: called with what is done, and how many queries are still to be looked at.
 
     Raises:
@@ -119,7 +119,7 @@ def move_some(tx: ManagedTransaction, query: str) -> tuple[int, int]:
         keeping.summarize(writing, old)
         retired: Any = retired_property(ranges_of([*keeping.retired[query], *batches_of(old)]))
         writing.send_rows("update_queries", [{"key": query, "properties": {"_retired": retired}}])
-        # What is kept of them is written as if it were new, and so is joined to its neighbours.
+        # Micro-batches that stay are written as if they were new, and so are joined to their neighbours.
         writing.send_rows("delete_segments", [properties["key"] for properties in found])
         write_segments(writing, left)
     _ = writing.summary  # what was sent is through

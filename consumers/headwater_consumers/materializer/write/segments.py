@@ -42,7 +42,7 @@ class SegmentRows:
     """Micro-batches of a delta by segment.
 
     Attributes:
-        segments: by key.
+        segments: segments by key.
         names: names of the datasets that micro-batches used, by key.
     """
 
@@ -83,11 +83,11 @@ class _Segment:
     """A segment that was read, or is to be written.
 
     Attributes:
-        place: which.
+        place: address of the segment.
         before: its summary in the graph; `NOTHING`: it isn't stored yet.
         after: its summary after the write.
         properties: blocks to be set, those to be removed as None; None: nothing is written.
-        first, last: of its micro-batches, where they are known.
+        first, last: the first and the last of its micro-batches, if they are known.
         whole: `after` covers all of its micro-batches, so that its versions are complete.
     """
 

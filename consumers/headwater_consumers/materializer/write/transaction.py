@@ -23,7 +23,7 @@ class WriteCounters:
     """Counters of one transaction.
 
     Attributes:
-        nodes_created, nodes_deleted, relationships_created, relationships_deleted, properties_set: as Neo4j counts.
+        nodes_created, nodes_deleted, relationships_created, relationships_deleted, properties_set: Neo4j's counters.
         statements: number of statements sent.
         duplicates, stale: events of the delta that added nothing another of them had not (`GraphDelta`).
     """
@@ -135,8 +135,8 @@ class IndexedRows:
         indexes: names of the statement's parameters that hold the hot nodes' keys.
 
     Attributes:
-        rows: of the statement.
-        indexes: by name.
+        rows: rows of the statement.
+        indexes: indexes by name.
     """
 
     def __init__(self, *indexes: str) -> None:
