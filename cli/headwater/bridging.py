@@ -40,7 +40,7 @@ def bridge_group(settings: Settings) -> str:
 
 
 class Bridging:
-    """A bridge and what it is made of; nothing of it where no topic is configured.
+    """Bridge with its parts; empty if no topic is configured.
 
     Args:
         settings: settings of the bridge.

@@ -3,7 +3,7 @@
 Adding a command
     1. Write `headwater/commands/<name>.py` with either a function `command` (its parameters are the options, its
        docstring the help) or, for a group such as `graph dump`, a `typer.Typer` named `app`.
-    2. Add it to `headwater.command_list.COMMANDS`, with the panel of `--help` that it belongs to.
+    2. Add it to `headwater.command_list.COMMANDS`, with its panel of `--help`.
 
 Only the module of the command being run is imported, so `headwater run` in a Spark driver never sees neo4j. Inside a
 command: raise the errors of `headwater.errors`, print with `headwater.console.console`, clean up in `finally` or with a

@@ -211,7 +211,7 @@ class _Lines(Progress):
 
 
 def _rich(stream: TextIO) -> PlainConsole:
-    # A pipe or a file has no width to break lines at; rich pads no line to it.
+    # Output to a pipe or a file isn't wrapped; rich pads no line to a width.
     return PlainConsole(stream, width=None if stream.isatty() else 100_000, soft_wrap=True)
 
 

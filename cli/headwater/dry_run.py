@@ -35,7 +35,7 @@ Declared: TypeAlias = Callable[[str, str], str | None]
 
 
 class Stop:
-    """Ends dry runs that another thread waits for, at once."""
+    """Signal that ends dry runs at once, for a thread that waits for them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -14,7 +14,7 @@ from headwater_schemas.visible import json_escaped
 
 
 def write_line(sink: BinaryIO, line: str) -> None:
-    """Write a line of JSON: to a file or another program byte for byte; what a terminal would act on, as its escape."""
+    """Write a line of JSON: unchanged to a file or another program; to a terminal with control characters escaped."""
     sink.write((json_escaped(line) if sink.isatty() else line).encode() + b"\n")
 
 

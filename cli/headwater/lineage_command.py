@@ -26,7 +26,7 @@ class LineageFormat(StrEnum):
 
 
 def lineage_command(direction: LineageDirection, help_text: str) -> Callable[..., None]:
-    """The function that Typer makes the command of."""
+    """Make the function of which Typer makes the command."""
 
     def command(
         ask: Ask,

@@ -29,7 +29,7 @@ _NAME: Final = re.compile(r"(\d{8}T\d{12})-(\d+)-")
 
 @dataclass(slots=True)
 class OutboxFile:
-    """One file of an outbox, as it was looked at.
+    """File of an outbox, with its state when it was read.
 
     Attributes:
         destination: name of its folder: the cluster and a digest of cluster and topic.
@@ -111,7 +111,7 @@ def opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
 
 
 def is_in_use(file: Path, problems: Sequence[str]) -> bool:
-    """Check whether a live process holds a file that `opened` gave no store of: it removes empty ones."""
+    """Check whether a live process holds a file for which `opened` returned no store: it removes empty ones."""
     return file.exists() and not any(str(file) in problem for problem in problems)
 
 

@@ -1,4 +1,4 @@
-"""Every setting of Headwater, and where its value came from.
+"""All settings of Headwater, each with its source.
 
 A setting `section.field` is written three ways, the later winning over the earlier:
 

@@ -117,5 +117,5 @@ def released_schemas() -> tuple[AvroSchema, ...]:
 
 
 def current_schema() -> AvroSchema:
-    """The newest released schema: what this version writes, and reads every other one into."""
+    """Newest released schema, with which this version writes and to which it converts every other one."""
     return released_schemas()[-1]

@@ -232,7 +232,7 @@ def with_registry_id(value: bytes, schema_id: int) -> bytes:
 
 
 class Decoder:
-    """Bytes to events, whatever released or published schema they were written with.
+    """Decoder of events, whatever released or published schema their bytes have.
 
     Bodies of which the latest records have several, byte for byte, are read once: the events share them.
 

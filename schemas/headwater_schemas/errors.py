@@ -181,7 +181,7 @@ class FatalError(LineageError):
 
     Attributes:
         message: the fault, without the setting.
-        setting: the setting to look at, by the name of its environment variable; empty where there is none.
+        setting: name of the environment variable to look at; empty if there is none.
     """
 
     def __init__(self, message: str, *, setting: str = "", code: str = "") -> None:
@@ -195,7 +195,7 @@ class SettingsRefusedError(FatalError):
 
 
 class CredentialsRefusedError(FatalError):
-    """Wrong user or password, or not allowed to do what Headwater has to."""
+    """The user or password is wrong, or the user may not do what Headwater has to."""
 
 
 class TopicsUnusableError(FatalError):

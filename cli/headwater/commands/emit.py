@@ -77,7 +77,7 @@ class RefusedDocument:
 
 @dataclass(frozen=True, slots=True)
 class NotedDocument:
-    """Value that was filled in, or a facet that wasn't read, of a document that is taken.
+    """Value that was filled in, or facet that wasn't read, in an accepted document.
 
     Attributes:
         file: file of the document.

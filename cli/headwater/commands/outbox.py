@@ -203,7 +203,7 @@ def drop(
             if store.damage is not None:
                 _remove(file)
     for folder in {file.parent for file in files}:
-        # It stays while it holds anything: another job's events, or how far a query was recorded.
+        # The file stays while it holds anything: another job's events, or the recorded progress of a query.
         with contextlib.suppress(OSError):
             folder.rmdir()
     console.result(

@@ -258,7 +258,7 @@ def _policy(path: Path | None) -> Policy | None:
 
 
 def _print(found: Any, wanted: dict[str, str | None], show: Any, graph: GraphState) -> None:
-    """Write what is asked for, and the answer to stdout unless that is taken."""
+    """Write the requested files, and the answer to stdout unless one of them goes there."""
     for name, file in wanted.items():
         if file is None:
             continue

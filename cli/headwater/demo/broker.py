@@ -82,7 +82,7 @@ class Broker:
     def progress(self, reader: OffsetReader) -> Progress | None:
         """Read the progress of the lineage events; None while the broker can't be asked.
 
-        A young broker has no coordinator for the group yet, and a busy one takes its time: nothing to end a demo for.
+        A young broker has no coordinator for the group yet, and a busy one takes its time: no reason to end a demo.
         """
         try:
             positions = reader.positions(TOPICS.events, timeout_seconds=_REQUEST_SECONDS)

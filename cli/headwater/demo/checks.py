@@ -55,7 +55,7 @@ def events_are_accounted_for(facts: Facts) -> Check:
 
 
 def broken_records_are_dead_letters(facts: Facts) -> Check:
-    """The dead letters are the broken records that the demo fed in, no more and no fewer."""
+    """Check that the dead letters are exactly the demo's broken records."""
     expected = sorted(record.reason for record in broken_records())
     found = sorted(letter.reason for letter in facts.dead_letters)
     problems = [] if found == expected else [f"dead letters for {_listed(found)}, expected for {_listed(expected)}"]

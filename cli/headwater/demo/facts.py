@@ -50,7 +50,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that the checks and the last word are about.
+    """Facts for the checks and the summary.
 
     Attributes:
         acknowledged: Records on the events topic.

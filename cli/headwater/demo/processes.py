@@ -118,7 +118,7 @@ class Running:
 
 
 class Consumer:
-    """The consumer's process. One that was killed from outside is started again: that is what it is built for."""
+    """Process of the consumer. It is started again if it was killed from outside, as a real one would be."""
 
     def __init__(self, folder: DemoFolder, variables: Mapping[str, str]) -> None:
         self._folder = folder

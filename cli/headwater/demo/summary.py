@@ -29,7 +29,7 @@ QUESTIONS = (
     ("impact flights.departed --column value.tailnum --change removed", "what breaks without it"),
     ("trace flights.departed 0 1000", "where a record went"),
 )
-"""Commands that ask the demo's graph, with what each is about."""
+"""Commands that ask the demo's graph, each with a description."""
 
 
 def document(outcome: DemoResult) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class View:
                 self._say(f"  {shown.job.name}: done in {shown.seconds:.0f} s{batches}")
 
     def warn(self, text: str) -> None:
-        """Show what went wrong though the demo goes on; above the picture, where there is one."""
+        """Show a problem in spite of which the demo goes on; above the live view, if there is one."""
         console.warning(text, on=None if self._live is None else self._live.console)
 
     def render(self) -> RenderableType:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_SKEW_SECONDS = 5.0
 """Answers, `1h` ago say, are off by as much; above this it is worth a warning."""
 NEWEST = 500
-"""Events of each partition whose own time is looked at: a record's timestamp may be the broker's."""
+"""Newest events of each partition whose own time is compared: a record's timestamp may be the broker's."""
 MOST_AHEAD_SECONDS = 60.0
 """Largest tolerated lead of a producer's clock: for so long its reports win over later ones of others."""
 

@@ -135,7 +135,7 @@ def _away(server: str, error: Exception, setting: str) -> Iterator[Finding]:
 
 
 def _tried(check: str, subject: str, judged: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """The findings; where it can't be looked at, that."""
+    """Return the findings of a check; if it can't be made, a finding that says so."""
     try:
         return list(judged())
     except ArchiveError as error:

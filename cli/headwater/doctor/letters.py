@@ -29,7 +29,7 @@ class SeenLetters:
     oldest: datetime | None
     by_reason: Mapping[str, int]
     acknowledged: int = 0
-    """Further ones that somebody has dealt with."""
+    """Number of acknowledged letters, which aren't in `count`."""
 
 
 def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLetters:

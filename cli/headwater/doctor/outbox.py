@@ -76,7 +76,7 @@ def look(folder: Path, mounts: Path = _MOUNTS) -> SeenOutbox:
 
 
 def filesystem_of(folder: Path, mounts: Path = _MOUNTS) -> str | None:
-    """The type of the file system that a folder is on, by the list of mounts; None where there is no such list."""
+    """Read a folder's type of file system from the list of mounts; None if there is no such list."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

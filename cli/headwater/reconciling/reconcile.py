@@ -60,7 +60,7 @@ def reconcile(
         files,
         inputs=inputs,
         sources=count,
-        # Of several outputs a micro-batch may have written some only; and so it is with one of a foreachBatch function.
+        # A micro-batch with several outputs may have written only some; so may one of a foreachBatch function.
         outputs=() if output is None else (PlanOutput(dataset=output, kind=SourceKind.UNKNOWN),),
         proven=not known.writes_itself,
         commits=None if output is None else SinkCommits(sink_at(files, location(output)), query_id, files),

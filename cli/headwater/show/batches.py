@@ -63,7 +63,7 @@ def uses(found: Sequence[Use]) -> Table:
 
 
 def schema_text(use: Use) -> str:
-    """The schema that it was read or written with, by when the dataset was first reported with it; else its digest."""
+    """Format the schema that it was read or written with: time of its first report, else its digest."""
     if use.schema_digest is None:
         return ""
     if use.schema_since is None:

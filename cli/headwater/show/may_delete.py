@@ -1,4 +1,4 @@
-"""Verdict on a deletion, for people: the verdict, then everything that it was reached by."""
+"""Verdict on a deletion, for people, followed by its reasons."""
 
 from __future__ import annotations
 

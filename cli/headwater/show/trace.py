@@ -32,7 +32,7 @@ _FAILED = ("FAIL", "ABORT")
 
 
 def tree(found: Trace) -> Tree:
-    """The parts asked about, and below each step what it used and what came of it (backwards: what it came of)."""
+    """Tree of the parts asked about, with each step's inputs and results below (backwards: its sources)."""
     forward = found.direction is TraceDirection.FORWARD
     root = Tree(Text("; ").join(part_text(part) for part in found.start) if found.start else Text("nothing"))
     below: dict[int, list[Hop]] = defaultdict(list)

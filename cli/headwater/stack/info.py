@@ -16,7 +16,7 @@ class Member:
 
     Attributes:
         pid: The JVM's process id.
-        log: Its output, from this start on.
+        log: Output of the process, from this start on.
     """
 
     pid: int

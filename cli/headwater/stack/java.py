@@ -28,7 +28,7 @@ VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
 
 @dataclass(frozen=True, slots=True)
 class JavaRuntime:
-    """A Java that Kafka, Neo4j and Spark can run on.
+    """Java runtime that can run Kafka, Neo4j and Spark.
 
     Attributes:
         home: A JAVA_HOME. Its `bin/java` takes Spark's options, whatever modules the runtime has.

@@ -61,7 +61,7 @@ logger.server.level = info
 class KafkaBroker:
     """A broker below one folder. `start()` formats the folder the first time; the data stays there.
 
-    Clients are sent to `advertised_port`, by default the one it listens on.
+    Clients are sent to `advertised_port`, by default the port of the broker.
     """
 
     def __init__(

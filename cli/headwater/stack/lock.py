@@ -58,7 +58,7 @@ def read_lock(name: LockName, release: Release | None = None) -> tuple[Jar, ...]
 
     Args:
         name: Name of the lock.
-        release: The Spark that a lock of Spark's is for; default: the installed one.
+        release: Spark version of a Spark lock; default: the installed one.
 
     Raises:
         ConfigurationError: There are no such jars for this Spark.

@@ -30,7 +30,7 @@ class Release:
     Attributes:
         name: `major.minor`.
         pyspark: The version whose jars the locks were made beside.
-        modules: `organisation:artifact:version` by what it is for; all that is to be had.
+        modules: `organisation:artifact:version` by set of jars; the sets that are published.
     """
 
     name: str

@@ -106,7 +106,7 @@ _PORTS = TypeAdapter(Ports)
 
 
 def active_dir() -> Path:
-    """The folder of the stack that commands speak to: the one of `headwater up`, else one that a demo has kept up."""
+    """Return the folder of the stack for commands: the one of `headwater up`, else one that a demo has kept up."""
     folder = paths.data_dir()
     return paths.demo_dir() if read(folder) is None and read(paths.demo_dir()) is not None else folder
 

@@ -31,11 +31,11 @@ def archived_micro_batches(
 
     Args:
         archive: archive of the events topic.
-        decoder: with the schemas that the archive's records were written with.
+        decoder: decoder with the schemas of the archive's records.
         tenant: tenant of the query.
         job: job of the query; its events have one record key.
         query_id: Spark's.
-        batches: ids that are looked for.
+        batches: ids to look for.
         count: number of micro-batches.
         since: the day on which they were processed, as ISO 8601 has it; they weren't published before.
 

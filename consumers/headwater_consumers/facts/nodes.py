@@ -34,8 +34,8 @@ they are as many as the product, a million of a document of 72 kB."""
 class Evidence(StrEnum):
     """Evidence for FEEDS. The strongest one that any report of a job gives counts; they are in ascending order.
 
-    - POSSIBLE: a report has both, and doesn't record what the output was made from.
-    - EXCLUDED: a report records what the output was made from, and this input isn't among it: no FEEDS.
+    - POSSIBLE: a report has both, and doesn't record the sources of the output.
+    - EXCLUDED: a report records the sources of the output, and this input isn't among them: no FEEDS.
     - OBSERVED: a report records that the output was made from this, or a plan has an edge between them.
     """
 

@@ -22,7 +22,7 @@ class Released(NamedTuple):
 
     Attributes:
         event: the event as it came, or with the micro-batches of several.
-        record: the one that it came with; of several the last.
+        record: record of the event; for several events the last one's.
     """
 
     event: LineageEvent

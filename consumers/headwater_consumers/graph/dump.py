@@ -127,7 +127,7 @@ def _differences(
 
 
 class SortedLines:
-    """Lines in order of key, more of them than there is memory for: in sorted files from a number of lines on.
+    """Lines sorted by key, also more than fit into memory: beyond a number of lines, in sorted files.
 
     Args:
         in_memory: number of lines in memory at once.

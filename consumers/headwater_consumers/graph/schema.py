@@ -94,7 +94,7 @@ def require_version(driver: Driver, database: str | None) -> None:
 
 
 def make_schema(driver: Driver, database: str | None) -> None:
-    """Make the constraints and indexes, and wait for them, whatever version the graph is of. Safe to repeat.
+    """Make the constraints and indexes, and wait for them, at any version of the graph. Safe to repeat.
 
     Raises:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.

@@ -158,7 +158,7 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "wasbs"}
 
 
 def path_marks(paths: Iterable[str]) -> list[str]:
-    """The marks of some paths and of the partitions (`key=value` folders) they are in, sorted."""
+    """Sorted marks of some paths and of the partitions (`key=value` folders) in them."""
     return sorted({_digest(place) for path in paths for place in _places(canonical_path(path))})
 
 

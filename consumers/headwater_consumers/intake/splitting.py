@@ -57,7 +57,7 @@ class NotAnArrayError(ValueError):
     """The bytes begin like an array of documents and don't end like one.
 
     Attributes:
-        at: the offset of the byte at which that shows.
+        at: offset of the byte at fault.
     """
 
     def __init__(self, message: str, *, at: int) -> None:

@@ -32,7 +32,7 @@ from headwater_schemas.kafka.errors import kafka_failure
 from headwater_schemas.topics import TopicNames
 
 _REQUEST_SECONDS = 10.0
-# How long the brokers may take to have an answer at all, and how long to wait before asking again.
+# Longest time until the brokers have an answer, and the pause before asking again.
 _ANSWER_SECONDS = 20.0
 _PAUSE_SECONDS = 0.25
 

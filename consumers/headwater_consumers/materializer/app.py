@@ -79,10 +79,10 @@ class Materializer:
         return self._server.port
 
     def run(self) -> ConsumerTotals:
-        """Consume until stopped, or caught up where that was asked for.
+        """Consume until stopped, or until the group has caught up, if that was requested.
 
         Raises:
-            FatalError: a person has to change a setting. What was committed before stays so.
+            FatalError: a person has to change a setting. Earlier commits stay.
         """
         try:
             self._loop.run()

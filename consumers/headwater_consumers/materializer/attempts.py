@@ -36,7 +36,7 @@ class _Attempt:
         before: attempts in vain.
         left: records that are still handed on with care.
         careful: records are left to hand on carefully, or one of them isn't committed.
-        out: offset behind those that were handed on; None: none were, or all are committed.
+        out: offset after the last record handed on; None: none were, or all are committed.
         begun: the attempt is recorded.
     """
 

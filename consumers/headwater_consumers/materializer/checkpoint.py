@@ -114,7 +114,7 @@ class Checkpoint:
         return self._reasons
 
     def disown(self, partitions: Collection[Partition]) -> None:
-        """Commit no offsets of these when it ends: they are another's by then, or ours from another offset on.
+        """Leave these partitions out of the commit: by then they are another's, or assigned again at another offset.
 
         What is being written of them is written all the same, which changes nothing.
         """
@@ -168,7 +168,7 @@ class Checkpoint:
                 self._context.observer.wrote(part.events, self._context.clock() - started, summary)
 
     def _suspect(self, part: _Slice, error: GraphUnavailableError, *, was_well: bool) -> None:
-        """Raise the error: the database is waited for. Unless it is the write that ends it, again and again."""
+        """Raise the error, so that the loop waits for the database, unless the write itself ends it again and again."""
         self._breaks += was_well and error.broke
         self._broke = self._broke or error.broke
         if self._breaks < (1 if self.was_split and len(part.events) > 1 else BREAKS):

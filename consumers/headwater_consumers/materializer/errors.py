@@ -175,7 +175,7 @@ class UndecidedError(LineageError):
 
 
 class GraphUnusableError(FatalError):
-    """The graph or its database isn't one that this release writes to."""
+    """This release doesn't write to a graph or database of that version."""
 
 
 class TooManyDeadLettersError(TransientError):

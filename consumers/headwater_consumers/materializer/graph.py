@@ -114,7 +114,7 @@ _Datasets = Collection[DatasetRef]
 
 
 def _related(event: LineageEvent) -> Iterator[tuple[_Datasets, _Datasets]]:
-    """Inputs and outputs that FEEDS are made of; those of a run are made later, of all that was reported of it."""
+    """Inputs and outputs that make FEEDS. Those of a run are made later, from all reports of it."""
     if (declared := event.job_event or event.declaration_event) is not None:
         yield declared.inputs or (), declared.outputs or ()
     elif event.interval_event is not None:

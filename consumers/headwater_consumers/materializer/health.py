@@ -127,7 +127,7 @@ class HealthServer:
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
+        """Port of the server."""
         return self._server.server_port
 
     def close(self) -> None:

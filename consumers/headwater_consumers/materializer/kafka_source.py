@@ -85,7 +85,7 @@ class SourceConfig:
         return str(self.client.get("bootstrap.servers", ""))
 
     def consumer_config(self) -> dict[str, Any]:
-        """The consumer's librdkafka settings. The user's own win over what is tuning, not over what we rely on."""
+        """Return the consumer's librdkafka settings. The user's own override tuning, not settings that are relied on."""
         return {
             # A consumer that was killed holds its partitions for so long, not for 45 s. Heartbeats are librdkafka's own
             # thread's, so neither a long write nor Python's lock delays them.
@@ -118,7 +118,7 @@ class SourceConfig:
 
 
 class ClientCallbacks:
-    """librdkafka's `error_cb` and `stats_cb`, and the errors they lead to. Run within a poll, on the polling thread.
+    """Callbacks of librdkafka, `error_cb` and `stats_cb`, and their errors. They run within a poll, on its thread.
 
     Args:
         servers: bootstrap servers, for messages.

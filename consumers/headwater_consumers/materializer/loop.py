@@ -326,7 +326,7 @@ class Loop:
         """Go on until asked to stop, or caught up where the policy says so; then drain, commit and leave the group.
 
         Raises:
-            FatalError: a person has to change a setting. What was committed before stays so.
+            FatalError: a person has to change a setting. Earlier commits stay.
         """
         began = self._clock()
         try:

@@ -50,7 +50,7 @@ class Progress:
 
 
 class ProgressTracker:
-    """Timestamps of the last records that were dealt with, by partition.
+    """Timestamps of the last records that were applied or dead-lettered, by partition.
 
     Args:
         group: the consumer group.

@@ -1,4 +1,4 @@
-"""Records of the events topic and the partitions they came from.
+"""Records of the events topic, and their partitions.
 
 Offsets travel with the values that came from them, and the next offset to consume has one definition: `next_offsets`.
 """
@@ -97,7 +97,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """An event and the record it came from.
+    """Event with its record.
 
     Attributes:
         record: the record as it was read.
@@ -111,7 +111,7 @@ class Decoded:
 
 
 def next_offsets(records: Iterable[Record], reached: Mapping[Partition, int] | None = None) -> dict[Partition, int]:
-    """The offset to consume next in each partition, once all of `records` are dealt with.
+    """Return the offset to consume next in each partition, once all of `records` are applied or dead-lettered.
 
     Args:
         records: in any order.

@@ -201,10 +201,10 @@ class DeclarationSetEvent(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         set: id of the set.
         revision: number of the revision, from 1.
-        items: digests of the declarations that it consists of, ascending; none: all of the set is withdrawn.
+        items: digests of its declarations, ascending; none: all of the set is withdrawn.
         format: format of the source: `headwater`, `odcs`, `dbt`.
         source: location of the source, for people, e.g. a file and a commit.
-        document: the text that it was read from, where fields of it have no place in the declarations.
+        document: text of the source, if fields of it have no place in the declarations.
     """
 
     set: Text

@@ -46,12 +46,12 @@ class Expression(msgspec.Struct, frozen=True, order=True):
 
 
 class ColumnEdge(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """An output field comes from, or is influenced by, an input field.
+    """Column edge: an output field comes from, or is influenced by, an input field.
 
     Attributes:
         output: index into `ColumnLineage.datasets`.
         output_field: path of the output field; None: the edge holds for every field of the output, stored once.
-        input: index into `ColumnLineage.datasets`; None for a CONSTANT, and for what nothing is known of.
+        input: index into `ColumnLineage.datasets`; None for a CONSTANT, and if the source is unknown.
         input_field: path of the input field; None: of the input as a whole (`count(*)`, an RDD).
         type: DIRECT or INDIRECT.
         subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION; JOIN, GROUP_BY, FILTER, SORT, WINDOW,

@@ -44,7 +44,7 @@ class PublicationState(StrEnum):
 
 
 class ParentRun(msgspec.Struct, frozen=True):
-    """Another job's run that this run belongs to, as in OpenLineage's parent run facet."""
+    """Run of another job to which this run belongs, as in OpenLineage's parent run facet."""
 
     run_id: Text
     job: JobRef
@@ -72,10 +72,10 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
         repository: URL of the program's checkout.
         branch: the checkout's branch.
         package: the installed distribution with the program, `flights 1.4.2`.
-        image: the container image that it ran in, `registry/flights@sha256:…`.
+        image: the container image of the process, `registry/flights@sha256:…`.
         user: the user that the engine ran it as.
-        service: the account that it accesses other systems with: a role, a service account, a principal.
-        campaign: the backfill or other campaign that it is part of.
+        service: the account for access to other systems: a role, a service account, a principal.
+        campaign: the backfill or other campaign of the run.
         statement: the text of its SQL statement.
     """
 

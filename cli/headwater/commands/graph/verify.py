@@ -78,7 +78,7 @@ def _account(settings: Settings) -> Accounting:
 
 
 def _compared(settings: Settings, driver: Driver) -> tuple[Comparison, Truth]:
-    """The comparison, and what the graph was compared with."""
+    """Compare the graph; return the comparison and its basis."""
     client, names, group = client_config(settings.kafka), settings.topic.names(), settings.materializer.group
     with event_decoder(settings) as decoder, console.progress() as progress:
         task = progress.add_task("Reading events", total=None)
@@ -156,7 +156,7 @@ def _view(document: dict[str, Any]) -> RenderableType:
 
 
 def _difference(sample: dict[str, Any]) -> str:
-    """One line for a difference: what it is about, and for a change the properties alone that differ."""
+    """Format one difference: its subject, and for a change only the properties that differ."""
     expected, found = (json.loads(sample[side] or "null") for side in ("expected", "found"))
     about = expected or found
     what = f"{about.get('type') or ' '.join(about['labels'])} {sample['key']}"

@@ -184,7 +184,7 @@ def closed(
 
 
 def read_closed(block: bytes) -> dict[int, Slot]:
-    """The slots of a closed block by place. Their numbers are read when they are asked for: some, or all of them."""
+    """Read the slots of a closed block by place. Their numbers are read lazily: some, or all of them."""
     inflate = zlib.decompressobj(zdict=_USUAL)
     data = inflate.decompress(block)
     if not inflate.eof:

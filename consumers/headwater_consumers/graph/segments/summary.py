@@ -279,7 +279,7 @@ class Summary:
         return here
 
     def take_back(self, last: Mapping[int, IntervalFacts]) -> None:
-        """Forget what the last micro-batches add up to, so that they can be added again with others between them.
+        """Take the last micro-batches out of the summary, so that they can be added again with others between them.
 
         What is a bound or a set stays: those that are added again have it, too.
 

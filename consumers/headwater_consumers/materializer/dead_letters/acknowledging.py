@@ -1,4 +1,4 @@
-"""Acknowledging: which letters of the dead-letter topic somebody has dealt with.
+"""Acknowledged dead letters: those that somebody has dealt with.
 
 Kafka keeps it, as the offsets that a group of its own has committed on the topic; the group never has a member. Letters
 from there on wait. The letters themselves stay: accounting and `graph verify` need them.

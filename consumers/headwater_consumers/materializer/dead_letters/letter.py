@@ -180,7 +180,7 @@ class StoredDeadLetter:
     left_out: str | None = None
 
     def back_to(self, events: str) -> str:
-        """The topic that a replay sends it to: that of OpenLineage documents which it was read from, or `events`."""
+        """Return the topic for a replay: the OpenLineage topic that the record came from, or `events`."""
         return self.source.partition.topic if self.by == BRIDGE and self.source is not None else events
 
     @property

@@ -249,7 +249,7 @@ def job_cell(job: JobRef, run_id: str) -> Props:
 
 
 def query_cell(tenant: str, query_id: str | None) -> Props | None:
-    """The streaming query that a run is a start of, with its key, which an index takes however long the id is."""
+    """Return the streaming query that a run started, with its key, which an index takes however long the id is."""
     return None if query_id is None else {"query_id": query_id, "_query": query_key(tenant, query_id)}
 
 

@@ -29,7 +29,7 @@ def job_name(job: NodeFacts) -> JobName:
     return JobName(str(job.identity["tenant"]), str(job.identity["name"]))
 
 
-# What is written, in this order, with the labels of both ends.
+# Relationships to write, in this order, with the labels of both ends.
 OBSERVED = {
     "job_reads": ("jobs", "datasets"),
     "job_writes": ("jobs", "datasets"),

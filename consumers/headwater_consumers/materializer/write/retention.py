@@ -64,7 +64,7 @@ def retire(driver: Driver, database: str | None, progress: Callable[[Moved, int]
     Args:
         driver: driver of the database.
         database: name of the database; None: the user's home database.
-        progress: called with what is done, and how many queries are still to be looked at.
+        progress: called with the counts so far, and the number of queries left.
 
     Raises:
         SegmentDamagedError: micro-batches of a segment can't be read; what was moved before stays moved.
