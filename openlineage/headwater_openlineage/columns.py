@@ -104,7 +104,7 @@ class Lineage:
 
     Attributes:
         top_level: names of the top-level fields of each dataset, where the document has its schema.
-        covered: names of the output's fields that the facets have sources of.
+        covered: names of the output's fields with sources in the facets.
     """
 
     top_level: Mapping[DatasetRef, tuple[str, ...]]

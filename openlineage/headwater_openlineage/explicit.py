@@ -24,7 +24,7 @@ class Explicit:
 
     Attributes:
         sources: by target, the datasets that it was made from.
-        consumed: datasets that the job itself is a target of.
+        consumed: datasets that feed the job itself.
     """
 
     sources: dict[DatasetRef, set[DatasetRef]] = field(default_factory=dict)

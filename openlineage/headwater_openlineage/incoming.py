@@ -17,7 +17,7 @@ from headwater_schemas.events import LineageEvent
 
 
 def events_of(document: Json, *, tenant: str) -> list[LineageEvent]:
-    """The events of one document: first the one that it is about.
+    """Read the events of one document, the one that it is about first.
 
     Args:
         document: as `decode` gives it; it isn't changed.

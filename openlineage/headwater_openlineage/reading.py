@@ -189,7 +189,7 @@ def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tu
     Args:
         source: a run, job or dataset.
         name: the member with the facets.
-        at: the pointer of `source`.
+        at: JSON pointer of `source`.
         unread: pointers of facets that aren't read.
 
     Raises:

@@ -229,7 +229,7 @@ def source_end_digest(inputs: Iterable[DatasetUse]) -> str:
 
 
 def end_digest(ends: Iterable[tuple[Part, ...]]) -> str:
-    """`source_end_digest` of what it is made from: namespace, name and canonical end position of each input."""
+    """Compute `source_end_digest` from the namespace, name and canonical end position of each input."""
     return _digest(tuple(ends))
 
 

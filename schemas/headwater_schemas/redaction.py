@@ -345,7 +345,7 @@ def _by_rules(text: str) -> str:
 
 
 def _without_encoded(text: str) -> str:
-    """A text with percent-encoded characters by what it decodes to, where that has a secret.
+    """Redact percent-encoded text: it is decoded if the decoded text has a secret.
 
     Decoded twice: Spark escapes the value of a partition in its path, whatever that is.
     """

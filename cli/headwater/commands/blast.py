@@ -91,7 +91,7 @@ def _start(
     *,
     read_time: bool,
 ) -> BadRun | BadBatches | Starts:
-    if sum(way is not None for way in (topic, run, query)) != 1:
+    if sum(choice is not None for choice in (topic, run, query)) != 1:
         raise typer.BadParameter("Name one thing: TOPIC PARTITION OFFSETS, or --run, or --query with --batches.")
     if run is not None:
         return BadRun(run)

@@ -66,12 +66,12 @@ def judge(clock: SeenClock) -> Finding:
     skew = clock.skew_seconds
     if abs(skew) <= MOST_SKEW_SECONDS:
         return ok("clocks", clock.whose, "Its clock agrees with this machine's.")
-    way = "ahead of" if skew > 0 else "behind"
+    direction = "ahead of" if skew > 0 else "behind"
     return Finding(
         "clocks",
         Severity.WARN,
         clock.whose,
-        f"Its clock is {duration_text(abs(skew))} {way} this machine's.",
+        f"Its clock is {duration_text(abs(skew))} {direction} this machine's.",
         "Run NTP (chrony) on both.",
     )
 

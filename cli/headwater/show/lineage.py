@@ -102,12 +102,12 @@ def _loops(answer: Lineage) -> Iterator[tuple[LineageEdge, Asset]]:
 
 def summary(answer: Lineage) -> str:
     """Summarize the number of items, those left out, and how to get them."""
-    way = answer.direction.value.lower()
+    direction = answer.direction.value.lower()
     if answer.unknown_until is not None and answer.as_of is not None:
         name, first = shortened(answer.start.spelling), moment_text(answer.unknown_until)
         return f"{name} wasn't known at {moment_text(answer.as_of)}: it was first seen at {first}."
     open_ = "UNKNOWN: " if not answer.total and not answer.complete else ""
-    words = [f"{open_}{answer.total:,} {way}{'' if answer.complete else ' known'}"]
+    words = [f"{open_}{answer.total:,} {direction}{'' if answer.complete else ' known'}"]
     if answer.direct is not None:
         words.append(f"{answer.direct:,} DIRECT and {answer.indirect:,} INDIRECT")
     if answer.total:

@@ -85,7 +85,7 @@ class SourceConfig:
         return str(self.client.get("bootstrap.servers", ""))
 
     def consumer_config(self) -> dict[str, Any]:
-        """Return the consumer's librdkafka settings. The user's own override tuning, not settings that are relied on."""
+        """Return librdkafka's settings. The user's own override tuning, but not settings that the source relies on."""
         return {
             # A consumer that was killed holds its partitions for so long, not for 45 s. Heartbeats are librdkafka's own
             # thread's, so neither a long write nor Python's lock delays them.

@@ -98,7 +98,7 @@ def kafka_failure(
 
 
 def settings_refused(raised: KafkaError | KafkaException) -> SettingsRefusedError:
-    """The error for settings that librdkafka makes no client of, with the name of the setting to look at."""
+    """Return the error for settings that librdkafka refuses, with the name of the setting to look at."""
     error = kafka_error(raised)
     text = str(error.str()).strip()
     # Failed to create producer: ssl.key.location failed: … ⇒ HEADWATER_KAFKA_SSL_KEY_LOCATION

@@ -70,7 +70,7 @@ class KafkaSettings(BaseModel):
     client_properties: ClientProperties = Field(default_factory=dict)
 
     def require_servers(self) -> str:
-        """The brokers to connect to, as clients take them.
+        """Return the bootstrap servers, as clients take them.
 
         Raises:
             SettingsRefusedError: none are set.

@@ -15,7 +15,7 @@ from headwater_schemas.events.dataset import Symlink
 DEFAULT_PORT = 9092
 SYMLINK_TOPIC = "TOPIC"
 EVERY_CLUSTER = "*"
-"""Among declared names: of clusters that no other of them is of."""
+"""Key among declared names for all clusters without a name of their own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class DistributedFiles:
 
 
 def path(uri: str, *, default_scheme: str = "file") -> DatasetRef:
-    """The dataset that a path is, or is a part of. Never raises: an odd path gets an odd name.
+    """Return the dataset of a path, or the one that contains it. Never raises: an odd path gets an odd name.
 
     Args:
         uri: path as Hadoop's `Path` prints it, not percent-encoded; of a file, directory or partition. Taken literally.

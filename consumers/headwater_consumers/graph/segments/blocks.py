@@ -201,11 +201,11 @@ def read_closed(block: bytes) -> dict[int, Slot]:
     read = [0] * len(structures)
     slots: dict[int, Slot] = {}
     for number, group in groupby(zip(places, numbers, texts, strict=True), key=itemgetter(1)):
-        alike = list(group)
+        members = list(group)
         shapes, base = structures[number]
-        rows = _Rows(differences[number], read[number], read[number] + len(alike))
-        read[number] += len(alike)
-        for at, (place, _, changed) in enumerate(alike):
+        rows = _Rows(differences[number], read[number], read[number] + len(members))
+        read[number] += len(members)
+        for at, (place, _, changed) in enumerate(members):
             slots[place] = Slot(shapes, _Numbers(rows, at), _texts(base, changed))
     return slots
 
@@ -385,11 +385,11 @@ def _slots(
     structures: list[tuple[Shapes, list[str]]], frames: Iterable[tuple[int, int, Sequence[int], Mapping[int, str]]]
 ) -> Iterator[tuple[int, Slot]]:
     for number, group in groupby(frames, key=itemgetter(1)):
-        alike = list(group)
+        members = list(group)
         shapes, base = structures[number]
-        given = list(zip(*(differences for _, _, differences, _ in alike), strict=True))
-        rows = predictor(shapes).rows(len(alike), given.__getitem__)
-        for (place, _, _, changed), numbers in zip(alike, rows, strict=True):
+        given = list(zip(*(differences for _, _, differences, _ in members), strict=True))
+        rows = predictor(shapes).rows(len(members), given.__getitem__)
+        for (place, _, _, changed), numbers in zip(members, rows, strict=True):
             yield place, Slot(shapes, numbers, _texts(base, changed))
 
 

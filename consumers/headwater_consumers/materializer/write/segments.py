@@ -109,7 +109,7 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
     if not rows.segments:
         return
     segments: dict[str, _Segment] = {}
-    beside: list[dict[str, Any]] = []
+    neighbours: list[dict[str, Any]] = []
     again: list[str] = []
     wanted = [
         {
@@ -134,7 +134,7 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
         if min(incoming.intervals) > stored["last_batch"]:
             segments[key] = _appended(incoming, blocks, StoredSummary.of(stored, runs, uses))
             if has_next:
-                beside.append(_after(incoming.place))
+                neighbours.append(_after(incoming.place))
         elif _adds(incoming, blocks):
             late = put_in(incoming, blocks, StoredSummary.of(stored, runs, uses), rows.names)
             if late is None:
@@ -142,16 +142,16 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
                 continue
             segments[key] = late
             if has_next:
-                beside.append(_after(incoming.place))
+                neighbours.append(_after(incoming.place))
     for key, properties, runs, uses in tx.find_rows("whole_segments", again):
         stored = from_bolt(properties)
         segments[key] = _joined(rows, key, Stored.of(stored), StoredSummary.of(stored, runs, uses))
-    beside += [
+    neighbours += [
         {"query": one.place.query, "start": one.place.start, "sides": ["before", "after"]}
         for one in segments.values()
         if one.whole
     ]
-    links = _join_to_neighbours(segments, _read_beside(tx, beside, segments))
+    links = _join_to_neighbours(segments, _read_neighbours(tx, neighbours, segments))
     _send(tx, segments, links)
 
 
@@ -267,7 +267,7 @@ def _joined(rows: SegmentRows, key: str, blocks: Stored, before: StoredSummary) 
     return _Segment(place, before, after, blocks.rewritten(place, rewritten, names), first, last, whole=True)
 
 
-def _read_beside(
+def _read_neighbours(
     tx: WriteTransaction, rows: list[dict[str, Any]], segments: dict[str, _Segment]
 ) -> dict[str, _Segment]:
     """The segments next to others, as they are stored."""
